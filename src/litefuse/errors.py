@@ -1,0 +1,149 @@
+"""The exceptions that litefuse raises.
+
+The tree::
+
+    LitefuseError
+    ├── SavedModelError             the folder is not a SavedModel that can be read
+    │   ├── CheckpointError         variables: index, shards, checksums
+    │   └── SignatureError          no such signature, tag set, input or output
+    ├── ConversionError             the model was read, but cannot be converted
+    │   ├── GraphError              a function, node, type or attribute cannot be imported
+    │   ├── UnsupportedOpsError     ops that LiteRT lacks are left (all of them are listed)
+    │   ├── FusionError             a fusion was registered or written wrongly
+    │   ├── NotFusedError           a composite that was required to fuse did not
+    │   └── LoweringError           the lowering engine reported an error
+    ├── EngineCrashError            the process that ran the conversion died
+    ├── KernelError                 a custom op's kernel was registered or answered wrongly
+    └── InterpreterError            a model cannot be loaded or run
+
+Every message says what is wrong and where; ``hint`` says what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "CheckpointError",
+    "ConversionError",
+    "EngineCrashError",
+    "FusionError",
+    "GraphError",
+    "InterpreterError",
+    "KernelError",
+    "LitefuseError",
+    "LoweringError",
+    "NotFusedError",
+    "SavedModelError",
+    "SignatureError",
+    "UnsupportedOp",
+    "UnsupportedOpsError",
+]
+
+
+class LitefuseError(Exception):
+    """Base of every error that litefuse raises on purpose.
+
+    Attributes:
+        message: What is wrong.
+        where: The file, signature, function or node that it is about; may be empty.
+        hint: What to do next; may be empty.
+    """
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
+        # Only ``message`` is positional, so that an instance survives pickling on its way out of the conversion process.
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.message}" if self.where else self.message
+        return f"{text}\n{self.hint}" if self.hint else text
+
+
+class SavedModelError(LitefuseError):
+    """The folder is not a SavedModel that litefuse can read."""
+
+
+class CheckpointError(SavedModelError):
+    """A variable's value cannot be read from the checkpoint."""
+
+
+class SignatureError(SavedModelError):
+    """The SavedModel has no such signature, tag set, input or output."""
+
+
+class ConversionError(LitefuseError):
+    """The SavedModel was read, but cannot become a LiteRT model."""
+
+
+class GraphError(ConversionError):
+    """A function, node, type or attribute cannot be imported."""
+
+
+@dataclass(frozen=True)
+class UnsupportedOp:
+    """One op that LiteRT lacks, as it stands in the model.
+
+    Attributes:
+        op: The TensorFlow op's name, such as ``ExtractImagePatches``.
+        node: The node's name, with the functions around it.
+        function: The function (signature) that holds it after inlining.
+        operands: Its operands' types, such as ``float32[1,8,8,3]``.
+        results: Its results' types, in the same form.
+    """
+
+    op: str
+    node: str
+    function: str
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.op}({', '.join(self.operands)}) -> ({', '.join(self.results)})  at {self.node or self.function}"
+
+
+class UnsupportedOpsError(ConversionError):
+    """Ops that LiteRT lacks are left in the model; ``ops`` lists every one."""
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "", ops: Sequence[UnsupportedOp] = ()) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.ops = tuple(ops)
+
+
+class FusionError(ConversionError):
+    """A fusion was registered or written wrongly."""
+
+
+class NotFusedError(ConversionError):
+    """A composite that was required to be fused was not."""
+
+
+class LoweringError(ConversionError):
+    """The lowering engine refused the module; the message carries its diagnostics."""
+
+
+class EngineCrashError(LitefuseError):
+    """The process that ran the conversion died.
+
+    Attributes:
+        step: The step that it was in, such as ``lower``.
+        module_path: Where the module that it worked on was saved for a bug report, or None.
+    """
+
+    def __init__(
+        self, message: str, *, where: str = "", hint: str = "", step: str = "", module_path: str | None = None
+    ) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.step = step
+        self.module_path = module_path
+
+
+class KernelError(LitefuseError):
+    """A custom op's kernel was registered wrongly, or answered with wrong shapes or dtypes."""
+
+
+class InterpreterError(LitefuseError):
+    """A model cannot be loaded or run."""
