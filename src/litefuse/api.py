@@ -1,0 +1,178 @@
+"""``convert()`` and its result."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from litefuse.engine.process import run_in_worker
+from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.fusions.fusion import pickle_registered
+from litefuse.job import ConversionJob
+
+if TYPE_CHECKING:
+    from litefuse.report import Report
+
+__all__ = ["ConversionResult", "convert"]
+
+_JOB_RUNNER = "litefuse.conversion:run_job"
+
+
+class ConversionResult:
+    """A converted model, and what is to be said about it.
+
+    Attributes:
+        report: What was fused, what was not and why; variables, ops, sizes, timings.
+    """
+
+    def __init__(self, report: Report, path: Path, folder: tempfile.TemporaryDirectory[str]) -> None:
+        self.report = report
+        self._path = path
+        self._folder = folder  # removed with this object
+
+    @property
+    def model_bytes(self) -> bytes:
+        """The LiteRT model, read into memory."""
+        return self._path.read_bytes()
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the model; the file appears whole or not at all, in the place of one that is there.
+
+        Args:
+            path: The file to write; its folder must exist.
+
+        Returns:
+            The path.
+
+        Raises:
+            LitefuseError: It cannot be written.
+        """
+        target = Path(path)
+        try:
+            handle, partial = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            try:
+                with os.fdopen(handle, "wb") as file, self._path.open("rb") as source:
+                    shutil.copyfileobj(source, file, 1 << 20)
+                Path(partial).chmod(0o666 & ~_umask())
+                Path(partial).replace(target)
+            except BaseException:
+                Path(partial).unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise LitefuseError(f"the model cannot be written: {error.strerror or error}", where=str(target)) from error
+        return target
+
+    def __repr__(self) -> str:
+        return f"<litefuse.ConversionResult of {self.report.source}: {self.report.size:,} bytes>"
+
+
+def _umask() -> int:
+    # The only way to read it is to set it.
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def convert(
+    model: str | os.PathLike[str],
+    *,
+    signatures: Iterable[str] | None = None,
+    tags: Collection[str] | None = None,
+    allow_custom_ops: bool | Collection[str] = False,
+    require_fused: bool | Collection[str] = False,
+    in_process: bool = False,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> ConversionResult:
+    """Converts a TensorFlow model to LiteRT, with its composites fused.
+
+    The work is done in a child process, which is kept for the next call: neither a crash of the lowering engine nor a
+    loaded TensorFlow reaches it.
+
+    Args:
+        model: The folder of a SavedModel.
+        signatures: The keys of the signatures to convert; None takes all of them.
+        tags: The tags of the meta graph to convert; None takes the one for serving.
+        allow_custom_ops: Make custom ops of TensorFlow ops that LiteRT lacks: True for any, or the names of those that
+            may. The interpreter needs kernels for them.
+        require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
+        in_process: Convert in this process, for a debugger in conversion code. TensorFlow must not be loaded.
+        on_step: Called with the name of each step when it begins.
+
+    Returns:
+        The model and the report.
+
+    Raises:
+        SavedModelError: The SavedModel cannot be read.
+        ConversionError: It cannot be converted.
+        EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
+    """
+    if not isinstance(model, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]  users may pass a model
+        raise LitefuseError(
+            f"a {type(model).__name__} cannot be converted: litefuse takes the folder of a SavedModel",
+            hint="Export it: model.export(folder) for Keras, tf.saved_model.save(module, folder) for a tf.Module.",
+        )
+    folder = tempfile.TemporaryDirectory(prefix="litefuse-")
+    job = ConversionJob(
+        source=Path(model).absolute(),
+        output=Path(folder.name, "model.tflite"),
+        signatures=_names(signatures, "signatures"),
+        tags=_names(tags, "tags"),
+        allow_custom_ops=_switch(allow_custom_ops, "allow_custom_ops"),
+        require_fused=_switch(require_fused, "require_fused"),
+    )
+    if in_process:
+        report = _convert_here(job, on_step)
+    else:
+        report = _convert_in_worker(replace(job, fusions=pickle_registered()), on_step)
+    return ConversionResult(report, job.output, folder)
+
+
+def _names(value: Iterable[str] | None, argument: str) -> tuple[str, ...] | None:
+    if isinstance(value, str):
+        raise LitefuseError(f"{argument} takes a list of names, not the string {value!r}", hint=f"Pass [{value!r}].")
+    return None if value is None else tuple(value)
+
+
+def _switch(value: bool | Collection[str], argument: str) -> bool | frozenset[str]:
+    return value if isinstance(value, bool) else frozenset(_names(value, argument) or ())
+
+
+def _convert_here(job: ConversionJob, on_step: Callable[[str], None]) -> Report:
+    if "tensorflow" in sys.modules:
+        raise LitefuseError(
+            "TensorFlow is loaded in this process, and the lowering engine cannot be loaded beside it",
+            hint="Leave out in_process=True.",
+        )
+    from litefuse.conversion import run_conversion
+
+    return run_conversion(job, on_step)
+
+
+def _convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Report:
+    try:
+        return run_in_worker(_JOB_RUNNER, job, on_step)
+    except EngineCrashError as error:
+        error.module_path = _save_module(job, error.step)
+        if error.module_path is not None:
+            error.hint = f"Please report it, with the module that it worked on: {error.module_path}"
+        raise
+
+
+def _save_module(job: ConversionJob, step: str) -> str | None:
+    """Repeats a conversion up to the step that killed it, and saves the module there."""
+    path = Path(tempfile.mkdtemp(prefix="litefuse-crash-"), "module.mlirbc")
+    try:
+        run_in_worker(_JOB_RUNNER, replace(job, output=path, save_module_before=step))
+    except LitefuseError:
+        shutil.rmtree(path.parent)
+        return None
+    if path.exists():
+        return str(path)
+    shutil.rmtree(path.parent)
+    return None

@@ -1,0 +1,195 @@
+"""One conversion from SavedModel to file, in this process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+from litefuse.engine.lowering import lower, run_mlir_passes, set_signature, write_flatbuffer
+from litefuse.engine.mlir import ir, mlir_context
+from litefuse.errors import GraphError, NotFusedError
+from litefuse.export.summary import summarize
+from litefuse.fusions.fusion import unpickle_registered
+from litefuse.importer import EntryPoint, ImportedModule, import_saved_model
+from litefuse.importer.constants import elements_attribute
+from litefuse.job import ConversionJob
+from litefuse.passes.call_graph import functions
+from litefuse.passes.call_once import CallOnce
+from litefuse.passes.custom_ops import EmitCustomOps
+from litefuse.passes.fuse import FuseComposites, Outcome
+from litefuse.passes.lower_case import LowerCase
+from litefuse.passes.outline_loops import OutlineLoops
+from litefuse.passes.pipeline import run_passes
+from litefuse.passes.resource_ops import DecomposeResourceOps
+from litefuse.passes.resources import LiftReads, SinkHandles
+from litefuse.passes.tensor_names import NameTensors
+from litefuse.passes.variables import INITIALIZER, FreezeVariables, InitializeVariables, Verdict
+from litefuse.report import CompositeReport, Report, VariableReport
+from litefuse.saved_model import load
+
+__all__ = ["run_conversion", "run_job"]
+
+
+class _ModuleSaved(Exception):  # noqa: N818  no error: it ends a conversion that was asked for no more
+    """The module was saved, as the job asked."""
+
+
+@dataclass
+class _Steps:
+    """Announces the steps and measures them."""
+
+    announce: Callable[[str], None]
+    job: ConversionJob
+    module: ir.Module | None = None
+    timings: dict[str, float] = field(default_factory=dict[str, float])
+    _started: float = 0.0
+    _current: str = ""
+
+    def begin(self, step: str) -> None:
+        now = time.perf_counter()
+        if self._current:
+            self.timings[self._current] = self.timings.get(self._current, 0.0) + now - self._started
+        self._current, self._started = step, now
+        if step == self.job.save_module_before and self.module is not None:
+            with self.job.output.open("wb") as file:
+                self.module.operation.write_bytecode(file)
+            raise _ModuleSaved
+        self.announce(step)
+
+
+def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
+    """Runs a job that another process sent: with the fusions that came with it."""
+    unpickle_registered(job.fusions)
+    return run_conversion(job, announce)
+
+
+def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda _: None) -> Report:
+    """Converts a SavedModel in this process, with the fusions that are registered here.
+
+    Args:
+        job: The conversion.
+        announce: Called with the name of each step when it begins.
+
+    Raises:
+        LitefuseError: The model cannot be read, converted or written.
+    """
+    steps = _Steps(announce, job)
+    try:
+        with mlir_context():
+            return _convert(job, steps)
+    except _ModuleSaved:
+        return Report(str(job.source))
+
+
+def _convert(job: ConversionJob, steps: _Steps) -> Report:
+    steps.begin("read")
+    saved_model = load(job.source, job.tags)
+    steps.begin("import")
+    imported = import_saved_model(saved_model, job.signatures)
+    module = steps.module = imported.module
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:
+        raise GraphError(f"the graph is not valid: {error}", where=str(job.source)) from error
+
+    values = _Values(imported)
+    verdicts: list[Verdict] = []
+    outcomes: list[Outcome] = []
+    keep_state = [InitializeVariables(values)]
+    composites = [LowerCase(), DecomposeResourceOps(), LiftReads(), SinkHandles(), FreezeVariables(values, verdicts)]
+    run_passes(module, [*composites, FuseComposites(outcomes)], steps.begin)
+    _require_fused(job.require_fused, outcomes)
+    run_passes(module, keep_state, steps.begin)
+    run_mlir_passes(module, "symbol-dce")
+    by_symbol = functions(module)
+    for entry in imported.entry_points:
+        set_signature(by_symbol[entry.symbol], entry.symbol, entry.inputs, entry.outputs)
+
+    steps.begin("lower")
+    lower(module)
+    finishing = [
+        OutlineLoops(),
+        EmitCustomOps(job.allow_custom_ops),
+        CallOnce(INITIALIZER, tuple(entry.symbol for entry in imported.entry_points)),
+        NameTensors({entry.symbol: _tensor_names(entry) for entry in imported.entry_points}),
+    ]
+    run_passes(module, finishing, steps.begin)
+
+    steps.begin("write")
+    partial = job.output.with_name(job.output.name + ".part")
+    try:
+        write_flatbuffer(module, partial)
+        partial.replace(job.output)
+    finally:
+        partial.unlink(missing_ok=True)
+    steps.begin("")
+    summary = summarize(module)
+    return Report(
+        source=str(job.source),
+        signatures=tuple(entry.symbol for entry in imported.entry_points),
+        composites=_composite_reports(outcomes),
+        variables=_variable_reports(verdicts, imported),
+        op_counts=summary.op_counts,
+        custom_ops=summary.custom_ops,
+        size=job.output.stat().st_size,
+        timings=steps.timings,
+    )
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The variables' values as attributes: read once, from the mapped checkpoint."""
+
+    imported: ImportedModule
+
+    def __call__(self, name: str) -> ir.Attribute:
+        variable = self.imported.variables[name]
+        return elements_attribute(variable.read(), variable.dtype)
+
+
+def _tensor_names(entry: EntryPoint) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return entry.input_tensors, entry.output_tensors
+
+
+def _require_fused(required: bool | Collection[str], outcomes: Sequence[Outcome]) -> None:
+    present = {outcome.name for outcome in outcomes}
+    names = present if required is True else set(required or ())
+    failed = [f"{name!r}: no function of the model is annotated so" for name in sorted(names - present)]
+    failed += [
+        f"{outcome.name!r} (function {outcome.function}): {outcome.reason}"
+        for outcome in outcomes
+        if outcome.name in names and outcome.kind != "fused"
+    ]
+    if failed:
+        raise NotFusedError("composites that had to be fused were not:\n" + "\n".join(f"  {line}" for line in failed))
+
+
+def _composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:
+    return tuple(
+        CompositeReport(
+            name=outcome.name,
+            function=outcome.function,
+            call_sites=outcome.call_sites,
+            outcome=outcome.kind,
+            fused_into=outcome.fused_into,
+            reason=outcome.reason,
+        )
+        for outcome in outcomes
+    )
+
+
+def _variable_reports(verdicts: Sequence[Verdict], imported: ImportedModule) -> tuple[VariableReport, ...]:
+    reports: list[VariableReport] = []
+    for verdict in verdicts:
+        variable = imported.variables[verdict.variable]
+        reports.append(
+            VariableReport(
+                name=verdict.variable,
+                dtype=str(variable.dtype),
+                shape=variable.shape,
+                verdict="frozen" if verdict.writer is None else "mutable",
+                writer=verdict.writer,
+            )
+        )
+    return tuple(reports)

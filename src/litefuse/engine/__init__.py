@@ -1,0 +1,1 @@
+"""The lowering engine: the only room that imports litert_converter."""

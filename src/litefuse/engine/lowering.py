@@ -1,0 +1,65 @@
+"""The C++ pipeline from ``tf`` to ``tfl``, and the flatbuffer exporter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from litert_converter import converter_api_ext
+
+from litefuse.engine.mlir import PassManager, func, ir
+from litefuse.errors import LoweringError
+
+__all__ = ["lower", "run_mlir_passes", "set_signature", "write_flatbuffer"]
+
+
+def run_mlir_passes(module: ir.Module, *passes: str) -> None:
+    """Runs passes of MLIR itself, such as ``symbol-dce``, over the module."""
+    PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
+
+
+def lower(module: ir.Module) -> None:
+    """Legalises every ``tf`` op that LiteRT has an op for; the others stay.
+
+    Exported functions must have their signatures set.
+
+    Raises:
+        LoweringError: The pipeline refused the module; the message carries its diagnostics.
+    """
+    try:
+        converter_api_ext.run_convert_to_tfl_passes(module, PassManager(), converter_api_ext.ConvertToTFLConfig())
+    except (ValueError, ir.MLIRError) as error:
+        raise LoweringError(_diagnostics(error)) from error
+
+
+def set_signature(function: func.FuncOp, key: str, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    """Makes a function a signature of the model, with names for its arguments and results.
+
+    Raises:
+        LoweringError: The counts of names and of arguments or results differ.
+    """
+    kind = function.type
+    if len(kind.inputs) != len(inputs) or len(kind.results) != len(outputs):
+        raise LoweringError(
+            f"{len(kind.inputs)} arguments and {len(kind.results)} results, "
+            f"but names for {len(inputs)} and {len(outputs)}",
+            where=f"signature {key}",
+        )
+    converter_api_ext.set_signature(function, key, list(inputs), list(outputs))
+
+
+def write_flatbuffer(module: ir.Module, path: Path) -> None:
+    """Writes a module of ``tfl`` ops as a LiteRT model.
+
+    Raises:
+        LoweringError: The exporter refused the module.
+    """
+    try:
+        converter_api_ext.export_flatbuffer_to_file(module.operation, str(path))
+    except (ValueError, ir.MLIRError, RuntimeError, IndexError) as error:
+        raise LoweringError(f"the model cannot be written: {_diagnostics(error)}") from error
+
+
+def _diagnostics(error: Exception) -> str:
+    text = "\n".join(line for line in str(error).splitlines() if line.strip())
+    return text or f"the lowering engine failed without a message ({type(error).__name__})"

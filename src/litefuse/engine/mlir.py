@@ -1,0 +1,38 @@
+"""The MLIR bindings, loaded quietly, and contexts that know the TensorFlow and LiteRT dialects.
+
+Every other room takes ``ir`` and ``func`` from here, so that this room stays the only one that imports litert_converter.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# The engine's libraries read these once, when they are loaded; without them each conversion prints some twenty lines.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+
+from litert_converter import converter_api_ext
+from litert_converter.mlir import ir
+from litert_converter.mlir.dialects import func
+from litert_converter.mlir.passmanager import PassManager
+
+__all__ = ["PassManager", "func", "ir", "mlir_context"]
+
+
+@contextmanager
+def mlir_context() -> Iterator[ir.Context]:
+    """Opens a context in which ``tf`` and ``tfl`` ops are registered, with an unknown default location.
+
+    A context owns every attribute that is made in it, weights included, and frees them only when it dies: use one per
+    conversion.
+    """
+    context = ir.Context()
+    converter_api_ext.prepare_mlir_context(context)
+    with context, ir.Location.unknown():
+        # The dialects that the pipeline depends on are loaded by its first run; before that, tf ops cannot be made.
+        converter_api_ext.run_convert_to_tfl_passes(
+            ir.Module.create(), PassManager(), converter_api_ext.ConvertToTFLConfig()
+        )
+        yield context

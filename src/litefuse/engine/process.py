@@ -1,0 +1,146 @@
+"""Running a function in a process of its own, so that the engine's death is an exception and TensorFlow never meets it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from litefuse.errors import EngineCrashError, LitefuseError
+
+__all__ = ["run_in_worker", "start_worker"]
+
+# A conversion frees what it took, but an allocator keeps some of it: a process is replaced after so many.
+_JOBS_PER_WORKER = 200
+_STDERR_TAIL = 2000
+
+_idle: list[_Worker] = []
+_lock = threading.Lock()
+
+
+class _Worker:
+    def __init__(self) -> None:
+        child_receives, parent_sends = os.pipe()
+        parent_receives, child_sends = os.pipe()
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the worker
+        # The paths of this process let the worker find litefuse and the plug-ins where this process found them.
+        program = f"import sys; sys.path[:] = {sys.path!r}; from litefuse.engine.worker import main; main({child_receives}, {child_sends})"
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", program],
+                pass_fds=(child_receives, child_sends),
+                stdin=subprocess.DEVNULL,
+                stdout=self._stderr,
+                stderr=self._stderr,
+            )
+        finally:
+            os.close(child_receives)
+            os.close(child_sends)
+        self._requests: Connection[Any, Any] = Connection(parent_sends, readable=False)
+        self._answers: Connection[Any, Any] = Connection(parent_receives, writable=False)
+        self.jobs = 0
+        self.owner = os.getpid()
+
+    def run(self, target: str, argument: object, announce: Callable[[str], None]) -> Any:
+        self.jobs += 1
+        step = "start"
+        try:
+            self._requests.send((target, argument))
+            while True:
+                kind, value = self._answers.recv()
+                if kind == "step":
+                    step = value
+                    announce(step)
+                else:
+                    break
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            raise self._crash(step) from None
+        if kind == "failed":
+            raise value
+        return value
+
+    def close(self) -> None:
+        self._requests.close()
+        self._answers.close()
+        self._process.kill()
+        self._process.wait()
+        self._stderr.close()
+
+    def _crash(self, step: str) -> EngineCrashError:
+        code = self._process.wait()
+        how = f"exit code {code}"
+        if code < 0:
+            how = signal.Signals(-code).name if -code in signal.Signals._value2member_map_ else f"signal {-code}"
+        size = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, size - _STDERR_TAIL))
+        output = self._stderr.read().decode(errors="replace").strip()
+        message = f"the conversion process died ({how}) in the step {step!r}"
+        return EngineCrashError(f"{message}\n{output}" if output else message, step=step)
+
+
+def run_in_worker(target: str, argument: object, announce: Callable[[str], None] = lambda _: None) -> Any:
+    """Runs a function ``f(argument, announce)`` in a worker process and returns its result.
+
+    A worker is kept for the next call. Argument and result are pickled.
+
+    Args:
+        target: The function, as ``package.module:function``; its module need not be imported here.
+        argument: What it gets.
+        announce: Called here with each step that the function announces there.
+
+    Raises:
+        EngineCrashError: The process died; ``step`` says in which step.
+        LitefuseError: What the function raises.
+    """
+    worker = _take()
+    try:
+        result = worker.run(target, argument, announce)
+    except LitefuseError as error:
+        if isinstance(error, EngineCrashError):
+            worker.close()
+        else:
+            _give_back(worker)
+        raise
+    except BaseException:  # an interrupt may come between request and answer
+        worker.close()
+        raise
+    _give_back(worker)
+    return result
+
+
+def start_worker() -> None:
+    """Starts a worker, if none waits, so that it is ready when it is needed."""
+    _give_back(_take())
+
+
+def _take() -> _Worker:
+    with _lock:
+        while _idle:
+            worker = _idle.pop()
+            if worker.owner == os.getpid():  # after a fork, the parent's workers are not ours
+                return worker
+    return _Worker()
+
+
+def _give_back(worker: _Worker) -> None:
+    if worker.jobs >= _JOBS_PER_WORKER:
+        worker.close()
+        return
+    with _lock:
+        _idle.append(worker)
+
+
+@atexit.register
+def _close_idle() -> None:
+    with _lock:
+        for worker in _idle:
+            if worker.owner == os.getpid():
+                worker.close()
+        _idle.clear()

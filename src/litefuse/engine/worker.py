@@ -1,0 +1,44 @@
+"""The process that conversions run in.
+
+It serves jobs from a connection until that closes. Each request names a function (``package.module:function``) and brings
+its argument; while it works, the process sends ``("step", name)``, at the end ``("done", result)`` or
+``("failed", exception)``.
+"""
+
+from __future__ import annotations
+
+import gc
+import pkgutil
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from litefuse.errors import LitefuseError
+
+__all__ = ["main"]
+
+
+def main(receive_fd: int, send_fd: int) -> None:
+    """Serves jobs; ``receive_fd`` and ``send_fd`` are inherited pipe ends."""
+    requests: Connection[Any, Any] = Connection(receive_fd, writable=False)
+    answers: Connection[Any, Any] = Connection(send_fd, readable=False)
+    while True:
+        try:
+            target, argument = requests.recv()
+        except EOFError:
+            return
+        answers.send(_run(target, argument, lambda step: answers.send(("step", step))))
+        gc.collect()  # an MLIR context owns the weights of its conversion: free it before the next one
+
+
+def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[str, Any]:
+    try:
+        return "done", pkgutil.resolve_name(target)(argument, announce)
+    except LitefuseError as error:
+        return "failed", error.with_traceback(None)
+    except RecursionError:
+        return "failed", LitefuseError("the model nests functions or data too deeply", hint="Simplify the model.")
+    except MemoryError:
+        return "failed", LitefuseError("out of memory")
+    except OSError as error:
+        return "failed", LitefuseError(f"{error.strerror or error}", where=str(error.filename or ""))

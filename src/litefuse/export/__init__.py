@@ -1,0 +1,5 @@
+"""The finished model: what it holds."""
+
+from litefuse.export.summary import ModelSummary, summarize
+
+__all__ = ["ModelSummary", "summarize"]

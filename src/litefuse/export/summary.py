@@ -1,0 +1,49 @@
+"""What a lowered module holds, in the words of the file format."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from litefuse.engine.mlir import ir
+from litefuse.passes.call_graph import functions, operations
+
+__all__ = ["ModelSummary", "summarize"]
+
+# Ops that become buffers, or belong to another op, in the file.
+_NOT_OPERATORS = frozenset(
+    {"arith.constant", "func.call", "func.return", "tfl.no_value", "tfl.pseudo_const", "tfl.pseudo_qconst", "tfl.yield"}
+)
+# LiteRT has one operator where the dialect has two ops.
+_OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF"}
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """What a model holds.
+
+    Attributes:
+        op_counts: How often each operator stands in it, over all subgraphs; custom ops by their names.
+        custom_ops: The names of the custom ops.
+    """
+
+    op_counts: Mapping[str, int]
+    custom_ops: tuple[str, ...]
+
+
+def summarize(module: ir.Module) -> ModelSummary:
+    """Counts the operators of a module that is ready for export."""
+    counts: Counter[str] = Counter()
+    custom: set[str] = set()
+    for function in functions(module).values():
+        for op in operations(function):
+            if op.name == "tfl.custom":
+                name = ir.StringAttr(op.attributes["custom_code"]).value
+                custom.add(name)
+            elif op.name in _NOT_OPERATORS:
+                continue
+            else:
+                name = _OPERATOR_NAMES.get(op.name) or op.name.removeprefix("tfl.").replace(".", "_").upper()
+            counts[name] += 1
+    return ModelSummary(dict(sorted(counts.items())), tuple(sorted(custom)))

@@ -1,0 +1,83 @@
+"""A composite, as conversion code sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from litefuse.engine.mlir import ir
+
+__all__ = ["Composite", "TensorType", "tensor_type_of"]
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """The type of a composite's argument or result.
+
+    Attributes:
+        dtype: TensorFlow's name of the element type, such as ``float32``; the MLIR spelling for a type without one.
+        shape: The shape, None for an unknown dimension; None instead of the tuple for unknown rank.
+    """
+
+    dtype: str
+    shape: tuple[int | None, ...] | None
+
+    @property
+    def rank(self) -> int | None:
+        """The rank; None when it is unknown."""
+        return None if self.shape is None else len(self.shape)
+
+    def __str__(self) -> str:
+        if self.shape is None:
+            return f"{self.dtype}[*]"
+        return f"{self.dtype}[{','.join('?' if size is None else str(size) for size in self.shape)}]"
+
+
+_DTYPE_NAMES = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "i1": "bool",
+    **{f"i{width}": f"int{width}" for width in (2, 4, 8, 16, 32, 64)},
+    **{f"ui{width}": f"uint{width}" for width in (8, 16, 32, 64)},
+    "complex<f32>": "complex64",
+    "complex<f64>": "complex128",
+    **{f"!tf_type.{name}": name for name in ("string", "resource", "variant", "qint8", "quint8", "qint16", "qint32")},
+}
+
+
+def tensor_type_of(value: ir.Value | ir.Type) -> TensorType:
+    """The dtype and shape of a value (or of a tensor type)."""
+    kind = ir.ShapedType(value.type if isinstance(value, ir.Value) else value)
+    element = str(kind.element_type)
+    shape = None
+    if kind.has_rank:
+        shape = tuple(None if kind.is_dynamic_dim(i) else kind.shape[i] for i in range(kind.rank))
+    return TensorType(_DTYPE_NAMES.get(element, element), shape)
+
+
+@dataclass(frozen=True)
+class Composite:
+    """An annotated function, and the arguments that its replacement computes from.
+
+    Attributes:
+        name: The name in the annotation.
+        attributes: The annotation's attributes as Python values: int, float, bool, str, lists of them; an attribute of
+            another kind (type, shape, tensor, function) is the MLIR attribute itself.
+        args: The arguments; weights that are only read are among them as tensors.
+        result_types: The types that the results must have.
+        function: The function's symbol, for messages.
+    """
+
+    name: str
+    attributes: Mapping[str, Any]
+    args: Sequence[ir.Value]
+    result_types: Sequence[ir.Type]
+    function: str
+
+    @property
+    def arg_types(self) -> list[TensorType]:
+        """The arguments' dtypes and shapes."""
+        return [tensor_type_of(value) for value in self.args]

@@ -1,0 +1,37 @@
+"""Embedding lookup."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.fusions.fusion import Fusion, fusion
+
+if TYPE_CHECKING:
+    from litefuse.engine.mlir import ir
+    from litefuse.fusions.builder import Builder
+    from litefuse.fusions.composite import Composite
+
+__all__ = ["EmbeddingLookup"]
+
+
+@fusion("embedding_lookup", "embedding_matmul")
+class EmbeddingLookup(Fusion):
+    """``f(table [vocabulary, ...], ids [n] int32) -> [n, ...]`` becomes the builtin EMBEDDING_LOOKUP."""
+
+    def verify(self, composite: Composite) -> str | None:
+        if len(composite.args) != 2:
+            return f"it has {len(composite.args)} arguments, not 2 (table, ids)"
+        if len(composite.result_types) != 1:
+            return f"it has {len(composite.result_types)} results, not 1"
+        table, ids = composite.arg_types
+        if ids.dtype != "int32" or ids.rank != 1:
+            return f"the ids are {ids}; EMBEDDING_LOOKUP takes int32 ids of rank 1"
+        if table.rank is None or table.rank < 2:
+            return f"the table is {table}; EMBEDDING_LOOKUP takes a table of rank 2 or more"
+        if table.dtype not in {"float32", "int8", "uint8"}:
+            return f"the table is {table}; EMBEDDING_LOOKUP takes a float32, int8 or uint8 table"
+        return None
+
+    def rewrite(self, composite: Composite, b: Builder) -> ir.Value:
+        table, ids = composite.args
+        return b.embedding_lookup(ids, table)

@@ -1,0 +1,33 @@
+"""The generic fusion: a composite that its author declared a custom op."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from litefuse.engine.mlir import ir
+from litefuse.errors import FusionError
+from litefuse.fusions.builder import Builder
+from litefuse.fusions.composite import Composite
+from litefuse.fusions.fusion import Fusion
+
+__all__ = ["FusableOp"]
+
+_FLAG = "tfl_fusable_op"
+
+
+class FusableOp(Fusion):
+    """Any composite with the attribute ``tfl_fusable_op: true`` becomes a custom op of the composite's name.
+
+    Arguments and results stay as they are; the options are a flexbuffer map of the annotation's other attributes.
+    """
+
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        options = {name: value for name, value in composite.attributes.items() if name != _FLAG}
+        for name, value in options.items():
+            if isinstance(value, ir.Attribute):
+                raise FusionError(
+                    f"the attribute {name!r} ({value}) is no int, float, bool, string or list of these, "
+                    "which is what custom options can hold",
+                    hint="Annotate the composite with other attributes, or register a fusion for it.",
+                )
+        return b.custom(composite.name, composite.args, composite.result_types, options)

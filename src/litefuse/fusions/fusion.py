@@ -1,0 +1,162 @@
+"""The conversion code of one composite, and the registry of all."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from litefuse.errors import FusionError
+
+if TYPE_CHECKING:
+    from litefuse.engine.mlir import ir
+    from litefuse.fusions.builder import Builder
+    from litefuse.fusions.composite import Composite
+
+__all__ = ["Fusion", "find_fusion", "fusion", "pickle_registered", "registered_fusions", "unpickle_registered"]
+
+_ENTRY_POINTS = "litefuse.fusions"
+
+
+class Fusion:
+    """Conversion code: replaces a composite's body by fused ops.
+
+    Subclass it, and register the subclass for the annotations that it handles::
+
+        @litefuse.fusion("embedding_lookup")
+        class EmbeddingLookup(litefuse.Fusion):
+            def verify(self, composite):
+                if len(composite.args) != 2:
+                    return f"it has {len(composite.args)} arguments, not 2"
+
+            def rewrite(self, composite, b):
+                table, ids = composite.args
+                return b.embedding_lookup(ids, table)
+
+    The composite's body is erased only when ``verify`` gave no reason and what ``rewrite`` returned is valid.
+    """
+
+    #: The annotations that it is registered for.
+    names: ClassVar[tuple[str, ...]] = ()
+
+    def verify(self, composite: Composite) -> str | None:
+        """The reason why this composite cannot be fused, or None.
+
+        The reason ends up in the report, after "not fused: ": say what was found and what is needed.
+        """
+        del composite
+        return None
+
+    def rewrite(self, composite: Composite, b: Builder) -> ir.Value | Sequence[ir.Value]:
+        """Builds the replacement with ``b`` from ``composite.args``.
+
+        Returns:
+            The results, as many as ``composite.result_types`` and of those dtypes; one value alone for one result.
+
+        Raises:
+            FusionError: It cannot be built after all; the message becomes the reason in the report.
+        """
+        raise NotImplementedError
+
+
+_FusionType = TypeVar("_FusionType", bound=type[Fusion])
+
+_installed: dict[str, type[Fusion]] = {}  # litefuse's own and those of plug-ins
+_registered: dict[str, type[Fusion]] = {}  # those of the program that runs
+_loading: bool | None = None  # None: not loaded yet
+
+
+def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _FusionType]:
+    """Registers a ``Fusion`` subclass for composites annotated with any of ``names``.
+
+    Args:
+        names: The annotations: the plain string given to ``experimental_implements``, or the name in its NameAttrList.
+        replace: Take the place of a fusion that is registered already.
+
+    Raises:
+        FusionError: A name is taken, or the class is no ``Fusion``.
+    """
+
+    def register(cls: _FusionType) -> _FusionType:
+        if not names:
+            raise FusionError(f"{cls.__qualname__} is registered for no name")
+        if not issubclass(cls, Fusion):
+            raise FusionError(f"{cls.__qualname__} is not a subclass of litefuse.Fusion")
+        if not _loading:
+            _load()
+        for name in names:
+            present = _registered.get(name) or _installed.get(name)
+            same = present is not None and _qualified_name(present) == _qualified_name(cls)  # a notebook cell run again
+            if present is not None and not same and not replace:
+                raise FusionError(
+                    f"{_qualified_name(present)} is registered for {name!r} already",
+                    where=_qualified_name(cls),
+                    hint="Pass replace=True to take its place.",
+                )
+        (_installed if _loading else _registered).update(dict.fromkeys(names, cls))
+        cls.names = names
+        return cls
+
+    return register
+
+
+def _qualified_name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def find_fusion(name: str) -> Fusion | None:
+    """The fusion for a composite of this name, from the registry or an entry point; None when there is none."""
+    _load()
+    cls = _registered.get(name) or _installed.get(name)
+    return cls() if cls is not None else None
+
+
+def registered_fusions() -> Mapping[str, type[Fusion]]:
+    """Every name with its fusion, sorted by name."""
+    _load()
+    return dict(sorted({**_installed, **_registered}.items()))
+
+
+def _load() -> None:
+    """Registers litefuse's own fusions and those of installed plug-ins, once."""
+    global _loading
+    if _loading is not None:
+        return
+    _loading = True
+    try:
+        import litefuse.fusions.embedding  # noqa: F401  its import registers it
+
+        for entry_point in entry_points(group=_ENTRY_POINTS):
+            try:
+                entry_point.load()
+            except FusionError:
+                raise
+            except Exception as error:  # whatever a plug-in raises is the plug-in's fault
+                raise FusionError(
+                    f"the plug-in cannot be loaded: {error!r}",
+                    where=f"entry point {entry_point.name} ({entry_point.value})",
+                ) from error
+    except BaseException:
+        _loading = None
+        raise
+    _loading = False
+
+
+def pickle_registered() -> bytes | None:
+    """The fusions that the running program registered, for the process that converts; None when there are none.
+
+    A class of an importable module is sent by name, one of a script or notebook with its code.
+    """
+    if not _registered:
+        return None
+    import cloudpickle
+
+    return cloudpickle.dumps(_registered)
+
+
+def unpickle_registered(data: bytes | None) -> None:
+    """Takes over the registered fusions of another process, and forgets those of an earlier one."""
+    _registered.clear()
+    if data is not None:
+        _registered.update(pickle.loads(data))

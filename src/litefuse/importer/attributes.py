@@ -1,0 +1,96 @@
+"""NodeDef attributes (AttrValue) as MLIR attributes, in the form that the ``tf`` dialect declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from litefuse.engine.mlir import ir
+from litefuse.errors import GraphError
+from litefuse.importer.constants import tensor_elements_attribute
+from litefuse.importer.types import element_type, shape_text
+from litefuse.saved_model.messages import AttrValue, NameAttrList, TensorShapeProto
+
+__all__ = ["attribute", "attribute_dict", "implements_attribute", "shape_of"]
+
+
+def shape_of(proto: TensorShapeProto) -> tuple[int | None, ...] | None:
+    """A TensorShapeProto as a tuple, None for unknown sizes; None for unknown rank."""
+    if proto.unknown_rank:
+        return None
+    return tuple(None if dim.size < 0 else dim.size for dim in proto.dim)
+
+
+def attribute(value: AttrValue) -> ir.Attribute:
+    """The MLIR attribute of an AttrValue.
+
+    Integers become ``i64``, floats ``f32``, types and shapes their attribute kinds, functions symbol references (their
+    own attributes are the callee's business), lists arrays.
+
+    Raises:
+        GraphError: The attribute has no value, or is a placeholder of a function that was never instantiated.
+    """
+    kind = value.WhichOneof("value")
+    if kind == "list":
+        return _list(value.list)
+    if kind is None:
+        raise GraphError("has no value")
+    if kind == "placeholder":
+        raise GraphError(f"is the placeholder {value.placeholder!r}: the function was never instantiated")
+    return _scalar(kind, getattr(value, kind))
+
+
+def _scalar(kind: str, value: Any) -> ir.Attribute:
+    if kind == "s":
+        return ir.StringAttr.get(value)
+    if kind == "i":
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    if kind == "f":
+        return ir.FloatAttr.get(ir.F32Type.get(), value)
+    if kind == "b":
+        return ir.BoolAttr.get(value)
+    if kind == "type":
+        return ir.TypeAttr.get(element_type(value))
+    if kind == "shape":
+        return ir.Attribute.parse(f"#tf_type.shape<{shape_text(shape_of(value))}>")
+    if kind == "tensor":
+        return tensor_elements_attribute(value)
+    return ir.FlatSymbolRefAttr.get(value.name)
+
+
+def _list(value: AttrValue.ListValue) -> ir.ArrayAttr:
+    for kind in ("s", "i", "f", "b", "type", "shape", "tensor", "func"):
+        items = getattr(value, kind)
+        if len(items):
+            return ir.ArrayAttr.get([_scalar(kind, item) for item in items])
+    return ir.ArrayAttr.get([])
+
+
+def attribute_dict(values: Mapping[str, AttrValue]) -> ir.DictAttr:
+    """The attributes of a NameAttrList or a function as one dictionary; a function keeps its own attributes in it."""
+    return ir.DictAttr.get({name: _nested(value) for name, value in sorted(values.items())})
+
+
+def _nested(value: AttrValue) -> ir.Attribute:
+    if value.WhichOneof("value") == "func":
+        return name_and_attributes(value.func)
+    return attribute(value)
+
+
+def name_and_attributes(value: NameAttrList) -> ir.DictAttr:
+    """A NameAttrList as ``{name = "...", attributes = {...}}``."""
+    return ir.DictAttr.get({"attributes": attribute_dict(value.attr), "name": ir.StringAttr.get(value.name)})
+
+
+def implements_attribute(value: AttrValue) -> ir.Attribute:
+    """The value of ``_implements`` or ``api_implements`` as the composite passes expect it.
+
+    A plain string stays a string; a name with attributes (what ``experimental_implements`` becomes when it parses as a
+    text-format NameAttrList) becomes ``{name = "...", attributes = {...}}``, whose parts can be read one by one.
+    """
+    kind = value.WhichOneof("value")
+    if kind == "s":
+        return ir.StringAttr.get(value.s)
+    if kind == "func":
+        return name_and_attributes(value.func)
+    raise GraphError(f"the annotation is a value of kind {kind!r}, not a string or a name with attributes")

@@ -1,0 +1,88 @@
+"""Arrays and TensorProtos as MLIR constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from litefuse.engine.mlir import ir
+from litefuse.errors import GraphError, SavedModelError
+from litefuse.importer.types import dimension_sizes, element_type
+from litefuse.saved_model.messages import TensorProto
+from litefuse.saved_model.tensor_proto import tensor_value
+
+__all__ = ["elements_attribute", "tensor_elements_attribute"]
+
+_SIGNLESS = frozenset(np.dtype(kind) for kind in ("?", "i1", "i2", "i4", "i8", "f2", "f4", "f8"))
+
+
+def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
+    """The elements attribute of an array: one copy of its bytes, owned by the MLIR context.
+
+    Args:
+        array: Any numpy array of a dtype that TensorFlow has, ml_dtypes' bfloat16 included; strings as objects (bytes).
+        dtype: Its TensorFlow ``DataType``: numpy cannot tell the quantized types from integers.
+
+    Raises:
+        GraphError: The ``tf`` dialect has no such dtype.
+    """
+    element = element_type(dtype)
+    if array.dtype == object:
+        return _string_elements(array)
+    kind = ir.RankedTensorType.get(dimension_sizes(array.shape), element)
+    if array.size > 1 and not any(array.strides) and isinstance(element, _SPLAT_TYPES):
+        # One value repeated by broadcasting: a splat takes no memory.
+        return ir.DenseElementsAttr.get_splat(kind, _scalar(array.reshape(-1)[0], element))
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    if array.dtype in _SIGNLESS:
+        return ir.DenseElementsAttr.get(array)
+    if array.dtype == ml_dtypes.bfloat16:
+        # The bindings take the bits of a type that numpy lacks, with the type said beside them.
+        return ir.DenseElementsAttr.get(array.view(np.uint16), type=element, shape=array.shape)
+    if array.dtype.kind == "c":
+        parts = array.reshape(-1).view(array.real.dtype)
+        return ir.DenseElementsAttr.get(parts, type=kind)
+    return ir.DenseElementsAttr.get(array, type=element, shape=array.shape)
+
+
+_SPLAT_TYPES = (ir.IntegerType, ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)
+
+
+def _scalar(value: np.generic, element: ir.Type) -> ir.Attribute:
+    if isinstance(element, ir.IntegerType):
+        return ir.IntegerAttr.get(element, int(value.item()))
+    return ir.FloatAttr.get(element, float(value.item()))
+
+
+def _string_elements(array: NDArray[Any]) -> ir.Attribute:
+    shape = "".join(f"{size}x" for size in array.shape)
+    values = [_quoted(value) for value in array.reshape(-1).tolist()]
+    text = values[0] if array.ndim == 0 else _nested(values, array.shape) if array.size else ""
+    return ir.Attribute.parse(f"dense<{text}> : tensor<{shape}!tf_type.string>")
+
+
+def _nested(values: list[str], shape: tuple[int, ...]) -> str:
+    for size in reversed(shape):
+        values = [f"[{', '.join(values[start : start + size])}]" for start in range(0, len(values), size)]
+    return values[0]
+
+
+def _quoted(value: bytes) -> str:
+    plain = all(32 <= byte < 127 and byte not in b'"\\' for byte in value)
+    body = value.decode() if plain else "".join(f"\\{byte:02X}" for byte in value)
+    return f'"{body}"'
+
+
+def tensor_elements_attribute(proto: TensorProto) -> ir.Attribute:
+    """The elements attribute of a TensorProto.
+
+    Raises:
+        GraphError: Its dtype has no value that can be written, or data and shape do not match.
+    """
+    try:
+        return elements_attribute(tensor_value(proto), proto.dtype)
+    except SavedModelError as error:
+        raise GraphError(error.message) from error

@@ -1,0 +1,219 @@
+"""One FunctionDef as one func.func."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from litefuse.engine.mlir import func, ir
+from litefuse.errors import GraphError
+from litefuse.importer.attributes import attribute, implements_attribute, shape_of
+from litefuse.importer.control_flow import call_attributes, control_flow_attributes, dialect_op_name, is_redundant
+from litefuse.importer.schedule import execution_order
+from litefuse.importer.types import tensor_type
+from litefuse.saved_model.dtypes import DataType
+from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
+from litefuse.saved_model.op_registry import OpRegistry
+
+__all__ = ["FunctionImporter", "argument_types"]
+
+# Function attributes that say that the function is a composite, with those that Keras 2 puts beside them.
+_COMPOSITE_ATTRIBUTES = ("_implements", "api_implements")
+_KEPT_ATTRIBUTES = ("time_major", "go_backwards")
+
+
+@dataclass(frozen=True)
+class _OpTemplate:
+    """What every node of one op shares: its definition and its attributes' defaults."""
+
+    definition: OpDef
+    defaults: Mapping[str, ir.Attribute]
+
+
+@dataclass
+class FunctionImporter:
+    """Imports functions of one library into one module.
+
+    Attributes:
+        library: The functions by name.
+        registry: The definitions of TensorFlow's ops.
+        symbol: The module symbol of a function of the library; called once for every reference.
+    """
+
+    library: Mapping[str, FunctionDef]
+    registry: OpRegistry
+    symbol: Callable[[str], str]
+    _templates: dict[str, _OpTemplate] = field(default_factory=dict[str, _OpTemplate])
+
+    def import_body(self, function: FunctionDef, arguments: Sequence[ir.Value]) -> list[ir.Value]:
+        """Emits the function's nodes at the current insertion point.
+
+        Args:
+            function: The function.
+            arguments: One value for each of its arguments.
+
+        Returns:
+            The function's results, in the order of its signature.
+
+        Raises:
+            GraphError: A node that cannot be imported, with its name and its function's.
+        """
+        name = function.signature.name
+        values: dict[str, list[ir.Value]] = {
+            arg.name: [value] for arg, value in zip(function.signature.input_arg, arguments, strict=True)
+        }
+        starts: dict[str, dict[str, int]] = {}
+        for node in execution_order(function):
+            try:
+                self._import_node(node, values, starts)
+            except GraphError as error:
+                where = f"function {name}, node {node.name} ({node.op})"
+                raise GraphError(error.message, where=error.where or where, hint=error.hint) from error
+        results: list[ir.Value] = []
+        for output in function.signature.output_arg:
+            if output.name not in function.ret:
+                raise GraphError(f"the result {output.name!r} is never computed", where=f"function {name}")
+            results.append(_lookup(function.ret[output.name], values, starts, f"function {name}"))
+        return results
+
+    def import_function(self, function: FunctionDef, symbol: str, module: ir.Module) -> func.FuncOp:
+        """Imports a library function as a private function of the module, its composite annotation kept on it."""
+        where = f"function {function.signature.name}"
+        try:
+            types = argument_types(function)
+        except GraphError as error:
+            raise GraphError(error.message, where=where) from error
+        with ir.InsertionPoint(module.body):
+            op = func.FuncOp(symbol, ir.FunctionType.get(types, []), visibility="private", loc=ir.Location.name(symbol))
+        block = op.add_entry_block([ir.Location.name(arg.name) for arg in function.signature.input_arg])
+        with ir.InsertionPoint(block):
+            results = self.import_body(function, list(block.arguments))
+            func.ReturnOp(results)
+        op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, [value.type for value in results]))
+        composite = [key for key in _COMPOSITE_ATTRIBUTES if key in function.attr]
+        for key in (*composite, *(_KEPT_ATTRIBUTES if composite else ())):
+            if key in function.attr:
+                make = implements_attribute if key in _COMPOSITE_ATTRIBUTES else attribute
+                try:
+                    op.attributes[f"tf.{key}"] = make(function.attr[key])
+                except GraphError as error:
+                    raise GraphError(f"the attribute {key!r} {error.message}", where=where) from error
+        return op
+
+    def _import_node(self, node: NodeDef, values: dict[str, list[ir.Value]], starts: dict[str, dict[str, int]]) -> None:
+        if node.op == "NoOp":  # it only carries control dependencies, which the order of the ops now expresses
+            values[node.name] = []
+            return
+        template, name = self._template(node)
+        operands = [_lookup(reference, values, starts, None) for reference in node.input if reference[0] != "^"]
+        types, offsets = _result_types(node, template)
+        if node.op in self.library:
+            attributes = call_attributes(self.symbol(node.op))
+        else:
+            attributes = self._attributes(node, template)
+        op = ir.Operation.create(
+            name, results=types, operands=operands, attributes=attributes, loc=ir.Location.name(node.name)
+        )
+        values[node.name] = list(op.results)
+        starts[node.name] = offsets
+
+    def _template(self, node: NodeDef) -> tuple[_OpTemplate, str]:
+        """The template of the node's op and the name of the ``tf`` op that it becomes."""
+        template = self._templates.get(node.op)
+        if template is None:
+            callee = self.library.get(node.op)
+            definition = callee.signature if callee is not None else self.registry.get(node.op)
+            if definition is None:
+                raise GraphError(
+                    f"the op {node.op} is unknown: neither TensorFlow's registry nor the model's functions define it"
+                )
+            defaults = {
+                attr.name: attribute(attr.default_value)
+                for attr in definition.attr
+                if callee is None and attr.HasField("default_value") and attr.default_value.WhichOneof("value")
+            }
+            template = self._templates[node.op] = _OpTemplate(definition, defaults)
+        if node.op in self.library:
+            return template, "tf.StatefulPartitionedCall" if template.definition.is_stateful else "tf.PartitionedCall"
+        return template, dialect_op_name(node.op)
+
+    def _attributes(self, node: NodeDef, template: _OpTemplate) -> dict[str, ir.Attribute]:
+        attributes = dict(template.defaults)
+        for name, value in node.attr.items():
+            if name.startswith("_") or is_redundant(node.op, name):  # bookkeeping of the TensorFlow runtime
+                continue
+            try:
+                attributes[name] = self._function_reference(value) if value.HasField("func") else attribute(value)
+                if value.HasField("list"):
+                    for callee in value.list.func:
+                        self._function_reference(AttrValue(func=callee))
+            except GraphError as error:
+                raise GraphError(f"the attribute {name!r} {error.message}") from error
+        return attributes | control_flow_attributes(node.op)
+
+    def _function_reference(self, value: AttrValue) -> ir.Attribute:
+        if value.func.name not in self.library:
+            raise GraphError(f"names the function {value.func.name!r}, which the SavedModel does not contain")
+        return ir.FlatSymbolRefAttr.get(self.symbol(value.func.name))
+
+
+def argument_types(function: FunctionDef) -> list[ir.Type]:
+    """The types of a function's arguments, ranked where the SavedModel says so."""
+    types: list[ir.Type] = []
+    for index, arg in enumerate(function.signature.input_arg):
+        shape = None
+        if index in function.arg_attr and "_output_shapes" in function.arg_attr[index].attr:
+            shapes = function.arg_attr[index].attr["_output_shapes"].list.shape
+            shape = shape_of(shapes[0]) if len(shapes) else None
+        types.append(_value_type(arg.type, shape))
+    return types
+
+
+def _value_type(dtype: int, shape: tuple[int | None, ...] | None) -> ir.Type:
+    # A resource is a scalar handle whatever the shape that TensorFlow notes beside it.
+    return tensor_type(dtype, () if dtype == DataType.RESOURCE else shape)
+
+
+def _result_types(node: NodeDef, template: _OpTemplate) -> tuple[list[ir.Type], dict[str, int]]:
+    """The types of a node's results, and where the results of each named output begin among them."""
+    dtypes: list[int] = []
+    offsets: dict[str, int] = {}
+    for output in template.definition.output_arg:
+        offsets[output.name] = len(dtypes)
+        if output.type_list_attr:
+            dtypes.extend(_attr(node, template, output.type_list_attr).list.type)
+            continue
+        dtype = _attr(node, template, output.type_attr).type if output.type_attr else output.type
+        count = _attr(node, template, output.number_attr).i if output.number_attr else 1
+        dtypes.extend([dtype] * count)
+    shapes: list[tuple[int | None, ...] | None] = []
+    for key in ("_output_shapes", "output_shapes"):
+        if key in node.attr and len(node.attr[key].list.shape) == len(dtypes):
+            shapes = [shape_of(shape) for shape in node.attr[key].list.shape]
+            break
+    return [_value_type(dtype, shapes[i] if shapes else None) for i, dtype in enumerate(dtypes)], offsets
+
+
+def _attr(node: NodeDef, template: _OpTemplate, name: str) -> AttrValue:
+    if name in node.attr:
+        return node.attr[name]
+    for attr in template.definition.attr:
+        if attr.name == name and attr.HasField("default_value"):
+            return attr.default_value
+    raise GraphError(f"the attribute {name!r} is missing")
+
+
+def _lookup(
+    reference: str, values: Mapping[str, list[ir.Value]], starts: Mapping[str, Mapping[str, int]], where: str | None
+) -> ir.Value:
+    """The value of ``node:output:index``, ``node:index``, ``node`` or an argument's name."""
+    node, _, port = reference.partition(":")
+    output, _, index = port.rpartition(":")
+    results = values.get(node, [])
+    offset = 0 if not output else starts.get(node, {}).get(output, len(results))
+    if not output and port and not port.isdigit():
+        offset, index = starts.get(node, {}).get(port, len(results)), "0"
+    position = offset + (int(index) if index.isdigit() else 0)
+    if position >= len(results):
+        raise GraphError(f"the input {reference!r} does not exist", where=where or "")
+    return results[position]

@@ -1,0 +1,188 @@
+"""The signatures of a SavedModel, and every function that they reach, as one MLIR module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+import numpy as np
+
+from litefuse.engine.mlir import func, ir
+from litefuse.errors import GraphError
+from litefuse.importer.constants import elements_attribute
+from litefuse.importer.functions import FunctionImporter
+from litefuse.importer.types import tensor_type
+from litefuse.saved_model import (
+    Asset,
+    Capture,
+    Constant,
+    DataType,
+    SavedModel,
+    Signature,
+    TensorSpec,
+    Variable,
+    op_registry,
+)
+
+__all__ = ["EntryPoint", "ImportedModule", "import_saved_model"]
+
+
+@dataclass(frozen=True)
+class EntryPoint:
+    """An exported function of the module.
+
+    Attributes:
+        symbol: The function's symbol; also the key of the signature.
+        inputs: The names of its arguments, as users pass them.
+        outputs: The names of its results.
+        input_tensors: The arguments' tensor names in the TensorFlow graph, such as ``serving_default_x:0``.
+        output_tensors: The results' tensor names, such as ``StatefulPartitionedCall:0``.
+    """
+
+    symbol: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_tensors: tuple[str, ...]
+    output_tensors: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ImportedModule:
+    """A module with what belongs to it outside MLIR.
+
+    Attributes:
+        module: One func per function; the exported ones are public and carry their signature's key as symbol.
+        entry_points: The exported functions, in the order asked for.
+        variables: The variables by the ``shared_name`` of their ``tf.VarHandleOp``.
+    """
+
+    module: ir.Module
+    entry_points: tuple[EntryPoint, ...]
+    variables: Mapping[str, Variable]
+
+
+def import_saved_model(saved_model: SavedModel, signatures: Sequence[str] | None = None) -> ImportedModule:
+    """Imports signatures into the current MLIR context.
+
+    Functions stay apart and keep their annotations; only those that the signatures reach are imported. A captured
+    variable is a ``tf.VarHandleOp`` in the exported function, handed down to callees as a resource argument.
+
+    Args:
+        saved_model: The model.
+        signatures: The keys to import; None takes all.
+
+    Raises:
+        SignatureError: No such key.
+        GraphError: A function that cannot be imported.
+    """
+    keys = list(saved_model.signatures) if signatures is None else list(dict.fromkeys(signatures))
+    return _ModuleImporter(saved_model).run([saved_model.signature(key) for key in keys])
+
+
+class _ModuleImporter:
+    def __init__(self, saved_model: SavedModel) -> None:
+        self._library = saved_model.functions
+        self._module = ir.Module.create()
+        self._functions = FunctionImporter(self._library, op_registry(), self._symbol)
+        self._symbols: dict[str, str] = {}  # the symbol of each library function that is imported or waits to be
+        self._pending: list[str] = []
+        self._current = ""  # the function that is being imported; exported functions are nobody's callee
+        self._references: dict[str, set[str]] = {}
+        self._reserved: set[str] = set()
+        self._variables: dict[str, Variable] = {}
+        self._variable_names: dict[int, str] = {}
+
+    def run(self, signatures: Sequence[Signature]) -> ImportedModule:
+        self._reserved = {signature.key for signature in signatures}
+        entry_points = tuple(self._import_entry(signature) for signature in signatures)
+        while self._pending:
+            name = self._current = self._pending.pop()
+            self._functions.import_function(self._library[name], self._symbols[name], self._module)
+        self._refuse_recursion()
+        return ImportedModule(self._module, entry_points, self._variables)
+
+    def _refuse_recursion(self) -> None:
+        try:
+            TopologicalSorter(self._references).prepare()
+        except CycleError as error:
+            cycle = " -> ".join(reversed(error.args[1]))
+            raise GraphError(f"the functions call each other in a cycle: {cycle}") from error
+
+    def _symbol(self, function: str) -> str:
+        self._references.setdefault(self._current, set()).add(function)
+        if function not in self._symbols:
+            symbol = function
+            while symbol in self._reserved:
+                symbol += "_"
+            self._reserved.add(symbol)
+            self._symbols[function] = symbol
+            self._pending.append(function)
+        return self._symbols[function]
+
+    def _import_entry(self, signature: Signature) -> EntryPoint:
+        function = self._library[signature.function]
+        where = f"signature {signature.key}"
+        try:
+            types = [tensor_type(spec.dtype, spec.shape) for spec in signature.inputs]
+        except GraphError as error:
+            raise GraphError(error.message, where=where) from error
+        location = ir.Location.name(signature.key)
+        with ir.InsertionPoint(self._module.body):
+            op = func.FuncOp(signature.key, ir.FunctionType.get(types, []), visibility="public", loc=location)
+        block = op.add_entry_block([ir.Location.name(name) for name in signature.input_tensors])
+        with ir.InsertionPoint(block):
+            captures = [self._capture(capture, where) for capture in signature.captures]
+            results = self._functions.import_body(function, [*block.arguments, *captures])
+            outputs = [results[index] for index in signature.output_indices]
+            func.ReturnOp(outputs)
+        op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, [value.type for value in outputs]))
+        return EntryPoint(
+            symbol=signature.key,
+            inputs=_names(signature.inputs),
+            outputs=_names(signature.outputs),
+            input_tensors=signature.input_tensors,
+            output_tensors=signature.output_tensors,
+        )
+
+    def _capture(self, capture: Capture, where: str) -> ir.Value:
+        """The value that stands for a captured object in an exported function."""
+        if isinstance(capture, Variable):
+            return self._variable_handle(capture)
+        if isinstance(capture, Constant):
+            return _constant(elements_attribute(capture.read(), capture.dtype), capture.name)
+        if isinstance(capture, Asset):
+            path = np.array(str(capture.path).encode(), object)
+            return _constant(elements_attribute(path, DataType.STRING), capture.filename)
+        raise GraphError(
+            f"it uses {capture.name or 'an object'} ({capture.registered_name or capture.kind}), which is not supported yet",
+            where=where,
+            hint="Replace the table or resource by tensor ops, or export a signature that does not use it.",
+        )
+
+    def _variable_handle(self, variable: Variable) -> ir.Value:
+        name = self._variable_names.get(variable.node_id)
+        if name is None:
+            name = variable.name
+            while name in self._variables:
+                name += f"_{variable.node_id}"
+            self._variable_names[variable.node_id] = name
+            self._variables[name] = variable
+        value = tensor_type(variable.dtype, variable.shape)
+        handle = ir.Type.parse(f"tensor<!tf_type.resource<{value}>>")
+        attributes: dict[str, ir.Attribute] = {
+            "container": ir.StringAttr.get(""),
+            "shared_name": ir.StringAttr.get(name),
+        }
+        op = ir.Operation.create("tf.VarHandleOp", results=[handle], attributes=attributes, loc=ir.Location.name(name))
+        return op.result
+
+
+def _names(specs: Sequence[TensorSpec]) -> tuple[str, ...]:
+    return tuple(spec.name for spec in specs)
+
+
+def _constant(value: ir.Attribute, name: str) -> ir.Value:
+    kind = ir.DenseElementsAttr(value).type
+    location = ir.Location.name(name)
+    return ir.Operation.create("tf.Const", results=[kind], attributes={"value": value}, loc=location).result

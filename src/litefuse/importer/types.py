@@ -1,0 +1,70 @@
+"""TensorFlow's dtypes and shapes as MLIR types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from litefuse.engine.mlir import ir
+from litefuse.errors import GraphError
+from litefuse.saved_model.dtypes import DataType
+
+__all__ = ["dimension_sizes", "element_type", "shape_text", "tensor_type"]
+
+_ELEMENT_TYPES: dict[int, Callable[[], ir.Type]] = {
+    DataType.FLOAT32: ir.F32Type.get,
+    DataType.FLOAT64: ir.F64Type.get,
+    DataType.FLOAT16: ir.F16Type.get,
+    DataType.BFLOAT16: ir.BF16Type.get,
+    DataType.BOOL: lambda: ir.IntegerType.get_signless(1),
+    DataType.INT8: lambda: ir.IntegerType.get_signless(8),
+    DataType.INT16: lambda: ir.IntegerType.get_signless(16),
+    DataType.INT32: lambda: ir.IntegerType.get_signless(32),
+    DataType.INT64: lambda: ir.IntegerType.get_signless(64),
+    DataType.UINT8: lambda: ir.IntegerType.get_unsigned(8),
+    DataType.UINT16: lambda: ir.IntegerType.get_unsigned(16),
+    DataType.UINT32: lambda: ir.IntegerType.get_unsigned(32),
+    DataType.UINT64: lambda: ir.IntegerType.get_unsigned(64),
+    DataType.COMPLEX64: lambda: ir.ComplexType.get(ir.F32Type.get()),
+    DataType.COMPLEX128: lambda: ir.ComplexType.get(ir.F64Type.get()),
+    DataType.STRING: lambda: ir.Type.parse("!tf_type.string"),
+    DataType.RESOURCE: lambda: ir.Type.parse("!tf_type.resource"),
+    DataType.VARIANT: lambda: ir.Type.parse("!tf_type.variant"),
+    DataType.QINT8: lambda: ir.Type.parse("!tf_type.qint8"),
+    DataType.QUINT8: lambda: ir.Type.parse("!tf_type.quint8"),
+    DataType.QINT16: lambda: ir.Type.parse("!tf_type.qint16"),
+    DataType.QUINT16: lambda: ir.Type.parse("!tf_type.quint16"),
+    DataType.QINT32: lambda: ir.Type.parse("!tf_type.qint32"),
+}
+
+
+def element_type(dtype: int) -> ir.Type:
+    """The MLIR element type of a TensorFlow ``DataType``.
+
+    Raises:
+        GraphError: MLIR's ``tf`` dialect has no such type (float8, int4 and the reference types).
+    """
+    make = _ELEMENT_TYPES.get(dtype)
+    if make is None:
+        raise GraphError(f"the dtype {DataType.from_proto(dtype)} is not supported")
+    return make()
+
+
+def dimension_sizes(shape: Sequence[int | None]) -> list[int]:
+    """A shape as MLIR writes it, an unknown dimension (None) as the dynamic size."""
+    dynamic = ir.ShapedType.get_dynamic_size()
+    return [dynamic if size is None else size for size in shape]
+
+
+def tensor_type(dtype: int, shape: Sequence[int | None] | None) -> ir.ShapedType:
+    """The tensor type of a dtype and a shape; ``shape`` None is unknown rank, a dimension None is unknown size."""
+    element = element_type(dtype)
+    if shape is None:
+        return ir.UnrankedTensorType.get(element)
+    return ir.RankedTensorType.get(dimension_sizes(shape), element)
+
+
+def shape_text(shape: Sequence[int | None] | None) -> str:
+    """A shape as the ``tf`` dialect's shape attribute spells it: ``1x?x3``, ``*`` for unknown rank."""
+    if shape is None:
+        return "*"
+    return "x".join("?" if size is None else str(size) for size in shape)

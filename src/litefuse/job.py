@@ -1,0 +1,33 @@
+"""What a conversion is asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["ConversionJob"]
+
+
+@dataclass(frozen=True)
+class ConversionJob:
+    """What to convert and how; it can be sent to another process.
+
+    Attributes:
+        source: The SavedModel's folder.
+        output: Where to write the model; it appears whole or not at all.
+        signatures: The keys to convert; None takes all.
+        tags: The tags of the meta graph; None takes the one for serving.
+        allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
+        require_fused: Composites that must be fused: True for all, or names.
+        fusions: The fusions registered by the caller, pickled: a list of (names, class).
+        save_module_before: Only write the module as it is before this step, as MLIR bytecode, to ``output``.
+    """
+
+    source: Path
+    output: Path
+    signatures: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    allow_custom_ops: bool | frozenset[str] = False
+    require_fused: bool | frozenset[str] = False
+    fusions: bytes | None = None
+    save_module_before: str | None = None

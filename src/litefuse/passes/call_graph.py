@@ -1,0 +1,70 @@
+"""Which ops call which functions, and with which operands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from litefuse.engine.mlir import func, ir
+
+__all__ = ["call_operands", "callees", "function_symbol", "functions", "is_call", "operations", "set_callees"]
+
+# The attributes of each op that name functions; the callees get the operands after the first ``_OWN_OPERANDS``.
+_CALLEE_ATTRIBUTES = {
+    "func.call": ("callee",),
+    "tf.LegacyCall": ("f",),
+    "tf.PartitionedCall": ("f",),
+    "tf.StatefulPartitionedCall": ("f",),
+    "tf.If": ("then_branch", "else_branch"),
+    "tf.Case": ("branches",),
+    "tf.While": ("cond", "body"),
+}
+_OWN_OPERANDS = {"tf.If": 1, "tf.Case": 1}
+
+
+def is_call(op: ir.OpView | ir.Operation) -> bool:
+    """Whether the op runs functions of the module."""
+    return op.name in _CALLEE_ATTRIBUTES
+
+
+def callees(op: ir.OpView | ir.Operation) -> list[str]:
+    """The symbols of the functions that the op runs, in the order of its attributes; empty for other ops."""
+    symbols: list[str] = []
+    for name in _CALLEE_ATTRIBUTES.get(op.name, ()):
+        attribute = op.attributes[name]
+        references = attribute if isinstance(attribute, ir.ArrayAttr) else (attribute,)
+        symbols.extend(ir.FlatSymbolRefAttr(reference).value for reference in references)
+    return symbols
+
+
+def set_callees(op: ir.OpView | ir.Operation, symbols: list[str]) -> None:
+    """Points the op at other functions; ``symbols`` are in the order of ``callees``."""
+    remaining = iter(symbols)
+    for name in _CALLEE_ATTRIBUTES[op.name]:
+        attribute = op.attributes[name]
+        if isinstance(attribute, ir.ArrayAttr):
+            references = [ir.FlatSymbolRefAttr.get(next(remaining)) for _ in attribute]
+            op.attributes[name] = ir.ArrayAttr.get(references)
+        else:
+            op.attributes[name] = ir.FlatSymbolRefAttr.get(next(remaining))
+
+
+def call_operands(op: ir.OpView | ir.Operation) -> list[ir.Value]:
+    """The operands that become the callees' arguments."""
+    return list(op.operands)[_OWN_OPERANDS.get(op.name, 0) :]
+
+
+def functions(module: ir.Module) -> dict[str, func.FuncOp]:
+    """The module's functions by symbol."""
+    return {function_symbol(op): op for op in module.body.operations if isinstance(op, func.FuncOp)}
+
+
+def function_symbol(function: func.FuncOp) -> str:
+    """The function's symbol."""
+    return ir.StringAttr(function.attributes["sym_name"]).value
+
+
+def operations(function: func.FuncOp) -> Iterator[ir.OpView]:
+    """The ops of a function's body, a snapshot that the caller may change the body under; nested regions left out."""
+    if function.is_external:
+        return iter(())
+    return iter(list(function.entry_block.operations))

@@ -1,0 +1,147 @@
+"""Ops that LiteRT lacks: custom ops where allowed, one error for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from litefuse.engine.mlir import func, ir
+from litefuse.errors import ConversionError, FusionError, UnsupportedOp, UnsupportedOpsError
+from litefuse.fusions.annotation import attribute_value
+from litefuse.fusions.builder import custom_op_attributes
+from litefuse.fusions.composite import tensor_type_of
+from litefuse.fusions.options import encode_options
+from litefuse.passes.call_graph import function_symbol, functions, operations
+
+__all__ = ["EmitCustomOps"]
+
+# What may stand beside tfl ops in a module that is exported: IF is exported from the op that TensorFlow calls If.
+_EXPORTED = frozenset({"arith.constant", "func.call", "func.return", "tf.If"})
+_EXPORTED_DIALECTS = frozenset({"tfl", "stablehlo", "vhlo"})
+
+# LiteRT's TensorType enum (schema.fbs), in which type attributes are written.
+_TENSOR_TYPES = {
+    name: number
+    for number, name in enumerate(
+        (
+            *("float32", "float16", "int32", "uint8", "int64", "string", "bool", "int16", "complex64", "int8"),
+            *("float64", "complex128", "uint64", "resource", "variant", "uint32", "uint16", "int4", "bfloat16"),
+        )
+    )
+}
+
+
+@dataclass(frozen=True)
+class EmitCustomOps:
+    """Makes custom ops of the TensorFlow ops that the engine left.
+
+    A custom op is named after the TensorFlow op; its options are a flexbuffer map of all the op's attributes, types
+    among them as numbers of LiteRT's ``TensorType``, as TFLiteConverter writes them.
+
+    Attributes:
+        allow: True for any op, or the names of those that are allowed.
+
+    Raises:
+        UnsupportedOpsError: Ops are left that are not allowed; the error lists every one.
+    """
+
+    name: ClassVar[str] = "emit-custom-ops"
+    allow: bool | Collection[str] = False
+
+    def run(self, module: ir.Module) -> bool:
+        left = [(function, op) for function in functions(module).values() for op in _left_over(function)]
+        refused = [_describe(function, op) for function, op in left if not self._allows(_tf_name(op))]
+        if refused:
+            raise _error(refused)
+        for function, op in left:
+            _replace(function, op)
+        return bool(left)
+
+    def _allows(self, name: str | None) -> bool:
+        if name is None:
+            return False
+        return self.allow if isinstance(self.allow, bool) else name in self.allow
+
+
+def _left_over(function: func.FuncOp) -> Iterator[ir.OpView]:
+    for op in operations(function):
+        dialect = op.name.partition(".")[0]
+        if op.name == "tfl.custom_tf" or (op.name not in _EXPORTED and dialect not in _EXPORTED_DIALECTS):
+            yield op
+
+
+def _tf_op(op: ir.OpView) -> ir.OpView:
+    """The TensorFlow op itself: the engine wraps ops that its dialect does not know in ``tfl.custom_tf``."""
+    return op.regions[0].blocks[0].operations[0] if op.name == "tfl.custom_tf" else op
+
+
+def _tf_name(op: ir.OpView) -> str | None:
+    name = _tf_op(op).name
+    return name.removeprefix("tf.") if name.startswith("tf.") else None
+
+
+def _describe(function: func.FuncOp, op: ir.OpView) -> UnsupportedOp:
+    return UnsupportedOp(
+        op=_tf_name(op) or op.name,
+        node=_node_name(op.location),
+        function=function_symbol(function),
+        operands=tuple(str(tensor_type_of(value)) for value in op.operands),
+        results=tuple(str(tensor_type_of(value)) for value in op.results),
+    )
+
+
+def _node_name(location: ir.Location) -> str:
+    """The node's name, without the call sites that inlining put around it."""
+    while isinstance(location, ir.CallSiteLoc):
+        location = location.callee
+    if isinstance(location, ir.FusedLoc):
+        return ";".join(name for name in map(_node_name, location.locations) if name)
+    return location.name_str if isinstance(location, ir.NameLoc) else ""
+
+
+def _error(refused: list[UnsupportedOp]) -> UnsupportedOpsError:
+    names = sorted({op.op for op in refused})
+    listed = "\n".join(f"  {op}" for op in refused)
+    return UnsupportedOpsError(
+        f"LiteRT has no op for {', '.join(names)}:\n{listed}",
+        hint="Allow them as custom ops (allow_custom_ops, --allow-custom-ops) and give the interpreter kernels for them, "
+        "or write the model without them.",
+        ops=refused,
+    )
+
+
+def _replace(function: func.FuncOp, op: ir.OpView) -> None:
+    tf_op = _tf_op(op)
+    name = _tf_name(op) or ""
+    options: dict[str, Any] = {}
+    for key in tf_op.attributes:
+        # Attributes that begin with an underscore are TensorFlow's bookkeeping.
+        if not key.startswith("_") and not key.endswith("_segment_sizes"):
+            options[key] = _option(tf_op.attributes[key])
+    try:
+        data = encode_options(options)
+    except FusionError as error:
+        raise ConversionError(
+            f"{name} cannot become a custom op: {error.message}",
+            where=f"node {_node_name(op.location)}, function {function_symbol(function)}",
+        ) from error
+    with ir.InsertionPoint(op):
+        custom = ir.Operation.create(
+            "tfl.custom",
+            results=[result.type for result in op.results],
+            operands=list(op.operands),
+            attributes=custom_op_attributes(name, data),
+            loc=op.location,
+        )
+    for old, new in zip(op.results, custom.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.operation.erase()
+
+
+def _option(attribute: ir.Attribute) -> Any:
+    if isinstance(attribute, ir.TypeAttr):
+        return _TENSOR_TYPES.get(tensor_type_of(ir.UnrankedTensorType.get(attribute.value)).dtype, attribute)
+    if isinstance(attribute, ir.ArrayAttr):
+        return [_option(item) for item in attribute]
+    return attribute_value(attribute)

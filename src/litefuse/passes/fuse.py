@@ -1,0 +1,190 @@
+"""Composites: a body replaced by its fused op, or kept with the reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from litefuse.engine.mlir import func, ir
+from litefuse.errors import FusionError, LitefuseError
+from litefuse.fusions.annotation import ANNOTATIONS, Annotation, read_annotation
+from litefuse.fusions.builder import Builder
+from litefuse.fusions.composite import Composite, tensor_type_of
+from litefuse.fusions.fusable_op import FusableOp
+from litefuse.fusions.fusion import Fusion, find_fusion
+from litefuse.passes.call_graph import callees, function_symbol, functions, operations
+
+__all__ = ["FuseComposites", "Outcome"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one annotated function.
+
+    Attributes:
+        name: The composite's name.
+        function: The function's symbol.
+        call_sites: How many ops call it.
+        kind: ``fused`` or ``inlined``.
+        fused_into: The fused ops, for ``fused``.
+        reason: Why it was not fused, for ``inlined``.
+    """
+
+    name: str
+    function: str
+    call_sites: int
+    kind: Literal["fused", "inlined"]
+    fused_into: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class FuseComposites:
+    """Replaces the bodies of annotated functions by fused ops.
+
+    The function keeps its name, arguments and results, so that its call sites need no change; the fused op gets there
+    through inlining. A new body is built beside the old one, which is given up only when the new one is valid.
+
+    Attributes:
+        outcomes: Filled with one entry for each annotated function.
+        find: The fusion for a composite's name; None when there is none.
+
+    Raises:
+        FusionError: A ``tfl_fusable_op`` composite has an attribute that custom options cannot hold, or conversion code
+            failed in a way that its author did not foresee.
+    """
+
+    name: ClassVar[str] = "fuse-composites"
+    outcomes: list[Outcome]
+    find: Callable[[str], Fusion | None] = find_fusion
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        calls = Counter(
+            symbol for function in by_symbol.values() for op in operations(function) for symbol in callees(op)
+        )
+        modified = False
+        for symbol, function in by_symbol.items():
+            annotation = read_annotation(function)
+            if annotation is None:
+                continue
+            fused_into, reason = self._fuse(function, annotation)
+            for key in ANNOTATIONS:
+                if key in function.attributes:
+                    del function.attributes[key]
+            kind = "fused" if reason is None else "inlined"
+            self.outcomes.append(Outcome(annotation.name, symbol, calls[symbol], kind, fused_into, reason))
+            modified = True
+        return modified
+
+    def _fuse(self, function: func.FuncOp, annotation: Annotation) -> tuple[str | None, str | None]:
+        """Fuses one function; what it became, or the reason why not."""
+        fusion = self.find(annotation.name)
+        fusable = annotation.attributes.get("tfl_fusable_op")
+        if fusion is None:
+            if fusable is None:
+                return None, f"no fusion is registered for {annotation.name!r}"
+            if fusable is not True:
+                return None, f"its attribute tfl_fusable_op is {fusable!r}, not true"
+            fusion = FusableOp()
+        if function.is_external:
+            return None, "the function has no body"
+        replacement = _empty_copy(function)
+        try:
+            composite = Composite(
+                annotation.name,
+                annotation.attributes,
+                list(replacement.arguments),
+                list(function.type.results),
+                function_symbol(function),
+            )
+            reason = _build(fusion, composite, replacement)
+            if reason is not None:
+                return None, reason
+            fused_into = ", ".join(_op_name(op) for op in operations(replacement) if op.name != "func.return")
+        except BaseException:
+            replacement.operation.erase()
+            raise
+        _swap_bodies(function, replacement)
+        return fused_into, None
+
+
+def _empty_copy(function: func.FuncOp) -> func.FuncOp:
+    symbol = f"{function_symbol(function)}.replacement"
+    with ir.InsertionPoint(function):
+        copy = func.FuncOp(symbol, function.type, visibility="private", loc=function.location)
+    copy.add_entry_block([argument.location for argument in function.arguments])
+    return copy
+
+
+def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp) -> str | None:
+    where = f"fusion {type(fusion).__qualname__}, composite {composite.name!r} (function {composite.function})"
+    try:
+        reason = fusion.verify(composite)
+        if reason is not None:
+            replacement.operation.erase()
+            return reason
+        with ir.InsertionPoint(replacement.entry_block), ir.Location.name(composite.name):
+            results = fusion.rewrite(composite, Builder())
+            results = [results] if isinstance(results, ir.Value) else list(results)
+            func.ReturnOp(results)
+        reason = _result_mismatch(results, composite.result_types)
+        if reason is None:
+            replacement.attributes["function_type"] = ir.TypeAttr.get(
+                ir.FunctionType.get(list(replacement.type.inputs), [value.type for value in results])
+            )
+            replacement.operation.verify()
+    except ir.MLIRError as error:
+        reason = f"the fused op is not valid: {_first_line(error)}"
+    except FusionError as error:
+        if isinstance(fusion, FusableOp):  # the author asked for this op and no other form of it would run
+            error.where = error.where or where
+            raise
+        reason = error.message
+    except LitefuseError:
+        raise
+    except Exception as error:
+        raise FusionError(f"the conversion code failed: {error!r}", where=where) from error
+    if reason is not None:
+        replacement.operation.erase()
+    return reason
+
+
+def _first_line(error: ir.MLIRError) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in lines if "error:" in line), lines[0] if lines else repr(error))
+
+
+def _result_mismatch(results: Sequence[ir.Value], expected: Sequence[ir.Type]) -> str | None:
+    if len(results) != len(expected):
+        return f"the replacement has {len(results)} results, the composite {len(expected)}"
+    for index, (value, kind) in enumerate(zip(results, expected, strict=True)):
+        found, wanted = tensor_type_of(value), tensor_type_of(kind)
+        ranks_differ = None not in (found.shape, wanted.shape) and found.rank != wanted.rank
+        sizes_differ = not ranks_differ and any(
+            None not in sizes and sizes[0] != sizes[1] for sizes in zip(found.shape or (), wanted.shape or ())
+        )
+        if found.dtype != wanted.dtype or ranks_differ or sizes_differ:
+            return f"result {index} of the replacement is {found}, the composite's {wanted}"
+    return None
+
+
+def _op_name(op: ir.OpView) -> str:
+    if op.name == "tfl.custom":
+        return ir.StringAttr(op.attributes["custom_code"]).value
+    return op.name.removeprefix("tfl.").upper() if op.name.startswith("tfl.") else op.name
+
+
+def _swap_bodies(function: func.FuncOp, replacement: func.FuncOp) -> None:
+    """Puts the replacement's ops in the place of the function's."""
+    block = function.entry_block
+    for op in reversed(list(block.operations)):
+        op.operation.erase()
+    for old, new in zip(replacement.arguments, block.arguments, strict=True):
+        old.replace_all_uses_with(new)
+    for op in list(replacement.entry_block.operations):
+        block.append(op)
+    function.attributes["function_type"] = replacement.attributes["function_type"]
+    replacement.operation.erase()

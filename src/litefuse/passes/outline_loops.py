@@ -1,0 +1,152 @@
+"""Loop bodies as functions, which is what the flatbuffer's WHILE refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from litefuse.engine.mlir import func, ir
+from litefuse.passes.call_graph import function_symbol, functions
+
+__all__ = ["OutlineLoops"]
+
+_CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tfl.no_value", "tfl.external_const"})
+
+
+@dataclass(frozen=True)
+class OutlineLoops:
+    """Moves the regions of ``tfl.while`` into functions::
+
+        %r = tfl.while(%x) ({ ... uses %w ... }, ...)  -->  %r, %_ = tfl.while(%x, %w) ({ call @f.cond }, { call @f.body })
+
+    A value that a region takes from outside becomes a loop variable that never changes, except a constant, which is
+    copied into the function.
+    """
+
+    name: ClassVar[str] = "outline-loops"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for symbol, function in functions(module).items():
+            if function.is_external:
+                continue
+            for number, loop in enumerate(list(_loops(function.entry_block))):
+                _outline(module, loop, f"{symbol}.while.{number}")
+                modified = True
+        return modified
+
+
+def _loops(block: ir.Block) -> Iterator[ir.OpView]:
+    """The loops in a block and in the regions of its ops, inner ones first."""
+    for op in list(block.operations):
+        for region in op.regions:
+            for inner in region.blocks:
+                yield from _loops(inner)
+        if op.name == "tfl.while":
+            yield op
+
+
+def _outline(module: ir.Module, loop: ir.OpView, base: str) -> None:
+    cond, body = (region.blocks[0] for region in loop.regions)
+    captures: list[ir.Value] = []
+    for block in (cond, body):
+        for value in _captured(block):
+            if value not in captures:
+                captures.append(value)
+    for value in captures:
+        for block in (cond, body):
+            argument = block.add_argument(value.type, value.location)
+            _replace_uses_inside(block, value, argument)
+    _yield_also(body, list(body.arguments)[len(body.arguments) - len(captures) :])
+
+    operands = [*loop.operands, *captures]
+    results = [*(result.type for result in loop.results), *(value.type for value in captures)]
+    attributes = {name: loop.attributes[name] for name in loop.attributes}
+    new = ir.Operation.create(
+        "tfl.while", results, operands, attributes, regions=2, loc=loop.location, ip=ir.InsertionPoint(loop)
+    )
+    for region, block, part in zip(new.regions, (cond, body), ("cond", "body"), strict=True):
+        function = _function_from(module, block, f"{base}.{part}")
+        _call_only(region, function)
+    for old, replacement in zip(loop.results, new.results, strict=False):
+        old.replace_all_uses_with(replacement)
+    loop.operation.erase()
+
+
+def _captured(block: ir.Block) -> list[ir.Value]:
+    """The values that ops of a block take from outside it, after constants were copied in."""
+    inside: set[ir.Value] = set(block.arguments)
+    copies: dict[ir.Value, ir.Value] = {}
+    captured: list[ir.Value] = []
+
+    def visit(current: ir.Block) -> None:
+        for op in list(current.operations):
+            for index, value in enumerate(op.operands):
+                if value in inside:
+                    continue
+                owner = value.owner
+                if not isinstance(owner, ir.Block) and owner.name in _CONSTANTS:
+                    if value not in copies:
+                        copies[value] = owner.clone(ip=ir.InsertionPoint.at_block_begin(block)).results[0]
+                    op.operands[index] = copies[value]
+                elif value not in captured:
+                    captured.append(value)
+            inside.update(op.results)
+            for region in op.regions:
+                for nested in region.blocks:
+                    inside.update(nested.arguments)
+                    visit(nested)
+
+    visit(block)
+    return captured
+
+
+def _replace_uses_inside(block: ir.Block, old: ir.Value, new: ir.Value) -> None:
+    for op in block.operations:
+        for index, value in enumerate(op.operands):
+            if value == old:
+                op.operands[index] = new
+        for region in op.regions:
+            for nested in region.blocks:
+                _replace_uses_inside(nested, old, new)
+
+
+def _yield_also(block: ir.Block, values: Sequence[ir.Value]) -> None:
+    terminator = list(block.operations)[-1]
+    operands = [*terminator.operands, *values]
+    ir.Operation.create("tfl.yield", operands=operands, loc=terminator.location, ip=ir.InsertionPoint(terminator))
+    terminator.operation.erase()
+
+
+def _function_from(module: ir.Module, block: ir.Block, symbol: str) -> func.FuncOp:
+    terminator = list(block.operations)[-1]
+    inputs = [argument.type for argument in block.arguments]
+    kind = ir.FunctionType.get(inputs, [value.type for value in terminator.operands])
+    taken = {function_symbol(op) for op in module.body.operations if isinstance(op, func.FuncOp)}
+    while symbol in taken:
+        symbol += "_"
+    with ir.InsertionPoint(module.body):
+        function = func.FuncOp(symbol, kind, visibility="private")
+    entry = function.add_entry_block([argument.location for argument in block.arguments])
+    for old, new in zip(block.arguments, entry.arguments, strict=True):
+        old.replace_all_uses_with(new)
+    with ir.InsertionPoint(entry):
+        func.ReturnOp(list(terminator.operands), loc=terminator.location)
+    last = list(entry.operations)[-1]
+    terminator.operation.erase()
+    for op in list(block.operations):
+        op.operation.move_before(last)
+    return function
+
+
+def _call_only(region: ir.Region, function: func.FuncOp) -> None:
+    block = region.blocks.append(*function.type.inputs)
+    with ir.InsertionPoint(block):
+        call = ir.Operation.create(
+            "func.call",
+            results=list(function.type.results),
+            operands=list(block.arguments),
+            attributes={"callee": ir.FlatSymbolRefAttr.get(function_symbol(function))},
+        )
+        ir.Operation.create("tfl.yield", operands=list(call.results))

@@ -1,0 +1,140 @@
+"""Ops on variables, in terms of reading and assigning them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.engine.mlir import ir
+from litefuse.passes.call_graph import functions, operations
+from litefuse.passes.resources import resource_value_type
+
+__all__ = ["DecomposeResourceOps"]
+
+
+@dataclass(frozen=True)
+class DecomposeResourceOps:
+    """Rewrites ops that combine a variable access with something else::
+
+        %y = tf.ResourceGather(%v, %ids)         %t = tf.ReadVariableOp(%v)
+                                           -->   %y = tf.GatherV2(%t, %ids, axis)
+        tf.AssignAddVariableOp(%v, %x)           %t = tf.ReadVariableOp(%v)
+                                           -->   tf.AssignVariableOp(%v, tf.AddV2(%t, %x))
+
+    Afterwards a use of a variable other than ``tf.ReadVariableOp`` is a write.
+    """
+
+    name: ClassVar[str] = "decompose-resource-ops"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values():
+            for op in operations(function):
+                decompose = _DECOMPOSITIONS.get(op.name)
+                if decompose is not None:
+                    with ir.InsertionPoint(op), op.location:
+                        op_results = decompose(op)
+                    for old, new in zip(op.results, op_results, strict=True):
+                        old.replace_all_uses_with(new)
+                    op.operation.erase()
+                    modified = True
+        return modified
+
+
+def _create(
+    name: str, result: ir.Type, operands: Sequence[ir.Value], attributes: dict[str, ir.Attribute] | None = None
+) -> ir.Value:
+    return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes).result
+
+
+def _read(handle: ir.Value, value_type: ir.Type) -> ir.Value:
+    return _create("tf.ReadVariableOp", resource_value_type(handle) or value_type, [handle])
+
+
+def _unranked(value: ir.Value) -> ir.Type:
+    return ir.UnrankedTensorType.get(ir.ShapedType(value.type).element_type)
+
+
+def _assign(handle: ir.Value, value: ir.Value) -> None:
+    attributes: dict[str, ir.Attribute] = {"validate_shape": ir.BoolAttr.get(False)}
+    ir.Operation.create("tf.AssignVariableOp", operands=[handle, value], attributes=attributes)
+
+
+def _constant(value: int) -> ir.Value:
+    attribute = ir.DenseElementsAttr.get(np.array(value, np.int32))
+    return _create("tf.Const", attribute.type, [], {"value": attribute})
+
+
+def _gather(op: ir.OpView) -> list[ir.Value]:
+    handle, indices = op.operands
+    result = op.results[0]
+    batch_dims = ir.IntegerAttr(op.attributes["batch_dims"])
+    axis = _constant(batch_dims.value)  # ResourceGather gathers along the first dimension after the batch dimensions
+    table = _read(handle, _unranked(result))
+    return [_create("tf.GatherV2", result.type, [table, indices, axis], {"batch_dims": batch_dims})]
+
+
+def _gather_nd(op: ir.OpView) -> list[ir.Value]:
+    handle, indices = op.operands
+    result = op.results[0]
+    return [_create("tf.GatherNd", result.type, [_read(handle, _unranked(result)), indices])]
+
+
+def _shape(op: ir.OpView) -> list[ir.Value]:
+    (handle,) = op.operands
+    # The handle of an argument does not say its dtype, and the shape does not depend on it.
+    value_type = ir.UnrankedTensorType.get(ir.F32Type.get())
+    return [_create("tf.Shape", op.results[0].type, [_read(handle, value_type)])]
+
+
+def _is_initialized(_op: ir.OpView) -> list[ir.Value]:
+    attribute = ir.DenseElementsAttr.get(np.array(True))  # every variable of a converted model is initialised
+    return [_create("tf.Const", attribute.type, [], {"value": attribute})]
+
+
+def _update(binary: str) -> Callable[[ir.OpView], list[ir.Value]]:
+    def decompose(op: ir.OpView) -> list[ir.Value]:
+        handle, delta = op.operands
+        value = _read(handle, delta.type)  # the op demands that both have the same shape
+        _assign(handle, _create(binary, value.type, [value, delta]))
+        return []
+
+    return decompose
+
+
+def _scatter(scatter: str, *, nd: bool) -> Callable[[ir.OpView], list[ir.Value]]:
+    def decompose(op: ir.OpView) -> list[ir.Value]:
+        handle, indices, updates = op.operands
+        value = _read(handle, _unranked(updates))
+        if not nd:  # ResourceScatterX indexes the first dimension; TensorScatterX takes index vectors
+            kind = ir.ShapedType(indices.type)
+            dynamic = ir.ShapedType.get_dynamic_size()
+            shape = [kind.shape[i] if not kind.is_dynamic_dim(i) else dynamic for i in range(kind.rank)]
+            indices = _create(
+                "tf.ExpandDims",
+                ir.RankedTensorType.get([*shape, 1], kind.element_type),
+                [indices, _constant(-1)],
+            )
+        _assign(handle, _create(scatter, value.type, [value, indices, updates]))
+        return []
+
+    return decompose
+
+
+_DECOMPOSITIONS: dict[str, Callable[[ir.OpView], list[ir.Value]]] = {
+    "tf.AssignAddVariableOp": _update("tf.AddV2"),
+    "tf.AssignSubVariableOp": _update("tf.Sub"),
+    "tf.ResourceGather": _gather,
+    "tf.ResourceGatherNd": _gather_nd,
+    "tf.ResourceScatterAdd": _scatter("tf.TensorScatterAdd", nd=False),
+    "tf.ResourceScatterNdAdd": _scatter("tf.TensorScatterAdd", nd=True),
+    "tf.ResourceScatterNdSub": _scatter("tf.TensorScatterSub", nd=True),
+    "tf.ResourceScatterNdUpdate": _scatter("tf.TensorScatterUpdate", nd=True),
+    "tf.ResourceScatterSub": _scatter("tf.TensorScatterSub", nd=False),
+    "tf.ResourceScatterUpdate": _scatter("tf.TensorScatterUpdate", nd=False),
+    "tf.VarIsInitializedOp": _is_initialized,
+    "tf.VariableShape": _shape,
+}

@@ -1,0 +1,149 @@
+"""Which variables change; constants for those that do not, initial values for those that do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from litefuse.engine.mlir import func, ir
+from litefuse.errors import GraphError
+from litefuse.passes.call_graph import functions, operations
+from litefuse.passes.resources import resource_value_type
+
+__all__ = ["INITIALIZER", "FreezeVariables", "InitializeVariables", "Verdict"]
+
+_HANDLE = "tf.VarHandleOp"
+_READ = "tf.ReadVariableOp"
+
+#: The public function that assigns the mutable variables their initial values.
+INITIALIZER = "initialize_variables"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a variable is only read.
+
+    Attributes:
+        variable: Its ``shared_name``.
+        writer: The first op that writes it, in words; None when it is only read.
+    """
+
+    variable: str
+    writer: str | None
+
+
+@dataclass(frozen=True)
+class FreezeVariables:
+    """Replaces the reads of variables that nothing writes by constants.
+
+    Handles stand where they are used (``sink-handles``), and everything but a read is a write
+    (``decompose-resource-ops``), so the analysis is one look at each handle's uses.
+
+    Attributes:
+        values: The elements attribute of a variable's value by its ``shared_name``; called once for each frozen variable.
+        verdicts: Filled with one entry for each variable, in the order of first use.
+
+    Raises:
+        LitefuseError: What ``values`` raises for a variable that has no value.
+    """
+
+    name: ClassVar[str] = "freeze-variables"
+    values: Callable[[str], ir.Attribute]
+    verdicts: list[Verdict]
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for variable, handles in _handles(module).items():
+            users = [use.owner for _, handle in handles for use in handle.results[0].uses]
+            writers = [user for user in users if user.name != _READ]
+            self.verdicts.append(Verdict(variable, _description(writers[0]) if writers else None))
+            if writers:
+                _state_types(handles)
+            elif users:
+                _freeze(handles, self.values(variable))
+                modified = True
+        return modified
+
+
+def _handles(module: ir.Module) -> dict[str, list[tuple[func.FuncOp, ir.OpView]]]:
+    """The handles of each variable, with the functions that they stand in."""
+    found: dict[str, list[tuple[func.FuncOp, ir.OpView]]] = defaultdict(list)
+    for function in functions(module).values():
+        for op in operations(function):
+            if op.name == _HANDLE:
+                found[ir.StringAttr(op.attributes["shared_name"]).value].append((function, op))
+    return found
+
+
+def _description(op: ir.OpView) -> str:
+    name = op.name.removeprefix("tf.")
+    parent = op.parent
+    function = ir.StringAttr(parent.attributes["sym_name"]).value if parent is not None else ""
+    node = f" {op.location.name_str}" if isinstance(op.location, ir.NameLoc) else ""
+    return f"{name}{node} in {function}"
+
+
+def _freeze(handles: list[tuple[func.FuncOp, ir.OpView]], value: ir.Attribute) -> None:
+    kind = ir.DenseElementsAttr(value).type
+    for function, handle in handles:
+        reads = [use.owner for use in handle.results[0].uses]
+        if reads:
+            constant = ir.Operation.create(
+                "tf.Const",
+                results=[kind],
+                attributes={"value": value},
+                loc=reads[0].location,
+                ip=ir.InsertionPoint.at_block_begin(function.entry_block),
+            )
+            for read in reads:
+                read.results[0].replace_all_uses_with(constant.result)
+                read.operation.erase()
+        handle.operation.erase()
+
+
+def _state_types(handles: list[tuple[func.FuncOp, ir.OpView]]) -> None:
+    """Gives the reads of a mutable variable the type that its handle declares."""
+    for _, handle in handles:
+        kind = resource_value_type(handle.results[0])
+        for use in handle.results[0].uses:
+            if use.owner.name == _READ and kind is not None and kind.has_rank:
+                use.owner.results[0].set_type(kind)
+
+
+@dataclass(frozen=True)
+class InitializeVariables:
+    """Adds the public function that gives the mutable variables their values from the checkpoint.
+
+    Attributes:
+        values: The elements attribute of a variable's value by its ``shared_name``.
+    """
+
+    name: ClassVar[str] = "initialize-variables"
+    values: Callable[[str], ir.Attribute]
+
+    def run(self, module: ir.Module) -> bool:
+        handles = _handles(module)
+        if not handles:
+            return False
+        if INITIALIZER in functions(module):
+            raise GraphError(f"a function of the model is called {INITIALIZER!r}, which litefuse needs for itself")
+        with ir.InsertionPoint(module.body):
+            function = func.FuncOp(INITIALIZER, ir.FunctionType.get([], []), visibility="public")
+        block = function.add_entry_block()
+        with ir.InsertionPoint(block):
+            for variable, ((_, handle), *_) in handles.items():
+                value = self.values(variable)
+                attributes: Mapping[str, ir.Attribute] = {"value": value}
+                constant = ir.Operation.create(
+                    "tf.Const", results=[ir.DenseElementsAttr(value).type], attributes=dict(attributes)
+                )
+                copy = handle.clone()
+                ir.Operation.create(
+                    "tf.AssignVariableOp",
+                    operands=[copy.results[0], constant.result],
+                    attributes={"validate_shape": ir.BoolAttr.get(False)},
+                )
+            func.ReturnOp([])
+        return True

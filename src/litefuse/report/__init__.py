@@ -1,0 +1,5 @@
+"""What was fused, what was not and why, and what else a conversion found out."""
+
+from litefuse.report.report import CompositeReport, Report, VariableReport
+
+__all__ = ["CompositeReport", "Report", "VariableReport"]

@@ -1,0 +1,83 @@
+"""The facts of one conversion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+__all__ = ["CompositeReport", "Report", "VariableReport"]
+
+
+@dataclass(frozen=True)
+class CompositeReport:
+    """What became of one annotated function.
+
+    Attributes:
+        name: The composite's name, from its annotation.
+        function: The function that carries the annotation.
+        call_sites: How many ops call it, in all signatures.
+        outcome: ``fused``: its body was replaced by ``fused_into``; ``inlined``: its body was kept, for ``reason``.
+        fused_into: The op that replaced it: a LiteRT op, or the name of a custom op.
+        reason: Why it was not fused.
+    """
+
+    name: str
+    function: str
+    call_sites: int
+    outcome: Literal["fused", "inlined"]
+    fused_into: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class VariableReport:
+    """What became of one variable.
+
+    Attributes:
+        name: Its path in the SavedModel's objects.
+        dtype: Its dtype, such as ``float32``.
+        shape: Its shape; None for an unknown dimension.
+        verdict: ``frozen``: read only, so it is a constant; ``mutable``: a resource variable that keeps its state.
+        writer: For a mutable variable, the first op that writes it, with its node and function.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+    verdict: Literal["frozen", "mutable"]
+    writer: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a conversion did.
+
+    Attributes:
+        source: The model that was converted.
+        signatures: The keys of its signatures.
+        composites: Every annotated function that the signatures reach.
+        variables: Every variable that the signatures capture.
+        op_counts: How often each op stands in the output, over all its subgraphs; custom ops by their names.
+        custom_ops: The custom ops that the output needs kernels for.
+        size: The output's size in bytes.
+        timings: Seconds for each step, in order.
+    """
+
+    source: str
+    signatures: tuple[str, ...] = ()
+    composites: tuple[CompositeReport, ...] = ()
+    variables: tuple[VariableReport, ...] = ()
+    op_counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    custom_ops: tuple[str, ...] = ()
+    size: int = 0
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain dictionaries and lists, ready for ``json.dumps``."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        from litefuse.report.text import report_text
+
+        return report_text(self)

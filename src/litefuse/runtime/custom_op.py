@@ -1,0 +1,209 @@
+"""Kernels of custom ops: how they are written, and how they are found by the name of their op."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.runtime.options import decode_map
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from litefuse.runtime.outputs import Outputs
+
+__all__ = ["CustomOp", "TensorSpec", "custom_op", "find_kernel", "kernels_by_name"]
+
+ENTRY_POINT_GROUP = "litefuse.kernels"
+
+
+@dataclass(frozen=True, init=False)
+class TensorSpec:
+    """What is known of a tensor before the model runs.
+
+    Attributes:
+        shape: Its sizes; None when they are known only after the kernel ran.
+        dtype: Its numpy dtype. Strings are ``object`` (the elements are ``bytes``), bfloat16 is ``ml_dtypes.bfloat16``.
+        name: Its name in the model; empty in a specification that a kernel makes.
+        value: Its value as a read-only array if it is a constant of the model, else None.
+    """
+
+    shape: tuple[int, ...] | None
+    dtype: np.dtype[Any]
+    name: str = ""
+    value: npt.NDArray[Any] | None = field(default=None, compare=False, repr=False)
+
+    def __init__(
+        self,
+        shape: Iterable[int] | None,
+        dtype: npt.DTypeLike,
+        name: str = "",
+        value: npt.NDArray[Any] | None = None,
+    ) -> None:
+        object.__setattr__(self, "shape", None if shape is None else tuple(int(size) for size in shape))
+        object.__setattr__(self, "dtype", np.dtype(dtype))
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "value", value)
+
+
+class CustomOp:
+    """Base class of kernels: what one custom op does, in numpy.
+
+    There is one instance for each node of the model that the op stands at, made when the model is loaded and again
+    whenever the runtime undoes and redoes its delegates; ``self`` may hold what ``prepare`` computes for ``invoke``.
+
+    The op's options arrive as keyword arguments. A method that names some of them receives those; one that ends in
+    ``**attributes`` receives all. A named option without a default that the model lacks is a ``KernelError``.
+
+    Any exception that a method raises leaves ``litefuse.Interpreter.allocate_tensors`` or ``invoke`` as it is.
+    """
+
+    op_name: ClassVar[str] = ""
+    """The op's name in the model, set by ``custom_op``."""
+
+    @classmethod
+    def decode_options(cls, data: bytes) -> dict[str, Any]:
+        """Turns a node's ``custom_options`` into the keyword arguments of ``prepare`` and ``invoke``.
+
+        By default a flexbuffer map (its integers, floats, strings, booleans, blobs as bytes, vectors as lists); data of
+        any other form gives no options. Override it for an op that writes something else, such as a C struct.
+        """
+        return decode_map(data)
+
+    def prepare(self, *inputs: Any, **attributes: Any) -> Any:
+        """Says what the op's outputs will be; called before ``invoke`` and again when an input was resized.
+
+        Args:
+            *inputs: A ``TensorSpec`` for each input of the node, with known shape; None for an optional input that is
+                absent.
+            **attributes: The op's options.
+
+        Returns:
+            A ``TensorSpec``, or a sequence of them, one for each output of the node, with the dtypes that the model
+            declares. A shape of None means that the size depends on the inputs' values.
+        """
+        raise NotImplementedError
+
+    def invoke(self, inputs: Any, outputs: Outputs, *_: Any, **attributes: Any) -> None:
+        """Computes the outputs.
+
+        Args:
+            inputs: One read-only array for each input, a view of the runtime's memory that is valid during this call
+                only; None for an optional input that is absent. Strings are an object array of ``bytes``.
+            outputs: One writable array for each output, likewise: fill ``outputs[i][...]``, or assign
+                ``outputs[i] = array``. An output whose shape was None must be assigned. The arrays are not cleared.
+            **attributes: The op's options.
+        """
+        raise NotImplementedError
+
+
+Kernel = TypeVar("Kernel", bound=CustomOp)
+
+_registered: dict[str, type[CustomOp]] = {}
+
+
+def custom_op(name: str, *, replace: bool = False) -> Callable[[type[Kernel]], type[Kernel]]:
+    """Class decorator: the class is the kernel of the custom op (or StableHLO composite) called ``name``.
+
+    Args:
+        name: The op's name in the model, such as ``ExtractImagePatches``.
+        replace: Whether a kernel that is already registered under the name may be replaced.
+
+    Returns:
+        A decorator that registers the class and returns it.
+
+    Raises:
+        KernelError: The class is no kernel, or the name is empty or taken by another class.
+    """
+    if not name:
+        raise KernelError("a custom op needs a name", hint='Write @custom_op("NameOfTheOp").')
+
+    def register(kernel: type[Kernel]) -> type[Kernel]:
+        kernel.op_name = name
+        kernels_by_name([kernel])
+        present = _registered.get(name)
+        # The same class again is a module that was reloaded or a notebook cell that was run again.
+        same = present is not None and (present.__module__, present.__qualname__) == (
+            kernel.__module__,
+            kernel.__qualname__,
+        )
+        if present is not None and not same and not replace:
+            raise KernelError(
+                f"custom op {name!r} already has the kernel {present.__module__}.{present.__qualname__}",
+                where=f"{kernel.__module__}.{kernel.__qualname__}",
+                hint=f"Use @custom_op({name!r}, replace=True) to replace it.",
+            )
+        _registered[name] = kernel
+        return kernel
+
+    return register
+
+
+def kernels_by_name(kernels: Iterable[type[CustomOp]]) -> dict[str, type[CustomOp]]:
+    """Checks kernel classes and returns them by the name of their op.
+
+    Raises:
+        KernelError: One of them is not a complete kernel, or two are for the same op.
+    """
+    named: dict[str, type[CustomOp]] = {}
+    for kernel in kernels:
+        # Not only for the type checker's eyes: plug-ins and untyped callers bring anything.
+        if not (isinstance(kernel, type) and issubclass(kernel, CustomOp)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise KernelError(f"{kernel!r} is not a subclass of CustomOp", hint="Pass the kernel's class.")
+        where = f"{kernel.__module__}.{kernel.__qualname__}"
+        missing = [method for method in ("prepare", "invoke") if getattr(kernel, method) is getattr(CustomOp, method)]
+        if missing:
+            raise KernelError(f"the kernel does not define {' and '.join(missing)}", where=where)
+        if not kernel.op_name:
+            raise KernelError(
+                "the kernel does not say which op it is for",
+                where=where,
+                hint='Decorate it with @custom_op("NameOfTheOp").',
+            )
+        if named.setdefault(kernel.op_name, kernel) is not kernel:
+            raise KernelError(f"two kernels for custom op {kernel.op_name!r}", where=where)
+    return named
+
+
+def find_kernel(name: str) -> type[CustomOp] | None:
+    """The kernel of the custom op ``name``, or None.
+
+    Looked for among those registered with ``custom_op``, then in the pack ``litefuse.kernels``, then among the entry
+    points of the group ``litefuse.kernels`` (entry point ``NameOfTheOp = package.module:KernelClass``).
+
+    Raises:
+        KernelError: The entry point of that name does not load, or what it loads is not a kernel of that op.
+    """
+    kernel = _registered.get(name)
+    if kernel is None:
+        from litefuse.kernels import PACK
+
+        kernel = PACK.get(name)
+    if kernel is None and (entry_point := _entry_points().get(name)) is not None:
+        kernel = _load(entry_point)
+    return kernel
+
+
+@functools.cache
+def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
+    return {entry_point.name: entry_point for entry_point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)}
+
+
+def _load(entry_point: importlib.metadata.EntryPoint) -> type[CustomOp]:
+    where = f"entry point {entry_point.name} = {entry_point.value} of the group {ENTRY_POINT_GROUP}"
+    try:
+        loaded = entry_point.load()
+    except Exception as error:  # whatever a plug-in's import raises
+        raise KernelError(f"does not load: {type(error).__name__}: {error}", where=where) from error
+    try:
+        return kernels_by_name([loaded])[entry_point.name]
+    except KernelError as error:
+        raise KernelError(error.message, where=where, hint=error.hint) from error
+    except KeyError:
+        raise KernelError(f"is a kernel of another op, {loaded.op_name!r}", where=where) from None

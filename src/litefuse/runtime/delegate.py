@@ -1,0 +1,203 @@
+"""A TfLiteDelegate that runs kernels written in Python."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import logging
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.runtime import abi
+from litefuse.runtime.callbacks import guarded
+from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name
+from litefuse.runtime.layout import check_layout
+from litefuse.runtime.node import Node
+from litefuse.runtime.tensors import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Delegate", "delegate"]
+
+logger = logging.getLogger("litefuse")
+
+# What the runtime holds pointers to, from the moment a node is claimed until the runtime frees it. It cannot be the
+# delegate's, which Python may drop first: an array that views a tensor keeps the runtime's interpreter alive alone.
+_live: dict[int, tuple[object, ...]] = {}
+_keys = itertools.count(1)
+
+
+def _free(_context: int | None, key: int, *, live: dict[int, tuple[object, ...]] = _live) -> None:
+    live.pop(key, None)
+
+
+# Never freed itself, since it drops the other callbacks of its node and must not do that to its own code.
+_FREE = abi.FREE(_free)
+
+
+def _address(callback: Any) -> int | None:
+    return ctypes.cast(callback, ctypes.c_void_p).value
+
+
+def delegate(*ops: type[CustomOp]) -> Delegate:
+    """Makes a delegate that runs custom ops in any interpreter.
+
+    ::
+
+        ai_edge_litert.interpreter.Interpreter(model, experimental_delegates=[litefuse.delegate(ExtractImagePatches)])
+
+    An exception in a kernel becomes the interpreter's ``RuntimeError``, whose message names the op, the node and the
+    exception. It is also logged with its traceback to the logger ``litefuse``, and kept as ``failure``.
+
+    Args:
+        *ops: The kernels to use. None stands for all that are known: registered with ``custom_op``, in
+            ``litefuse.kernels``, or offered by an entry point.
+
+    Raises:
+        KernelError: One of ``ops`` is not a kernel.
+    """
+    return Delegate(kernels_by_name(ops).get if ops else find_kernel)
+
+
+class Delegate:
+    """Claims the nodes that there are kernels for; see ``delegate``.
+
+    Attributes:
+        failure: The exception that the last failing kernel raised, or None.
+        unresolved: The names of the custom ops that neither a kernel nor the runtime runs, in the order of the model.
+    """
+
+    def __init__(self, find: Callable[[str], type[CustomOp] | None], *, log: bool = True) -> None:
+        self.failure: BaseException | None = None
+        self.unresolved: dict[str, None] = {}
+        self._find = find
+        self._log = log
+        # Weak, so that a delegate goes when its last user does and not when the cycle collector comes around.
+        this: weakref.ref[Delegate] = weakref.ref(self)
+        self._context = 0
+        self._callback = abi.CALLBACK(
+            guarded(lambda context: _alive(this).claim(context), lambda error: _alive(this).claim_failed(error))
+        )
+        self._struct = abi.TfLiteDelegate(
+            Prepare=_address(self._callback), flags=abi.DelegateFlags.ALLOW_DYNAMIC_TENSORS
+        )
+
+    def _get_native_delegate_pointer(self) -> int:
+        """What the interpreter asks every delegate for."""
+        check_layout()
+        return ctypes.addressof(self._struct)
+
+    def claim(self, context: int) -> int:
+        """Takes over the nodes of one subgraph; the runtime calls it."""
+        self._context = context
+        known = abi.TfLiteContext.from_address(context)
+        # All nodes are made before the first is replaced, which moves the runtime's.
+        for index, node in list(self._nodes(known, context)):
+            self._replace(known, context, index, node)
+        return abi.Status.OK
+
+    def claim_failed(self, error: BaseException) -> int:
+        """Reports what ``claim`` raised."""
+        return self._fail(error, self._context, "delegate")
+
+    def _nodes(self, known: abi.TfLiteContext, context: int) -> Iterator[tuple[int, Node]]:
+        unresolved = check_layout().unresolved_invoke
+        plan, node, registration = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        _check(abi.GET_EXECUTION_PLAN(known.GetExecutionPlan)(context, ctypes.addressof(plan)))
+        get_node = abi.GET_NODE_AND_REGISTRATION(known.GetNodeAndRegistration)
+        for index in abi.read_int_array(plan.value):
+            _check(get_node(context, index, ctypes.addressof(node), ctypes.addressof(registration)))
+            assert node.value is not None
+            assert registration.value is not None
+            found_node = abi.TfLiteNode.from_address(node.value)
+            found = abi.TfLiteRegistration.from_address(registration.value)
+            match found.builtin_code:
+                case abi.BuiltinOperator.CUSTOM:
+                    name = (found.custom_name or b"").decode("utf-8", "replace")
+                    options = _bytes_at(found_node.custom_initial_data, found_node.custom_initial_data_size)
+                case abi.BuiltinOperator.STABLEHLO_COMPOSITE if found_node.builtin_data:
+                    params = abi.StablehloCompositeParams.from_address(found_node.builtin_data)
+                    name = (params.name or b"").decode("utf-8", "replace")
+                    options = _bytes_at(params.attributes, params.attributes_size)
+                case _:
+                    continue
+            kernel = self._find(name)
+            if kernel is not None:
+                yield index, _make_node(known, kernel, found_node, options)
+            elif found.builtin_code == abi.BuiltinOperator.CUSTOM and found.invoke == unresolved:
+                self.unresolved[name] = None
+
+    def _replace(self, known: abi.TfLiteContext, context: int, index: int, node: Node) -> None:
+        """Makes the runtime run ``node`` instead of its node ``index``.
+
+        One call for each: given several, the runtime fuses neighbours into one, and plans no memory for the tensors
+        between them.
+        """
+        key = next(_keys)
+
+        def failed(error: BaseException) -> int:
+            return self._fail(error, node.context, node.where)
+
+        init = abi.INIT(guarded(lambda _context: key, lambda _error: 0))
+        prepare = abi.CALLBACK(guarded(node.prepare, failed))
+        invoke = abi.CALLBACK(guarded(node.invoke, failed))
+        name = node.op_name.encode()
+        registration = abi.TfLiteRegistration(
+            init=_address(init),
+            free=_address(_FREE),
+            prepare=_address(prepare),
+            invoke=_address(invoke),
+            custom_name=name,
+            version=1,
+        )
+        _live[key] = (init, prepare, invoke, name)
+        replace = abi.REPLACE_NODE_SUBSETS(known.ReplaceNodeSubsetsWithDelegateKernels)
+        nodes = abi.int_array(index)
+        if replace(context, registration, ctypes.addressof(nodes), ctypes.addressof(self._struct)) != abi.Status.OK:
+            _live.pop(key, None)
+            raise InterpreterError("the runtime does not let a delegate run the node", where=node.where)
+
+    def _fail(self, error: BaseException, context: int, where: str) -> int:
+        """Keeps the exception and tells the runtime of it."""
+        self.failure = error
+        if isinstance(error, LitefuseError):
+            error.where = error.where or where
+            message = str(error)
+        else:
+            message = f"{where}: {type(error).__name__}: {error}"
+        if self._log:
+            logger.error("%s", message, exc_info=error)
+        # A format in C, so percent signs are doubled; it ends at the first zero byte.
+        text = message.encode("utf-8", "replace").replace(b"%", b"%%").replace(b"\0", b" ")
+        abi.REPORT_ERROR(abi.TfLiteContext.from_address(context).ReportError)(context, text)
+        return abi.Status.ERROR
+
+
+def _alive(reference: weakref.ref[Delegate]) -> Delegate:
+    found = reference()
+    assert found is not None, "the delegate was dropped before its interpreter"
+    return found
+
+
+def _check(status: int) -> None:
+    if status != abi.Status.OK:
+        raise InterpreterError("the runtime does not show a delegate its nodes")
+
+
+def _bytes_at(address: int | None, size: int) -> bytes:
+    return ctypes.string_at(address, size) if address and size > 0 else b""
+
+
+def _make_node(known: abi.TfLiteContext, kernel: type[CustomOp], node: abi.TfLiteNode, options: bytes) -> Node:
+    outputs = abi.read_int_array(node.outputs)
+    size = ctypes.sizeof(abi.TfLiteTensor)
+    names = [name_of(abi.TfLiteTensor.from_address(known.tensors + index * size)) for index in outputs if index >= 0]
+    return Node(
+        kernel,
+        name=names[0] if names else "",
+        inputs=abi.read_int_array(node.inputs),
+        outputs=outputs,
+        options=options,
+    )

@@ -1,0 +1,173 @@
+"""The stock LiteRT interpreter, with kernels written in Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ai_edge_litert import interpreter as litert
+
+from litefuse.errors import InterpreterError
+from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name
+from litefuse.runtime.delegate import Delegate
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Sequence
+
+    import numpy.typing as npt
+
+__all__ = ["Interpreter", "SignatureRunner"]
+
+
+class Interpreter(litert.Interpreter):
+    """``ai_edge_litert.interpreter.Interpreter`` that runs custom ops in Python as well.
+
+    A custom op runs with the kernel given in ``custom_ops``, else with the one registered with ``litefuse.custom_op``,
+    in the pack ``litefuse.kernels``, or offered by an entry point of the group ``litefuse.kernels``. A StableHLO
+    composite that there is a kernel for runs with it instead of its decomposition.
+
+    An exception that a kernel raises leaves ``allocate_tensors``, ``invoke`` and signature runners as it is.
+
+    Args:
+        model_path: The ``.tflite`` file, or its content as bytes.
+        model_content: Its content, in place of a path.
+        custom_ops: Kernels to use before all others.
+        num_threads: How many threads the runtime's own kernels use.
+        experimental_delegates: Further delegates; they are offered what the kernels leave.
+        **options: The other arguments of ``ai_edge_litert.interpreter.Interpreter``.
+
+    Raises:
+        InterpreterError: The file is missing or is not a LiteRT model.
+        KernelError: A kernel is incomplete, or the node's inputs and options are not those that it takes.
+    """
+
+    def __init__(
+        self,
+        model_path: str | os.PathLike[str] | bytes | bytearray | memoryview | None = None,
+        model_content: bytes | bytearray | memoryview | None = None,
+        *,
+        custom_ops: Iterable[type[CustomOp]] = (),
+        num_threads: int | None = None,
+        experimental_delegates: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> None:
+        path, content = _path_and_content(model_path, model_content)
+        self._where = path or "model content"
+        explicit = kernels_by_name(custom_ops)
+        self._kernels = Delegate(lambda name: explicit.get(name) or find_kernel(name), log=False)
+        try:
+            super().__init__(
+                model_path=path,
+                model_content=content,
+                num_threads=num_threads,
+                experimental_delegates=[self._kernels, *(experimental_delegates or ())],
+                **options,
+            )
+        except (RuntimeError, ValueError) as error:
+            if self._kernels.failure is not None:
+                raise self._kernels.failure from None
+            raise InterpreterError(
+                str(error), where=self._where, hint="Is it a complete .tflite file of this runtime's version?"
+            ) from error
+
+    def allocate_tensors(self) -> None:
+        """Plans the memory; kernels' ``prepare`` run here. Needed before the first ``invoke`` and after a resize.
+
+        Raises:
+            InterpreterError: The model has custom ops that nothing here runs; the message names them all.
+        """
+        self._kernels.failure = None
+        try:
+            super().allocate_tensors()
+        except (RuntimeError, ValueError) as error:
+            self._raise(error)
+        self._raise_interrupt()
+
+    def invoke(self) -> None:
+        """Runs the model once."""
+        self._kernels.failure = None
+        try:
+            super().invoke()
+        except (RuntimeError, ValueError) as error:
+            self._raise(error)
+        self._raise_interrupt()
+
+    def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
+        """A function that runs one signature: takes arrays by the names of its inputs, returns a dictionary.
+
+        Args:
+            signature_key: The signature; may be left out if there is just one.
+
+        Raises:
+            InterpreterError: There is no such signature, or there are several and none was named.
+        """
+        keys = list(self.get_signature_list())
+        if signature_key is None and len(keys) == 1:
+            signature_key = keys[0]
+        if signature_key not in keys:
+            wanted = "a signature must be named" if signature_key is None else f"no signature {signature_key!r}"
+            raise InterpreterError(wanted, where=self._where, hint=f"The model has: {', '.join(keys) or 'none'}.")
+        return SignatureRunner(self, signature_key)
+
+    def run_signature(self, run: Callable[[], dict[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
+        """Calls ``run``, which runs the model, and raises what its kernels raised."""
+        self._kernels.failure = None
+        try:
+            result = run()
+        except (RuntimeError, ValueError) as error:
+            self._raise(error)
+        self._raise_interrupt()
+        return result
+
+    def _raise(self, error: Exception) -> NoReturn:
+        """Raises what is behind an error of the runtime."""
+        if self._kernels.failure is not None:
+            raise self._kernels.failure from None
+        if self._kernels.unresolved and "unresolved custom op" in str(error).lower():
+            names = ", ".join(self._kernels.unresolved)
+            raise InterpreterError(
+                f"there is no kernel for the custom ops {names}",
+                where=self._where,
+                hint="Write one with @litefuse.custom_op, pass kernels as custom_ops=[...], or install a package that "
+                "offers them.",
+            ) from error
+        raise error
+
+    def _raise_interrupt(self) -> None:
+        # The runtime goes on when a kernel fails while a default delegate is tried; an interrupt must not be lost then.
+        if self._kernels.failure is not None and not isinstance(self._kernels.failure, Exception):
+            raise self._kernels.failure
+
+
+class SignatureRunner(litert.SignatureRunner):
+    """``ai_edge_litert.interpreter.SignatureRunner`` that raises what a kernel raised."""
+
+    def __init__(self, interpreter: Interpreter, signature_key: str) -> None:
+        super().__init__(interpreter, signature_key)
+        self._run_signature = interpreter.run_signature
+
+    def __call__(self, **inputs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        """Runs the signature: an array for each of its inputs, resized as needed; gives its outputs by name."""
+        return self._run_signature(lambda: super(SignatureRunner, self).__call__(**inputs))
+
+
+def _path_and_content(
+    model: str | os.PathLike[str] | bytes | bytearray | memoryview | None,
+    content: bytes | bytearray | memoryview | None,
+) -> tuple[str | None, bytes | None]:
+    """Tells a path from a content, and rejects what the runtime reports badly."""
+    if isinstance(model, (bytes, bytearray, memoryview)) and content is None:
+        model, content = None, model
+    if content is not None and model is None:
+        if len(content) == 0:
+            raise InterpreterError("the model is empty", where="model content")
+        return None, bytes(content)
+    if content is not None or model is None or isinstance(model, (bytes, bytearray, memoryview)):
+        raise InterpreterError("an interpreter needs either a path or a model's content")
+    path = Path(model)
+    if not path.is_file():
+        raise InterpreterError("is a folder" if path.is_dir() else "no such file", where=str(path))
+    if path.stat().st_size == 0:
+        raise InterpreterError("the file is empty", where=str(path))
+    return str(path), None

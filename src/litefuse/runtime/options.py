@@ -1,0 +1,84 @@
+"""The options of a custom op: a flexbuffer map, and which of its entries a kernel's method takes."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flatbuffers import flexbuffers
+
+from litefuse.errors import KernelError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Parameters", "decode_map"]
+
+
+def decode_map(data: bytes) -> dict[str, Any]:
+    """Decodes a flexbuffer map; anything else gives an empty dictionary.
+
+    Custom options carry no mark of their format, so bytes that are no flexbuffer are told from one by trying.
+    """
+    if len(data) < 3:
+        return {}
+    try:
+        root = flexbuffers.GetRoot(data)
+        return dict(root.AsMap.Value) if root.IsMap else {}
+    except Exception:  # noqa: BLE001 - reading arbitrary bytes as offsets fails in many ways
+        return {}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """How a kernel's method is called.
+
+    Attributes:
+        positional: The least and the greatest number of positional arguments after ``self``; None for no limit.
+        required: The options that it cannot be called without.
+        optional: The options that it takes if they are there.
+        takes_all: Whether it takes all others as well.
+    """
+
+    positional: tuple[int, int | None]
+    required: frozenset[str]
+    optional: frozenset[str]
+    takes_all: bool
+
+    @classmethod
+    @functools.cache
+    def of(cls, method: Callable[..., Any]) -> Parameters:
+        """Reads the signature of an unbound ``method``."""
+        parameters = list(inspect.signature(method).parameters.values())[1:]
+        kinds = {parameter.kind for parameter in parameters}
+        places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        names = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+        return cls(
+            positional=(
+                sum(p.default is p.empty for p in places),
+                None if inspect.Parameter.VAR_POSITIONAL in kinds else len(places),
+            ),
+            required=frozenset(p.name for p in names if p.default is p.empty),
+            optional=frozenset(p.name for p in names if p.default is not p.empty),
+            takes_all=inspect.Parameter.VAR_KEYWORD in kinds,
+        )
+
+    def select(self, options: Mapping[str, Any], *, where: str) -> dict[str, Any]:
+        """The options to call the method with.
+
+        Raises:
+            KernelError: One that it requires is missing.
+        """
+        missing = sorted(self.required - options.keys())
+        if missing:
+            there = ", ".join(sorted(options)) or "no options that are a flexbuffer map"
+            raise KernelError(
+                f"the model does not give the option {', '.join(map(repr, missing))}",
+                where=where,
+                hint=f"The node has {there}. Give the parameter a default, or override decode_options.",
+            )
+        if self.takes_all:
+            return dict(options)
+        return {name: value for name, value in options.items() if name in self.required or name in self.optional}

@@ -1,0 +1,118 @@
+"""Tensors of the runtime as numpy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.runtime.abi import TfLiteTensor, TfLiteType, read_int_array
+
+__all__ = ["STRING", "array_view", "dtype_of", "encode_strings", "name_of", "read_strings", "shape_of"]
+
+STRING = np.dtype(object)
+
+_DTYPES: dict[int, np.dtype[Any]] = {
+    TfLiteType.FLOAT32: np.dtype(np.float32),
+    TfLiteType.INT32: np.dtype(np.int32),
+    TfLiteType.UINT8: np.dtype(np.uint8),
+    TfLiteType.INT64: np.dtype(np.int64),
+    TfLiteType.STRING: STRING,
+    TfLiteType.BOOL: np.dtype(np.bool_),
+    TfLiteType.INT16: np.dtype(np.int16),
+    TfLiteType.COMPLEX64: np.dtype(np.complex64),
+    TfLiteType.INT8: np.dtype(np.int8),
+    TfLiteType.FLOAT16: np.dtype(np.float16),
+    TfLiteType.FLOAT64: np.dtype(np.float64),
+    TfLiteType.COMPLEX128: np.dtype(np.complex128),
+    TfLiteType.UINT64: np.dtype(np.uint64),
+    TfLiteType.UINT32: np.dtype(np.uint32),
+    TfLiteType.UINT16: np.dtype(np.uint16),
+    TfLiteType.BFLOAT16: np.dtype(ml_dtypes.bfloat16),
+}
+
+
+def dtype_of(tensor: TfLiteTensor, *, where: str) -> np.dtype[Any]:
+    """The numpy dtype of the tensor's elements; ``object`` for strings.
+
+    Raises:
+        KernelError: Its type is packed (int4 and smaller), a resource or a variant, which kernels cannot take.
+    """
+    dtype = _DTYPES.get(tensor.type)
+    if dtype is None:
+        known = TfLiteType._value2member_map_.get(tensor.type)
+        type_name = known.name.lower() if isinstance(known, TfLiteType) else f"number {tensor.type}"
+        raise KernelError(
+            f"tensor {name_of(tensor)!r} is of type {type_name}, which Python kernels cannot take", where=where
+        )
+    return dtype
+
+
+def name_of(tensor: TfLiteTensor) -> str:
+    """The tensor's name in the model."""
+    return (tensor.name or b"").decode("utf-8", "replace")
+
+
+def shape_of(tensor: TfLiteTensor) -> tuple[int, ...]:
+    """The tensor's present sizes."""
+    return read_int_array(tensor.dims)
+
+
+def array_view(
+    address: int | None, shape: tuple[int, ...], dtype: np.dtype[Any], *, writable: bool
+) -> npt.NDArray[Any]:
+    """An array over the runtime's memory, which it neither owns nor keeps alive."""
+    count = math.prod(shape)
+    if address and count:
+        memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
+        array = np.ndarray(shape, dtype, buffer=memoryview(memory))
+    else:
+        array = np.empty(shape, dtype)
+    array.flags.writeable = writable
+    return array
+
+
+def read_strings(tensor: TfLiteTensor) -> npt.NDArray[Any]:
+    """Copies a string tensor into a read-only object array of ``bytes``.
+
+    The runtime keeps strings in one buffer: an int32 count, that many and one more int32 offsets from the buffer's
+    start, then the bytes (``tflite/string_util.h``).
+    """
+    shape = shape_of(tensor)
+    strings: npt.NDArray[Any] = np.full(math.prod(shape), b"", STRING)
+    if tensor.data and tensor.bytes:
+        data = ctypes.string_at(tensor.data, tensor.bytes)
+        offsets: list[int] = np.frombuffer(data, "<i4", int.from_bytes(data[:4], "little") + 1, 4).tolist()
+        for index, (start, end) in enumerate(itertools.pairwise(offsets)):
+            strings[index] = data[start:end]
+    strings = np.reshape(strings, shape)
+    strings.flags.writeable = False
+    return strings
+
+
+def encode_strings(array: npt.NDArray[Any]) -> bytes:
+    """The runtime's form of an array of ``bytes`` or ``str`` (written as UTF-8); see ``read_strings``.
+
+    Raises:
+        TypeError: An element is neither.
+        OverflowError: They take more than 2 GiB together.
+    """
+    strings: list[bytes] = []
+    for element in array.ravel().tolist():
+        if isinstance(element, str):
+            strings.append(element.encode())
+        elif isinstance(element, bytes):
+            strings.append(element)
+        else:
+            raise TypeError(f"{element!r} is neither bytes nor str")
+    first = 4 * (len(strings) + 2)
+    offsets = first + np.cumsum([0, *map(len, strings)], dtype=np.int64)
+    if offsets[-1] > np.iinfo(np.int32).max:
+        raise OverflowError(f"the strings take {offsets[-1]} bytes; a string tensor holds at most 2 GiB")
+    return np.int32(len(strings)).tobytes() + offsets.astype("<i4").tobytes() + b"".join(strings)

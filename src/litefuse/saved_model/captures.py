@@ -1,0 +1,186 @@
+"""What a function captures: the objects behind the arguments that follow its explicit ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from litefuse.errors import CheckpointError
+from litefuse.saved_model.regular_file import read_regular
+from litefuse.saved_model.tensor_proto import tensor_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from litefuse.saved_model.dtypes import DataType, Shape
+    from litefuse.saved_model.messages import TensorProto
+    from litefuse.saved_model.tensor_bundle import Storage, TensorBundle
+
+__all__ = ["Asset", "Capture", "Constant", "ResourceObject", "Variable"]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A ``tf.Variable``. Its value stays in the checkpoint until it is read.
+
+    Attributes:
+        node_id: Its node in the object graph; the lowest one if several share a checkpoint key.
+        name: A readable name, unique in the SavedModel: the path of attributes to it (``encoder.dense.kernel``), or the
+            name it was created with where every path goes through private attributes or ends in a list.
+        shared_name: The name that it was given, such as ``dense/kernel``; may be empty, may repeat.
+        dtype: The element type.
+        shape: The declared shape; dimensions may be unknown even though the value's shape never is.
+        trainable: Whether it was declared trainable.
+        checkpoint_key: The key of its value, None if it was saved without one.
+    """
+
+    node_id: int
+    name: str
+    shared_name: str
+    dtype: DataType
+    shape: Shape
+    trainable: bool
+    checkpoint_key: str | None
+    _bundle: TensorBundle | None = field(repr=False, compare=False)
+
+    @property
+    def has_value(self) -> bool:
+        """Whether the checkpoint holds a value for it."""
+        return self._bundle is not None and self.checkpoint_key is not None and self.checkpoint_key in self._bundle
+
+    @property
+    def is_partitioned(self) -> bool:
+        """Whether the checkpoint holds it in slices, which :meth:`read` has to copy together."""
+        return self.has_value and bool(self._value_bundle().entry(self.checkpoint_key or "").slices)
+
+    def storage(self) -> Storage | None:
+        """Return where its raw bytes lie, or None if they are not in one place (partitioned, strings).
+
+        Raises:
+            CheckpointError: It has no value, or the checkpoint is damaged.
+        """
+        return self._value_bundle().storage(self.checkpoint_key or "")
+
+    def read(self, *, verify: bool = True) -> NDArray[Any]:
+        """Return its value: a read-only view of the mapped checkpoint, perhaps unaligned.
+
+        Args:
+            verify: Compare the bytes with the checkpoint's checksum.
+
+        Raises:
+            CheckpointError: It has no value, the checkpoint is damaged, or the value is not of the declared type and
+                shape.
+        """
+        value = self._value_bundle().read(self.checkpoint_key or "", verify=verify)
+        if value.dtype != self.dtype.to_numpy() or not _is_of_shape(value.shape, self.shape):
+            found = f"{value.dtype} {list(value.shape)}"
+            raise self._error(f"it was declared as {self.dtype} {self.shape}, but the checkpoint holds {found}")
+        return value
+
+    def _value_bundle(self) -> TensorBundle:
+        if self._bundle is None or not self.has_value:
+            raise self._error(
+                "it has no value in the checkpoint: it was never saved",
+                hint="Save the model again with this variable among the attributes of the saved object.",
+            )
+        return self._bundle
+
+    def _error(self, message: str, hint: str = "") -> CheckpointError:
+        return CheckpointError(f"variable {self.name!r}: {message}", where=f"object {self.node_id}", hint=hint)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A tensor that a function captured.
+
+    Attributes:
+        node_id: Its node in the object graph.
+        name: The name of its ``Const`` node in the top-level graph.
+        dtype: The element type.
+        shape: The shape.
+        tensor: Its value as saved.
+    """
+
+    node_id: int
+    name: str
+    dtype: DataType
+    shape: tuple[int, ...]
+    tensor: TensorProto = field(repr=False, compare=False)
+
+    def read(self) -> NDArray[Any]:
+        """Return its value, read-only; bytes objects for strings.
+
+        Raises:
+            SavedModelError: Its data does not match its type and shape.
+        """
+        return tensor_value(self.tensor, f"constant {self.name!r}")
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file that belongs to the model, captured as a string tensor with its path.
+
+    Attributes:
+        node_id: Its node in the object graph.
+        filename: Its name in the ``assets`` folder.
+        folder: The SavedModel's folder, symbolic links resolved.
+    """
+
+    node_id: int
+    filename: str
+    folder: Path = field(repr=False)
+
+    @property
+    def path(self) -> Path:
+        """The file's path; it lies inside the SavedModel's folder."""
+        return self.folder / "assets" / self.filename
+
+    def read(self) -> bytes:
+        """Return the file's contents.
+
+        Raises:
+            SavedModelError: It is missing, not a regular file, or not inside the folder.
+        """
+        return read_regular(self.folder, f"assets/{self.filename}")
+
+
+@dataclass(frozen=True)
+class ResourceObject:
+    """A resource that is neither variable nor file, such as a hash table.
+
+    Attributes:
+        node_id: Its node in the object graph.
+        name: The path of attributes to it.
+        kind: The node's kind in the object graph: ``resource``, ``captured_tensor``, ``user_object``.
+        registered_name: The class that it was registered as, such as ``tf.StaticHashTable``; may be empty.
+        functions: The names of the functions that belong to it, by attribute.
+    """
+
+    node_id: int
+    name: str
+    kind: str
+    registered_name: str
+    functions: Mapping[str, str] = field(compare=False)
+
+    @property
+    def creator(self) -> str | None:
+        """The function that creates the resource and returns its handle, or None."""
+        return self.functions.get("_create_resource")
+
+    @property
+    def initializer(self) -> str | None:
+        """The function that fills it (see :meth:`SavedModel.captures` for its arguments), or None."""
+        return self.functions.get("_initialize")
+
+
+Capture: TypeAlias = Variable | Constant | Asset | ResourceObject
+"""What stands behind one captured argument of a function."""
+
+
+def _is_of_shape(shape: tuple[int, ...], declared: Shape) -> bool:
+    if declared is None:
+        return True
+    return len(shape) == len(declared) and all(d is None or d == s for s, d in zip(shape, declared, strict=True))

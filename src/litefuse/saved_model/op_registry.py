@@ -1,0 +1,64 @@
+"""TensorFlow's op definitions, shipped with litefuse.
+
+A SavedModel strips attributes that equal their op's default, and lists only the ops of its top-level graph: to import a
+function one needs the definitions of all ops. They were dumped from TensorFlow by ``scripts/dump_op_registry.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from litefuse.saved_model.messages import AttrValue, OpDef, OpRegistryFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["OpRegistry", "op_registry"]
+
+
+@dataclass(frozen=True)
+class OpRegistry:
+    """Op definitions by name.
+
+    Attributes:
+        tensorflow_version: The TensorFlow release that the definitions were taken from.
+    """
+
+    tensorflow_version: str
+    _ops: dict[str, OpDef] = field(repr=False)
+    _defaults: dict[str, dict[str, AttrValue]] = field(default_factory=dict[str, dict[str, AttrValue]], repr=False)
+
+    def get(self, name: str) -> OpDef | None:
+        """Return the definition of an op, or None if TensorFlow has no op of that name."""
+        return self._ops.get(name)
+
+    def defaults(self, name: str) -> dict[str, AttrValue]:
+        """Return the default of each attribute of an op that has one; nothing for an unknown op."""
+        defaults = self._defaults.get(name)
+        if defaults is None:
+            op = self._ops.get(name)
+            attrs = op.attr if op else ()
+            defaults = {attr.name: attr.default_value for attr in attrs if attr.HasField("default_value")}
+            self._defaults[name] = defaults
+        return defaults
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ops
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ops)
+
+    def __len__(self) -> int:
+        return len(self._ops)
+
+
+@functools.cache
+def op_registry() -> OpRegistry:
+    """Return the registry; it is read from the package's data on the first call (a few milliseconds)."""
+    data = Path(__file__).with_name("op_registry.binpb.z").read_bytes()
+    file = OpRegistryFile.FromString(zlib.decompress(data))
+    return OpRegistry(file.tensorflow_version, {op.name: op for op in file.ops.op})

@@ -1,0 +1,236 @@
+"""Signatures: the names and the order of a model's inputs and outputs, and the functions that they belong to.
+
+A SavedModel says it three times. ``SignatureDef`` names inputs and outputs and maps each to a tensor of the top-level
+graph. In that graph a node calls the signature's function with the placeholders and the captured objects: its operands
+give the order. The object graph says which function it is and what it captures, and the function's structured signature
+has the names once more, for the case that the graph was rewritten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from litefuse.errors import SavedModelError
+from litefuse.saved_model.dtypes import DataType, Shape, shape_from_proto
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from litefuse.saved_model.captures import Capture
+    from litefuse.saved_model.messages import FunctionDef, NodeDef, SavedConcreteFunction, SignatureDef, TensorInfo
+
+__all__ = ["INTERNAL_KEYS", "Signature", "SignatureReader", "TensorSpec"]
+
+# The signatures of the initialisation and training ops of the graph, which are no functions of the model.
+INTERNAL_KEYS = frozenset({"__saved_model_init_op", "__saved_model_train_op"})
+_MAX_IDENTITIES = 100
+_CALL_OPS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """An input or output of a signature.
+
+    Attributes:
+        name: The name that users pass or get.
+        dtype: The element type.
+        shape: The shape; None for an unknown dimension or an unknown rank.
+    """
+
+    name: str
+    dtype: DataType
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A function of the model, with names for its arguments and results.
+
+    The function takes ``inputs`` and then ``captures``, in this order.
+
+    Attributes:
+        key: The signature's name, such as ``serving_default``.
+        function: The function's name in the library.
+        inputs: The explicit arguments, in the function's order.
+        outputs: The outputs, in the order of the function's results, then of their names.
+        output_indices: For each output, which result of the function it is. Two outputs may be the same result, and
+            some results may be no output.
+        input_tensors: For each input, its tensor in TensorFlow's top-level graph, such as ``serving_default_x:0``.
+        output_tensors: The same for each output, such as ``StatefulPartitionedCall:0``.
+        captures: What is behind each of the function's remaining arguments.
+    """
+
+    key: str
+    function: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    output_indices: tuple[int, ...]
+    input_tensors: tuple[str, ...]
+    output_tensors: tuple[str, ...]
+    captures: tuple[Capture, ...]
+
+
+@dataclass(frozen=True)
+class SignatureReader:
+    """Resolves the signatures of a meta graph.
+
+    Attributes:
+        nodes: The nodes of the top-level graph by name.
+        functions: The function library.
+        concrete_functions: What the object graph says about functions.
+        signature_functions: The function of each signature, according to the object graph.
+    """
+
+    nodes: Mapping[str, NodeDef]
+    functions: Mapping[str, FunctionDef]
+    concrete_functions: Mapping[str, SavedConcreteFunction]
+    signature_functions: Mapping[str, str]
+
+    def function_of(self, key: str, definition: SignatureDef) -> str | None:
+        """Return the function of a signature, or None if it has none: its tensors are nodes of the top-level graph."""
+        name = self.signature_functions.get(key)
+        if name is None:
+            calls = (self._call(info.name) for info in definition.outputs.values())
+            name = next((_callee(node) for node, _ in filter(None, calls)), None)
+        return name if name in self.concrete_functions else None
+
+    def read(self, key: str, definition: SignatureDef, function: str, captures: tuple[Capture, ...]) -> Signature:
+        """Resolve a signature.
+
+        Args:
+            key: Its name.
+            definition: Its definition.
+            function: The name of its function.
+            captures: What the function captures.
+
+        Raises:
+            SavedModelError: The SavedModel contradicts itself, or a tensor is sparse or composite.
+        """
+        where = f"signature {key!r}"
+        for name, info in (*definition.inputs.items(), *definition.outputs.items()):
+            if info.WhichOneof("encoding") != "name":
+                raise SavedModelError(
+                    f"{name!r} is a sparse, ragged or composite tensor",
+                    where=where,
+                    hint="Save a signature that takes and returns its dense components.",
+                )
+        body = self.functions.get(function)
+        if body is None:
+            raise SavedModelError(f"its function {function!r} is not in the function library", where=where)
+        count = len(body.signature.input_arg) - len(captures)
+        names = self._input_names(definition, body, count)
+        if names is None:
+            expected = ", ".join(sorted(definition.inputs)) or "none"
+            raise SavedModelError(f"its inputs ({expected}) are not the {count} arguments of {function!r}", where=where)
+        indices = self._output_indices(definition, body)
+        if indices is None:
+            expected = ", ".join(sorted(definition.outputs))
+            raise SavedModelError(f"its outputs ({expected}) are not results of {function!r}", where=where)
+        outputs = sorted(indices, key=lambda name: (indices[name], name))
+        arguments, results = body.signature.input_arg, body.signature.output_arg
+        return Signature(
+            key=key,
+            function=function,
+            inputs=tuple(
+                _spec(name, definition.inputs[name], argument.type, where)
+                for name, argument in zip(names, arguments, strict=False)
+            ),
+            outputs=tuple(
+                _spec(name, definition.outputs[name], results[indices[name]].type, where) for name in outputs
+            ),
+            output_indices=tuple(indices[name] for name in outputs),
+            input_tensors=tuple(definition.inputs[name].name for name in names),
+            output_tensors=tuple(definition.outputs[name].name for name in outputs),
+            captures=captures,
+        )
+
+    def _call(self, tensor: str) -> tuple[NodeDef, int] | None:
+        """Return the call that makes a tensor of the top-level graph and the number of its result, or None."""
+        for _ in range(_MAX_IDENTITIES):
+            name, index = _split_tensor_name(tensor)
+            node = self.nodes.get(name)
+            if node is None:
+                return None
+            if node.op in _CALL_OPS:
+                return node, index
+            if node.op != "Identity" or not node.input:
+                return None
+            tensor = node.input[0]
+        return None
+
+    def _calls(self, definition: SignatureDef, function: str) -> list[tuple[NodeDef, int]] | None:
+        """Return the call of a function and the result for each output, or None if some are not made so."""
+        calls = [self._call(info.name) for info in definition.outputs.values()]
+        found = [call for call in calls if call is not None and _callee(call[0]) == function]
+        return found if len(found) == len(calls) else None
+
+    def _input_names(self, definition: SignatureDef, body: FunctionDef, count: int) -> Sequence[str] | None:
+        """Return the input that is each of the first ``count`` arguments; None if that cannot be told."""
+        if count < 0 or len(definition.inputs) != count:
+            return None
+        if not count:
+            return ()
+        function = body.signature.name
+        by_tensor = {_split_tensor_name(info.name): name for name, info in definition.inputs.items()}
+        calls = self._calls(definition, function) or []
+        candidates = [
+            *([by_tensor.get(_split_tensor_name(operand), "") for operand in node.input] for node, _ in calls[:1]),
+            [_user_specified_name(body, position) for position in range(count)],
+            # Keyword arguments are flattened in the order of their names.
+            sorted(_keywords(self.concrete_functions[function])),
+            [argument.name for argument in body.signature.input_arg],
+        ]
+        wanted = set(definition.inputs)
+        return next(
+            (names[:count] for names in candidates if len(names) >= count and set(names[:count]) == wanted), None
+        )
+
+    def _output_indices(self, definition: SignatureDef, body: FunctionDef) -> dict[str, int] | None:
+        """Return the result of the function that each output is; None if that cannot be told."""
+        function = body.signature.name
+        calls = self._calls(definition, function)
+        if calls is not None:
+            indices = {name: index for name, (_, index) in zip(definition.outputs, calls, strict=True)}
+        else:
+            # A dict of results is flattened in the order of its keys.
+            keys = sorted(self.concrete_functions[function].output_signature.dict_value.fields)
+            indices = {name: keys.index(name) for name in definition.outputs if name in keys}
+        count = len(body.signature.output_arg)
+        if len(indices) != len(definition.outputs) or any(not 0 <= index < count for index in indices.values()):
+            return None
+        return indices
+
+
+def _split_tensor_name(tensor: str) -> tuple[str, int]:
+    """Split ``node:index``; without an index it is the node's first output. A control input belongs to no output."""
+    name, colon, index = tensor.rpartition(":")
+    if not colon:
+        return tensor, 0
+    return (name, int(index)) if index.isdecimal() and len(index) < 10 else (tensor, 0)
+
+
+def _keywords(function: SavedConcreteFunction) -> Sequence[str]:
+    """Return the names of the keyword arguments in a canonical signature, which is the tuple (positional, keywords)."""
+    values = function.canonicalized_input_signature.tuple_value.values
+    return list(values[1].dict_value.fields) if len(values) == 2 else []
+
+
+def _callee(call: NodeDef) -> str | None:
+    # Looking up a key that a map field lacks would insert it.
+    return call.attr["f"].func.name if "f" in call.attr else None
+
+
+def _user_specified_name(function: FunctionDef, position: int) -> str:
+    """Return the name that an argument had in Python, or nothing."""
+    value = function.arg_attr[position].attr.get("_user_specified_name") if position in function.arg_attr else None
+    return value.s.decode(errors="replace") if value else ""
+
+
+def _spec(name: str, info: TensorInfo, argument_type: int, where: str) -> TensorSpec:
+    dtype = DataType.from_proto(info.dtype, where)
+    if dtype != argument_type:
+        raise SavedModelError(
+            f"{name!r} is declared as {dtype}, but its function has the type {argument_type}", where=where
+        )
+    return TensorSpec(name, dtype, shape_from_proto(info.tensor_shape) if info.HasField("tensor_shape") else None)

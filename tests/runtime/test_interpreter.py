@@ -1,0 +1,194 @@
+"""Finding and opening models, and everything that the stock interpreter offers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from ai_edge_litert.interpreter import Interpreter as StockInterpreter
+
+from litefuse.errors import InterpreterError, KernelError
+from litefuse.runtime.interpreter import Interpreter
+from tests.runtime.kernels import Double, Scale
+from tests.runtime.models import Graph, model, unary
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "modèle.tflite"
+    path.write_bytes(unary("Double"))
+    return path
+
+
+def works(interpreter: Interpreter) -> bool:
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, np.ones((2, 3), np.float32))
+    interpreter.invoke()
+    return bool((interpreter.get_tensor(1) == 2).all())
+
+
+def test_the_ways_to_give_a_model(path: Path) -> None:
+    content = path.read_bytes()
+
+    assert works(Interpreter(path, custom_ops=[Double]))
+    assert works(Interpreter(str(path), custom_ops=[Double]))
+    assert works(Interpreter(model_path=str(path), custom_ops=[Double]))
+    assert works(Interpreter(content, custom_ops=[Double]))
+    assert works(Interpreter(model_content=content, custom_ops=[Double]))
+    assert works(Interpreter(bytearray(content), custom_ops=[Double]))
+    assert works(Interpreter(memoryview(content), custom_ops=[Double]))
+    assert works(Interpreter(content, custom_ops=(op for op in [Double]), num_threads=2))
+
+
+def test_neither_or_both_ways(path: Path) -> None:
+    for arguments in ((), (path, b"x"), (b"x", b"x")):
+        with pytest.raises(InterpreterError, match="either a path or a model's content"):
+            Interpreter(*arguments)
+
+
+def test_files_that_are_no_models(tmp_path: Path) -> None:
+    with pytest.raises(InterpreterError, match=r"absent.tflite: no such file"):
+        Interpreter(tmp_path / "absent.tflite")
+    with pytest.raises(InterpreterError, match=r"is a folder"):
+        Interpreter(tmp_path)
+    for name, data in {"empty": b"", "text": b"Hello, this is no model", "zeros": bytes(1000)}.items():
+        path = tmp_path / name
+        path.write_bytes(data)
+        with pytest.raises(InterpreterError, match=rf"{name}: "):
+            Interpreter(path)
+        with pytest.raises(InterpreterError, match=r"^model content: "):
+            Interpreter(data)
+
+
+def test_truncated_models(tmp_path: Path) -> None:
+    content = unary("Double")
+
+    for length in range(1, len(content) - 1):
+        with pytest.raises(InterpreterError):
+            Interpreter(content[:length], custom_ops=[Double])
+    path = tmp_path / "half.tflite"
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(InterpreterError, match=r"half.tflite: "):
+        Interpreter(path, custom_ops=[Double])
+
+
+def test_options_of_the_stock_interpreter_are_checked() -> None:
+    with pytest.raises(InterpreterError, match="num_threads should >= 1"):
+        Interpreter(unary("Double"), custom_ops=[Double], num_threads=0)
+    with pytest.raises(TypeError, match="unknown"):
+        Interpreter(unary("Double"), custom_ops=[Double], unknown=1)
+
+
+def unresolved() -> bytes:
+    """Three custom ops of which two have no kernel, one of them in another subgraph and twice."""
+    first, second = Graph(), Graph()
+    for graph in (first, second):
+        x, a, y = graph.input("x", (2,)), graph.tensor("a", (2,)), graph.output("y", (2,))
+        graph.custom("Double", [x], [a])
+        graph.custom("FlexAbsent" if graph is first else "Lost", [a], [y])
+    second.custom("Lost", [second.inputs[0]], [second.output("z", (2,))])
+    return model(first, second, signatures={"first": 0, "second": 1})
+
+
+def test_all_unresolved_ops_are_named() -> None:
+    interpreter = Interpreter(unresolved(), custom_ops=[Double])
+    assert [detail["name"] for detail in interpreter.get_input_details()] == ["x"]
+
+    with pytest.raises(InterpreterError, match=r"no kernel for the custom ops FlexAbsent, Lost\n.*custom_op"):
+        interpreter.allocate_tensors()
+    with pytest.raises(InterpreterError, match=r"FlexAbsent, Lost"):
+        interpreter.get_signature_runner("second")(x=np.zeros(2, np.float32))
+
+
+def test_ops_that_the_runtime_resolves_itself_are_no_concern() -> None:
+    graph = Graph()
+    spectrogram = graph.output("y", (1, 3, 3))
+    options = {"window_size": 4, "stride": 2, "magnitude_squared": True}
+    graph.custom("AudioSpectrogram", [graph.input("x", (8, 1))], [spectrogram], options)
+    interpreter = Interpreter(model(graph), custom_ops=[Double])
+
+    interpreter.allocate_tensors()
+
+    assert interpreter.get_output_details()[0]["shape"].tolist() == [1, 3, 3]
+
+
+def test_further_delegates_are_offered_the_rest() -> None:
+    from litefuse.runtime.delegate import delegate
+
+    graph = Graph()
+    x, a, y = graph.input("x", (2, 3)), graph.tensor("a", (2, 3)), graph.output("y", (2, 3))
+    graph.custom("Scale", [x], [a], {"factor": 0.5})
+    graph.custom("Double", [a], [y])
+    interpreter = Interpreter(model(graph), custom_ops=[Scale], experimental_delegates=[delegate(Double)])
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, np.ones((2, 3), np.float32))
+    interpreter.invoke()
+
+    assert (interpreter.get_tensor(y) == 1).all()
+
+
+def test_signatures() -> None:
+    first, second = Graph(), Graph()
+    for graph in (first, second):
+        graph.custom("Double", [graph.input("x", (2,))], [graph.output("y", (2,))])
+    interpreter = Interpreter(model(first, second, signatures={"f": 0, "g": 1}), custom_ops=[Double])
+
+    assert interpreter.get_signature_list() == {
+        "f": {"inputs": ["x"], "outputs": ["y"]},
+        "g": {"inputs": ["x"], "outputs": ["y"]},
+    }
+    with pytest.raises(InterpreterError, match=r"no signature 'h'\nThe model has: f, g"):
+        interpreter.get_signature_runner("h")
+    with pytest.raises(InterpreterError, match=r"a signature must be named\nThe model has: f, g"):
+        interpreter.get_signature_runner()
+    with pytest.raises(InterpreterError, match=r"The model has: none"):
+        Interpreter(unary("Double"), custom_ops=[Double]).get_signature_runner()
+    with pytest.raises(ValueError, match="number of inputs"):
+        interpreter.get_signature_runner("f")()
+
+
+def test_it_is_the_stock_interpreter() -> None:
+    interpreter = Interpreter(unary("Double"), custom_ops=[Double])
+    assert isinstance(interpreter, StockInterpreter)
+    interpreter.allocate_tensors()
+
+    assert interpreter.num_subgraphs() == 1
+    assert [detail["name"] for detail in interpreter.get_tensor_details()] == ["x", "y"]
+    interpreter.tensor(0)()[...] = 3
+    interpreter.invoke()
+    assert (interpreter.tensor(1)() == 6).all()
+    interpreter.reset_all_variables()
+
+
+def test_errors_of_use_stay_those_of_the_stock_interpreter() -> None:
+    interpreter = Interpreter(unary("Double"), custom_ops=[Double])
+    with pytest.raises(RuntimeError, match="not ready"):
+        interpreter.invoke()
+    interpreter.allocate_tensors()
+    with pytest.raises(ValueError, match="Got value of type"):
+        interpreter.set_tensor(0, np.zeros((2, 3), np.int32))
+    view = interpreter.tensor(0)()
+    with pytest.raises(RuntimeError, match="reference to internal data"):
+        interpreter.invoke()
+    del view
+    interpreter.invoke()
+
+
+def test_kernels_are_checked_before_the_model_is_opened() -> None:
+    not_a_kernel: Any = object()
+    with pytest.raises(KernelError, match="not a subclass of CustomOp"):
+        Interpreter(unary("Double"), custom_ops=[not_a_kernel])
+
+
+def test_kernels_can_be_written_without_importing_the_runtime() -> None:
+    code = (
+        "import sys, litefuse, litefuse.runtime.custom_op, litefuse.runtime.delegate, litefuse.kernels\n"
+        "assert 'ai_edge_litert' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,86 @@
+"""The check of the C structs finds every change that would matter, without crashing."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from litefuse.errors import InterpreterError
+from litefuse.runtime import abi, layout
+from litefuse.runtime.interpreter import Interpreter
+from tests.runtime.kernels import Double
+from tests.runtime.models import unary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STRUCTS = ("TfLiteTensor", "TfLiteNode", "TfLiteRegistration", "TfLiteContext", "StablehloCompositeParams")
+# Nothing reads what comes after these, or only their being there.
+LAST_FIELD = {
+    "TfLiteTensor": "buffer_handle",
+    "TfLiteNode": "custom_initial_data_size",
+    "TfLiteRegistration": "custom_name",
+    "TfLiteContext": "SetExternalContext",
+    "StablehloCompositeParams": "attributes_size",
+}
+
+
+def fields(name: str) -> list[tuple[str, Any]]:
+    return [(field[0], field[1]) for field in getattr(abi, name)._fields_]  # noqa: SLF001
+
+
+def changed(name: str, declared: Sequence[tuple[str, Any]]) -> type[ctypes.Structure]:
+    return type(name, (ctypes.Structure,), {"_fields_": tuple(declared)})
+
+
+def insertions() -> list[tuple[str, int]]:
+    places: list[tuple[str, int]] = []
+    for name in STRUCTS:
+        names = [field for field, _ in fields(name)]
+        places.extend((name, place) for place in range(names.index(LAST_FIELD[name]) + 1))
+    return places
+
+
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "_layout", None)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_the_installed_runtime_fits() -> None:
+    found = layout.check_layout()
+
+    assert found.unresolved_invoke
+    assert layout.check_layout() is found
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(("name", "place"), insertions())
+def test_a_field_more_or_less_anywhere(name: str, place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = fields(name)
+    for variant in ([*declared[:place], ("more", ctypes.c_void_p), *declared[place:]], declared[:place] + declared[place + 1 :]):
+        names = {field for field, _ in variant}
+        if not {field for field, _ in declared} - names - set(getattr(abi, name).__annotations__):
+            monkeypatch.setattr(abi, name, changed(name, variant))
+            try:
+                layout.check_layout()
+            except (InterpreterError, AttributeError):
+                continue
+            pytest.fail(f"{variant} was taken for {name}")
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_what_the_user_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(abi, "TfLiteTensor", changed("TfLiteTensor", [("more", ctypes.c_void_p), *fields("TfLiteTensor")]))
+
+    with pytest.raises(InterpreterError, match=r"cannot run in ai-edge-litert \d+\.\d+.*TfLiteTensor.type of probe_input"):
+        Interpreter(unary("Double"), custom_ops=[Double])
+
+
+def test_memory_that_is_not_there() -> None:
+    with pytest.raises(Exception, match="nothing at address 0x8"):
+        layout._peek(8, 4)  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+    buffer = ctypes.create_string_buffer(b"1234")
+    assert layout._peek(ctypes.addressof(buffer), 4) == b"1234"  # pyright: ignore[reportPrivateUsage] # noqa: SLF001

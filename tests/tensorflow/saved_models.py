@@ -1,0 +1,76 @@
+"""What the TensorFlow process does with SavedModels: write, run, convert with the stock converter."""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+__all__ = ["run", "save", "stock_convert"]
+
+
+def save(tf: Any, path: str, builder: Callable[..., Any], args: Sequence[Any]) -> None:
+    """Write what ``builder(tf, *args)`` returns as a SavedModel; weights and names are the same every time.
+
+    Args:
+        tf: The module ``tensorflow``.
+        path: A folder that does not exist yet.
+        builder: Returns a module, ``(module, signatures)``, or a Keras model.
+        args: Arguments after ``tf``.
+    """
+    if "keras" in sys.modules:
+        tf.keras.backend.clear_session()
+    random.seed(0)
+    np.random.seed(0)  # Keras initialisers and layers draw from it
+    tf.random.set_seed(0)
+    built = builder(tf, *args)
+    module, signatures = cast("tuple[Any, Any]", built) if isinstance(built, tuple) else (built, None)
+    if signatures is None and hasattr(module, "export"):
+        module.export(path, verbose=False)
+    else:
+        tf.saved_model.save(module, path, signatures=signatures)
+
+
+def run(
+    tf: Any, path: str, calls: Sequence[tuple[str, Mapping[str, npt.NDArray[Any]]]]
+) -> list[dict[str, npt.NDArray[Any]]]:
+    """Call signatures of a freshly loaded SavedModel one after another.
+
+    Args:
+        tf: The module ``tensorflow``.
+        path: The SavedModel's folder.
+        calls: Signature name and inputs of each call.
+
+    Returns:
+        The outputs of each call by name.
+    """
+    loaded = tf.saved_model.load(path)
+    results: list[dict[str, npt.NDArray[Any]]] = []
+    for name, inputs in calls:
+        function = loaded.signatures[name]
+        specs = function.structured_input_signature[1]
+        tensors = {key: tf.constant(value, dtype=specs[key].dtype) for key, value in inputs.items()}
+        results.append({key: np.asarray(value) for key, value in function(**tensors).items()})
+    del loaded
+    gc.collect()
+    return results
+
+
+def stock_convert(tf: Any, path: str, options: Mapping[str, Any]) -> bytes | str:
+    """What the stock converter makes of a SavedModel, or the text of its error."""
+    attributes = dict(options)
+    converter = tf.lite.TFLiteConverter.from_saved_model(path, signature_keys=attributes.pop("signature_keys", None))
+    for key, value in attributes.items():
+        setattr(converter, key, value)
+    try:
+        return bytes(converter.convert())
+    except Exception as error:  # noqa: BLE001 - its error is the answer
+        return f"{type(error).__name__}: {error}"

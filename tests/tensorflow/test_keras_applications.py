@@ -1,0 +1,78 @@
+"""Whole image models: the same ops as the stock converter's, the same numbers as TensorFlow's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from tests.tensorflow.checking import check, op_histogram, run_calls
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tests.tensorflow.process import TensorFlow
+
+SIZES = {
+    "MobileNetV2": 96,
+    "ResNet50": 96,
+    "EfficientNetB0": 96,
+    "MobileNetV3Small": 96,
+    "DenseNet121": 96,
+    "InceptionV3": 107,
+}
+
+
+def images(count: int, size: int, *, seed: int) -> npt.NDArray[Any]:
+    """Images of shape ``(count, size, size, 3)``, float32 from 0 to 255, whose colours and structure differ."""
+    random = np.random.default_rng(seed)
+    across = np.linspace(0, 2 * np.pi, size)[:, None] * random.uniform(0.5, 6, [count, 1, 1, 3])
+    waves = np.sin(across[:, :, None]) * np.cos(across[:, None] + random.uniform(0, 6, [count, 1, 1, 3]))
+    colours = random.uniform(0, 1, [count, 1, 1, 3])
+    return np.clip(255 * (colours + 0.4 * waves + random.normal(0, 0.05, waves.shape)), 0, 255).astype(np.float32)
+
+
+def application(tf: Any, name: str, size: int) -> Any:
+    """A model of ``tf.keras.applications`` with random weights whose scores depend on the image.
+
+    Untrained, most of these models answer the same whatever they see, which would hide any mistake of a converter. So
+    batch normalisation gets the statistics of some images; then everything that starts as 0 or 1 is made random.
+    """
+    model = getattr(tf.keras.applications, name)(weights=None, input_shape=(size, size, 3), classes=10)
+    random = np.random.default_rng(8)
+    normalisations = [each for each in model.layers if isinstance(each, tf.keras.layers.BatchNormalization)]
+    for layer in model.layers:
+        if getattr(layer, "bias", None) is not None:
+            layer.bias.assign(random.normal(0, 0.2, layer.bias.shape))
+    for layer in normalisations:
+        layer.momentum = 0.0
+        if layer.scale:
+            layer.gamma.assign(random.uniform(0.7, 1.3, layer.gamma.shape))
+        if layer.center:
+            layer.beta.assign(random.normal(0, 0.2, layer.beta.shape))
+    model(images(8, size, seed=9), training=True)
+    for layer in normalisations:
+        mean, variance = layer.moving_mean.numpy(), layer.moving_variance.numpy()
+        layer.moving_mean.assign(mean + random.normal(0, 0.1, mean.shape) * np.sqrt(variance))
+        layer.moving_variance.assign(variance * random.uniform(0.8, 1.25, variance.shape))
+    return model
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_application(tensorflow: TensorFlow, name: str) -> None:
+    size = SIZES[name]
+    path = tensorflow.save(application, name, size)
+    (input_name,) = tensorflow.call(input_names, str(path))
+    inputs = [{input_name: images(batch, size, seed=batch)} for batch in (1, 3, 1)]
+    result = check(tensorflow, path, inputs)
+    (scores,) = run_calls(result.model_bytes, [("serving_default", inputs[1])])[0].values()
+    assert scores.shape == (3, 10)
+    assert scores.std(axis=0).max() > 0.01, "the scores do not depend on the image: a wrong model could pass"
+    stock = tensorflow.stock_convert(path)
+    assert isinstance(stock, bytes), stock
+    assert op_histogram(result.model_bytes) == op_histogram(stock)
+
+
+def input_names(tf: Any, path: str) -> list[str]:
+    return list(tf.saved_model.load(path).signatures["serving_default"].structured_input_signature[1])
