@@ -77,6 +77,7 @@ def _length(data: bytes) -> bytes:
 
 def test_enum_of_element_types_is_that_of_the_messages() -> None:
     enum = TensorProto.DESCRIPTOR.fields_by_name["dtype"].enum_type
+    assert enum is not None
     numbers = {value.name.removeprefix("DT_"): value.number for value in enum.values}
     renamed = {"FLOAT": "FLOAT32", "DOUBLE": "FLOAT64", "HALF": "FLOAT16"}
     assert {renamed.get(name, name): number for name, number in numbers.items() if number} == {

@@ -124,7 +124,7 @@ def load(path: str | os.PathLike[str], tags: Collection[str] | None = None) -> S
     where = str(folder)
     try:
         proto = SavedModelProto.FromString(read_regular(folder, "saved_model.pb"))
-    except DecodeError as reason:
+    except (DecodeError, UnicodeDecodeError) as reason:
         message = f"saved_model.pb is damaged, or not a SavedModel: {reason}"
         raise SavedModelError(message, where=where) from None
     meta_graph = _select_meta_graph(list(proto.meta_graphs), None if tags is None else frozenset(tags), where)

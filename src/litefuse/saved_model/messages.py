@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING
 from google.protobuf import descriptor_pool, message_factory
 
 if TYPE_CHECKING:
+    from google.protobuf.descriptor import Descriptor
     from google.protobuf.message import Message
+
+
+def _build_class(descriptor: Descriptor) -> type[Message]:
+    """Return the class of a message, with the classes of its nested messages as attributes."""
+    message_class = message_factory.GetMessageClass(descriptor)
+    for nested in descriptor.nested_types:
+        # protobuf's pure Python implementation does not set them by itself.
+        if not hasattr(message_class, nested.name):
+            setattr(message_class, nested.name, _build_class(nested))
+    return message_class
 
 
 def _build_classes() -> dict[str, type[Message]]:
@@ -22,7 +33,7 @@ def _build_classes() -> dict[str, type[Message]]:
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(Path(__file__).with_name("messages.binpb").read_bytes())
     descriptors = pool.FindFileByName("litefuse.proto").message_types_by_name
-    return {name: message_factory.GetMessageClass(descriptor) for name, descriptor in descriptors.items()}
+    return {name: _build_class(descriptor) for name, descriptor in descriptors.items()}
 
 
 _CLASSES = _build_classes()

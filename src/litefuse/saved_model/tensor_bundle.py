@@ -111,7 +111,7 @@ class TensorBundle:
             header = BundleHeaderProto.FromString(index.pop(b""))
         except KeyError:
             raise CheckpointError("the index has no header", where=where) from None
-        except DecodeError as reason:
+        except (DecodeError, UnicodeDecodeError) as reason:
             raise CheckpointError(f"the index's header is damaged: {reason}", where=where) from None
         if header.endianness != 0:
             raise CheckpointError("the checkpoint was written on a big-endian machine", where=where)
@@ -172,7 +172,7 @@ class TensorBundle:
             raise self._error(key, "the checkpoint has no such tensor")
         try:
             proto = BundleEntryProto.FromString(data)
-        except DecodeError as reason:
+        except (DecodeError, UnicodeDecodeError) as reason:
             raise self._error(key, f"its entry is damaged: {reason}") from None
         try:
             dtype = DataType.from_proto(proto.dtype)

@@ -65,7 +65,7 @@ def tensor_value(proto: TensorProto, where: str = "") -> NDArray[Any]:
             values = np.zeros(1, numpy_dtype)
             if dtype == DataType.STRING:
                 values[0] = b""
-        result = np.broadcast_to(values[0:1].reshape(()), shape)
+        result = np.broadcast_to(np.reshape(values, ()), shape)
     else:
         if count * numpy_dtype.itemsize > _MAX_FILLED_BYTES:
             raise SavedModelError(f"a constant of shape {list(shape)} lists {values.size} elements only", where=where)

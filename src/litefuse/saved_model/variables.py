@@ -66,7 +66,7 @@ def _checkpoint_keys(bundle: TensorBundle, graph: ObjectGraph) -> dict[int, str]
     data = bundle.read(_OBJECT_GRAPH_KEY)
     try:
         trackable = TrackableObjectGraph.FromString(data.item() if data.dtype == object and data.size == 1 else b"\xff")
-    except DecodeError as reason:
+    except (DecodeError, UnicodeDecodeError) as reason:
         message = f"its object graph is damaged: {reason}"
         raise CheckpointError(message, where=str(bundle.folder / bundle.prefix)) from None
     keys: dict[int, str] = {}
