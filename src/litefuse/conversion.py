@@ -6,26 +6,22 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
+from litefuse.analysis import VariableValues, analyze
 from litefuse.engine.lowering import lower, run_mlir_passes, set_signature, write_flatbuffer
 from litefuse.engine.mlir import ir, mlir_context
-from litefuse.errors import GraphError, NotFusedError
+from litefuse.errors import NotFusedError
 from litefuse.export.summary import summarize
 from litefuse.fusions.fusion import unpickle_registered
-from litefuse.importer import EntryPoint, ImportedModule, import_saved_model
-from litefuse.importer.constants import elements_attribute
+from litefuse.importer import EntryPoint, default_signatures, import_saved_model
 from litefuse.job import ConversionJob
 from litefuse.passes.call_graph import functions
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.custom_ops import EmitCustomOps
-from litefuse.passes.fuse import FuseComposites, Outcome
-from litefuse.passes.lower_case import LowerCase
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
-from litefuse.passes.resource_ops import DecomposeResourceOps
-from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.tensor_names import NameTensors
-from litefuse.passes.variables import INITIALIZER, FreezeVariables, InitializeVariables, Verdict
-from litefuse.report import CompositeReport, Report, VariableReport
+from litefuse.passes.variables import INITIALIZER, InitializeVariables
+from litefuse.report import CompositeReport, Report
 from litefuse.saved_model import load
 
 __all__ = ["run_conversion", "run_job"]
@@ -86,21 +82,11 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     steps.begin("read")
     saved_model = load(job.source, job.tags)
     steps.begin("import")
-    imported = import_saved_model(saved_model, job.signatures)
+    imported = import_saved_model(saved_model, job.signatures or default_signatures(saved_model))
     module = steps.module = imported.module
-    try:
-        module.operation.verify()
-    except ir.MLIRError as error:
-        raise GraphError(f"the graph is not valid: {error}", where=str(job.source)) from error
-
-    values = _Values(imported)
-    verdicts: list[Verdict] = []
-    outcomes: list[Outcome] = []
-    keep_state = [InitializeVariables(values)]
-    composites = [LowerCase(), DecomposeResourceOps(), LiftReads(), SinkHandles(), FreezeVariables(values, verdicts)]
-    run_passes(module, [*composites, FuseComposites(outcomes)], steps.begin)
-    _require_fused(job.require_fused, outcomes)
-    run_passes(module, keep_state, steps.begin)
+    analysis = analyze(imported, job.source, steps.begin)
+    _require_fused(job.require_fused, analysis.composites)
+    run_passes(module, [InitializeVariables(VariableValues(imported))], steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:
@@ -128,8 +114,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     return Report(
         source=str(job.source),
         signatures=tuple(entry.symbol for entry in imported.entry_points),
-        composites=_composite_reports(outcomes),
-        variables=_variable_reports(verdicts, imported),
+        composites=analysis.composites,
+        variables=analysis.variables,
         op_counts=summary.op_counts,
         custom_ops=summary.custom_ops,
         size=job.output.stat().st_size,
@@ -137,59 +123,18 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     )
 
 
-@dataclass(frozen=True)
-class _Values:
-    """The variables' values as attributes: read once, from the mapped checkpoint."""
-
-    imported: ImportedModule
-
-    def __call__(self, name: str) -> ir.Attribute:
-        variable = self.imported.variables[name]
-        return elements_attribute(variable.read(), variable.dtype)
-
-
 def _tensor_names(entry: EntryPoint) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return entry.input_tensors, entry.output_tensors
 
 
-def _require_fused(required: bool | Collection[str], outcomes: Sequence[Outcome]) -> None:
-    present = {outcome.name for outcome in outcomes}
+def _require_fused(required: bool | Collection[str], composites: Sequence[CompositeReport]) -> None:
+    present = {composite.name for composite in composites}
     names = present if required is True else set(required or ())
     failed = [f"{name!r}: no function of the model is annotated so" for name in sorted(names - present)]
     failed += [
-        f"{outcome.name!r} (function {outcome.function}): {outcome.reason}"
-        for outcome in outcomes
-        if outcome.name in names and outcome.kind != "fused"
+        f"{composite.name!r} (function {composite.function}): {composite.reason}"
+        for composite in composites
+        if composite.name in names and composite.outcome != "fused"
     ]
     if failed:
         raise NotFusedError("composites that had to be fused were not:\n" + "\n".join(f"  {line}" for line in failed))
-
-
-def _composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:
-    return tuple(
-        CompositeReport(
-            name=outcome.name,
-            function=outcome.function,
-            call_sites=outcome.call_sites,
-            outcome=outcome.kind,
-            fused_into=outcome.fused_into,
-            reason=outcome.reason,
-        )
-        for outcome in outcomes
-    )
-
-
-def _variable_reports(verdicts: Sequence[Verdict], imported: ImportedModule) -> tuple[VariableReport, ...]:
-    reports: list[VariableReport] = []
-    for verdict in verdicts:
-        variable = imported.variables[verdict.variable]
-        reports.append(
-            VariableReport(
-                name=verdict.variable,
-                dtype=str(variable.dtype),
-                shape=variable.shape,
-                verdict="frozen" if verdict.writer is None else "mutable",
-                writer=verdict.writer,
-            )
-        )
-    return tuple(reports)

@@ -52,7 +52,7 @@ class LitefuseError(Exception):
     """
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
-        # Only ``message`` is positional, so that an instance survives pickling on its way out of the conversion process.
+        # Only ``message`` is positional: so an instance survives pickling on its way out of the conversion process.
         super().__init__(message)
         self.message = message
         self.where = where

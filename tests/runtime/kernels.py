@@ -1,5 +1,8 @@
 """Kernels that the tests of the runtime use."""
 
+# Kernels take what they are given.
+# ruff: noqa: ARG002
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -126,28 +126,30 @@ def model(*graphs: Graph, signatures: Mapping[str, int] | None = None) -> bytes:
     """The model's file; ``signatures`` maps a key to the index of a graph, whose tensor names become its names."""
     made = schema.ModelT()
     made.version = 3
-    made.buffers = [schema.BufferT()]
-    made.operatorCodes = []
-    made.subgraphs = []
+    buffers: list[Any] = [schema.BufferT()]
+    subgraphs: list[Any] = []
     codes: dict[tuple[str, str | None], int] = {}
     for graph in graphs:
-        subgraph = schema.SubGraphT()
-        subgraph.tensors, subgraph.operators = [], []
-        subgraph.inputs, subgraph.outputs = graph.inputs, graph.outputs
+        tensors: list[Any] = []
+        operators: list[Any] = []
         for tensor, data in graph.tensors:
             if data is not None:
-                tensor.buffer = len(made.buffers)
+                tensor.buffer = len(buffers)
                 buffer = schema.BufferT()
                 buffer.data = list(data)
-                made.buffers.append(buffer)
-            subgraph.tensors.append(tensor)
+                buffers.append(buffer)
+            tensors.append(tensor)
         for operator, builtin, custom in graph.operators:
             if (builtin, custom) not in codes:
-                codes[builtin, custom] = len(made.operatorCodes)
-                made.operatorCodes.append(_operator_code(builtin, custom))
+                codes[builtin, custom] = len(codes)
             operator.opcodeIndex = codes[builtin, custom]
-            subgraph.operators.append(operator)
-        made.subgraphs.append(subgraph)
+            operators.append(operator)
+        subgraph = schema.SubGraphT()
+        subgraph.tensors, subgraph.operators = tensors, operators
+        subgraph.inputs, subgraph.outputs = graph.inputs, graph.outputs
+        subgraphs.append(subgraph)
+    made.buffers, made.subgraphs = buffers, subgraphs
+    made.operatorCodes = [_operator_code(builtin, custom) for builtin, custom in codes]
     made.signatureDefs = [_signature(key, graphs[index], index) for key, index in (signatures or {}).items()]
     builder = flatbuffers.Builder(1024)
     builder.Finish(made.Pack(builder), file_identifier=b"TFL3")

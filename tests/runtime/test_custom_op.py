@@ -133,7 +133,7 @@ def test_entry_points(name: str, value: str, error: str | None, monkeypatch: pyt
 
 
 def test_tensor_spec() -> None:
-    spec = TensorSpec([np.int64(2), 3], "float32")
+    spec = TensorSpec(np.array([2, 3]), "float32")
 
     assert spec == TensorSpec((2, 3), np.float32)
     assert spec.shape == (2, 3)

@@ -1,7 +1,11 @@
 """What a kernel sees of its inputs and outputs: dtypes, shapes, constants, absence."""
 
+# Kernels take what they are given.
+# ruff: noqa: ARG002
+
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -161,7 +165,7 @@ def test_several_outputs() -> None:
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 2)])
 def test_strings(shape: tuple[int, ...]) -> None:
-    strings = np.array(["a", "", "grün", "\0x\0"], object)[: np.prod(shape, dtype=int)].reshape(shape)
+    strings = np.reshape(np.array(["a", "", "grün", "\0x\0"], object)[: math.prod(shape)], shape)
     content = unary("Double", shape=shape, dtype=object)
 
     # The interpreter's set_tensor takes the pointer in an object array of rank 0 for the string.

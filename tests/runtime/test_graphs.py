@@ -1,5 +1,8 @@
 """Kernels within graphs: next to each other and to the runtime's own, in several subgraphs, under changing shapes."""
 
+# Kernels take what they are given.
+# ruff: noqa: ARG002
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

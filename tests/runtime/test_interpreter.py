@@ -47,9 +47,13 @@ def test_the_ways_to_give_a_model(path: Path) -> None:
 
 
 def test_neither_or_both_ways(path: Path) -> None:
-    for arguments in ((), (path, b"x"), (b"x", b"x")):
-        with pytest.raises(InterpreterError, match="either a path or a model's content"):
-            Interpreter(*arguments)
+    message = "either a path or a model's content"
+    with pytest.raises(InterpreterError, match=message):
+        Interpreter()
+    with pytest.raises(InterpreterError, match=message):
+        Interpreter(path, path.read_bytes())
+    with pytest.raises(InterpreterError, match=message):
+        Interpreter(path.read_bytes(), path.read_bytes())
 
 
 def test_files_that_are_no_models(tmp_path: Path) -> None:

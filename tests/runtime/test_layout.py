@@ -28,7 +28,7 @@ LAST_FIELD = {
 
 
 def fields(name: str) -> list[tuple[str, Any]]:
-    return [(field[0], field[1]) for field in getattr(abi, name)._fields_]  # noqa: SLF001
+    return [(field[0], field[1]) for field in getattr(abi, name)._fields_]
 
 
 def changed(name: str, declared: Sequence[tuple[str, Any]]) -> type[ctypes.Structure]:
@@ -58,24 +58,35 @@ def test_the_installed_runtime_fits() -> None:
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(("name", "place"), insertions())
-def test_a_field_more_or_less_anywhere(name: str, place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_field_more_anywhere(name: str, place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     declared = fields(name)
-    for variant in ([*declared[:place], ("more", ctypes.c_void_p), *declared[place:]], declared[:place] + declared[place + 1 :]):
-        names = {field for field, _ in variant}
-        if not {field for field, _ in declared} - names - set(getattr(abi, name).__annotations__):
-            monkeypatch.setattr(abi, name, changed(name, variant))
-            try:
-                layout.check_layout()
-            except (InterpreterError, AttributeError):
-                continue
-            pytest.fail(f"{variant} was taken for {name}")
+    declared.insert(place, ("more", ctypes.c_void_p))
+    monkeypatch.setattr(abi, name, changed(name, declared))
+
+    with pytest.raises(InterpreterError, match="its delegate interface is not the one that litefuse knows"):
+        layout.check_layout()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("name", "field"), [("TfLiteTensor", "zero_point"), ("TfLiteContext", "impl_"), ("TfLiteNode", "user_data")]
+)
+def test_one_field_less(name: str, field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(abi, name, changed(name, [entry for entry in fields(name) if entry[0] != field]))
+
+    with pytest.raises(InterpreterError, match="its delegate interface is not the one that litefuse knows"):
+        layout.check_layout()
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_what_the_user_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abi, "TfLiteTensor", changed("TfLiteTensor", [("more", ctypes.c_void_p), *fields("TfLiteTensor")]))
+    monkeypatch.setattr(
+        abi, "TfLiteTensor", changed("TfLiteTensor", [("more", ctypes.c_void_p), *fields("TfLiteTensor")])
+    )
 
-    with pytest.raises(InterpreterError, match=r"cannot run in ai-edge-litert \d+\.\d+.*TfLiteTensor.type of probe_input"):
+    with pytest.raises(
+        InterpreterError, match=r"cannot run in ai-edge-litert \d+\.\d+.*TfLiteTensor.type of probe_input"
+    ):
         Interpreter(unary("Double"), custom_ops=[Double])
 
 

@@ -8,7 +8,7 @@ import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def nothing_is_left() -> Iterator[None]:
 class Tracked(Double):
     """Remembers its living instances."""
 
-    instances: weakref.WeakSet[Tracked] = weakref.WeakSet()
+    instances: ClassVar[weakref.WeakSet[Tracked]] = weakref.WeakSet()
 
     def __init__(self) -> None:
         self.instances.add(self)

@@ -27,10 +27,13 @@ SIZES = {
 def images(count: int, size: int, *, seed: int) -> npt.NDArray[Any]:
     """Images of shape ``(count, size, size, 3)``, float32 from 0 to 255, whose colours and structure differ."""
     random = np.random.default_rng(seed)
-    across = np.linspace(0, 2 * np.pi, size)[:, None] * random.uniform(0.5, 6, [count, 1, 1, 3])
-    waves = np.sin(across[:, :, None]) * np.cos(across[:, None] + random.uniform(0, 6, [count, 1, 1, 3]))
+    position = np.linspace(0, 2 * np.pi, size)
+    rows, columns = position[:, None, None], position[None, :, None]
+    frequency, phase = random.uniform(0.5, 6, [2, count, 1, 1, 3]), random.uniform(0, 6, [2, count, 1, 1, 3])
+    waves = np.sin(rows * frequency[0] + phase[0]) * np.sin(columns * frequency[1] + phase[1])
     colours = random.uniform(0, 1, [count, 1, 1, 3])
-    return np.clip(255 * (colours + 0.4 * waves + random.normal(0, 0.05, waves.shape)), 0, 255).astype(np.float32)
+    noise = random.normal(0, 0.05, waves.shape)
+    return np.clip(255 * (colours + 0.4 * waves + noise), 0, 255).astype(np.float32)
 
 
 def application(tf: Any, name: str, size: int) -> Any:

@@ -85,7 +85,7 @@ def odd_names(tf: Any) -> Any:
         lambda first, second: {"out-put/1:ü": first - second, "a b": second, "_": first * 2.0, "42": second + 1.0},
         input_signature=[
             tf.TensorSpec([None], tf.float32, name="the/first.input-1"),
-            tf.TensorSpec([None], tf.float32, name="_second"),
+            tf.TensorSpec([None], tf.float32, name="2nd-input"),
         ],
     )
     return module, {"my signature/1:ü": module.serve}

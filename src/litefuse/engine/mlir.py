@@ -1,12 +1,12 @@
 """The MLIR bindings, loaded quietly, and contexts that know the TensorFlow and LiteRT dialects.
 
-Every other room takes ``ir`` and ``func`` from here, so that this room stays the only one that imports litert_converter.
+Every other room takes ``ir`` and ``func`` from here: this room is the only one that imports litert_converter.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 # The engine's libraries read these once, when they are loaded; without them each conversion prints some twenty lines.
@@ -22,7 +22,7 @@ __all__ = ["PassManager", "func", "ir", "mlir_context"]
 
 
 @contextmanager
-def mlir_context() -> Iterator[ir.Context]:
+def mlir_context() -> Generator[ir.Context]:
     """Opens a context in which ``tf`` and ``tfl`` ops are registered, with an unknown default location.
 
     A context owns every attribute that is made in it, weights included, and frees them only when it dies: use one per

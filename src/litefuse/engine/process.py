@@ -1,4 +1,4 @@
-"""Running a function in a process of its own, so that the engine's death is an exception and TensorFlow never meets it."""
+"""Running a function in a process of its own: the engine's death is an exception, and TensorFlow never meets it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ class _Worker:
         parent_receives, child_sends = os.pipe()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the worker
         # The paths of this process let the worker find litefuse and the plug-ins where this process found them.
-        program = f"import sys; sys.path[:] = {sys.path!r}; from litefuse.engine.worker import main; main({child_receives}, {child_sends})"
+        program = (
+            f"import sys; sys.path[:] = {sys.path!r}; "
+            f"from litefuse.engine.worker import main; main({child_receives}, {child_sends})"
+        )
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", program],

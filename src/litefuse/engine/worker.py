@@ -1,7 +1,7 @@
 """The process that conversions run in.
 
-It serves jobs from a connection until that closes. Each request names a function (``package.module:function``) and brings
-its argument; while it works, the process sends ``("step", name)``, at the end ``("done", result)`` or
+It serves jobs from a connection until that closes. Each request names a function (``package.module:function``) and
+brings its argument; while it works, the process sends ``("step", name)``, at the end ``("done", result)`` or
 ``("failed", exception)``.
 """
 

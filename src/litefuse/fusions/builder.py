@@ -40,7 +40,7 @@ class Builder:
             name: The name that its kernel is registered under.
             operands: Its inputs.
             result_types: The types of its outputs.
-            options: Its options: a mapping becomes a flexbuffer map (see ``encode_options``), bytes are taken as they are.
+            options: A mapping becomes a flexbuffer map (see ``encode_options``), bytes are taken as they are.
 
         Raises:
             FusionError: An option that a flexbuffer cannot hold.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
@@ -125,7 +126,7 @@ def _load() -> None:
         return
     _loading = True
     try:
-        import litefuse.fusions.embedding  # noqa: F401  its import registers it
+        importlib.import_module("litefuse.fusions.embedding")  # its import registers it
 
         for entry_point in entry_points(group=_ENTRY_POINTS):
             try:
@@ -152,7 +153,7 @@ def pickle_registered() -> bytes | None:
         return None
     import cloudpickle
 
-    return cloudpickle.dumps(_registered)
+    return cloudpickle.dumps(_registered)  # pyright: ignore[reportUnknownMemberType]
 
 
 def unpickle_registered(data: bytes | None) -> None:

@@ -48,11 +48,9 @@ def _add(builder: flexbuffers.Builder, name: str, value: Any) -> None:
 
 
 def _add_vector(builder: flexbuffers.Builder, name: str, values: list[Any]) -> None:
-    kinds = {type(value) for value in values}
+    kinds = sorted({type(value).__name__ for value in values})
     if len(kinds) > 1:
-        raise FusionError(
-            f"the attribute {name!r} is a list of several kinds: {sorted(kind.__name__ for kind in kinds)}"
-        )
+        raise FusionError(f"the attribute {name!r} is a list of several kinds: {', '.join(kinds)}")
     with builder.Vector():
         for value in values:
             if isinstance(value, (list, Mapping)):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError, SavedModelError
 from litefuse.importer.types import dimension_sizes, element_type
+from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import TensorProto
 from litefuse.saved_model.tensor_proto import tensor_value
 
@@ -27,11 +28,13 @@ def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
         dtype: Its TensorFlow ``DataType``: numpy cannot tell the quantized types from integers.
 
     Raises:
-        GraphError: The ``tf`` dialect has no such dtype.
+        GraphError: The ``tf`` dialect has no such dtype, or no constants of it.
     """
     element = element_type(dtype)
-    if array.dtype == object:
+    if dtype == DataType.STRING:
         return _string_elements(array)
+    if not isinstance(element, (ir.ComplexType, *_SPLAT_TYPES)):
+        raise GraphError(f"a constant of dtype {DataType(dtype)} is not supported")
     kind = ir.RankedTensorType.get(dimension_sizes(array.shape), element)
     if array.size > 1 and not any(array.strides) and isinstance(element, _SPLAT_TYPES):
         # One value repeated by broadcasting: a splat takes no memory.
@@ -43,7 +46,7 @@ def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
         # The bindings take the bits of a type that numpy lacks, with the type said beside them.
         return ir.DenseElementsAttr.get(array.view(np.uint16), type=element, shape=array.shape)
     if array.dtype.kind == "c":
-        parts = array.reshape(-1).view(array.real.dtype)
+        parts = array.reshape(-1).view(np.float32 if array.dtype == np.complex64 else np.float64)
         return ir.DenseElementsAttr.get(parts, type=kind)
     return ir.DenseElementsAttr.get(array, type=element, shape=array.shape)
 

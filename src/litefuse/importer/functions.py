@@ -10,7 +10,7 @@ from litefuse.errors import GraphError
 from litefuse.importer.attributes import attribute, implements_attribute, shape_of
 from litefuse.importer.control_flow import call_attributes, control_flow_attributes, dialect_op_name, is_redundant
 from litefuse.importer.schedule import execution_order
-from litefuse.importer.types import tensor_type
+from litefuse.importer.types import tensor_type, variant_type
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from litefuse.saved_model.op_registry import OpRegistry
@@ -20,6 +20,9 @@ __all__ = ["FunctionImporter", "argument_types"]
 # Function attributes that say that the function is a composite, with those that Keras 2 puts beside them.
 _COMPOSITE_ATTRIBUTES = ("_implements", "api_implements")
 _KEPT_ATTRIBUTES = ("time_major", "go_backwards")
+
+# The ops that make tensor lists; the dialect demands that their results' types name the elements' type.
+_LIST_MAKERS = frozenset({"TensorListReserve", "TensorListFromTensor", "EmptyTensorList", "TensorListSetItem"})
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,9 @@ def argument_types(function: FunctionDef) -> list[ir.Type]:
     return types
 
 
-def _value_type(dtype: int, shape: tuple[int | None, ...] | None) -> ir.Type:
+def _value_type(dtype: int, shape: tuple[int | None, ...] | None, list_element: int | None = None) -> ir.Type:
+    if dtype == DataType.VARIANT and list_element is not None:
+        return variant_type(tensor_type(list_element, None))
     # A resource is a scalar handle whatever the shape that TensorFlow notes beside it.
     return tensor_type(dtype, () if dtype == DataType.RESOURCE else shape)
 
@@ -191,7 +196,9 @@ def _result_types(node: NodeDef, template: _OpTemplate) -> tuple[list[ir.Type], 
         if key in node.attr and len(node.attr[key].list.shape) == len(dtypes):
             shapes = [shape_of(shape) for shape in node.attr[key].list.shape]
             break
-    return [_value_type(dtype, shapes[i] if shapes else None) for i, dtype in enumerate(dtypes)], offsets
+    element = _attr(node, template, "element_dtype").type if node.op in _LIST_MAKERS else None
+    types = [_value_type(dtype, shapes[i] if shapes else None, element) for i, dtype in enumerate(dtypes)]
+    return types, offsets
 
 
 def _attr(node: NodeDef, template: _OpTemplate, name: str) -> AttrValue:

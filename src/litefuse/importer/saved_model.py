@@ -155,7 +155,8 @@ class _ModuleImporter:
             path = np.array(str(capture.path).encode(), object)
             return _constant(elements_attribute(path, DataType.STRING), capture.filename)
         raise GraphError(
-            f"it uses {capture.name or 'an object'} ({capture.registered_name or capture.kind}), which is not supported yet",
+            f"it uses {capture.name or 'an object'} ({capture.registered_name or capture.kind}), "
+            "which is not supported yet",
             where=where,
             hint="Replace the table or resource by tensor ops, or export a signature that does not use it.",
         )

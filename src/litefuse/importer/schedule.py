@@ -90,6 +90,6 @@ def _sorted_by_dependency(
             if not waiting[reader]:
                 heapq.heappush(ready, nodes[reader][0])
     if len(order) != len(live):
-        stuck = sorted(node for node in live if waiting[node])[0]
+        stuck = min(node for node in live if waiting[node])
         raise GraphError("the graph has a cycle", where=f"function {function}, node {stuck}")
     return order

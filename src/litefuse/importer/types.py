@@ -8,7 +8,7 @@ from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
 from litefuse.saved_model.dtypes import DataType
 
-__all__ = ["dimension_sizes", "element_type", "shape_text", "tensor_type"]
+__all__ = ["dimension_sizes", "element_type", "shape_text", "tensor_type", "variant_type"]
 
 _ELEMENT_TYPES: dict[int, Callable[[], ir.Type]] = {
     DataType.FLOAT32: ir.F32Type.get,
@@ -61,6 +61,11 @@ def tensor_type(dtype: int, shape: Sequence[int | None] | None) -> ir.ShapedType
     if shape is None:
         return ir.UnrankedTensorType.get(element)
     return ir.RankedTensorType.get(dimension_sizes(shape), element)
+
+
+def variant_type(content: ir.Type) -> ir.Type:
+    """The type of a scalar variant that holds values of type ``content``, such as a tensor list's elements."""
+    return ir.Type.parse(f"tensor<!tf_type.variant<{content}>>")
 
 
 def shape_text(shape: Sequence[int | None] | None) -> str:

@@ -62,23 +62,26 @@ class ExtractImagePatches(CustomOp):
         return TensorSpec((batch, self._rows.out, self._cols.out, channels), images.dtype)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Copies one slice of the image for each position within a patch."""
+        """Copies all patches at once, out of a view that has them side by side."""
         images: Any = inputs[0]
         patches: Any = outputs[0]
         if not patches.size:
             return
         rows, cols = self._rows, self._cols
         if rows.padded or cols.padded:
-            patches.fill(0)
-        # A pixel as one element, whatever its depth: the innermost loop then runs along the columns.
-        pixel = np.dtype((np.void, images.shape[3] * images.dtype.itemsize))
-        source = images.view(pixel)[..., 0]
-        target = patches.reshape(*patches.shape[:3], rows.ksize * cols.ksize, -1).view(pixel)[..., 0]
-        for r in range(rows.ksize):
-            to_rows, from_rows = rows.slices(r)
-            for c in range(cols.ksize):
-                to_cols, from_cols = cols.slices(c)
-                target[:, to_rows, to_cols, r * cols.ksize + c] = source[:, from_rows, from_cols]
+            # This copy is small against the result, which is written once and in order thanks to it.
+            padded: Any = np.zeros((len(images), rows.extent, cols.extent, images.shape[3]), images.dtype)
+            inner = padded[:, rows.before : rows.before + rows.size, cols.before : cols.before + cols.size]
+            inner[...] = images[:, : inner.shape[1], : inner.shape[2]]
+            images = padded
+        of_batch, of_row, of_col, of_channel = images.strides
+        windows = np.lib.stride_tricks.as_strided(
+            images,
+            (len(images), rows.out, cols.out, rows.ksize, cols.ksize, images.shape[3]),
+            (of_batch, of_row * rows.stride, of_col * cols.stride, of_row * rows.rate, of_col * cols.rate, of_channel),
+            writeable=False,
+        )
+        patches.reshape(windows.shape)[...] = windows
 
 
 _SIZES = ("ksizes", "strides", "rates")
@@ -122,18 +125,14 @@ class _Axis:
         return cls(size, ksize, stride, rate, out, before)
 
     @property
+    def extent(self) -> int:
+        """How many positions lie from the first one of the first patch to the last one of the last."""
+        return (self.out - 1) * self.stride + (self.ksize - 1) * self.rate + 1
+
+    @property
     def padded(self) -> bool:
         """Whether a patch reaches beyond the image."""
-        end = (self.out - 1) * self.stride + (self.ksize - 1) * self.rate - self.before
-        return self.before > 0 or end >= self.size
-
-    def slices(self, position: int) -> tuple[slice, slice]:
-        """The patches whose ``position`` is inside of the image, and where in the image that is for them."""
-        offset = position * self.rate - self.before
-        first = min(max(-(offset // self.stride), 0), self.out)
-        last = max(min((self.size - 1 - offset) // self.stride + 1, self.out), first)
-        start = first * self.stride + offset
-        return slice(first, last), slice(start, start + (last - first) * self.stride, self.stride)
+        return self.before > 0 or self.extent > self.size
 
 
 def _rows_and_cols(name: str, value: Sequence[int]) -> tuple[int, int]:

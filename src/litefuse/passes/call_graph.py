@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 
 from litefuse.engine.mlir import func, ir
+from litefuse.errors import GraphError
 
-__all__ = ["call_operands", "callees", "function_symbol", "functions", "is_call", "operations", "set_callees"]
+__all__ = [
+    "call_operands",
+    "callees",
+    "callees_first",
+    "function_symbol",
+    "functions",
+    "is_call",
+    "operations",
+    "set_callees",
+    "update_function_type",
+]
 
 # The attributes of each op that name functions; the callees get the operands after the first ``_OWN_OPERANDS``.
 _CALLEE_ATTRIBUTES = {
@@ -58,6 +70,22 @@ def functions(module: ir.Module) -> dict[str, func.FuncOp]:
     return {function_symbol(op): op for op in module.body.operations if isinstance(op, func.FuncOp)}
 
 
+def callees_first(by_symbol: Mapping[str, func.FuncOp]) -> list[str]:
+    """The symbols in an order in which every function comes after those that it calls.
+
+    Raises:
+        GraphError: Functions call each other in a cycle.
+    """
+    graph = {
+        symbol: {callee for op in operations(function) for callee in callees(op) if callee in by_symbol}
+        for symbol, function in by_symbol.items()
+    }
+    try:
+        return list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        raise GraphError(f"functions call each other in a cycle: {' -> '.join(reversed(error.args[1]))}") from error
+
+
 def function_symbol(function: func.FuncOp) -> str:
     """The function's symbol."""
     return ir.StringAttr(function.attributes["sym_name"]).value
@@ -68,3 +96,12 @@ def operations(function: func.FuncOp) -> Iterator[ir.OpView]:
     if function.is_external:
         return iter(())
     return iter(list(function.entry_block.operations))
+
+
+def update_function_type(function: func.FuncOp) -> None:
+    """Makes the function's type that of its arguments and of what it returns."""
+    block = function.entry_block
+    terminator = list(block.operations)[-1]
+    inputs = [argument.type for argument in block.arguments]
+    results = [value.type for value in terminator.operands]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))

@@ -105,8 +105,8 @@ def _error(refused: list[UnsupportedOp]) -> UnsupportedOpsError:
     listed = "\n".join(f"  {op}" for op in refused)
     return UnsupportedOpsError(
         f"LiteRT has no op for {', '.join(names)}:\n{listed}",
-        hint="Allow them as custom ops (allow_custom_ops, --allow-custom-ops) and give the interpreter kernels for them, "
-        "or write the model without them.",
+        hint="Allow them as custom ops (allow_custom_ops, --allow-custom-ops) and give the interpreter kernels for "
+        "them, or write the model without them.",
         ops=refused,
     )
 

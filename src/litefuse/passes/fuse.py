@@ -164,7 +164,8 @@ def _result_mismatch(results: Sequence[ir.Value], expected: Sequence[ir.Type]) -
         found, wanted = tensor_type_of(value), tensor_type_of(kind)
         ranks_differ = None not in (found.shape, wanted.shape) and found.rank != wanted.rank
         sizes_differ = not ranks_differ and any(
-            None not in sizes and sizes[0] != sizes[1] for sizes in zip(found.shape or (), wanted.shape or ())
+            None not in sizes and sizes[0] != sizes[1]
+            for sizes in zip(found.shape or (), wanted.shape or (), strict=False)
         )
         if found.dtype != wanted.dtype or ranks_differ or sizes_differ:
             return f"result {index} of the replacement is {found}, the composite's {wanted}"

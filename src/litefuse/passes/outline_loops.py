@@ -18,7 +18,7 @@ _CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tfl.no_value", "t
 class OutlineLoops:
     """Moves the regions of ``tfl.while`` into functions::
 
-        %r = tfl.while(%x) ({ ... uses %w ... }, ...)  -->  %r, %_ = tfl.while(%x, %w) ({ call @f.cond }, { call @f.body })
+        %r = tfl.while(%x) (..., { uses %w })  -->  %r, %_ = tfl.while(%x, %w) ({ call @f.cond }, { call @f.body })
 
     A value that a region takes from outside becomes a loop variable that never changes, except a constant, which is
     copied into the function.

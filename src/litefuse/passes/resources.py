@@ -1,7 +1,7 @@
 """Resource handles: bringing each one next to its uses.
 
-TensorFlow hands a variable down through calls, branches and loops as a resource argument. Whether it is only read can be
-seen at once when the op that makes the handle stands in the function that uses it; these two passes bring that about.
+TensorFlow hands a variable down through calls, branches and loops as a resource argument. Whether it is only read can
+be seen at once when the op that makes the handle stands in the function that uses it; these passes bring that about.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
 from typing import ClassVar
 
 from litefuse.engine.mlir import func, ir
@@ -18,11 +17,13 @@ from litefuse.errors import GraphError
 from litefuse.passes.call_graph import (
     call_operands,
     callees,
+    callees_first,
     function_symbol,
     functions,
     is_call,
     operations,
     set_callees,
+    update_function_type,
 )
 
 __all__ = ["LiftReads", "SinkHandles", "is_resource", "resource_value_type"]
@@ -70,7 +71,7 @@ class LiftReads:
                     call_sites[symbol].append(op)
         writers = _writing_functions(by_symbol)
         modified = False
-        for symbol in _callees_first(by_symbol):
+        for symbol in callees_first(by_symbol):
             function = by_symbol[symbol]
             sites = call_sites[symbol]
             if symbol in writers or _is_public(function) or any(site.name not in _PLAIN_CALLS for site in sites):
@@ -86,18 +87,10 @@ def _is_public(function: func.FuncOp) -> bool:
     return "sym_visibility" not in function.attributes or "public" in str(function.attributes["sym_visibility"])
 
 
-def _callees_first(by_symbol: dict[str, func.FuncOp]) -> list[str]:
-    graph = {
-        symbol: {callee for op in operations(function) for callee in callees(op) if callee in by_symbol}
-        for symbol, function in by_symbol.items()
-    }
-    return list(TopologicalSorter(graph).static_order())
-
-
 def _writing_functions(by_symbol: dict[str, func.FuncOp]) -> set[str]:
     """The functions that may write a resource, themselves or through what they call."""
     writers: set[str] = set()
-    for symbol in _callees_first(by_symbol):
+    for symbol in callees_first(by_symbol):
         for op in operations(by_symbol[symbol]):
             if is_call(op):
                 writes = any(callee in writers for callee in callees(op))
@@ -136,15 +129,7 @@ def _lift(function: func.FuncOp, reads: dict[int, list[ir.OpView]], sites: Seque
         for op in ops:
             op.results[0].replace_all_uses_with(arguments[index])
             op.operation.erase()
-    _update_type(function)
-
-
-def _update_type(function: func.FuncOp) -> None:
-    block = function.entry_block
-    terminator = list(block.operations)[-1]
-    inputs = [argument.type for argument in block.arguments]
-    results = [value.type for value in terminator.operands]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
+    update_function_type(function)
 
 
 @dataclass(frozen=True)
@@ -230,7 +215,7 @@ class _Sinker:
                 handles[key] = handle.clone(ip=ir.InsertionPoint.at_block_begin(block)).results[0]
             block.arguments[index].replace_all_uses_with(handles[key])
             block.erase_argument(index)
-        _update_type(copy)
+        update_function_type(copy)
         return copy
 
     def _sink_call(self, op: ir.OpView) -> None:
@@ -285,7 +270,7 @@ def _drop_returned_handles(function: func.FuncOp) -> tuple[ir.OpView | None, ...
         with ir.InsertionPoint(terminator):
             func.ReturnOp(kept, loc=terminator.location)
         terminator.operation.erase()
-        _update_type(function)
+        update_function_type(function)
     return returned
 
 

@@ -42,7 +42,7 @@ class FreezeVariables:
     (``decompose-resource-ops``), so the analysis is one look at each handle's uses.
 
     Attributes:
-        values: The elements attribute of a variable's value by its ``shared_name``; called once for each frozen variable.
+        values: The elements attribute of a variable's value by its ``shared_name``; called once for each of them.
         verdicts: Filled with one entry for each variable, in the order of first use.
 
     Raises:
@@ -135,6 +135,13 @@ class InitializeVariables:
         with ir.InsertionPoint(block):
             for variable, ((_, handle), *_) in handles.items():
                 value = self.values(variable)
+                if (
+                    0 in ir.DenseElementsAttr(value).type.shape
+                ):  # the runtime would copy from a buffer that is not there
+                    raise GraphError(
+                        f"variable {variable!r} is written and starts empty, which LiteRT cannot initialise",
+                        hint="Give it an initial value with at least one element.",
+                    )
                 attributes: Mapping[str, ir.Attribute] = {"value": value}
                 constant = ir.Operation.create(
                     "tf.Const", results=[ir.DenseElementsAttr(value).type], attributes=dict(attributes)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import c_bool, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from enum import IntEnum, IntFlag
+from typing import Any
 
 __all__ = [
     "CALLBACK",
@@ -32,6 +33,7 @@ __all__ = [
     "TfLiteRegistration",
     "TfLiteTensor",
     "TfLiteType",
+    "address_of",
     "free",
     "int_array",
     "owned_int_array",
@@ -254,6 +256,11 @@ REPLACE_NODE_SUBSETS = ctypes.PYFUNCTYPE(c_int, c_void_p, TfLiteRegistration, c_
 RESIZE_TENSOR = ctypes.PYFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p)
 # A variadic function in C: safe to call through this type as long as nothing follows the format.
 REPORT_ERROR = ctypes.PYFUNCTYPE(None, c_void_p, c_char_p)
+
+
+def address_of(callback: Any) -> int:
+    """The address of a callback's code. Not by ``ctypes.cast``, which ties its argument into a reference cycle."""
+    return c_size_t.from_buffer(callback).value
 
 
 def read_int_array(address: int | None) -> tuple[int, ...]:

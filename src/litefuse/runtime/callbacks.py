@@ -30,7 +30,7 @@ def _guard(function: Callable[[int], int], failed: Callable[[BaseException], int
         try:
             argument = yield result
             result = function(argument)
-        except GeneratorExit:  # noqa: PERF203 - being in the try when resumed is the point
+        except GeneratorExit:
             return
         except BaseException as error:  # noqa: BLE001 - a callback must not raise
             result = failed(error)

@@ -6,7 +6,7 @@ import ctypes
 import itertools
 import logging
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.runtime import abi
@@ -35,10 +35,6 @@ def _free(_context: int | None, key: int, *, live: dict[int, tuple[object, ...]]
 
 # Never freed itself, since it drops the other callbacks of its node and must not do that to its own code.
 _FREE = abi.FREE(_free)
-
-
-def _address(callback: Any) -> int | None:
-    return ctypes.cast(callback, ctypes.c_void_p).value
 
 
 def delegate(*ops: type[CustomOp]) -> Delegate:
@@ -81,7 +77,7 @@ class Delegate:
             guarded(lambda context: _alive(this).claim(context), lambda error: _alive(this).claim_failed(error))
         )
         self._struct = abi.TfLiteDelegate(
-            Prepare=_address(self._callback), flags=abi.DelegateFlags.ALLOW_DYNAMIC_TENSORS
+            Prepare=abi.address_of(self._callback), flags=abi.DelegateFlags.ALLOW_DYNAMIC_TENSORS
         )
 
     def _get_native_delegate_pointer(self) -> int:
@@ -145,10 +141,10 @@ class Delegate:
         invoke = abi.CALLBACK(guarded(node.invoke, failed))
         name = node.op_name.encode()
         registration = abi.TfLiteRegistration(
-            init=_address(init),
-            free=_address(_FREE),
-            prepare=_address(prepare),
-            invoke=_address(invoke),
+            init=abi.address_of(init),
+            free=abi.address_of(_FREE),
+            prepare=abi.address_of(prepare),
+            invoke=abi.address_of(invoke),
             custom_name=name,
             version=1,
         )

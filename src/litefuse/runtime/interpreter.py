@@ -124,13 +124,15 @@ class Interpreter(litert.Interpreter):
         """Raises what is behind an error of the runtime."""
         if self._kernels.failure is not None:
             raise self._kernels.failure from None
-        if self._kernels.unresolved and "unresolved custom op" in str(error).lower():
-            names = ", ".join(self._kernels.unresolved)
+        unresolved = list(self._kernels.unresolved)
+        if any(f"({name})" in str(error) for name in unresolved):
+            hint = (
+                "Write one with @litefuse.custom_op, pass kernels as custom_ops=[...], or install a package with them."
+            )
+            if any(name.startswith("Flex") for name in unresolved):
+                hint += " Names with Flex are TensorFlow ops that the converter left as they are."
             raise InterpreterError(
-                f"there is no kernel for the custom ops {names}",
-                where=self._where,
-                hint="Write one with @litefuse.custom_op, pass kernels as custom_ops=[...], or install a package that "
-                "offers them.",
+                f"there is no kernel for the custom ops {', '.join(unresolved)}", where=self._where, hint=hint
             ) from error
         raise error
 

@@ -98,7 +98,9 @@ def _check() -> Layout:
         return abi.Status.OK
 
     prepare = abi.CALLBACK(guarded(look, note))
-    delegate = _Probe(abi.TfLiteDelegate(Prepare=_address(prepare), flags=abi.DelegateFlags.ALLOW_DYNAMIC_TENSORS))
+    delegate = _Probe(
+        abi.TfLiteDelegate(Prepare=abi.address_of(prepare), flags=abi.DelegateFlags.ALLOW_DYNAMIC_TENSORS)
+    )
     interpreter = Interpreter(model_content=probe_model(), experimental_delegates=[delegate])
     del interpreter
     if problems and not isinstance(problems[0], _MismatchError):
@@ -119,10 +121,6 @@ class _Probe:
 
     def _get_native_delegate_pointer(self) -> int:
         return ctypes.addressof(self._struct)
-
-
-def _address(callback: Any) -> int:
-    return ctypes.cast(callback, ctypes.c_void_p).value or 0
 
 
 def _examine(context: int) -> Layout:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -48,7 +47,6 @@ class Parameters:
     takes_all: bool
 
     @classmethod
-    @functools.cache
     def of(cls, method: Callable[..., Any]) -> Parameters:
         """Reads the signature of an unbound ``method``."""
         parameters = list(inspect.signature(method).parameters.values())[1:]

@@ -1,0 +1,105 @@
+"""What becomes of a model's variables and composites: the passes before lowering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from litefuse.engine.mlir import ir
+from litefuse.errors import GraphError
+from litefuse.importer import ImportedModule
+from litefuse.importer.constants import elements_attribute
+from litefuse.passes.call_types import RefineCallTypes
+from litefuse.passes.fuse import FuseComposites, Outcome
+from litefuse.passes.lower_case import LowerCase
+from litefuse.passes.pipeline import run_passes
+from litefuse.passes.resource_ops import DecomposeResourceOps
+from litefuse.passes.resources import LiftReads, SinkHandles
+from litefuse.passes.variables import FreezeVariables, Verdict
+from litefuse.report import CompositeReport, VariableReport
+
+__all__ = ["Analysis", "VariableValues", "analyze"]
+
+
+@dataclass(frozen=True)
+class VariableValues:
+    """The variables' values as attributes: read once, from the mapped checkpoint.
+
+    Attributes:
+        imported: The module with its variables.
+    """
+
+    imported: ImportedModule
+
+    def __call__(self, name: str) -> ir.Attribute:
+        variable = self.imported.variables[name]
+        return elements_attribute(variable.read(), variable.dtype)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the passes before lowering found out, in the words of the report.
+
+    Attributes:
+        composites: One entry for each annotated function.
+        variables: One entry for each variable, in the order of first use.
+    """
+
+    composites: tuple[CompositeReport, ...]
+    variables: tuple[VariableReport, ...]
+
+
+def analyze(imported: ImportedModule, source: Path, on_step: Callable[[str], None]) -> Analysis:
+    """Freezes the variables that are only read and fuses the composites; the module is changed in place.
+
+    Args:
+        imported: The module.
+        source: The model that it is from, for messages.
+        on_step: Called with each pass's name before it runs.
+
+    Raises:
+        GraphError: The module is not valid.
+        LitefuseError: What a pass raises.
+    """
+    try:
+        imported.module.operation.verify()
+    except ir.MLIRError as error:
+        raise GraphError(f"the graph is not valid: {error}", where=str(source)) from error
+    verdicts: list[Verdict] = []
+    outcomes: list[Outcome] = []
+    passes = [
+        LowerCase(),
+        RefineCallTypes(),
+        DecomposeResourceOps(),
+        LiftReads(),
+        SinkHandles(),
+        FreezeVariables(VariableValues(imported), verdicts),
+        FuseComposites(outcomes),
+    ]
+    run_passes(imported.module, passes, on_step)
+    return Analysis(
+        composites=tuple(
+            CompositeReport(
+                name=outcome.name,
+                function=outcome.function,
+                call_sites=outcome.call_sites,
+                outcome=outcome.kind,
+                fused_into=outcome.fused_into,
+                reason=outcome.reason,
+            )
+            for outcome in outcomes
+        ),
+        variables=tuple(_variable_report(verdict, imported) for verdict in verdicts),
+    )
+
+
+def _variable_report(verdict: Verdict, imported: ImportedModule) -> VariableReport:
+    variable = imported.variables[verdict.variable]
+    return VariableReport(
+        name=verdict.variable,
+        dtype=str(variable.dtype),
+        shape=variable.shape,
+        verdict="frozen" if verdict.writer is None else "mutable",
+        writer=verdict.writer,
+    )

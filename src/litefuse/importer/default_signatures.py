@@ -1,0 +1,46 @@
+"""Which signatures a conversion takes when nobody says."""
+
+from __future__ import annotations
+
+from litefuse.errors import SignatureError
+from litefuse.saved_model import SavedModel, Signature
+
+__all__ = ["default_signatures"]
+
+_KERAS_ENDPOINT = "serve"
+_DEFAULT = "serving_default"
+
+
+def default_signatures(saved_model: SavedModel) -> tuple[str, ...]:
+    """All signatures of a model, but not the same one twice.
+
+    ``model.export()`` of Keras writes its endpoint both as ``serve`` and as ``serving_default``; as TFLiteConverter
+    does, only the second is converted then, since each signature is a subgraph of its own in the file.
+
+    Raises:
+        SignatureError: The model has no signature.
+    """
+    signatures = saved_model.signatures
+    if not signatures:
+        raise SignatureError(
+            "the SavedModel has no signatures",
+            where=str(saved_model.path),
+            hint="Save it with tf.saved_model.save(module, path, signatures=module.function).",
+        )
+    keys = list(signatures)
+    if set(keys) == {_DEFAULT, _KERAS_ENDPOINT} and _same(saved_model, *signatures.values()):
+        keys.remove(_KERAS_ENDPOINT)
+    return tuple(keys)
+
+
+def _same(saved_model: SavedModel, one: Signature, other: Signature) -> bool:
+    """Whether two signatures are wrappers around the same function."""
+    if (one.inputs, one.outputs, one.output_indices, one.captures) != (
+        other.inputs,
+        other.outputs,
+        other.output_indices,
+        other.captures,
+    ):
+        return False
+    a, b = saved_model.functions[one.function], saved_model.functions[other.function]
+    return list(a.node_def) == list(b.node_def) and dict(a.ret) == dict(b.ret)

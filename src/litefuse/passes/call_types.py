@@ -1,0 +1,81 @@
+"""The types of call results, from the functions that are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import ClassVar
+
+from litefuse.engine.mlir import func, ir
+from litefuse.passes.call_graph import callees, callees_first, functions, operations, update_function_type
+
+__all__ = ["RefineCallTypes"]
+
+
+@dataclass(frozen=True)
+class RefineCallTypes:
+    """Gives the results of calls and branches the shapes that their functions return.
+
+    A SavedModel notes the shapes of most nodes, but not of all: those that raw ops made have none, and the engine
+    cannot lower ops on values of unknown rank. A branch's result keeps what both sides agree on.
+    """
+
+    name: ClassVar[str] = "refine-call-types"
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        modified = False
+        for symbol in callees_first(by_symbol):
+            function = by_symbol[symbol]
+            refined = False
+            for op in operations(function):
+                if op.name == "tf.While":  # its result types are those of the operands, which it must not contradict
+                    continue
+                called = [_result_types(by_symbol[callee]) for callee in callees(op) if callee in by_symbol]
+                for position, result in enumerate(op.results):
+                    kinds = [types[position] for types in called if position < len(types)]
+                    if kinds:
+                        refined |= _refine(result, reduce(_common, kinds))
+            if refined:
+                update_function_type(function)
+                modified = True
+        return modified
+
+
+def _result_types(function: func.FuncOp) -> Sequence[ir.Type]:
+    if function.is_external:
+        return function.type.results
+    return [value.type for value in list(function.entry_block.operations)[-1].operands]
+
+
+def _refine(value: ir.Value, kind: ir.Type) -> bool:
+    old, new = ir.ShapedType(value.type), ir.ShapedType(kind)
+    if old == new or old.element_type != new.element_type or not new.has_rank:
+        return False
+    if old.has_rank:
+        if old.rank != new.rank:
+            return False
+        dynamic = ir.ShapedType.get_dynamic_size()
+        sizes = [
+            old.shape[i] if not old.is_dynamic_dim(i) else dynamic if new.is_dynamic_dim(i) else new.shape[i]
+            for i in range(old.rank)
+        ]
+        new = ir.RankedTensorType.get(sizes, old.element_type)
+        if new == old:
+            return False
+    value.set_type(new)
+    return True
+
+
+def _common(one: ir.Type, other: ir.Type) -> ir.Type:
+    """The most that both types say."""
+    a, b = ir.ShapedType(one), ir.ShapedType(other)
+    if not (a.has_rank and b.has_rank) or a.rank != b.rank:
+        return ir.UnrankedTensorType.get(a.element_type)
+    dynamic = ir.ShapedType.get_dynamic_size()
+    sizes = [
+        a.shape[i] if not a.is_dynamic_dim(i) and not b.is_dynamic_dim(i) and a.shape[i] == b.shape[i] else dynamic
+        for i in range(a.rank)
+    ]
+    return ir.RankedTensorType.get(sizes, a.element_type)
