@@ -2,9 +2,52 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from litefuse.api import ConversionResult, convert
+from litefuse.errors import LitefuseError
 from litefuse.fusions import Fusion, fusion
 
-__all__ = ["ConversionResult", "Fusion", "convert", "fusion"]
+if TYPE_CHECKING:
+    from litefuse.report import Report
+    from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op
+    from litefuse.runtime.delegate import delegate
+    from litefuse.runtime.interpreter import Interpreter
+
+__all__ = [
+    "ConversionResult",
+    "CustomOp",
+    "Fusion",
+    "Interpreter",
+    "LitefuseError",
+    "Report",
+    "TensorSpec",
+    "convert",
+    "custom_op",
+    "delegate",
+    "fusion",
+]
 
 __version__ = "0.1.0"
+
+# Names whose modules need numpy or the runtime: loaded when they are first asked for.
+_LAZY = {
+    "CustomOp": "litefuse.runtime.custom_op",
+    "Interpreter": "litefuse.runtime.interpreter",
+    "Report": "litefuse.report",
+    "TensorSpec": "litefuse.runtime.custom_op",
+    "custom_op": "litefuse.runtime.custom_op",
+    "delegate": "litefuse.runtime.delegate",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

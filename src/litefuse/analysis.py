@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
 from litefuse.importer import ImportedModule
 from litefuse.importer.constants import elements_attribute
 from litefuse.passes.call_types import RefineCallTypes
+from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.fuse import FuseComposites, Outcome
 from litefuse.passes.lower_case import LowerCase
 from litefuse.passes.pipeline import run_passes
@@ -70,14 +72,17 @@ def analyze(imported: ImportedModule, source: Path, on_step: Callable[[str], Non
     outcomes: list[Outcome] = []
     passes = [
         LowerCase(),
+        LowerConditions(),
         RefineCallTypes(),
         DecomposeResourceOps(),
         LiftReads(),
         SinkHandles(),
-        FreezeVariables(VariableValues(imported), verdicts),
-        FuseComposites(outcomes),
     ]
     run_passes(imported.module, passes, on_step)
+    # The functions that sink-handles made copies of: nobody calls them, and what they do must not count.
+    run_mlir_passes(imported.module, "symbol-dce")
+    fusion = [FreezeVariables(VariableValues(imported), verdicts), FuseComposites(outcomes)]
+    run_passes(imported.module, fusion, on_step)
     return Analysis(
         composites=tuple(
             CompositeReport(

@@ -56,21 +56,15 @@ class Interpreter(litert.Interpreter):
         self._where = path or "model content"
         explicit = kernels_by_name(custom_ops)
         self._kernels = Delegate(lambda name: explicit.get(name) or find_kernel(name), log=False)
-        try:
-            super().__init__(
-                model_path=path,
-                model_content=content,
-                num_threads=num_threads,
-                experimental_delegates=[self._kernels, *(experimental_delegates or ())],
-                **options,
-            )
-        except (RuntimeError, ValueError) as error:
-            if self._kernels.failure is not None:
-                raise self._kernels.failure from None
-            raise InterpreterError(
-                str(error), where=self._where, hint="Is it a complete .tflite file of this runtime's version?"
-            ) from error
+        delegates = [self._kernels, *(experimental_delegates or ())]
 
+        def load() -> None:
+            super(Interpreter, self).__init__(path, content, delegates, num_threads, **options)
+
+        try:
+            self._run(load)
+        except (RuntimeError, ValueError) as error:
+            if error is failed_kernel
     def allocate_tensors(self) -> None:
         """Plans the memory; kernels' ``prepare`` run here. Needed before the first ``invoke`` and after a resize.
 
