@@ -1,16 +1,18 @@
 """What leaves the interpreter when a kernel fails."""
 
 # Kernels take what they are given.
-# ruff: noqa: ARG001
+# ruff: noqa: ARG001, ARG003
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
 import threading
 import time
 import traceback
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,6 +84,38 @@ def test_invoke_raises_the_very_exception_and_the_interpreter_lives_on() -> None
     assert (interpreter.get_tensor(1) == 1).all()
 
 
+def test_the_cause_and_the_context_are_the_kernels_own() -> None:
+    def invoke(inputs: Any, outputs: Outputs) -> None:
+        try:
+            raise KeyError("inner")
+        except KeyError as error:
+            raise ValueError("outer") from error
+
+    interpreter = Interpreter(unary("Op"), custom_ops=[kernel(invoke=invoke)])
+    interpreter.allocate_tensors()
+
+    with pytest.raises(ValueError, match="outer") as caught:
+        interpreter.invoke()
+
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert caught.value.__context__ is caught.value.__cause__
+
+
+def test_an_exception_does_not_keep_the_interpreter() -> None:
+    interpreter = Interpreter(unary("Op"), custom_ops=[kernel(invoke=fail)])
+    interpreter.allocate_tensors()
+    gone = weakref.ref(interpreter)
+    gc.disable()
+    try:
+        try:
+            interpreter.invoke()
+        except LookupError:
+            del interpreter
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
 def test_a_signature_runner_raises_it_too() -> None:
     graph = Graph()
     graph.custom("Op", [graph.input("x", (2,))], [graph.output("y", (2,))])
@@ -98,6 +132,19 @@ def test_the_constructor_of_a_kernel_raises() -> None:
 
     with pytest.raises(LookupError, match="no weights"):
         Interpreter(unary("Op"), custom_ops=[Op])
+
+
+def test_what_loading_raises_for_a_kernel_is_the_kernels(caplog: pytest.LogCaptureFixture) -> None:
+    class Op(kernel()):
+        @classmethod
+        def decode_options(cls, data: bytes) -> dict[str, Any]:
+            raise ValueError("no options")
+
+    with pytest.raises(ValueError, match=r"^no options$"):
+        Interpreter(unary("Op"), custom_ops=[Op])
+    with pytest.raises(RuntimeError, match="ValueError: no options"):
+        StockInterpreter(model_content=unary("Op"), experimental_delegates=[delegate(Op)])
+    assert "no options" in caplog.text
 
 
 def test_the_stock_interpreter_gets_a_message_and_the_log_a_traceback(caplog: pytest.LogCaptureFixture) -> None:

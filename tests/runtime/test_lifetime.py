@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import resource
+import subprocess
 import sys
 import threading
 import weakref
@@ -219,3 +220,25 @@ def test_many_nodes() -> None:
     interpreter.invoke()
 
     assert interpreter.get_tensor(last) == 301
+
+
+def test_the_process_ends_well_with_interpreters_alive() -> None:
+    code = """
+import numpy as np
+from litefuse.runtime.interpreter import Interpreter
+from tests.runtime.kernels import Double
+from tests.runtime.models import unary
+interpreter = Interpreter(unary("Double"), custom_ops=[Double])
+interpreter.allocate_tensors()
+interpreter.invoke()
+itself = [interpreter]
+itself.append(itself)
+view = Interpreter(unary("Double"), custom_ops=[Double])
+view.allocate_tensors()
+view = view.tensor(0)()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr

@@ -44,6 +44,7 @@ def check(
     rtol: float = 1e-5,
     atol: float = 0.0,
     custom_ops: Sequence[Any] = (),
+    kernel_pack: bool = False,
     **convert_options: Any,
 ) -> litefuse.ConversionResult:
     """Convert a SavedModel, run it and the original, compare every output of every call.
@@ -56,12 +57,15 @@ def check(
         repeat: How many times in a row each set is given.
         rtol: Largest error of a floating point output, relative to the largest absolute value in it (at least 1).
         atol: Largest error allowed on top of that.
-        custom_ops: Kernels of the custom ops in the converted model; with none, the stock interpreter runs it.
+        custom_ops: Kernels of the custom ops in the converted model.
+        kernel_pack: Whether litefuse's own kernels may run; without them and ``custom_ops``, the interpreter is stock.
         **convert_options: Arguments of :func:`litefuse.convert`.
     """
     sets = [inputs] if isinstance(inputs, Mapping) else inputs
     calls = [(signature, each) for each in sets for _ in range(repeat)]
-    return check_calls(tensorflow, path, calls, rtol=rtol, atol=atol, custom_ops=custom_ops, **convert_options)
+    return check_calls(
+        tensorflow, path, calls, rtol=rtol, atol=atol, custom_ops=custom_ops, kernel_pack=kernel_pack, **convert_options
+    )
 
 
 def check_calls(
@@ -72,12 +76,13 @@ def check_calls(
     rtol: float = 1e-5,
     atol: float = 0.0,
     custom_ops: Sequence[Any] = (),
+    kernel_pack: bool = False,
     **convert_options: Any,
 ) -> litefuse.ConversionResult:
     """As :func:`check`, for any sequence of calls of any signatures; state is kept between them."""
     result = litefuse.convert(path, **convert_options)
     expected = tensorflow.run_calls(path, calls)
-    actual = run_calls(result.model_bytes, calls, custom_ops=custom_ops)
+    actual = run_calls(result.model_bytes, calls, custom_ops=custom_ops, kernel_pack=kernel_pack)
     for number, ((signature, inputs), ours, theirs) in enumerate(zip(calls, actual, expected, strict=True), start=1):
         problems = [
             f"output {name!r}: {problem}"
@@ -90,10 +95,10 @@ def check_calls(
 
 
 def run_calls(
-    model: bytes, calls: Sequence[Call], *, custom_ops: Sequence[Any] = ()
+    model: bytes, calls: Sequence[Call], *, custom_ops: Sequence[Any] = (), kernel_pack: bool = False
 ) -> list[dict[str, npt.NDArray[Any]]]:
     """The outputs of each call of a LiteRT model, in turn, on one interpreter."""
-    engine = interpreter(model, custom_ops=custom_ops)
+    engine = interpreter(model, custom_ops=custom_ops, kernel_pack=kernel_pack)
     # Each result is copied before the next call: it must not change afterwards.
     return [
         {name: np.array(value) for name, value in engine.get_signature_runner(signature)(**inputs).items()}
@@ -101,10 +106,12 @@ def run_calls(
     ]
 
 
-def interpreter(model: bytes, *, custom_ops: Sequence[Any] = ()) -> Any:
+def interpreter(model: bytes, *, custom_ops: Sequence[Any] = (), kernel_pack: bool = False) -> Any:
     """The stock interpreter, or litefuse's when there are custom ops to run."""
-    if custom_ops:
-        return litefuse.Interpreter(model_content=model, custom_ops=custom_ops)
+    if custom_ops or kernel_pack:
+        from litefuse.runtime.interpreter import Interpreter
+
+        return Interpreter(model_content=model, custom_ops=custom_ops)
     stock: Any = importlib.import_module("ai_edge_litert.interpreter")
     return stock.Interpreter(model_content=model)
 

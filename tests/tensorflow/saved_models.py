@@ -57,7 +57,9 @@ def run(
     for name, inputs in calls:
         function = loaded.signatures[name]
         specs = function.structured_input_signature[1]
-        tensors = {key: tf.constant(value, dtype=specs[key].dtype) for key, value in inputs.items()}
+        # The keys are Python identifiers; the inputs' names in the signature need not be.
+        keywords = {spec.name: key for key, spec in specs.items()}
+        tensors = {keywords[name]: tf.constant(value, specs[keywords[name]].dtype) for name, value in inputs.items()}
         results.append({key: np.asarray(value) for key, value in function(**tensors).items()})
     del loaded
     gc.collect()

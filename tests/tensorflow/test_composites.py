@@ -10,7 +10,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import ConversionError, NotFusedError
-from litefuse.runtime.custom_op import TensorSpec
+from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op
 from tests.tensorflow.checking import check, check_calls, custom_options, normal, op_counts, op_histogram
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def implements(name: str, *attributes: str) -> str:
     return f'name: "{name}"{text}'
 
 
-@litefuse.custom_op("my_custom_fused_op")
-class MyCustomFusedOp(litefuse.CustomOp):
+@custom_op("my_custom_fused_op")
+class MyCustomFusedOp(CustomOp):
     """``relu(a - b) + b * example_option``, in the inputs' dtype."""
 
     def prepare(self, a: TensorSpec, b: TensorSpec) -> TensorSpec:
@@ -48,8 +48,8 @@ class MyCustomFusedOp(litefuse.CustomOp):
         outputs[0][...] = np.maximum(a - b, 0) + b * a.dtype.type(example_option)
 
 
-@litefuse.custom_op("SumAndDifference")
-class SumAndDifference(litefuse.CustomOp):
+@custom_op("SumAndDifference")
+class SumAndDifference(CustomOp):
     """``a + b``, ``a - b`` and the number of negative elements of ``a``."""
 
     def prepare(self, a: TensorSpec, b: TensorSpec) -> list[TensorSpec]:
@@ -165,6 +165,7 @@ def test_fusable_op_that_says_no_is_inlined(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, tensorflow.save(two_convolutions, annotation), IMAGES)
     (composite,) = result.report.composites
     assert (composite.name, composite.outcome, composite.fused_into) == ("my_custom_fused_op", "inlined", None)
+    assert composite.reason is not None
     assert "tfl_fusable_op" in composite.reason
     assert result.report.custom_ops == ()
 
@@ -253,8 +254,8 @@ def calls_another(tf: Any, outer: str) -> Any:
     return serving(tf, lambda x, y: {"z": combined(x, y)}, ("x", [None, 3], "float32"), ("y", [None, 3], "float32"))
 
 
-@litefuse.custom_op("OuterOp")
-class OuterOp(litefuse.CustomOp):
+@custom_op("OuterOp")
+class OuterOp(CustomOp):
     def prepare(self, a: TensorSpec, b: TensorSpec) -> TensorSpec:
         del b
         return TensorSpec(a.shape, a.dtype)
@@ -380,7 +381,11 @@ def gathered(tf: Any, table: Any, ids: Any) -> Any:
 
 
 def embedding(
-    tf: Any, annotation: str, body: Callable[[Any, Any, Any], Any], ids: tuple[list[int | None], str], by_value: bool
+    tf: Any,
+    annotation: str,
+    body: Callable[[Any, Any, Any], Any],
+    ids: tuple[tuple[int | None, ...], str],
+    by_value: bool,
 ) -> Any:
     module = tf.Module()
     module.table = tf.Variable(np.random.default_rng(2).standard_normal([7, 5]).astype(np.float32), name="table")
@@ -401,7 +406,7 @@ def embedding(
 def test_embedding(
     tensorflow: TensorFlow, annotation: str, body: Callable[[Any, Any, Any], Any], by_value: bool
 ) -> None:
-    path = tensorflow.save(embedding, annotation, body, ([None], "int32"), by_value)
+    path = tensorflow.save(embedding, annotation, body, ((None,), "int32"), by_value)
     inputs = [{"ids": np.array(ids, np.int32)} for ids in ([3], [6, 0, 0], [1])]
     result = check(tensorflow, path, inputs, require_fused=True)
     assert op_counts(result.model_bytes) == {"EMBEDDING_LOOKUP": 1, "MUL": 1}
@@ -411,13 +416,12 @@ def test_embedding(
 
 
 @pytest.mark.parametrize(
-    ("ids", "reason"), [(([None, 2], "int32"), "rank"), (([None], "int64"), "int64|i64"), (([], "int32"), "rank")]
+    ("shape", "dtype", "reason"), [((None, 2), "int32", "rank"), ((None,), "int64", "int64|i64"), ((), "int32", "rank")]
 )
 def test_embedding_that_the_op_cannot_do_is_inlined(
-    tensorflow: TensorFlow, ids: tuple[list[int | None], str], reason: str
+    tensorflow: TensorFlow, shape: tuple[int | None, ...], dtype: str, reason: str
 ) -> None:
-    path = tensorflow.save(embedding, "embedding_matmul", gathered, ids, True)
-    shape, dtype = ids
+    path = tensorflow.save(embedding, "embedding_matmul", gathered, (shape, dtype), True)
     random = np.random.default_rng(3)
     inputs = [{"ids": random.integers(0, 7, [n if s is None else s for s in shape]).astype(dtype)} for n in (1, 3, 1)]
     result = check(tensorflow, path, inputs)
@@ -450,6 +454,7 @@ def test_embedding_with_a_third_argument_is_inlined(tensorflow: TensorFlow) -> N
     result = check(tensorflow, tensorflow.save(embedding_of_three), inputs)
     (composite,) = result.report.composites
     assert composite.outcome == "inlined"
+    assert composite.reason is not None
     assert "3" in composite.reason
     assert op_counts(result.model_bytes)["EMBEDDING_LOOKUP"] == 0
 

@@ -332,9 +332,9 @@ def test_gather_from_a_variable(tensorflow: TensorFlow, written: bool) -> None:
     assert list(verdicts(result).values()) == ["mutable" if written else "frozen"]
 
 
-def state_of_growing_shape(tf: Any) -> Any:
+def state_of_growing_shape(tf: Any, rows: int) -> Any:
     module = tf.Module()
-    module.seen = tf.Variable(np.zeros([0, 2], np.float32), shape=[None, 2], name="seen")
+    module.seen = tf.Variable(np.ones([rows, 2], np.float32), shape=[None, 2], name="seen")
 
     @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x")])
     def serve(x: Any) -> Any:
@@ -346,4 +346,9 @@ def state_of_growing_shape(tf: Any) -> Any:
 
 
 def test_variable_whose_shape_changes(tensorflow: TensorFlow) -> None:
-    check(tensorflow, tensorflow.save(state_of_growing_shape), normal({"x": (None, 2)}))
+    check(tensorflow, tensorflow.save(state_of_growing_shape, 1), normal({"x": (None, 2)}))
+
+
+def test_variable_that_starts_empty_is_refused(tensorflow: TensorFlow) -> None:
+    with pytest.raises(ConversionError, match=r"(?s)seen.*empty"):
+        litefuse.convert(tensorflow.save(state_of_growing_shape, 0))

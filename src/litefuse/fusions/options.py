@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from flatbuffers import flexbuffers
@@ -15,21 +15,36 @@ __all__ = ["encode_options"]
 def encode_options(attributes: Mapping[str, Any]) -> bytes:
     """Encodes attributes as the flexbuffer map that a custom op's kernel reads.
 
-    An int becomes an Int, a float a 32-bit Float (what TensorFlow's attributes hold), a str or bytes a String, a bool a
-    Bool, and a list of any one of these a vector. Keys are sorted. Format: https://flatbuffers.dev/flexbuffers/.
+    Values: an int becomes an Int, a float a 32-bit Float (what TensorFlow's attributes hold), a str or bytes a String, a bool a
+    Bool, and a list of any one of these a vector (a typed one for numbers). Keys are sorted. Format: https://flatbuffers.dev/flexbuffers/.
 
     Raises:
         FusionError: A value of another kind, or a list of several kinds; the message names the attribute.
     """
+    for name, value in attributes.items():
+        _check(name, value)
     builder = flexbuffers.Builder()
     with builder.Map():
         for name in sorted(attributes):
             builder.Key(name)
-            _add(builder, name, attributes[name])
+            _add(builder, attributes[name])
     return bytes(builder.Finish())
 
 
-def _add(builder: flexbuffers.Builder, name: str, value: Any) -> None:
+def _check(name: str, value: Any) -> None:
+    values = value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
+    for item in values:  # pyright: ignore[reportUnknownVariableType]
+        if not isinstance(item, (bool, int, float, str, bytes)):
+            raise FusionError(
+                f"the attribute {name!r} holds {item!r}, which custom options cannot",
+                hint="Custom options hold int, float, bool and string attributes and lists of each.",
+            )
+    kinds = sorted({type(item).__name__ for item in values})  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    if len(kinds) > 1:
+        raise FusionError(f"the attribute {name!r} is a list of several kinds: {', '.join(kinds)}")
+
+
+def _add(builder: flexbuffers.Builder, value: Any) -> None:
     if isinstance(value, bool):
         builder.Bool(value)
     elif isinstance(value, int):
@@ -38,21 +53,9 @@ def _add(builder: flexbuffers.Builder, name: str, value: Any) -> None:
         builder.Float(value, byte_width=4)
     elif isinstance(value, (str, bytes)):
         builder.String(value)
-    elif isinstance(value, Sequence):
-        _add_vector(builder, name, list(value))  # pyright: ignore[reportUnknownArgumentType]
     else:
-        raise FusionError(
-            f"the attribute {name!r} is a {type(value).__name__}, which custom options cannot hold",
-            hint="Custom options hold int, float, bool and string attributes and lists of each.",
-        )
-
-
-def _add_vector(builder: flexbuffers.Builder, name: str, values: list[Any]) -> None:
-    kinds = sorted({type(value).__name__ for value in values})
-    if len(kinds) > 1:
-        raise FusionError(f"the attribute {name!r} is a list of several kinds: {', '.join(kinds)}")
-    with builder.Vector():
-        for value in values:
-            if isinstance(value, (list, Mapping)):
-                raise FusionError(f"the attribute {name!r} is a list of lists, which custom options cannot hold")
-            _add(builder, name, value)
+        # Numbers in typed vectors, as TFLiteConverter writes them; a typed vector of strings cannot be read back safely.
+        typed = bool(value) and not isinstance(value[0], (str, bytes))
+        with builder.TypedVector() if typed else builder.Vector():
+            for item in value:
+                _add(builder, item)

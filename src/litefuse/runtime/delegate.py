@@ -6,7 +6,7 @@ import ctypes
 import itertools
 import logging
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.runtime import abi
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = ["Delegate", "delegate"]
+
+Result = TypeVar("Result")
 
 logger = logging.getLogger("litefuse")
 
@@ -80,6 +82,41 @@ class Delegate:
             Prepare=abi.address_of(self._callback), flags=abi.DelegateFlags.ALLOW_DYNAMIC_TENSORS
         )
 
+    def run(self, function: Callable[[], Result], explain: Callable[[Exception], Exception]) -> Result:
+        """Calls a function that makes the runtime do something.
+
+        Args:
+            function: The function.
+            explain: Gives the exception to raise for one that the runtime raised on its own account, maybe the same.
+
+        Raises:
+            BaseException: What a kernel raised meanwhile, the very object, whatever the runtime made of it.
+        """
+        self.failure = None
+        result, error = None, None
+        try:
+            result = function()
+        except (RuntimeError, ValueError) as raised:
+            error = raised
+        # Outside of the handler, or Python would take the runtime's error for the context of the kernel's.
+        failure = self._take_failure()
+        try:
+            # The runtime goes on when a kernel fails while it tries a delegate of its own, and the kernel is called
+            # again; not so an interrupt.
+            if failure is not None and (error is not None or not isinstance(failure, Exception)):
+                raise failure
+            if error is not None:
+                explained = explain(error)
+                raise explained from (None if explained is error else error)
+        finally:
+            # Each holds this frame through its traceback.
+            del failure, error
+        return cast("Result", result)
+
+    def _take_failure(self) -> BaseException | None:
+        failure, self.failure = self.failure, None
+        return failure
+
     def _get_native_delegate_pointer(self) -> int:
         """What the interpreter asks every delegate for."""
         check_layout()
@@ -121,7 +158,7 @@ class Delegate:
                     continue
             kernel = self._find(name)
             if kernel is not None:
-                yield index, _make_node(known, kernel, found_node, options)
+                yield index, _make_node(known, name, kernel, found_node, options)
             elif found.builtin_code == abi.BuiltinOperator.CUSTOM and found.invoke == unresolved:
                 self.unresolved[name] = None
 
@@ -139,7 +176,7 @@ class Delegate:
         init = abi.INIT(guarded(lambda _context: key, lambda _error: 0))
         prepare = abi.CALLBACK(guarded(node.prepare, failed))
         invoke = abi.CALLBACK(guarded(node.invoke, failed))
-        name = node.op_name.encode()
+        name = node.op.encode()
         registration = abi.TfLiteRegistration(
             init=abi.address_of(init),
             free=abi.address_of(_FREE),
@@ -186,12 +223,13 @@ def _bytes_at(address: int | None, size: int) -> bytes:
     return ctypes.string_at(address, size) if address and size > 0 else b""
 
 
-def _make_node(known: abi.TfLiteContext, kernel: type[CustomOp], node: abi.TfLiteNode, options: bytes) -> Node:
+def _make_node(known: abi.TfLiteContext, op: str, kernel: type[CustomOp], node: abi.TfLiteNode, options: bytes) -> Node:
     outputs = abi.read_int_array(node.outputs)
     size = ctypes.sizeof(abi.TfLiteTensor)
     names = [name_of(abi.TfLiteTensor.from_address(known.tensors + index * size)) for index in outputs if index >= 0]
     return Node(
         kernel,
+        op=op,
         name=names[0] if names else "",
         inputs=abi.read_int_array(node.inputs),
         outputs=outputs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from ai_edge_litert import interpreter as litert
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import numpy.typing as npt
+
+    _Outputs = dict[str, npt.NDArray[Any]]
+    _Guard = Callable[[Callable[[], _Outputs]], _Outputs]
 
 __all__ = ["Interpreter", "SignatureRunner"]
 
@@ -61,31 +64,19 @@ class Interpreter(litert.Interpreter):
         def load() -> None:
             super(Interpreter, self).__init__(path, content, delegates, num_threads, **options)
 
-        try:
-            self._run(load)
-        except (RuntimeError, ValueError) as error:
-            if error is failed_kernel
+        self._kernels.run(load, self._explain_loading)
+
     def allocate_tensors(self) -> None:
         """Plans the memory; kernels' ``prepare`` run here. Needed before the first ``invoke`` and after a resize.
 
         Raises:
             InterpreterError: The model has custom ops that nothing here runs; the message names them all.
         """
-        self._kernels.failure = None
-        try:
-            super().allocate_tensors()
-        except (RuntimeError, ValueError) as error:
-            self._raise(error)
-        self._raise_interrupt()
+        self._kernels.run(super().allocate_tensors, self._explain_running)
 
     def invoke(self) -> None:
         """Runs the model once."""
-        self._kernels.failure = None
-        try:
-            super().invoke()
-        except (RuntimeError, ValueError) as error:
-            self._raise(error)
-        self._raise_interrupt()
+        self._kernels.run(super().invoke, self._explain_running)
 
     def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
         """A function that runs one signature: takes arrays by the names of its inputs, returns a dictionary.
@@ -102,50 +93,33 @@ class Interpreter(litert.Interpreter):
         if signature_key not in keys:
             wanted = "a signature must be named" if signature_key is None else f"no signature {signature_key!r}"
             raise InterpreterError(wanted, where=self._where, hint=f"The model has: {', '.join(keys) or 'none'}.")
-        return SignatureRunner(self, signature_key)
+        return SignatureRunner(self, signature_key, lambda run: self._kernels.run(run, self._explain_running))
 
-    def run_signature(self, run: Callable[[], dict[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
-        """Calls ``run``, which runs the model, and raises what its kernels raised."""
-        self._kernels.failure = None
-        try:
-            result = run()
-        except (RuntimeError, ValueError) as error:
-            self._raise(error)
-        self._raise_interrupt()
-        return result
+    def _explain_loading(self, error: Exception) -> Exception:
+        hint = "Is it a complete .tflite file, of this runtime's version or an older one?"
+        return InterpreterError(str(error), where=self._where, hint=hint)
 
-    def _raise(self, error: Exception) -> NoReturn:
-        """Raises what is behind an error of the runtime."""
-        if self._kernels.failure is not None:
-            raise self._kernels.failure from None
+    def _explain_running(self, error: Exception) -> Exception:
         unresolved = list(self._kernels.unresolved)
-        if any(f"({name})" in str(error) for name in unresolved):
-            hint = (
-                "Write one with @litefuse.custom_op, pass kernels as custom_ops=[...], or install a package with them."
-            )
-            if any(name.startswith("Flex") for name in unresolved):
-                hint += " Names with Flex are TensorFlow ops that the converter left as they are."
-            raise InterpreterError(
-                f"there is no kernel for the custom ops {', '.join(unresolved)}", where=self._where, hint=hint
-            ) from error
-        raise error
-
-    def _raise_interrupt(self) -> None:
-        # The runtime goes on when a kernel fails while a default delegate is tried; an interrupt must not be lost then.
-        if self._kernels.failure is not None and not isinstance(self._kernels.failure, Exception):
-            raise self._kernels.failure
+        if not any(f"({name})" in str(error) for name in unresolved):
+            return error
+        hint = "Write one with @litefuse.custom_op, pass kernels as custom_ops=[...], or install a package with them."
+        if any(name.startswith("Flex") for name in unresolved):
+            hint += " Names with Flex are TensorFlow ops that the converter left as they are."
+        message = f"there is no kernel for the custom ops {', '.join(unresolved)}"
+        return InterpreterError(message, where=self._where, hint=hint)
 
 
 class SignatureRunner(litert.SignatureRunner):
     """``ai_edge_litert.interpreter.SignatureRunner`` that raises what a kernel raised."""
 
-    def __init__(self, interpreter: Interpreter, signature_key: str) -> None:
+    def __init__(self, interpreter: Interpreter, signature_key: str, guard: _Guard) -> None:
         super().__init__(interpreter, signature_key)
-        self._run_signature = interpreter.run_signature
+        self._guard = guard
 
-    def __call__(self, **inputs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    def __call__(self, **inputs: npt.NDArray[Any]) -> _Outputs:
         """Runs the signature: an array for each of its inputs, resized as needed; gives its outputs by name."""
-        return self._run_signature(lambda: super(SignatureRunner, self).__call__(**inputs))
+        return self._guard(lambda: super(SignatureRunner, self).__call__(**inputs))
 
 
 def _path_and_content(

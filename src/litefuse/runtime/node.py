@@ -26,6 +26,7 @@ class Node:
 
     Attributes:
         context: The address of the ``TfLiteContext`` of the last call.
+        op: The op's name in the model.
         where: What error messages call the node: nodes have no names, so it is the op's and the first output's.
     """
 
@@ -33,14 +34,15 @@ class Node:
         self,
         kernel: type[CustomOp],
         *,
+        op: str,
         name: str,
         inputs: Sequence[int],
         outputs: Sequence[int],
         options: bytes,
     ) -> None:
         self.context = 0
-        self.op_name = kernel.op_name
-        self.where = f"custom op {kernel.op_name}, node {name!r}"
+        self.op = op
+        self.where = f"custom op {op}, node {name!r}"
         self._indices = (tuple(inputs), tuple(outputs))
         if -1 in outputs:
             raise KernelError("the node leaves out an output, which Python kernels cannot", where=self.where)

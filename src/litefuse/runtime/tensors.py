@@ -67,13 +67,19 @@ def shape_of(tensor: TfLiteTensor) -> tuple[int, ...]:
 def array_view(
     address: int | None, shape: tuple[int, ...], dtype: np.dtype[Any], *, writable: bool
 ) -> npt.NDArray[Any]:
-    """An array over the runtime's memory, which it neither owns nor keeps alive."""
+    """An array over the runtime's memory, which it neither owns nor keeps alive.
+
+    Raises:
+        KernelError: The runtime gave the tensor no memory.
+    """
     count = math.prod(shape)
-    if address and count:
+    if count == 0:
+        array = np.empty(shape, dtype)
+    elif address:
         memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
         array = np.ndarray(shape, dtype, buffer=memoryview(memory))
     else:
-        array = np.empty(shape, dtype)
+        raise KernelError(f"the runtime has no memory for a tensor {dtype}{list(shape)} of the node")
     array.flags.writeable = writable
     return array
 

@@ -1,0 +1,8 @@
+"""``python -m litefuse``."""
+
+from __future__ import annotations
+
+from litefuse.cli import main
+
+if __name__ == "__main__":
+    main()

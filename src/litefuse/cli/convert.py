@@ -1,0 +1,132 @@
+"""``litefuse convert``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.errors import LitefuseError
+
+__all__ = ["OptionalValueCommand", "convert"]
+
+_ALL = "*"
+_OPTIONAL_VALUES = frozenset({"--allow-custom-ops", "--require-fused"})
+
+
+class OptionalValueCommand(TyperCommand):
+    """A command with options that may stand alone or, after ``=``, with a value."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        options = [f"{arg}={_ALL}" if arg in _OPTIONAL_VALUES else arg for arg in args[:end]]
+        return super().parse_args(ctx, [*options, *args[end:]])
+
+
+def convert(
+    saved_model: Annotated[Path, typer.Argument(metavar="SAVED_MODEL", help="The folder of a SavedModel.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The file to write, whole or not at all; a file that is there is replaced. "
+            "Default: the folder's name and .tflite, in the current folder.",
+        ),
+    ] = None,
+    signature: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY", help="A signature to convert; may be repeated. Default: all."),
+    ] = None,
+    tags: Annotated[
+        str | None, typer.Option(metavar="A,B", help="The tags of the graph to convert. Default: serve.")
+    ] = None,
+    allow_custom_ops: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[=OP,...]",
+            help="Make custom ops of TensorFlow ops that LiteRT lacks: of any, or of those named after the equals sign.",
+        ),
+    ] = None,
+    require_fused: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[=NAME,...]",
+            help="Fail if a composite is not fused: any, or one of those named after the equals sign.",
+        ),
+    ] = None,
+    in_process: Annotated[
+        bool, typer.Option("--in-process", help="Convert in this process, for a debugger in conversion code.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the report as JSON on the standard output, and nothing else there.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    timings: Annotated[bool, typer.Option("--timings", help="Print the time of every step.")] = False,
+) -> None:
+    """Converts a SavedModel to a LiteRT model, and reports what was fused and what was not."""
+    target = output if output is not None else _default_output(saved_model)
+    _check_writable(target)
+
+    from litefuse.api import convert as convert_model
+
+    with progress(f"Converting {saved_model}", quiet=quiet) as on_step:
+        result = convert_model(
+            saved_model,
+            signatures=signature or None,
+            tags=None if tags is None else _split(tags),
+            allow_custom_ops=_all_or_names(allow_custom_ops, "--allow-custom-ops"),
+            require_fused=_all_or_names(require_fused, "--require-fused"),
+            in_process=in_process,
+            on_step=on_step,
+        )
+        result.save(target)
+    if as_json:
+        print_json(result.report.to_json())
+    elif not quiet:
+        from litefuse.report.sections import Section, report_sections
+
+        print_sections([*report_sections(result.report, timings=timings), Section(f"Written to {target}")])
+
+
+def _default_output(saved_model: Path) -> Path:
+    name = saved_model.name or saved_model.absolute().name
+    if name == "..":
+        name = saved_model.resolve().name
+    return Path(f"{name or 'model'}.tflite")
+
+
+def _check_writable(target: Path) -> None:
+    """Finds out before the conversion what would prevent writing after it."""
+    reason = ""
+    try:
+        if target.is_dir():
+            reason = "it is a folder"
+        elif not target.parent.is_dir():
+            reason = f"there is no folder {target.parent}"
+        elif not os.access(target.parent, os.W_OK):
+            reason = f"the folder {target.parent} is not writable"
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    if reason:
+        raise LitefuseError(
+            f"the model cannot be written: {reason}", where=str(target), hint="Name another file with --output."
+        )
+
+
+def _split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _all_or_names(value: str | None, option: str) -> bool | list[str]:
+    if value is None or value == _ALL:
+        return value == _ALL
+    names = _split(value)
+    if not names:
+        raise typer.BadParameter(f"{option}= needs names; leave out the equals sign for all")
+    return names

@@ -1,0 +1,48 @@
+"""``litefuse demo``."""
+
+from __future__ import annotations
+
+from litefuse.cli.output import print_sections, progress
+from litefuse.errors import LitefuseError
+
+__all__ = ["demo"]
+
+
+def demo() -> None:
+    """Converts a small model, runs it in the stock interpreter and compares the results with TensorFlow's."""
+    from litefuse.api import convert
+    from litefuse.demo import SAVED_MODEL
+    from litefuse.report.sections import Section, report_sections
+
+    with progress("Converting the demo") as on_step:
+        result = convert(SAVED_MODEL, require_fused=True, on_step=on_step)
+    print_sections([*report_sections(result.report), Section("")])
+
+    from litefuse.demo.check import compare
+
+    comparisons = compare(result.model_bytes)
+    print_sections(
+        [
+            Section(
+                "Stock interpreter, with a Python kernel, against TensorFlow",
+                [
+                    (
+                        f"{each.call}",
+                        each.signature,
+                        f"{each.batch}",
+                        each.output,
+                        f"{each.max_error:.1e}",
+                        "ok" if each.equal else f"DIFFERS: {each.problem}",
+                    )
+                    for each in comparisons
+                ],
+                headings=("call", "signature", "batch", "output", "max error", ""),
+                right=frozenset({0, 2, 4}),
+                judgements=["good" if each.equal else "bad" for each in comparisons],
+            )
+        ]
+    )
+    different = sum(not each.equal for each in comparisons)
+    if different:
+        raise LitefuseError(f"{different} of {len(comparisons)} outputs differ from TensorFlow's")
+    print_sections([Section(""), Section("OK")])

@@ -1,0 +1,33 @@
+"""``litefuse fusions``."""
+
+from __future__ import annotations
+
+
+from litefuse.cli.output import print_sections
+
+__all__ = ["fusions"]
+
+
+def fusions() -> None:
+    """Lists the composites that are fused, with the conversion code and where it comes from."""
+    from litefuse.fusions import registered_fusions
+    from litefuse.report.sections import Section
+
+    rows = [
+        (name, (cls.__doc__ or "").strip().partition("\n")[0], _origin(cls))
+        for name, cls in registered_fusions().items()
+    ]
+    other = ("any other", "With the attribute tfl_fusable_op: true, it becomes a custom op of its name.", "litefuse")
+    print_sections([Section("Fusions", [*rows, other], headings=("composite", "what it becomes", "from"))])
+
+
+def _origin(cls: type) -> str:
+    """The distribution that a fusion comes from, or its module."""
+    from importlib.metadata import entry_points
+
+    if cls.__module__.partition(".")[0] == "litefuse":
+        return "litefuse"
+    for entry_point in entry_points(group="litefuse.fusions"):
+        if cls.__module__ == entry_point.module or cls.__module__.startswith(f"{entry_point.module}."):
+            return entry_point.dist.name if entry_point.dist else entry_point.module
+    return cls.__module__

@@ -1,0 +1,145 @@
+"""The inputs of a model that is run: random ones, and those of a file."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import InterpreterError
+
+__all__ = ["InputSpec", "load_inputs", "random_inputs"]
+
+# Indices into small tables and small loop counts are what integer inputs often are.
+_INTEGER_LIMIT = 10
+_LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """What an input takes.
+
+    Attributes:
+        name: Its name.
+        dtype: Its numpy dtype; ``object`` for strings.
+        shape: Its shape; None for an unknown size.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int | None, ...]
+
+    def __str__(self) -> str:
+        sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
+        return f"{'string' if self.dtype == object else self.dtype} [{sizes}]"
+
+    def accepts(self, shape: Sequence[int]) -> bool:
+        """Whether an array of this shape fits; what the model tells nothing about fits."""
+        if not self.shape:
+            return True
+        return len(shape) == len(self.shape) and all(
+            size is None or size == given for size, given in zip(self.shape, shape, strict=True)
+        )
+
+
+def random_inputs(
+    specs: Sequence[InputSpec], seed: int, shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, npt.NDArray[Any]]:
+    """Random inputs: the same for the same seed.
+
+    Floating and complex numbers are of the standard normal distribution; 8-bit integers, which are mostly quantised
+    numbers, of their whole range; other integers from 0 to 9; strings are words of eight letters.
+
+    Args:
+        specs: The inputs.
+        seed: The seed.
+        shapes: Shapes for some of them; unknown sizes of others are 1.
+
+    Raises:
+        InterpreterError: A shape does not fit its input, or is for none.
+    """
+    unknown = sorted(shapes.keys() - {spec.name for spec in specs})
+    if unknown:
+        raise _no_input(unknown, specs)
+    rng = np.random.default_rng(seed)
+    inputs: dict[str, npt.NDArray[Any]] = {}
+    for spec in specs:
+        shape = shapes.get(spec.name, tuple(1 if size is None else size for size in spec.shape))
+        if not spec.accepts(shape):
+            raise InterpreterError(f"the shape {list(shape)} does not fit the input {spec.name!r}, which is {spec}")
+        inputs[spec.name] = _random(rng, spec, shape)
+    return inputs
+
+
+def _random(rng: np.random.Generator, spec: InputSpec, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    dtype = spec.dtype
+    if dtype.kind == "b":
+        return rng.integers(0, 2, shape).astype(dtype)
+    if dtype.kind in "iu":
+        if dtype.itemsize == 1:
+            limits = np.iinfo(dtype)
+            return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+        return rng.integers(0, _INTEGER_LIMIT, shape).astype(dtype)
+    if dtype.kind == "c":
+        return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
+    if dtype.kind == "O":
+        words = np.empty(shape, object)
+        for index in np.ndindex(shape):
+            words[index] = rng.choice(_LETTERS, 8).tobytes()
+        return words
+    return np.asarray(rng.normal(size=shape)).astype(dtype)
+
+
+def load_inputs(path: Path, specs: Sequence[InputSpec]) -> dict[str, npt.NDArray[Any]]:
+    """The inputs in an ``.npz`` file, by their names.
+
+    Numbers are converted where numpy calls that safe or of the same kind (float64 to float32) and no integer overflows.
+    Strings may be arrays of ``S`` or ``U`` dtype.
+
+    Raises:
+        InterpreterError: The file cannot be read, an input is missing, an array is for none, or does not fit.
+    """
+    try:
+        with np.load(path) as archive:  # without pickles: they run code
+            arrays = {name: np.asarray(archive[name]) for name in archive.files}
+    except (OSError, ValueError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise InterpreterError(
+            f"the inputs cannot be read: {error}",
+            where=str(path),
+            hint="Write them with numpy.savez(file, name=array, ...).",
+        ) from error
+    unknown = sorted(arrays.keys() - {spec.name for spec in specs})
+    if unknown:
+        raise _no_input(unknown, specs, str(path))
+    missing = [f"{spec.name!r} ({spec})" for spec in specs if spec.name not in arrays]
+    if missing:
+        raise InterpreterError(f"the file lacks {', '.join(missing)}", where=str(path))
+    return {spec.name: _fitting(arrays[spec.name], spec, str(path)) for spec in specs}
+
+
+def _fitting(array: npt.NDArray[Any], spec: InputSpec, where: str) -> npt.NDArray[Any]:
+    found = f"the input {spec.name!r} is {array.dtype} {list(array.shape)}; the model takes {spec}"
+    if not spec.accepts(array.shape):
+        raise InterpreterError(found, where=where)
+    if spec.dtype == object:
+        if array.dtype.kind not in "SU":
+            raise InterpreterError(found, where=where)
+        return np.asarray(np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array).astype(object)
+    if array.dtype.kind not in "biufcV" or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
+        raise InterpreterError(found, where=where)
+    converted = array.astype(spec.dtype)
+    if spec.dtype.kind in "iu" and not np.array_equal(converted, array):
+        raise InterpreterError(f"{found}, which cannot hold its values", where=where)
+    return converted
+
+
+def _no_input(names: Sequence[str], specs: Sequence[InputSpec], where: str = "") -> InterpreterError:
+    there = ", ".join(f"{spec.name} ({spec})" for spec in specs) or "none"
+    return InterpreterError(
+        f"the model has no input {', '.join(map(repr, names))}", where=where, hint=f"The inputs are: {there}."
+    )

@@ -1,0 +1,53 @@
+"""``litefuse inspect``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from litefuse.cli.output import print_json, print_sections, progress
+
+__all__ = ["inspect"]
+
+
+def inspect(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a SavedModel, or a .tflite file.")],
+    tags: Annotated[
+        str | None, typer.Option(metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="List all variables and call sites.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the facts as JSON.")] = False,
+) -> None:
+    """Shows what a model holds: signatures, composites, variables, ops, custom options."""
+    if model.is_file() and (model.suffix == ".tflite" or _begins_as_litert_model(model)):
+        from litefuse.inspection.litert_model import inspect_litert_model
+        from litefuse.inspection.sections import litert_model_sections
+
+        litert_facts = inspect_litert_model(model)
+        if as_json:
+            print_json(litert_facts.to_json())
+        else:
+            print_sections(litert_model_sections(litert_facts))
+        return
+
+    from litefuse.engine.process import run_in_worker
+    from litefuse.inspection.facts import InspectionJob, SavedModelFacts
+    from litefuse.inspection.sections import saved_model_sections
+
+    job = InspectionJob(
+        model.absolute(), None if tags is None else tuple(tag.strip() for tag in tags.split(",") if tag.strip())
+    )
+    with progress(f"Reading {model}") as on_step:
+        facts: SavedModelFacts = run_in_worker("litefuse.inspection.saved_model:inspect_model", job, on_step)
+    if as_json:
+        print_json(facts.to_json())
+    else:
+        print_sections(saved_model_sections(facts, everything=everything))
+
+
+def _begins_as_litert_model(path: Path) -> bool:
+    from litefuse.inspection.litert_model import is_litert_model
+
+    return is_litert_model(path)

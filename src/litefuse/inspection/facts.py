@@ -1,0 +1,240 @@
+"""What a look into a model finds, as plain data; it can be sent between processes and written as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+__all__ = [
+    "AnnotatedFunction",
+    "CustomOperator",
+    "FileFacts",
+    "InspectionJob",
+    "LiteRTModelFacts",
+    "ResourceFacts",
+    "SavedModelFacts",
+    "SignatureFacts",
+    "SubgraphFacts",
+    "TensorFacts",
+    "VariableFacts",
+]
+
+
+@dataclass(frozen=True)
+class InspectionJob:
+    """What to look into.
+
+    Attributes:
+        source: The SavedModel's folder.
+        tags: The tags of the meta graph; None takes the one for serving.
+    """
+
+    source: Path
+    tags: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class TensorFacts:
+    """An input or output.
+
+    Attributes:
+        name: Its name.
+        dtype: Its dtype, such as ``float32``.
+        shape: Its shape; None for an unknown dimension, or instead of the tuple for an unknown rank.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+
+
+@dataclass(frozen=True)
+class SignatureFacts:
+    """A signature.
+
+    Attributes:
+        key: Its name.
+        inputs: Its inputs.
+        outputs: Its outputs.
+    """
+
+    key: str
+    inputs: tuple[TensorFacts, ...]
+    outputs: tuple[TensorFacts, ...]
+
+
+@dataclass(frozen=True)
+class AnnotatedFunction:
+    """A function that is annotated as a composite.
+
+    Attributes:
+        name: The composite's name, from the annotation.
+        attributes: The annotation's attributes.
+        function: The function's name.
+        call_sites: The nodes that call it, as ``function/node``; empty when no signature reaches it.
+        outcome: What a conversion makes of it, as in the conversion's report; ``unknown`` when it was not analysed.
+        fused_into: The op that it becomes.
+        reason: Why it is not fused.
+    """
+
+    name: str
+    attributes: Mapping[str, Any]
+    function: str
+    call_sites: tuple[str, ...]
+    outcome: Literal["fused", "inlined", "unknown"] = "unknown"
+    fused_into: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class VariableFacts:
+    """A variable.
+
+    Attributes:
+        name: Its path in the SavedModel's objects.
+        dtype: Its dtype.
+        shape: Its declared shape.
+        size: The bytes of its value; None when its shape is not known.
+        verdict: ``frozen``: only read, it becomes a constant; ``mutable``: it keeps its state; ``unused``: no signature
+            uses it; ``unknown``: it was not analysed.
+        writer: For a mutable variable, the first op that writes it.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+    size: int | None
+    verdict: Literal["frozen", "mutable", "unused", "unknown"]
+    writer: str | None = None
+
+
+@dataclass(frozen=True)
+class ResourceFacts:
+    """A resource that is neither variable nor file, such as a hash table.
+
+    Attributes:
+        name: Its path in the SavedModel's objects.
+        kind: Its class, such as ``tf.StaticHashTable``, or its kind where it has none.
+    """
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """An asset.
+
+    Attributes:
+        name: Its name in the folder of assets.
+        size: Its size in bytes; None when it is missing.
+    """
+
+    name: str
+    size: int | None
+
+
+@dataclass(frozen=True)
+class SavedModelFacts:
+    """What a SavedModel holds.
+
+    Attributes:
+        source: Its folder.
+        tags: The tags of the meta graph.
+        tensorflow_version: The release that saved it.
+        signatures: The signatures that can be converted.
+        unusable_signatures: Why each of the others cannot.
+        function_count: How many functions there are.
+        reached_function_count: How many of them the signatures reach.
+        annotated: The functions that are annotated as composites.
+        variables: The variables.
+        op_counts: How often each op stands in the functions that the signatures reach.
+        assets: The assets.
+        resources: The resources that are neither.
+        problem: Why the model, as it is, cannot be converted, as far as was seen; verdicts are unknown then.
+    """
+
+    source: str
+    tags: tuple[str, ...]
+    tensorflow_version: str
+    signatures: tuple[SignatureFacts, ...]
+    unusable_signatures: Mapping[str, str]
+    function_count: int
+    reached_function_count: int
+    annotated: tuple[AnnotatedFunction, ...]
+    variables: tuple[VariableFacts, ...]
+    op_counts: Mapping[str, int]
+    assets: tuple[FileFacts, ...] = ()
+    resources: tuple[ResourceFacts, ...] = ()
+    problem: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as plain dictionaries and lists, ready for ``json.dumps``."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class SubgraphFacts:
+    """A subgraph of a LiteRT model.
+
+    Attributes:
+        name: Its name; may be empty.
+        inputs: Its inputs.
+        outputs: Its outputs.
+        op_count: How many operators it has.
+    """
+
+    name: str
+    inputs: tuple[TensorFacts, ...]
+    outputs: tuple[TensorFacts, ...]
+    op_count: int
+
+
+@dataclass(frozen=True)
+class CustomOperator:
+    """Operators of one name with the same options.
+
+    Attributes:
+        name: The custom op's name, or the composite's.
+        kind: ``custom``, or ``composite`` for a StableHLO composite that carries its decomposition.
+        count: How many there are.
+        options: The decoded options; None when they are no flexbuffer map.
+        options_size: The bytes of the options.
+    """
+
+    name: str
+    kind: Literal["custom", "composite"]
+    count: int
+    options: Mapping[str, Any] | None
+    options_size: int
+
+
+@dataclass(frozen=True)
+class LiteRTModelFacts:
+    """What a LiteRT model holds.
+
+    Attributes:
+        source: The file.
+        size: Its size in bytes.
+        description: What its converter wrote about it.
+        signatures: Its signatures.
+        subgraphs: Its subgraphs.
+        op_counts: How often each operator stands in it; custom ops by their names.
+        custom_operators: The custom ops and composites with their options.
+        metadata: The names of its metadata.
+    """
+
+    source: str
+    size: int
+    description: str
+    signatures: tuple[SignatureFacts, ...]
+    subgraphs: tuple[SubgraphFacts, ...]
+    op_counts: Mapping[str, int]
+    custom_operators: tuple[CustomOperator, ...] = ()
+    metadata: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as plain dictionaries and lists, ready for ``json.dumps``."""
+        return asdict(self)

@@ -1,0 +1,170 @@
+"""Looking into a LiteRT model, without loading it into an interpreter."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import mmap
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from ai_edge_litert import schema_py_generated as schema
+from flatbuffers import flexbuffers
+
+from litefuse.errors import InterpreterError
+from litefuse.inspection.facts import CustomOperator, LiteRTModelFacts, SignatureFacts, SubgraphFacts, TensorFacts
+
+__all__ = ["inspect_litert_model", "is_litert_model"]
+
+_IDENTIFIER = b"TFL3"
+
+# One kind of custom operator: its kind, its name, its options.
+_OperatorKey: TypeAlias = tuple[Literal["custom", "composite"], str, bytes]
+
+
+def is_litert_model(path: Path) -> bool:
+    """Whether the file begins as LiteRT models do."""
+    try:
+        with path.open("rb") as file:
+            return file.read(8)[4:] == _IDENTIFIER
+    except OSError:
+        return False
+
+
+def inspect_litert_model(path: Path) -> LiteRTModelFacts:
+    """Looks into a ``.tflite`` file. Weights are not read.
+
+    Raises:
+        InterpreterError: It cannot be read, is no LiteRT model, or is damaged.
+    """
+    if not is_litert_model(path):
+        raise InterpreterError("this is not a LiteRT model, or cannot be read", where=str(path))
+    try:
+        with path.open("rb") as file, contextlib.closing(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)) as data:
+            return _Reader(data).facts(str(path))
+    except OSError as error:
+        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
+    except Exception as error:  # following the offsets of damaged data fails in many ways
+        raise InterpreterError(
+            "the model is damaged",
+            where=str(path),
+            hint="Is it complete? Convert or download it again.",
+        ) from error
+
+
+@dataclass(frozen=True)
+class _Reader:
+    data: mmap.mmap
+
+    def facts(self, source: str) -> LiteRTModelFacts:
+        model = schema.Model.GetRootAs(self.data, 0)
+        subgraphs = [model.Subgraphs(index) for index in range(model.SubgraphsLength())]
+        counts: Counter[str] = Counter()
+        custom: Counter[_OperatorKey] = Counter()
+        for subgraph in subgraphs:
+            for index in range(subgraph.OperatorsLength()):
+                operator = subgraph.Operators(index)
+                name, key = self._operator(model, operator)
+                counts[name] += 1
+                if key is not None:
+                    custom[key] += 1
+        return LiteRTModelFacts(
+            source=source,
+            size=len(self.data),
+            description=_text(model.Description()),
+            signatures=tuple(
+                _signature(model.SignatureDefs(index), subgraphs) for index in range(model.SignatureDefsLength())
+            ),
+            subgraphs=tuple(_subgraph(subgraph) for subgraph in subgraphs),
+            op_counts=dict(sorted(counts.items())),
+            custom_operators=tuple(
+                CustomOperator(name, kind, count, _options(options), len(options))
+                for (kind, name, options), count in sorted(custom.items())
+            ),
+            metadata=tuple(_text(model.Metadata(index).Name()) for index in range(model.MetadataLength())),
+        )
+
+    def _operator(self, model: Any, operator: Any) -> tuple[str, _OperatorKey | None]:
+        """The operator's name, and what tells a custom one or a composite from others."""
+        code = model.OperatorCodes(operator.OpcodeIndex())
+        # Old files have the code in a field of one byte only.
+        number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
+        if number == schema.BuiltinOperator.CUSTOM:
+            name = _text(code.CustomCode())
+            return name, ("custom", name, self._custom_options(operator))
+        name = _BUILTINS.get(number, f"BUILTIN_{number}")
+        if number == schema.BuiltinOperator.STABLEHLO_COMPOSITE and operator.BuiltinOptions2() is not None:
+            options = schema.StableHLOCompositeOptions()
+            table = operator.BuiltinOptions2()
+            options.Init(table.Bytes, table.Pos)
+            attributes = bytes(options.CompositeAttributes(i) for i in range(options.CompositeAttributesLength()))
+            return name, ("composite", _text(options.Name()), attributes)
+        return name, None
+
+    def _custom_options(self, operator: Any) -> bytes:
+        offset, size = operator.LargeCustomOptionsOffset(), operator.LargeCustomOptionsSize()
+        if size:  # options beyond 2 GB stand behind the flatbuffer
+            return self.data[offset : offset + size]
+        return bytes(operator.CustomOptions(index) for index in range(operator.CustomOptionsLength()))
+
+
+def _names(enumeration: type) -> dict[int, str]:
+    return {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
+
+
+_BUILTINS = _names(schema.BuiltinOperator)
+_DTYPES = {number: name.lower() for number, name in _names(schema.TensorType).items()}
+
+
+def _text(value: bytes | None) -> str:
+    return (value or b"").decode("utf-8", "replace")
+
+
+def _tensor(subgraph: Any, index: int, name: str | None = None) -> TensorFacts:
+    tensor = subgraph.Tensors(index)
+    # The signature has -1 where the shape has 1 for an unknown size; it is left out where nothing is unknown.
+    sizes: list[int] = [tensor.Shape(i) for i in range(tensor.ShapeLength())]
+    if tensor.ShapeSignatureLength():
+        sizes = [tensor.ShapeSignature(i) for i in range(tensor.ShapeSignatureLength())]
+    shape = None if not sizes and not tensor.HasRank() else tuple(None if size < 0 else size for size in sizes)
+    dtype = _DTYPES.get(tensor.Type(), f"type_{tensor.Type()}")
+    return TensorFacts(_text(tensor.Name()) if name is None else name, dtype, shape)
+
+
+def _subgraph(subgraph: Any) -> SubgraphFacts:
+    return SubgraphFacts(
+        name=_text(subgraph.Name()),
+        inputs=tuple(_tensor(subgraph, subgraph.Inputs(index)) for index in range(subgraph.InputsLength())),
+        outputs=tuple(_tensor(subgraph, subgraph.Outputs(index)) for index in range(subgraph.OutputsLength())),
+        op_count=subgraph.OperatorsLength(),
+    )
+
+
+def _signature(signature: Any, subgraphs: list[Any]) -> SignatureFacts:
+    subgraph = subgraphs[signature.SubgraphIndex()]
+    inputs = [signature.Inputs(index) for index in range(signature.InputsLength())]
+    outputs = [signature.Outputs(index) for index in range(signature.OutputsLength())]
+    return SignatureFacts(
+        key=_text(signature.SignatureKey()),
+        inputs=tuple(_tensor(subgraph, each.TensorIndex(), _text(each.Name())) for each in inputs),
+        outputs=tuple(_tensor(subgraph, each.TensorIndex(), _text(each.Name())) for each in outputs),
+    )
+
+
+def _options(data: bytes) -> Mapping[str, Any] | None:
+    """A flexbuffer map as JSON can hold it; None when the bytes are none."""
+    if len(data) < 3:
+        return None
+    try:
+        root = flexbuffers.GetRoot(data)
+        # Bytes become text; a value that is still no JSON is not what a flexbuffer map holds.
+        return json.loads(json.dumps(root.AsMap.Value, default=_hex)) if root.IsMap else None
+    except Exception:  # noqa: BLE001  reading arbitrary bytes as offsets fails in many ways
+        return None
+
+
+def _hex(value: Any) -> str:
+    return f"0x{bytes(value).hex()}"

@@ -1,0 +1,137 @@
+"""Looking into a SavedModel. Importing this loads the engine: it is meant for the conversion process."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from litefuse.analysis import Analysis, analyze
+from litefuse.engine.mlir import mlir_context
+from litefuse.errors import LitefuseError
+from litefuse.importer import import_saved_model
+from litefuse.inspection.facts import (
+    AnnotatedFunction,
+    FileFacts,
+    InspectionJob,
+    ResourceFacts,
+    SavedModelFacts,
+    SignatureFacts,
+    TensorFacts,
+    VariableFacts,
+)
+from litefuse.inspection.graph import FunctionGraph
+from litefuse.report import CompositeReport, VariableReport
+from litefuse.saved_model import Asset, SavedModel, TensorSpec, Variable, load
+
+__all__ = ["inspect_model"]
+
+
+def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedModelFacts:
+    """Looks into a SavedModel.
+
+    Variables and composites are judged by the passes that a conversion begins with; what stops these becomes
+    ``problem``, and the rest is told all the same.
+
+    Args:
+        job: What to look into.
+        announce: Called with the name of each step when it begins.
+
+    Raises:
+        SavedModelError: The SavedModel cannot be read.
+    """
+    announce("read")
+    model = load(job.source, job.tags)
+    graph = FunctionGraph.of(model.functions, [signature.function for signature in model.signatures.values()])
+    analysis: Analysis | None = None
+    used: Mapping[str, Variable] = {}
+    problem: str | None = None
+    with mlir_context():
+        try:
+            announce("import")
+            imported = import_saved_model(model)
+            used = imported.variables
+            analysis = analyze(imported, job.source, announce)
+        except LitefuseError as error:
+            problem = str(error)
+    composites = analysis.composites if analysis else ()
+    return SavedModelFacts(
+        source=str(job.source),
+        tags=tuple(sorted(model.tags)),
+        tensorflow_version=model.tensorflow_version,
+        signatures=tuple(
+            SignatureFacts(each.key, _tensors(each.inputs), _tensors(each.outputs))
+            for each in model.signatures.values()
+        ),
+        unusable_signatures={key: str(error) for key, error in model.unusable_signatures.items()},
+        function_count=len(model.functions),
+        reached_function_count=len(graph.reached),
+        annotated=_judged(graph.annotated(), composites),
+        variables=_variables(model, analysis, used),
+        op_counts=graph.op_counts,
+        assets=tuple(_asset(asset) for asset in model.assets.values()),
+        resources=tuple(
+            ResourceFacts(each.name, each.registered_name or each.kind) for each in model.resources.values()
+        ),
+        problem=problem,
+    )
+
+
+def _tensors(specs: tuple[TensorSpec, ...]) -> tuple[TensorFacts, ...]:
+    return tuple(TensorFacts(spec.name, str(spec.dtype), spec.shape) for spec in specs)
+
+
+def _judged(
+    functions: list[AnnotatedFunction], composites: tuple[CompositeReport, ...]
+) -> tuple[AnnotatedFunction, ...]:
+    """Adds what became of each function. The importer and the passes may have given it, and copies of it, a suffix."""
+    names = {each.function for each in functions}
+    outcomes: dict[str, CompositeReport] = {}
+    for composite in composites:
+        function = composite.function
+        while function and function not in names:
+            function = function.rpartition("_")[0]
+        # Bad news about one copy is news about the function.
+        if function not in outcomes or composite.outcome != "fused":
+            outcomes[function] = composite
+    judged: list[AnnotatedFunction] = []
+    for each in functions:
+        found = outcomes.get(each.function)
+        if found is not None:
+            judged.append(replace(each, outcome=found.outcome, fused_into=found.fused_into, reason=found.reason))
+        else:
+            judged.append(each)
+    return tuple(judged)
+
+
+def _variables(model: SavedModel, analysis: Analysis | None, used: Mapping[str, Variable]) -> tuple[VariableFacts, ...]:
+    verdicts: dict[int, VariableReport] = {}
+    for report in analysis.variables if analysis else ():
+        verdicts[used[report.name].node_id] = report
+    variables = {variable.node_id: variable for variable in model.variables.values()}
+    facts: list[VariableFacts] = []
+    for variable in variables.values():
+        shape = variable.shape
+        known = [size for size in shape or () if size is not None]
+        size = None
+        if shape is not None and len(known) == len(shape) and variable.dtype.has_numpy:
+            size = math.prod(known) * variable.dtype.to_numpy().itemsize
+        report = verdicts.get(variable.node_id)
+        facts.append(
+            VariableFacts(
+                name=variable.name,
+                dtype=str(variable.dtype),
+                shape=shape,
+                size=size,
+                verdict=report.verdict if report else "unused" if analysis else "unknown",
+                writer=report.writer if report else None,
+            )
+        )
+    return tuple(facts)
+
+
+def _asset(asset: Asset) -> FileFacts:
+    try:
+        return FileFacts(asset.filename, asset.path.stat().st_size)
+    except OSError:
+        return FileFacts(asset.filename, None)

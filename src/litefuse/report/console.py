@@ -1,0 +1,51 @@
+"""Reports for a terminal: the facts of the plain text, with colours and lines that break where they should."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from litefuse.report.report import Report
+from litefuse.report.sections import Section, report_sections
+
+__all__ = ["report_renderable", "sections_renderable"]
+
+_STYLES = {"good": "green", "bad": "yellow"}
+
+
+def report_renderable(report: Report, *, timings: bool = False) -> RenderableType:
+    """A conversion's report; see ``litefuse.report.text.report_text``."""
+    return sections_renderable(report_sections(report, timings=timings))
+
+
+def sections_renderable(sections: Iterable[Section]) -> RenderableType:
+    """Sections one below the other."""
+    parts: list[RenderableType] = []
+    for section in sections:
+        if parts:
+            parts.append(Text())
+        parts.append(Text(section.title, style="bold"))
+        if section.rows:
+            parts.append(Padding(_table(section), (0, 0, 0, 2)))
+        if section.note:
+            parts.append(Padding(Text(section.note, style="dim"), (0, 0, 0, 2)))
+    return Group(*parts)
+
+
+def _table(section: Section) -> Table:
+    count = max(len(row) for row in section.rows)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(section.headings))
+    for column in range(count):
+        heading = section.headings[column] if column < len(section.headings) else ""
+        justify = "right" if column in section.right else "left"
+        table.add_column(Text(heading, style="dim"), justify=justify, overflow="fold")
+    for number, row in enumerate(section.rows):
+        judgement = section.judgements[number] if number < len(section.judgements) else None
+        style = _STYLES.get(judgement or "", "")
+        cells = [Text(cell, style=style if column == count - 1 else "") for column, cell in enumerate(row)]
+        table.add_row(*cells)
+    return table

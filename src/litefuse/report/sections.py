@@ -1,0 +1,140 @@
+"""The parts of a report, in words and numbers; how they look is for ``text`` and ``console``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Literal, TypeAlias
+
+from litefuse.report.report import CompositeReport, Report, VariableReport
+
+__all__ = ["Judgement", "Section", "count_of", "op_section", "report_sections", "shape_text"]
+
+Judgement: TypeAlias = Literal["good", "bad"] | None
+"""Whether a row is good or bad news, or neither."""
+
+# A report is read by people: what repeats itself is counted from here on.
+_LISTED = 5
+_OPS_ABREAST = 3
+_OPS_BELOW = 6
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled table.
+
+    Attributes:
+        title: What it is about.
+        rows: The cells of each row.
+        headings: The columns' headings; none for a table that explains itself.
+        right: The columns that are aligned to the right.
+        judgements: For each row, whether it is good or bad news; may be empty.
+        note: A line below the table; may be empty.
+    """
+
+    title: str
+    rows: Sequence[Sequence[str]] = ()
+    headings: Sequence[str] = ()
+    right: frozenset[int] = frozenset()
+    judgements: Sequence[Judgement] = ()
+    note: str = ""
+
+
+def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
+    """The sections of a conversion's report.
+
+    Args:
+        report: The report.
+        timings: Whether to list the time of every step.
+    """
+    seconds = sum(report.timings.values())
+    sections = [
+        Section(
+            report.source,
+            [
+                ("signatures", ", ".join(report.signatures) or "none"),
+                ("size", count_of(report.size, "byte")),
+                ("time", f"{seconds:.2f} s"),
+            ],
+        ),
+        _composite_section(report.composites),
+        _variable_section(report.variables),
+        op_section(report.op_counts, "Ops"),
+    ]
+    if report.custom_ops:
+        rows = [(name, count_of(report.op_counts.get(name, 0), "op")) for name in report.custom_ops]
+        sections.append(Section("Custom ops that need kernels", rows))
+    if timings:
+        rows = [(step, f"{time * 1000:,.1f}") for step, time in report.timings.items()]
+        sections.append(Section("Time by step", rows, headings=("step", "ms"), right=frozenset({1})))
+    return sections
+
+
+def count_of(number: int, thing: str) -> str:
+    """A number of things, such as ``2 calls``; the plural takes an s."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def shape_text(shape: Sequence[int | None] | None) -> str:
+    """A shape such as ``[?, 3]``; ``[*]`` for an unknown rank."""
+    if shape is None:
+        return "[*]"
+    return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
+
+
+def op_section(counts: Mapping[str, int], title: str) -> Section:
+    """How often each op stands in a model, the most frequent first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    abreast = 1 if len(ordered) <= _OPS_BELOW else _OPS_ABREAST
+    height = -(-len(ordered) // abreast)
+    rows = [
+        tuple(cell for name, count in ordered[row::height] for cell in (f"{count:,}", name)) for row in range(height)
+    ]
+    return Section(f"{title}: {sum(counts.values()):,}", rows, right=frozenset(range(0, 2 * abreast, 2)))
+
+
+def _composite_section(composites: Sequence[CompositeReport]) -> Section:
+    if not composites:
+        return Section("Composites: none")
+    fused = sum(composite.outcome == "fused" for composite in composites)
+    rows: list[tuple[str, ...]] = []
+    judgements: list[Judgement] = []
+    for group in _alike(composites):
+        first = group[0]
+        outcome = f"fused into {first.fused_into}" if first.outcome == "fused" else f"not fused: {first.reason}"
+        judgement: Judgement = "good" if first.outcome == "fused" else "bad"
+        listed = group if len(group) <= _LISTED + 1 else group[:_LISTED]
+        rows += [(each.name, each.function, f"{each.call_sites:,}", outcome) for each in listed]
+        if len(listed) < len(group):
+            others = group[len(listed) :]
+            calls = sum(each.call_sites for each in others)
+            rows.append((first.name, f"and {len(others):,} functions more", f"{calls:,}", outcome))
+        judgements.extend(repeat(judgement, len(rows) - len(judgements)))
+    return Section(
+        f"Composites: {fused:,} of {len(composites):,} fused",
+        rows,
+        headings=("name", "function", "calls", "outcome"),
+        right=frozenset({2}),
+        judgements=judgements,
+    )
+
+
+def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]:
+    """Composites of the same name and outcome, together; those that were not fused first."""
+    groups: dict[tuple[str, str, str | None, str | None], list[CompositeReport]] = {}
+    for each in composites:
+        groups.setdefault((each.name, each.outcome, each.fused_into, each.reason), []).append(each)
+    return sorted(groups.values(), key=lambda group: (group[0].outcome == "fused", group[0].name))
+
+
+def _variable_section(variables: Sequence[VariableReport]) -> Section:
+    if not variables:
+        return Section("Variables: none")
+    counts = Counter(variable.verdict for variable in variables)
+    mutable = [variable for variable in variables if variable.verdict == "mutable"]
+    return Section(
+        f"Variables: {counts['frozen']:,} frozen, {counts['mutable']:,} mutable",
+        [(each.name, f"{each.dtype} {shape_text(each.shape)}", f"written by {each.writer}") for each in mutable],
+    )

@@ -1,0 +1,44 @@
+"""Reports as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from litefuse.report.report import Report
+from litefuse.report.sections import Section, report_sections
+
+__all__ = ["report_text", "sections_text"]
+
+_INDENT = "  "
+_GAP = "  "
+
+
+def report_text(report: Report, *, timings: bool = False) -> str:
+    """A conversion's report for people: what was fused and what was not, variables, ops, size, time.
+
+    Args:
+        report: The report.
+        timings: Whether to list the time of every step.
+    """
+    return sections_text(report_sections(report, timings=timings))
+
+
+def sections_text(sections: Iterable[Section]) -> str:
+    """Sections one below the other, their columns aligned; no line ends in a space, the last one in no newline."""
+    return "\n\n".join("\n".join(_section_lines(section)) for section in sections)
+
+
+def _section_lines(section: Section) -> list[str]:
+    rows: list[Sequence[str]] = [section.headings, *section.rows] if section.headings else [*section.rows]
+    count = max((len(row) for row in rows), default=0)
+    widths = [max(len(row[column]) for row in rows if column < len(row)) for column in range(count)]
+    lines = [section.title]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if column in section.right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=False))
+        ]
+        lines.append((_INDENT + _GAP.join(cells)).rstrip())
+    if section.note:
+        lines.append(_INDENT + section.note)
+    return lines

@@ -1,0 +1,61 @@
+// RUN: outline-loops
+// Constants are copied into the functions; another value from outside becomes a loop variable.
+
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[N:.*]]: tensor<i32>, %[[W:.*]]: tensor<i32>)
+// CHECK: %[[R:.*]]:3 = "tfl.while"(%[[N]], %[[N]], %[[W]])
+// CHECK: func.call @main.while.0.cond({{.*}}) : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<i1>
+// CHECK-NEXT: tfl.yield
+// CHECK: func.call @main.while.0.body({{.*}}) : (tensor<i32>, tensor<i32>, tensor<i32>) -> (tensor<i32>, tensor<i32>, tensor<i32>)
+// CHECK-NEXT: tfl.yield
+// CHECK: return %[[R]]#1
+func.func @main(%n: tensor<i32>, %w: tensor<i32>) -> tensor<i32> {
+  %one = arith.constant dense<1> : tensor<i32>
+  %0:2 = "tfl.while"(%n, %n) ({
+    ^bb0(%i: tensor<i32>, %x: tensor<i32>):
+      %1 = "tfl.less"(%i, %w) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%i: tensor<i32>, %x: tensor<i32>):
+      %1 = tfl.add %i, %one {fused_activation_function = "NONE"} : tensor<i32>
+      %2 = tfl.mul %x, %w {fused_activation_function = "NONE"} : tensor<i32>
+      "tfl.yield"(%1, %2) : (tensor<i32>, tensor<i32>) -> ()
+  }) {is_stateless = true} : (tensor<i32>, tensor<i32>) -> (tensor<i32>, tensor<i32>)
+  return %0#1 : tensor<i32>
+}
+// CHECK: func.func private @main.while.0.cond(%[[I:.*]]: tensor<i32>, %{{.*}}: tensor<i32>, %[[V:.*]]: tensor<i32>) -> tensor<i1>
+// CHECK: tfl.less(%[[I]], %[[V]])
+// CHECK: func.func private @main.while.0.body(%{{.*}}: tensor<i32>, %[[X:.*]]: tensor<i32>, %[[V:.*]]: tensor<i32>)
+// CHECK: arith.constant dense<1>
+// CHECK: tfl.mul %[[X]], %[[V]]
+// CHECK: return %{{.*}}, %{{.*}}, %[[V]]
+
+// -----
+// RUN: outline-loops
+// A loop in a loop: the inner one's value from outside of both goes through the outer one.
+// CHECK-LABEL: func.func @main
+// CHECK: "tfl.while"(%arg0, %arg1)
+// CHECK-DAG: func.func private @main.while.0.cond
+// CHECK-DAG: func.func private @main.while.0.body
+// CHECK-DAG: func.func private @main.while.1.cond
+// CHECK-DAG: func.func private @main.while.1.body
+func.func @main(%n: tensor<i32>, %w: tensor<i32>) -> tensor<i32> {
+  %0 = "tfl.while"(%n) ({
+    ^bb0(%i: tensor<i32>):
+      %1 = "tfl.less"(%i, %i) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%i: tensor<i32>):
+      %1 = "tfl.while"(%i) ({
+        ^bb0(%j: tensor<i32>):
+          %2 = "tfl.less"(%j, %w) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          "tfl.yield"(%2) : (tensor<i1>) -> ()
+      }, {
+        ^bb0(%j: tensor<i32>):
+          %2 = tfl.add %j, %w {fused_activation_function = "NONE"} : tensor<i32>
+          "tfl.yield"(%2) : (tensor<i32>) -> ()
+      }) {is_stateless = true} : (tensor<i32>) -> tensor<i32>
+      "tfl.yield"(%1) : (tensor<i32>) -> ()
+  }) {is_stateless = true} : (tensor<i32>) -> tensor<i32>
+  return %0 : tensor<i32>
+}

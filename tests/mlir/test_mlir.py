@@ -1,0 +1,111 @@
+"""Text in, text out: every ``.mlir`` file here is run through the passes that it names.
+
+The first lines say what to do, the rest is the module::
+
+    // RUN: lift-reads, sink-handles     the passes, in order; options in braces: emit-custom-ops{allow=Roll}
+    // VALUE: v = dense<1.0> : tensor<f32>    a variable's value in the checkpoint
+    // ERROR: some text                  instead of checks: a pass raises a litefuse error that contains this
+
+Checks are FileCheck's. Modules in a file are separated by ``// -----``, and each names its own passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from litert_converter.model_utils_ext import filecheck_check_input
+
+from litefuse.engine.lowering import run_mlir_passes
+from litefuse.engine.mlir import ir, mlir_context
+from litefuse.errors import LitefuseError
+from litefuse.passes.call_once import CallOnce
+from litefuse.passes.call_types import RefineCallTypes
+from litefuse.passes.conditions import LowerConditions
+from litefuse.passes.custom_ops import EmitCustomOps
+from litefuse.passes.fuse import FuseComposites
+from litefuse.passes.lower_case import LowerCase
+from litefuse.passes.outline_loops import OutlineLoops
+from litefuse.passes.pipeline import Pass, run_passes
+from litefuse.passes.resource_ops import DecomposeResourceOps
+from litefuse.passes.resources import LiftReads, SinkHandles
+from litefuse.passes.tensor_names import NameTensors
+from litefuse.passes.variables import INITIALIZER, FreezeVariables, InitializeVariables
+
+Values = dict[str, str]
+
+
+def _values(values: Values) -> Callable[[str], ir.Attribute]:
+    return lambda name: ir.Attribute.parse(values[name])
+
+
+PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
+    "call-once": lambda options, _: CallOnce(INITIALIZER, tuple(options["entry"].split("+"))),
+    "decompose-resource-ops": lambda *_: DecomposeResourceOps(),
+    "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
+    "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
+    "fuse-composites": lambda *_: FuseComposites([]),
+    "initialize-variables": lambda _, values: InitializeVariables(_values(values)),
+    "lift-reads": lambda *_: LiftReads(),
+    "lower-case": lambda *_: LowerCase(),
+    "lower-conditions": lambda *_: LowerConditions(),
+    "name-tensors": lambda options, _: NameTensors(
+        {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}
+    ),
+    "outline-loops": lambda *_: OutlineLoops(),
+    "refine-call-types": lambda *_: RefineCallTypes(),
+    "sink-handles": lambda *_: SinkHandles(),
+}
+
+
+def _cases() -> list[Any]:
+    cases: list[Any] = []
+    for path in sorted(Path(__file__).parent.glob("*.mlir")):
+        for number, text in enumerate(re.split(r"^// -----.*$", path.read_text(), flags=re.MULTILINE)):
+            cases.append(pytest.param(text, id=f"{path.stem}-{number}"))
+    return cases
+
+
+def _directives(text: str, name: str) -> list[str]:
+    return re.findall(rf"^// {name}: (.*)$", text, flags=re.MULTILINE)
+
+
+def _passes(text: str) -> list[Pass | str]:
+    values = dict(line.split(" = ", 1) for line in _directives(text, "VALUE"))
+    (line,) = _directives(text, "RUN")
+    found: list[Pass | str] = []
+    for name, options in re.findall(r"([a-z-]+)(?:\{(.*?)\})?", line):
+        if not name:
+            continue
+        pairs = dict(option.split("=", 1) for option in options.split()) if options else {}
+        found.append(PASSES[name](pairs, values) if name in PASSES else name)
+    return found
+
+
+@pytest.mark.parametrize("text", _cases())
+def test_pass(text: str) -> None:
+    errors = _directives(text, "ERROR")
+    assert errors or "// CHECK" in text, "the module checks nothing"
+    with mlir_context():
+        module = ir.Module.parse(text)
+
+        def run() -> None:
+            for one in _passes(text):
+                if isinstance(one, str):
+                    run_mlir_passes(module, one)
+                else:
+                    run_passes(module, [one])
+
+        if errors:
+            with pytest.raises(LitefuseError) as caught:
+                run()
+            for expected in errors:
+                assert expected in str(caught.value)
+            return
+        run()
+        module.operation.verify()
+        result = str(module)
+        assert filecheck_check_input(result, text), result
