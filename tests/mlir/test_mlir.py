@@ -44,20 +44,20 @@ def _values(values: Values) -> Callable[[str], ir.Attribute]:
 
 PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "call-once": lambda options, _: CallOnce(INITIALIZER, tuple(options["entry"].split("+"))),
-    "decompose-resource-ops": lambda *_: DecomposeResourceOps(),
+    "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
-    "fuse-composites": lambda *_: FuseComposites([]),
+    "fuse-composites": lambda _o, _v: FuseComposites([]),
     "initialize-variables": lambda _, values: InitializeVariables(_values(values)),
-    "lift-reads": lambda *_: LiftReads(),
-    "lower-case": lambda *_: LowerCase(),
-    "lower-conditions": lambda *_: LowerConditions(),
+    "lift-reads": lambda _o, _v: LiftReads(),
+    "lower-case": lambda _o, _v: LowerCase(),
+    "lower-conditions": lambda _o, _v: LowerConditions(),
     "name-tensors": lambda options, _: NameTensors(
         {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}
     ),
-    "outline-loops": lambda *_: OutlineLoops(),
-    "refine-call-types": lambda *_: RefineCallTypes(),
-    "sink-handles": lambda *_: SinkHandles(),
+    "outline-loops": lambda _o, _v: OutlineLoops(),
+    "refine-call-types": lambda _o, _v: RefineCallTypes(),
+    "sink-handles": lambda _o, _v: SinkHandles(),
 }
 
 

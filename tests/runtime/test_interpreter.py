@@ -110,6 +110,19 @@ def test_all_unresolved_ops_are_named() -> None:
         interpreter.get_signature_runner("second")(x=np.zeros(2, np.float32))
 
 
+def test_an_error_after_one_about_unresolved_ops_is_itself() -> None:
+    first, second = Graph(), Graph()
+    x, index = first.input("x", (2,), np.int32), first.input("i", (1,), np.int32)
+    first.builtin("GATHER", [x, index], [first.output("y", (1,), np.int32)])
+    second.custom("Lost", [second.input("x", (2,))], [second.output("y", (2,))])
+    interpreter = Interpreter(model(first, second, signatures={"first": 0, "second": 1}))
+
+    with pytest.raises(InterpreterError, match="Lost"):
+        interpreter.get_signature_runner("second")(x=np.zeros(2, np.float32))
+    with pytest.raises(RuntimeError, match="GATHER"):
+        interpreter.get_signature_runner("first")(x=np.zeros(2, np.int32), i=np.array([7], np.int32))
+
+
 def test_ops_that_the_runtime_resolves_itself_are_no_concern() -> None:
     graph = Graph()
     spectrogram = graph.output("y", (1, 3, 3))

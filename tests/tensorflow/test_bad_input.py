@@ -135,7 +135,7 @@ def convert_on_the_command_line(model: Path, output: Path, *options: str) -> sub
 
 
 def assert_refused_everywhere(
-    path: Path, error: type[LitefuseError], match: str = "", *, signatures: list[str] | None = None
+    path: Path, error: type[LitefuseError], match: str | None = None, *, signatures: list[str] | None = None
 ) -> None:
     """Python raises ``error``; the command line says the same on stderr, exits with 1 and writes nothing."""
     with pytest.raises(error, match=match) as caught:

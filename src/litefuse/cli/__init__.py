@@ -67,10 +67,10 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _global_options(  # pyright: ignore[reportUnusedFunction]  typer calls it
-    version: Annotated[  # noqa: ARG001  its callback does the work
+    version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
-    debug: Annotated[  # noqa: ARG001  read where errors are reported
+    debug: Annotated[
         bool, typer.Option("--debug", help="Print the traceback of an error.", envvar="LITEFUSE_DEBUG")
     ] = False,
 ) -> None: ...

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from litefuse.cli.output import print_json, print_sections, progress
-from litefuse.errors import LitefuseError
+from litefuse.cli.output import check_writable, print_json, print_sections, progress
 
 __all__ = ["OptionalValueCommand", "convert"]
 
@@ -50,14 +48,14 @@ def convert(
         str | None,
         typer.Option(
             metavar="[=OP,...]",
-            help="Make custom ops of TensorFlow ops that LiteRT lacks: of any, or of those named after the equals sign.",
+            help="Make custom ops of TensorFlow ops that LiteRT lacks: of any, or of those that are named.",
         ),
     ] = None,
     require_fused: Annotated[
         str | None,
         typer.Option(
             metavar="[=NAME,...]",
-            help="Fail if a composite is not fused: any, or one of those named after the equals sign.",
+            help="Fail if a composite is not fused: any, or one of those that are named.",
         ),
     ] = None,
     in_process: Annotated[
@@ -69,9 +67,16 @@ def convert(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     timings: Annotated[bool, typer.Option("--timings", help="Print the time of every step.")] = False,
 ) -> None:
-    """Converts a SavedModel to a LiteRT model, and reports what was fused and what was not."""
+    """Convert a SavedModel to LiteRT.
+
+    Composites, which are functions annotated with experimental_implements, become fused ops; the report says which did
+    and which did not, and why.
+
+    The values of --allow-custom-ops and --require-fused follow an equals sign: --require-fused stands for all
+    composites, --require-fused=lstm,gelu for these two.
+    """
     target = output if output is not None else _default_output(saved_model)
-    _check_writable(target)
+    check_writable(target, "the model")
 
     from litefuse.api import convert as convert_model
 
@@ -99,24 +104,6 @@ def _default_output(saved_model: Path) -> Path:
     if name == "..":
         name = saved_model.resolve().name
     return Path(f"{name or 'model'}.tflite")
-
-
-def _check_writable(target: Path) -> None:
-    """Finds out before the conversion what would prevent writing after it."""
-    reason = ""
-    try:
-        if target.is_dir():
-            reason = "it is a folder"
-        elif not target.parent.is_dir():
-            reason = f"there is no folder {target.parent}"
-        elif not os.access(target.parent, os.W_OK):
-            reason = f"the folder {target.parent} is not writable"
-    except (OSError, ValueError) as error:
-        reason = str(error)
-    if reason:
-        raise LitefuseError(
-            f"the model cannot be written: {reason}", where=str(target), hint="Name another file with --output."
-        )
 
 
 def _split(names: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typer
+
 from litefuse.cli.output import print_sections, progress
 from litefuse.errors import LitefuseError
 
@@ -9,14 +11,19 @@ __all__ = ["demo"]
 
 
 def demo() -> None:
-    """Converts a small model, runs it in the stock interpreter and compares the results with TensorFlow's."""
+    """Convert, run and check a small model.
+
+    It comes with litefuse, together with the results that TensorFlow computes with it. The converted model runs in the
+    stock LiteRT interpreter, its custom op with a kernel in Python, and every output is compared.
+    """
     from litefuse.api import convert
     from litefuse.demo import SAVED_MODEL
     from litefuse.report.sections import Section, report_sections
 
     with progress("Converting the demo") as on_step:
         result = convert(SAVED_MODEL, require_fused=True, on_step=on_step)
-    print_sections([*report_sections(result.report), Section("")])
+    print_sections(report_sections(result.report))
+    typer.echo()
 
     from litefuse.demo.check import compare
 
@@ -45,4 +52,4 @@ def demo() -> None:
     different = sum(not each.equal for each in comparisons)
     if different:
         raise LitefuseError(f"{different} of {len(comparisons)} outputs differ from TensorFlow's")
-    print_sections([Section(""), Section("OK")])
+    typer.echo("\nOK")

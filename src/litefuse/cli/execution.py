@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,7 +117,8 @@ def summary_rows(outputs: Mapping[str, npt.NDArray[Any]]) -> list[tuple[str, ...
 
 def _summary(value: npt.NDArray[Any]) -> tuple[str, ...]:
     is_text = value.dtype.kind in "OSU"
-    first = [_text(item) for item in value.reshape(-1)[:_SHOWN]]
+    # Python's own numbers: bfloat16 and its kin know no formats.
+    first = [_text(item) for item in value.reshape(-1)[:_SHOWN].tolist()]
     shown = " ".join(first) + (" ..." if value.size > _SHOWN else "")
     head = ("string" if is_text else str(value.dtype), str(list(value.shape)))
     if is_text or not value.size or value.dtype.kind == "c":
@@ -129,7 +131,7 @@ def _summary(value: npt.NDArray[Any]) -> tuple[str, ...]:
 def _text(item: Any) -> str:
     if isinstance(item, bytes):
         return repr(item.decode("utf-8", "replace"))
-    return str(item) if isinstance(item, (bool, int, np.bool_, np.integer)) else f"{item:.6g}"
+    return str(item) if isinstance(item, int) else f"{item:.6g}"
 
 
 def save_outputs(outputs: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
@@ -140,8 +142,11 @@ def save_outputs(outputs: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
     """
     partial = path.with_name(f".{path.name}.part")
     try:
-        with partial.open("wb") as file:
-            np.savez(file, **{name: _storable(value) for name, value in outputs.items()})
+        # What numpy.savez does, which takes the arrays as keyword arguments beside its own.
+        with zipfile.ZipFile(partial, "w") as archive:
+            for name, value in outputs.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, _storable(value), allow_pickle=False)
         partial.replace(path)
     except OSError as error:
         raise InterpreterError(f"the outputs cannot be written: {error.strerror or error}", where=str(path)) from error

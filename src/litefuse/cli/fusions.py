@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-
 from litefuse.cli.output import print_sections
 
 __all__ = ["fusions"]
 
 
 def fusions() -> None:
-    """Lists the composites that are fused, with the conversion code and where it comes from."""
+    """List the composites that are fused.
+
+    Each with what becomes of it, and the package that the conversion code comes from.
+    """
     from litefuse.fusions import registered_fusions
     from litefuse.report.sections import Section
 
-    rows = [
-        (name, (cls.__doc__ or "").strip().partition("\n")[0], _origin(cls))
-        for name, cls in registered_fusions().items()
-    ]
+    rows = [(name, _first_line(cls), _origin(cls)) for name, cls in registered_fusions().items()]
     other = ("any other", "With the attribute tfl_fusable_op: true, it becomes a custom op of its name.", "litefuse")
     print_sections([Section("Fusions", [*rows, other], headings=("composite", "what it becomes", "from"))])
+
+
+def _first_line(cls: type) -> str:
+    return (cls.__doc__ or "").strip().partition("\n")[0].replace("``", "")
 
 
 def _origin(cls: type) -> str:

@@ -89,8 +89,7 @@ def _random(rng: np.random.Generator, spec: InputSpec, shape: tuple[int, ...]) -
         return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
     if dtype.kind == "O":
         words = np.empty(shape, object)
-        for index in np.ndindex(shape):
-            words[index] = rng.choice(_LETTERS, 8).tobytes()
+        words.reshape(-1)[:] = [rng.choice(_LETTERS, 8).tobytes() for _ in range(words.size)]
         return words
     return np.asarray(rng.normal(size=shape)).astype(dtype)
 
@@ -109,7 +108,7 @@ def load_inputs(path: Path, specs: Sequence[InputSpec]) -> dict[str, npt.NDArray
             arrays = {name: np.asarray(archive[name]) for name in archive.files}
     except (OSError, ValueError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise InterpreterError(
-            f"the inputs cannot be read: {error}",
+            "the inputs cannot be read: this is no .npz file of plain arrays",
             where=str(path),
             hint="Write them with numpy.savez(file, name=array, ...).",
         ) from error

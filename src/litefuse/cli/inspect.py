@@ -20,7 +20,11 @@ def inspect(
     everything: Annotated[bool, typer.Option("--all", help="List all variables and call sites.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the facts as JSON.")] = False,
 ) -> None:
-    """Shows what a model holds: signatures, composites, variables, ops, custom options."""
+    """Show what a model holds.
+
+    Of a SavedModel: signatures, composites and their call sites, variables and whether they change, ops, assets. Of a
+    LiteRT model: signatures, subgraphs, ops, and the options of custom ops.
+    """
     if model.is_file() and (model.suffix == ".tflite" or _begins_as_litert_model(model)):
         from litefuse.inspection.litert_model import inspect_litert_model
         from litefuse.inspection.sections import litert_model_sections

@@ -3,21 +3,51 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from litefuse.errors import LitefuseError
+
 if TYPE_CHECKING:
     from litefuse.report.sections import Section
 
-__all__ = ["print_json", "print_sections", "progress"]
+__all__ = ["check_writable", "print_json", "print_sections", "progress"]
 
 # Work that is done sooner needs no progress.
 _PATIENCE = 1.0
+
+
+def check_writable(target: Path, what: str) -> None:
+    """Finds out before the work what would prevent writing its result.
+
+    Args:
+        target: The file to write.
+        what: What is to be written, for the message.
+
+    Raises:
+        LitefuseError: There is no such folder, or it cannot be written to.
+    """
+    reason = ""
+    try:
+        if target.is_dir():
+            reason = "it is a folder"
+        elif not target.parent.is_dir():
+            reason = f"there is no folder {target.parent}"
+        elif not os.access(target.parent, os.W_OK):
+            reason = f"the folder {target.parent} is not writable"
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    if reason:
+        raise LitefuseError(
+            f"{what} cannot be written: {reason}", where=str(target), hint="Name another file with --output."
+        )
 
 
 def print_json(value: Any) -> None:
@@ -40,7 +70,7 @@ def print_sections(sections: Iterable[Section]) -> None:
 
 
 @contextmanager
-def progress(title: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], None]]:
     """Shows on the standard error, if that is a terminal, what step work is in that takes longer than a second.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from litefuse.cli.output import print_sections
+from litefuse.cli.output import check_writable, print_sections
 
 __all__ = ["run"]
 
@@ -39,9 +39,14 @@ def run(
         int, typer.Option(metavar="N", min=1, help="Run N times in a row with the same inputs; the last run counts.")
     ] = 1,
 ) -> None:
-    """Runs a LiteRT model, custom ops that there are Python kernels for included."""
+    """Run a LiteRT model.
+
+    Custom ops run with the Python kernels of litefuse and of installed plug-ins.
+    """
     if inputs is not None and (random is not None or shape):
         raise typer.BadParameter("--inputs excludes --random and --shape")
+    if output is not None:
+        check_writable(output, "the outputs")
     shapes = dict(_parse_shape(each) for each in shape or ())
 
     from litefuse.cli.execution import execute, input_specs, open_model, save_outputs, summary_rows

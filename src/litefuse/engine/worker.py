@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import pkgutil
+import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
@@ -42,3 +43,8 @@ def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[s
         return "failed", LitefuseError("out of memory")
     except OSError as error:
         return "failed", LitefuseError(f"{error.strerror or error}", where=str(error.filename or ""))
+    except Exception as error:  # whatever is left is our mistake, and a traceback in another process is lost
+        trace = "".join(traceback.format_exception(error))
+        return "failed", LitefuseError(
+            f"{type(error).__name__}: {error}", hint=f"This is a bug in litefuse; please report it:\n{trace}"
+        )

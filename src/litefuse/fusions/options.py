@@ -15,8 +15,9 @@ __all__ = ["encode_options"]
 def encode_options(attributes: Mapping[str, Any]) -> bytes:
     """Encodes attributes as the flexbuffer map that a custom op's kernel reads.
 
-    Values: an int becomes an Int, a float a 32-bit Float (what TensorFlow's attributes hold), a str or bytes a String, a bool a
-    Bool, and a list of any one of these a vector (a typed one for numbers). Keys are sorted. Format: https://flatbuffers.dev/flexbuffers/.
+    An int becomes an Int, a float a 32-bit Float (what TensorFlow's attributes hold), a str or bytes a String, a bool a
+    Bool, and a list of any one of these a vector (a typed one for numbers). Keys are sorted.
+    Format: https://flatbuffers.dev/flexbuffers/.
 
     Raises:
         FusionError: A value of another kind, or a list of several kinds; the message names the attribute.
@@ -54,7 +55,7 @@ def _add(builder: flexbuffers.Builder, value: Any) -> None:
     elif isinstance(value, (str, bytes)):
         builder.String(value)
     else:
-        # Numbers in typed vectors, as TFLiteConverter writes them; a typed vector of strings cannot be read back safely.
+        # Numbers in typed vectors, as TFLiteConverter writes them; typed vectors of strings are deprecated.
         typed = bool(value) and not isinstance(value[0], (str, bytes))
         with builder.TypedVector() if typed else builder.Vector():
             for item in value:

@@ -45,7 +45,8 @@ def element_type(dtype: int) -> ir.Type:
     """
     make = _ELEMENT_TYPES.get(dtype)
     if make is None:
-        raise GraphError(f"the dtype {DataType.from_proto(dtype)} is not supported")
+        names = {member.value: str(member) for member in DataType}
+        raise GraphError(f"the dtype {names.get(dtype, dtype)} is not supported")
     return make()
 
 

@@ -62,16 +62,21 @@ def delegate(*ops: type[CustomOp]) -> Delegate:
 class Delegate:
     """Claims the nodes that there are kernels for; see ``delegate``.
 
+    Args:
+        find: Gives the kernel of an op, or None.
+        report: Whether to log exceptions and to put them into the runtime's error messages. Not needed by an owner who
+            makes the runtime work through ``run`` alone, which raises them.
+
     Attributes:
         failure: The exception that the last failing kernel raised, or None.
         unresolved: The names of the custom ops that neither a kernel nor the runtime runs, in the order of the model.
     """
 
-    def __init__(self, find: Callable[[str], type[CustomOp] | None], *, log: bool = True) -> None:
+    def __init__(self, find: Callable[[str], type[CustomOp] | None], *, report: bool = True) -> None:
         self.failure: BaseException | None = None
         self.unresolved: dict[str, None] = {}
         self._find = find
-        self._log = log
+        self._report = report
         # Weak, so that a delegate goes when its last user does and not when the cycle collector comes around.
         this: weakref.ref[Delegate] = weakref.ref(self)
         self._context = 0
@@ -193,18 +198,16 @@ class Delegate:
             raise InterpreterError("the runtime does not let a delegate run the node", where=node.where)
 
     def _fail(self, error: BaseException, context: int, where: str) -> int:
-        """Keeps the exception and tells the runtime of it."""
+        """Keeps the exception, and tells the runtime and the log of it unless someone takes it from here."""
         self.failure = error
         if isinstance(error, LitefuseError):
             error.where = error.where or where
-            message = str(error)
-        else:
-            message = f"{where}: {type(error).__name__}: {error}"
-        if self._log:
+        if self._report:
+            message = str(error) if isinstance(error, LitefuseError) else f"{where}: {type(error).__name__}: {error}"
             logger.error("%s", message, exc_info=error)
-        # A format in C, so percent signs are doubled; it ends at the first zero byte.
-        text = message.encode("utf-8", "replace").replace(b"%", b"%%").replace(b"\0", b" ")
-        abi.REPORT_ERROR(abi.TfLiteContext.from_address(context).ReportError)(context, text)
+            # A format in C, so percent signs are doubled; it ends at the first zero byte.
+            text = message.encode("utf-8", "replace").replace(b"%", b"%%").replace(b"\0", b" ")
+            abi.REPORT_ERROR(abi.TfLiteContext.from_address(context).ReportError)(context, text)
         return abi.Status.ERROR
 
 

@@ -57,8 +57,9 @@ class Interpreter(litert.Interpreter):
     ) -> None:
         path, content = _path_and_content(model_path, model_content)
         self._where = path or "model content"
+        self._reported = ""
         explicit = kernels_by_name(custom_ops)
-        self._kernels = Delegate(lambda name: explicit.get(name) or find_kernel(name), log=False)
+        self._kernels = Delegate(lambda name: explicit.get(name) or find_kernel(name), report=False)
         delegates = [self._kernels, *(experimental_delegates or ())]
 
         def load() -> None:
@@ -100,8 +101,11 @@ class Interpreter(litert.Interpreter):
         return InterpreterError(str(error), where=self._where, hint=hint)
 
     def _explain_running(self, error: Exception) -> Exception:
+        # The runtime repeats all that it ever reported, so only what is new tells what happened.
+        text = str(error).removeprefix(self._reported)
+        self._reported = str(error)
         unresolved = list(self._kernels.unresolved)
-        if not any(f"({name})" in str(error) for name in unresolved):
+        if not any(f"({name})" in text for name in unresolved):
             return error
         hint = "Write one with @litefuse.custom_op, pass kernels as custom_ops=[...], or install a package with them."
         if any(name.startswith("Flex") for name in unresolved):

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from litefuse.engine.process import run_in_worker
+from litefuse.errors import EngineCrashError, LitefuseError, UnsupportedOp, UnsupportedOpsError
+
+
+def echo(argument: object, announce: Callable[[str], None]) -> tuple[object, int]:
+    announce("one")
+    announce("two")
+    print("noise on standard output")
+    return argument, os.getpid()
+
+
+def die(number: int, announce: Callable[[str], None]) -> None:
+    announce("before")
+    announce("while dying")
+    os.write(2, b"last words\n")
+    os.kill(os.getpid(), number)
+
+
+def leave(code: int, _: Callable[[str], None]) -> None:
+    os._exit(code)
+
+
+def refuse(_: object, __: Callable[[str], None]) -> None:
+    op = UnsupportedOp("Erf", "a/erf", "main", ("float32[2]",), ("float32[2]",))
+    raise UnsupportedOpsError("no", where="here", hint="do this", ops=[op])
+
+
+def run_out(kind: type[Exception], _: Callable[[str], None]) -> None:
+    raise kind("in the worker")
+
+
+HERE = "tests.engine.test_process"
+
+
+def test_results_and_steps_come_back() -> None:
+    steps: list[str] = []
+    result, process = run_in_worker(f"{HERE}:echo", {"a": [1, 2]}, steps.append)
+    assert result == {"a": [1, 2]}
+    assert process != os.getpid()
+    assert steps == ["one", "two"]
+
+
+def test_a_worker_is_kept() -> None:
+    assert run_in_worker(f"{HERE}:echo", 1)[1] == run_in_worker(f"{HERE}:echo", 2)[1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGKILL])
+def test_a_death_is_an_error_with_the_step(number: signal.Signals) -> None:
+    with pytest.raises(EngineCrashError) as caught:
+        run_in_worker(f"{HERE}:die", int(number))
+    assert caught.value.step == "while dying"
+    assert number.name in caught.value.message
+    assert "last words" in caught.value.message
+    assert run_in_worker(f"{HERE}:echo", 3)[0] == 3  # the next one gets a new process
+
+
+def test_an_exit_is_an_error_too() -> None:
+    with pytest.raises(EngineCrashError, match="exit code 7"):
+        run_in_worker(f"{HERE}:leave", 7)
+
+
+def test_errors_keep_what_they_say() -> None:
+    before = run_in_worker(f"{HERE}:echo", 1)[1]
+    with pytest.raises(UnsupportedOpsError) as caught:
+        run_in_worker(f"{HERE}:refuse", None)
+    assert str(caught.value) == "here: no\ndo this"
+    assert caught.value.ops[0].op == "Erf"
+    assert run_in_worker(f"{HERE}:echo", 1)[1] == before  # an error is no reason for a new process
+
+
+@pytest.mark.parametrize("kind", [RecursionError, MemoryError])
+def test_exhaustion_is_a_litefuse_error(kind: type[Exception]) -> None:
+    with pytest.raises(LitefuseError, match="too deeply|out of memory"):
+        run_in_worker(f"{HERE}:run_out", kind)
+
+
+def test_a_bug_of_ours_is_reported_as_one() -> None:
+    with pytest.raises(LitefuseError, match="ZeroDivisionError") as caught:
+        run_in_worker(f"{HERE}:run_out", ZeroDivisionError)
+    assert "bug" in caught.value.hint
+
+
+def test_a_worker_ends_with_its_parent() -> None:
+    program = (
+        "from litefuse.engine.process import run_in_worker; import os; "
+        f"print(run_in_worker('{HERE}:echo', None)[1], flush=True); os._exit(0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    worker = int(done.stdout)
+    for _ in range(100):
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            return
+        subprocess.run(["sleep", "0.1"], check=True)
+    pytest.fail("the worker outlived its parent")
+
+
+def test_importing_the_api_loads_no_engine() -> None:
+    program = "import sys, litefuse; sys.exit('litert_converter' in sys.modules or 'numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0

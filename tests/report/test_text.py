@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from rich.console import Console
+
+from litefuse.report import CompositeReport, Report, VariableReport
+from litefuse.report.console import report_renderable
+from litefuse.report.sections import Section, op_section, shape_text
+from litefuse.report.text import report_text, sections_text
+
+REPORT = Report(
+    source="/models/example",
+    signatures=("embed", "serving_default"),
+    composites=(
+        CompositeReport("embedding_matmul", "f_1", 2, "fused", fused_into="EMBEDDING_LOOKUP"),
+        CompositeReport("mystery", "g", 1, "inlined", reason="no fusion is registered for 'mystery'"),
+    ),
+    variables=(
+        VariableReport("table", "float32", (10, 4), "frozen"),
+        VariableReport("calls", "int32", (), "mutable", writer="AssignAddVariableOp in embed"),
+    ),
+    op_counts={"ADD": 1, "CONV_2D": 12, "my_op": 2},
+    custom_ops=("my_op",),
+    size=12345,
+    timings={"read": 0.5, "lower": 1.25},
+)
+
+TEXT = """\
+/models/example
+  signatures  embed, serving_default
+  size        12,345 bytes
+  time        1.75 s
+
+Composites: 1 of 2 fused
+  name              function  calls  outcome
+  mystery           g             1  not fused: no fusion is registered for 'mystery'
+  embedding_matmul  f_1           2  fused into EMBEDDING_LOOKUP
+
+Variables: 1 frozen, 1 mutable
+  calls  int32 []  written by AssignAddVariableOp in embed
+
+Ops: 15
+  12  CONV_2D
+   2  my_op
+   1  ADD
+
+Custom ops that need kernels
+  my_op  2 ops"""
+
+
+def test_report_as_text() -> None:
+    assert report_text(REPORT) == TEXT
+    assert str(REPORT) == TEXT
+
+
+def test_time_of_every_step_on_demand() -> None:
+    assert report_text(REPORT, timings=True) == (
+        f"{TEXT}\n\nTime by step\n  step        ms\n  read     500.0\n  lower  1,250.0"
+    )
+
+
+def test_an_empty_report() -> None:
+    assert report_text(Report("m")) == (
+        "m\n  signatures  none\n  size        0 bytes\n  time        0.00 s\n\nComposites: none\n\nVariables: none\n\nOps: 0"
+    )
+
+
+def test_the_console_shows_the_facts_of_the_text() -> None:
+    console = Console(width=120, no_color=True)
+    with console.capture() as capture:
+        console.print(report_renderable(REPORT, timings=True))
+    # The columns' widths are the console's own.
+    shown = [line.split() for line in capture.get().splitlines()]
+    assert shown == [line.split() for line in report_text(REPORT, timings=True).splitlines()]
+
+
+def test_the_console_takes_brackets_for_what_they_are() -> None:
+    console = Console(width=80, no_color=True)
+    with console.capture() as capture:
+        console.print(report_renderable(replace(REPORT, source="[bold]x[/bold]")))
+    assert capture.get().startswith("[bold]x[/bold]\n")
+
+
+def test_colours_tell_fused_from_not_fused() -> None:
+    console = Console(width=120, force_terminal=True, color_system="standard")
+    with console.capture() as capture:
+        console.print(report_renderable(REPORT))
+    assert "\x1b[32mfused into EMBEDDING_LOOKUP" in capture.get()
+    assert "\x1b[33mnot fused" in capture.get()
+
+
+def test_composites_that_are_alike_are_counted() -> None:
+    many = tuple(CompositeReport("gelu", f"f_{number}", 3, "inlined", reason="why") for number in range(40))
+    text = report_text(replace(REPORT, composites=(*many, REPORT.composites[0])))
+    lines = text.partition("Composites")[2].partition("\n\n")[0].splitlines()
+    assert lines[0] == ": 1 of 41 fused"
+    assert [line.split()[1] for line in lines[2:7]] == ["f_0", "f_1", "f_2", "f_3", "f_4"]
+    assert lines[7].split() == ["gelu", "and", "35", "functions", "more", "105", "not", "fused:", "why"]
+    assert len(lines) == 9
+
+
+def test_one_more_composite_than_listed_is_listed_too() -> None:
+    six = tuple(CompositeReport("gelu", f"f_{number}", 1, "inlined", reason="why") for number in range(6))
+    assert "f_5" in report_text(replace(REPORT, composites=six))
+
+
+def test_many_ops_stand_abreast_in_the_order_of_their_counts() -> None:
+    section = op_section({f"OP{number}": number for number in range(1, 9)}, "Ops")
+    assert section.title == "Ops: 36"
+    assert section.rows == [
+        ("8", "OP8", "5", "OP5", "2", "OP2"),
+        ("7", "OP7", "4", "OP4", "1", "OP1"),
+        ("6", "OP6", "3", "OP3"),
+    ]
+
+
+def test_columns_are_aligned_and_lines_end_in_no_space() -> None:
+    section = Section("t", [("a", "1"), ("bbb", "22", ""), ("c",)], right=frozenset({1}), note="n")
+    assert sections_text([section]) == "t\n  a     1\n  bbb  22\n  c\n  n"
+
+
+def test_shapes() -> None:
+    assert shape_text(None) == "[*]"
+    assert shape_text(()) == "[]"
+    assert shape_text((None, 3)) == "[?, 3]"
+
+
+def test_json_holds_every_fact() -> None:
+    data = json.loads(json.dumps(REPORT.to_json()))
+    assert data["composites"][1] == {
+        "name": "mystery",
+        "function": "g",
+        "call_sites": 1,
+        "outcome": "inlined",
+        "fused_into": None,
+        "reason": "no fusion is registered for 'mystery'",
+    }
+    assert data["variables"][1]["writer"] == "AssignAddVariableOp in embed"
+    assert data["timings"] == {"read": 0.5, "lower": 1.25}

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import litefuse
+
+HEAVY = ("litert_converter", "ai_edge_litert", "numpy", "google.protobuf", "tensorflow", "rich", "typer")
+
+
+def test_public_names() -> None:
+    assert litefuse.__all__ == [
+        "ConversionResult",
+        "CustomOp",
+        "Fusion",
+        "Interpreter",
+        "LitefuseError",
+        "Report",
+        "TensorSpec",
+        "convert",
+        "custom_op",
+        "delegate",
+        "fusion",
+    ]
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    for name in litefuse.__all__:
+        assert getattr(litefuse, name).__doc__, name
+        assert name in dir(litefuse)
+
+
+def loaded_modules(program: str) -> list[str]:
+    """Which of the heavy modules a program leaves loaded in a fresh process."""
+    check = f"import sys\n{program}\nprint(*[name for name in {HEAVY} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, timeout=60)
+    return result.stdout.splitlines()[-1].split()
+
+
+def test_importing_litefuse_loads_nothing_heavy() -> None:
+    assert loaded_modules("import litefuse") == []
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_the_command_answers_without_loading_what_commands_need(option: str) -> None:
+    program = (
+        f"sys.argv = ['litefuse', {option!r}]\nfrom litefuse.cli import main\ntry: main()\nexcept SystemExit: pass"
+    )
+    assert loaded_modules(program) == ["typer"]
+
+
+def test_conversion_leaves_the_engine_out_of_the_process() -> None:
+    program = "import litefuse, litefuse.demo\nlitefuse.convert(litefuse.demo.SAVED_MODEL)"
+    loaded = loaded_modules(program)
+    assert "litert_converter" not in loaded
+    assert "tensorflow" not in loaded
