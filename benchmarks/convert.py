@@ -1,10 +1,11 @@
 """Time and memory of converting Keras models: ``litefuse convert`` against ``tf.lite.TFLiteConverter``.
 
-Run it as ``python benchmarks/convert.py``; it needs the extra ``bench``. Every conversion is a fresh process, timed from
-its start to its end, imports included. The two converters take turns, each going first in every other repeat, after one
-run of each that does not count. Memory is the peak of the whole process tree, sampled: the sum of the processes'
-proportional set sizes (PSS: shared pages are shared out) on Linux, of their resident set sizes elsewhere. Pages of mapped
-files count in both. A peak shorter than the time between two samples can be missed.
+Run it as ``python benchmarks/convert.py``; it needs the extra ``bench``. Every conversion is a fresh process, timed
+from its start to its end, imports included. The two converters take turns, each going first in every other repeat,
+after one run of each that does not count. Memory is the peak of the whole process tree, sampled: the sum of the
+processes' proportional set sizes (PSS: shared pages are shared out) on Linux, of their resident set sizes elsewhere.
+Pages of mapped files count in both. A peak shorter than the time between two samples can be missed, and times are
+exact to about that time.
 """
 
 from __future__ import annotations
@@ -112,7 +113,11 @@ def compare(model: str, folder: Path, repeats: int) -> Comparison:
     """Run both converters in turn on one Keras model."""
     source = folder / model
     made = subprocess.run(
-        [sys.executable, "-c", MAKE, model, str(source)], env=os.environ | ENVIRONMENT, capture_output=True, text=True
+        [sys.executable, "-c", MAKE, model, str(source)],
+        check=False,
+        env=os.environ | ENVIRONMENT,
+        capture_output=True,
+        text=True,
     )
     if made.returncode != 0:
         raise SystemExit(f"{model} cannot be made:\n{made.stderr}")
@@ -201,8 +206,8 @@ def document(comparisons: Sequence[Comparison], repeats: int) -> str:
     lines = [
         "# Conversion: time and memory",
         "",
-        "`litefuse convert` against `tf.lite.TFLiteConverter`, each in a fresh process, imports included. Keras models of",
-        "the default input size without trained weights, exported with `model.export()`. The converters take turns, after",
+        "`litefuse convert` against `tf.lite.TFLiteConverter`, each in a fresh process, imports included. Keras models",
+        "of the default input size, untrained, exported with `model.export()`. The converters take turns, after",
         f"one run of each that does not count; medians of {repeats} runs. Memory: {memory_measure()}.",
         "",
         "| Model | litefuse | TFLiteConverter | time ratio | litefuse memory | TFLiteConverter memory | memory ratio |",

@@ -63,7 +63,8 @@ def test_a_repeated_value_takes_no_memory() -> None:
 
 
 def test_a_slice_is_written_in_order() -> None:
-    array = np.arange(12, dtype=np.float32).reshape(3, 4).T[::2]
+    grid: npt.NDArray[Any] = np.reshape(np.arange(12, dtype=np.float32), (3, 4))
+    array = grid.T[::2]
     with mlir_context():
         assert get_dense_elements_attr_bytes(elements_attribute(array, DataType.FLOAT32)) == array.tobytes()
 

@@ -63,7 +63,8 @@ def test_time_of_every_step_on_demand() -> None:
 
 def test_an_empty_report() -> None:
     assert report_text(Report("m")) == (
-        "m\n  signatures  none\n  size        0 bytes\n  time        0.00 s\n\nComposites: none\n\nVariables: none\n\nOps: 0"
+        "m\n  signatures  none\n  size        0 bytes\n  time        0.00 s\n\n"
+        "Composites: none\n\nVariables: none\n\nOps: 0"
     )
 
 

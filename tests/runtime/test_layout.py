@@ -22,7 +22,7 @@ LAST_FIELD = {
     "TfLiteTensor": "buffer_handle",
     "TfLiteNode": "custom_initial_data_size",
     "TfLiteRegistration": "custom_name",
-    "TfLiteContext": "SetExternalContext",
+    "TfLiteContext": "recommended_num_threads",
     "StablehloCompositeParams": "attributes_size",
 }
 

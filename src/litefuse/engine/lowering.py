@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from litert_converter import converter_api_ext
-
-from litefuse.engine.mlir import PassManager, func, ir
+from litefuse.engine.mlir import PassManager, converter_api_ext, func, ir
 from litefuse.errors import LoweringError
 
 __all__ = ["lower", "run_mlir_passes", "set_signature", "write_flatbuffer"]

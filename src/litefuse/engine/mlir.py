@@ -6,6 +6,8 @@ Every other room takes ``ir`` and ``func`` from here: this room is the only one 
 from __future__ import annotations
 
 import os
+import sys
+import types
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -18,7 +20,13 @@ from litert_converter.mlir import ir
 from litert_converter.mlir.dialects import func
 from litert_converter.mlir.passmanager import PassManager
 
-__all__ = ["PassManager", "func", "ir", "mlir_context"]
+# The bindings look for a Python module of a dialect each time they show an op of it. These have none, and looking for
+# them on disk takes longer than everything else that is done with an op.
+for _dialect in ("tf", "tfl"):
+    _module = f"litert_converter.mlir.dialects.{_dialect}"
+    sys.modules.setdefault(_module, types.ModuleType(_module))
+
+__all__ = ["PassManager", "converter_api_ext", "func", "ir", "mlir_context"]
 
 
 @contextmanager

@@ -43,7 +43,7 @@ def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[s
         return "failed", LitefuseError("out of memory")
     except OSError as error:
         return "failed", LitefuseError(f"{error.strerror or error}", where=str(error.filename or ""))
-    except Exception as error:  # whatever is left is our mistake, and a traceback in another process is lost
+    except Exception as error:  # noqa: BLE001  whatever is left is our mistake, and a traceback in another process is lost
         trace = "".join(traceback.format_exception(error))
         return "failed", LitefuseError(
             f"{type(error).__name__}: {error}", hint=f"This is a bug in litefuse; please report it:\n{trace}"

@@ -197,8 +197,6 @@ class TfLiteContext(ctypes.Structure):
         ("GetNodeAndRegistration", c_void_p),
         ("ReplaceNodeSubsetsWithDelegateKernels", c_void_p),
         ("recommended_num_threads", c_int),
-        ("GetExternalContext", c_void_p),
-        ("SetExternalContext", c_void_p),
     )
 
 

@@ -101,7 +101,7 @@ def _check() -> Layout:
     delegate = _Probe(
         abi.TfLiteDelegate(Prepare=abi.address_of(prepare), flags=abi.DelegateFlags.ALLOW_DYNAMIC_TENSORS)
     )
-    interpreter = Interpreter(model_content=probe_model(), experimental_delegates=[delegate])
+    interpreter = Interpreter(model_content=probe_model(), experimental_delegates=[delegate], num_threads=1)
     del interpreter
     if problems and not isinstance(problems[0], _MismatchError):
         raise problems[0]
@@ -136,12 +136,13 @@ def _examine(context: int) -> Layout:
         "ReplaceNodeSubsetsWithDelegateKernels",
         "ResizeTensor",
         "AddTensors",
-        "GetExternalContext",
-        "SetExternalContext",
     )
     library = _library_of(_field(context, abi.TfLiteContext, "GetExecutionPlan"))
     for name in functions:
         _expect(_library_of(_field(context, abi.TfLiteContext, name)), library, f"TfLiteContext.{name}")
+
+    # It ends the part that is used, and says that nothing was put in before.
+    _expect(_field(context, abi.TfLiteContext, "recommended_num_threads"), 1, "TfLiteContext.recommended_num_threads")
 
     known = abi.TfLiteContext.from_address(context)
     plan = ctypes.c_void_p()
