@@ -6,17 +6,478 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
-from click.testing import Result
 from typer.testing import CliRunner
 
 import litefuse
-from litefuse import api
 from litefuse.cli import app
-from litefuse.demo import SAVED_MODEL
-from litefuse.demo import check as demo_check
+from litefuse.cli.inputs import InputSpec, random_inputs
+from litefuse.demo import REFERENCES, SAVED_MODEL
+from tests.runtime.models import Graph, model
+from tests.saved_model.model_writer import write
 
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+def run(*args: str | Path, env: Mapping[str, str] | None = None) -> Outcome:
+    """The command in this process."""
+    result = CliRunner().invoke(app, [str(arg) for arg in args], env=dict(env or {}))
+    return Outcome(result.exit_code, result.stdout, result.stderr)
+
+
+def spawn(*args: str | Path, cwd: Path | None = None) -> Outcome:
+    """The command in a process of its own."""
+    command = [sys.executable, "-m", "litefuse", *map(str, args)]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, stdin=subprocess.DEVNULL)
+    return Outcome(result.returncode, result.stdout, result.stderr)
+
+
+def refused(outcome: Outcome, *words: str) -> None:
+    """One message on the standard error, nothing on the standard output, no traceback."""
+    assert outcome.code == 1, outcome
+    assert outcome.out == ""
+    assert outcome.err.startswith("error: ")
+    assert "Traceback" not in outcome.err
+    for word in words:
+        assert word in outcome.err
+
+
+@pytest.fixture(scope="module")
+def demo_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return litefuse.convert(SAVED_MODEL).save(tmp_path_factory.mktemp("demo") / "demo.tflite")
+
+
+@pytest.fixture
+def table_model(tmp_path: Path) -> Path:
+    """``y = x + x`` for float32 ``x [?, 3]``, and the untouched int32 ``n []``, with the signature ``double``."""
+    graph = Graph()
+    x = graph.input("x", (1, 3), signature=(-1, 3))
+    n = graph.input("n", (), np.int32)
+    y = graph.output("y", (1, 3), signature=(-1, 3))
+    graph.builtin("ADD", [x, x], [y])
+    graph.outputs.append(n)
+    path = tmp_path / "double.tflite"
+    path.write_bytes(model(graph, signatures={"double": 0}))
+    return path
+
+
+# convert
+
+
+def test_convert_writes_the_model_and_says_what_was_fused(tmp_path: Path) -> None:
+    output = tmp_path / "out.tflite"
+    outcome = run("convert", SAVED_MODEL, "-o", output)
+    assert outcome.code == 0
+    assert "Composites: 2 of 2 fused\n" in outcome.out
+    assert f"Written to {output}\n" in outcome.out
+    assert "Time by step" not in outcome.out
+    assert outcome.err == ""
+    assert output.read_bytes()[4:8] == b"TFL3"
+
+
+def test_convert_names_the_file_after_the_folder(tmp_path: Path) -> None:
+    outcome = spawn("convert", SAVED_MODEL, cwd=tmp_path)
+    assert outcome.code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["saved_model.tflite"]
+
+
+def test_convert_prints_json_alone(tmp_path: Path) -> None:
+    outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--json", "--timings")
+    report = json.loads(outcome.out)
+    assert {each["name"]: each["fused_into"] for each in report["composites"]} == {
+        "my_custom_fused_op": "my_custom_fused_op",
+        "embedding_matmul": "EMBEDDING_LOOKUP",
+    }
+    assert report["size"] == (tmp_path / "m.tflite").stat().st_size
+
+
+def test_convert_quietly(tmp_path: Path) -> None:
+    assert run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--quiet") == Outcome(0, "", "")
+
+
+def test_convert_with_timings(tmp_path: Path) -> None:
+    outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--timings")
+    steps = outcome.out.partition("Time by step\n")[2].split("\n\n")[0].splitlines()[1:]
+    assert [line.split()[0] for line in (steps[0], steps[-1])] == ["read", "write"]
+
+
+def test_convert_some_signatures(tmp_path: Path) -> None:
+    output = tmp_path / "m.tflite"
+    outcome = run("convert", SAVED_MODEL, "-o", output, "--json", "--signature", "embed")
+    assert json.loads(outcome.out)["signatures"] == ["embed"]
+    refused(run("convert", SAVED_MODEL, "-o", output, "--signature", "embedd"), "'embedd'", "'embed'")
+
+
+def test_convert_tags(tmp_path: Path) -> None:
+    output = tmp_path / "m.tflite"
+    assert run("convert", SAVED_MODEL, "-o", output, "--tags", "serve", "-q").code == 0
+    refused(run("convert", SAVED_MODEL, "-o", output, "--tags", "serve,gpu"), "no graph is tagged gpu, serve")
+
+
+@pytest.mark.parametrize("option", ["--require-fused", "--require-fused=my_custom_fused_op,embedding_matmul"])
+def test_require_fused_with_and_without_names(tmp_path: Path, option: str) -> None:
+    # The option does not take the argument that follows it.
+    assert run("convert", option, SAVED_MODEL, "-o", tmp_path / "m.tflite", "-q").code == 0
+
+
+def test_require_a_composite_that_is_not_there(tmp_path: Path) -> None:
+    output = tmp_path / "m.tflite"
+    refused(run("convert", SAVED_MODEL, "-o", output, "--require-fused=lstm"), "'lstm'")
+    assert not output.exists()
+
+
+def test_options_without_their_names_are_wrong_usage(tmp_path: Path) -> None:
+    outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--require-fused=")
+    assert outcome.code == 2
+    assert "--require-fused= needs names" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ((), False),
+        (("--allow-custom-ops",), True),
+        (("--allow-custom-ops=A",), ["A"]),
+        (("--allow-custom-ops=A, B",), ["A", "B"]),
+    ],
+)
+def test_allow_custom_ops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], expected: object
+) -> None:
+    received: dict[str, Any] = {}
+    original = litefuse.convert
+
+    def convert(model: Any, **options: Any) -> Any:
+        received.update(options)
+        return original(model, **options)
+
+    monkeypatch.setattr("litefuse.api.convert", convert)
+    assert run("convert", *option, SAVED_MODEL, "-o", tmp_path / "m.tflite", "-q").code == 0
+    assert received["allow_custom_ops"] == expected
+    assert received["require_fused"] is False
+
+
+def make_empty_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def make_file(path: Path) -> None:
+    path.write_bytes(b"x")
+
+
+def make_damaged(path: Path) -> None:
+    path.mkdir()
+    (path / "saved_model.pb").write_bytes(b"\xff" * 100)
+
+
+def make_hash_table(path: Path) -> None:
+    write(path)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (None, "no such folder"),
+        (make_empty_folder, "no saved_model.pb"),
+        (make_file, "a file, not a SavedModel"),
+        (make_damaged, "damaged"),
+        (make_hash_table, "tf.StaticHashTable"),
+    ],
+)
+def test_bad_saved_models(tmp_path: Path, make: Callable[[Path], None] | None, words: str) -> None:
+    source, output = tmp_path / "model", tmp_path / "out.tflite"
+    if make is not None:
+        make(source)
+    refused(run("convert", source, "-o", output), words)
+    assert not output.exists()
+    assert [path.name for path in tmp_path.iterdir() if path != source] == []
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_conversion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("litefuse.api.convert", None)
+    refused(run("convert", SAVED_MODEL, "-o", tmp_path / "missing" / "m.tflite"), "there is no folder", "missing")
+    refused(run("convert", SAVED_MODEL, "-o", tmp_path), "it is a folder")
+    refused(run("convert", SAVED_MODEL, "-o", tmp_path / ("x" * 300) / "m"), "cannot be written")
+
+
+# inspect
+
+
+def test_inspect_a_saved_model() -> None:
+    outcome = run("inspect", SAVED_MODEL)
+    assert outcome.code == 0
+    assert "calls      int32 []                  4  mutable: written by " in outcome.out
+    facts = json.loads(run("inspect", SAVED_MODEL, "--json").out)
+    assert [each["key"] for each in facts["signatures"]] == ["embed", "serving_default"]
+    assert facts["problem"] is None
+
+
+def test_inspect_a_litert_model(demo_model: Path) -> None:
+    outcome = run("inspect", demo_model)
+    assert outcome.code == 0
+    assert "  1  my_custom_fused_op  example_option=10\n" in outcome.out
+    facts = json.loads(run("inspect", demo_model, "--json").out)
+    assert facts["custom_operators"][0]["options"] == {"example_option": 10}
+    assert facts["op_counts"]["EMBEDDING_LOOKUP"] == 1
+
+
+def test_inspect_tells_models_by_their_content(demo_model: Path, tmp_path: Path) -> None:
+    other = tmp_path / "model.bin"
+    other.write_bytes(demo_model.read_bytes())
+    assert "EMBEDDING_LOOKUP" in run("inspect", other).out
+
+
+def test_inspect_bad_input(tmp_path: Path) -> None:
+    refused(run("inspect", tmp_path / "nothing"), "no such folder")
+    refused(run("inspect", tmp_path), "no saved_model.pb")
+    broken = tmp_path / "m.tflite"
+    broken.write_bytes(b"")
+    refused(run("inspect", broken), "not a LiteRT model")
+
+
+# run
+
+
+def test_run_with_random_inputs(table_model: Path) -> None:
+    first = run("run", table_model)
+    assert first.code == 0
+    assert "Random inputs, seed 0\n" in first.out
+    assert run("run", table_model, "--random", "0").out == first.out
+    assert run("run", table_model, "--random", "1").out != first.out
+
+
+def test_run_saves_what_the_inputs_give(table_model: Path, tmp_path: Path) -> None:
+    x = np.arange(6, dtype=np.float64).reshape(2, 3)
+    np.savez(tmp_path / "in.npz", x=x, n=7)
+    outcome = run("run", table_model, "--inputs", tmp_path / "in.npz", "-o", tmp_path / "out.npz")
+    assert outcome == Outcome(0, f"Outputs written to {tmp_path / 'out.npz'}\n", outcome.err)
+    with np.load(tmp_path / "out.npz") as outputs:
+        assert set(outputs) == {"y", "n"}
+        assert outputs["y"].dtype == np.float32
+        assert outputs["y"].tolist() == (2 * x).tolist()
+        assert outputs["n"].item() == 7
+
+
+def test_run_prints_a_summary_of_the_outputs(table_model: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", x=np.array([[1, 2, 3], [4, 5, 6]], np.float32), n=np.int32(7))
+    lines = run("run", table_model, "--inputs", tmp_path / "in.npz").out.splitlines()
+    rows = [line.split() for line in lines]
+    assert ["y", "float32", "[2,", "3]", "2", "12", "7", "2", "4", "6", "8", "10", "..."] in rows
+    assert ["n", "int32", "[]", "7", "7", "7", "7"] in rows
+
+
+def test_run_takes_shapes_for_unknown_sizes(table_model: Path) -> None:
+    assert "[4, 3]" in run("run", table_model, "--shape", "x=4,3").out
+    refused(run("run", table_model, "--shape", "x=4,5"), "[4, 5]", "float32 [?, 3]")
+    refused(run("run", table_model, "--shape", "z=4"), "no input 'z'", "x (float32 [?, 3])")
+    for text in ("x", "x=a", "=3", "x=-1,3"):
+        outcome = run("run", table_model, "--shape", text)
+        assert outcome.code == 2
+        assert "NAME=SIZE" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"x": np.zeros((1, 3), np.float32)}, "lacks 'n'"),
+        ({"x": np.zeros((1, 3), np.float32), "n": 1, "m": 1}, "no input 'm'"),
+        ({"x": np.zeros((1, 4), np.float32), "n": 1}, "is float32 [1, 4]; the model takes float32 [?, 3]"),
+        ({"x": np.zeros((1, 3), np.complex64), "n": 1}, "is complex64"),
+        ({"x": np.zeros((1, 3), np.float32), "n": 2**40}, "cannot hold its values"),
+        ({"x": np.zeros((1, 3), np.float32), "n": np.array("a")}, "the model takes int32"),
+    ],
+)
+def test_inputs_that_do_not_fit(table_model: Path, tmp_path: Path, arrays: Any, words: str) -> None:
+    np.savez(tmp_path / "in.npz", **arrays)
+    refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), words)
+
+
+def test_inputs_that_cannot_be_read(table_model: Path, tmp_path: Path) -> None:
+    refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "cannot be read")
+    (tmp_path / "in.npz").write_bytes(b"text")
+    refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "cannot be read")
+    np.save(tmp_path / "in.npy", np.zeros(3))
+    refused(run("run", table_model, "--inputs", tmp_path / "in.npy"), "cannot be read")
+
+
+def test_run_repeatedly_keeps_state_and_says_what_changed(tmp_path: Path) -> None:
+    path = tmp_path / "embed.tflite"
+    assert run("convert", SAVED_MODEL, "--signature", "embed", "-o", path, "-q").code == 0
+    outcome = run("run", path, "--repeat", "3", "--shape", "ids=2")
+    assert ["calls", "int32", "[]", "3", "3", "3", "3"] in [line.split() for line in outcome.out.splitlines()]
+    assert outcome.out.endswith("The outputs changed from the first run to the last: calls\n")
+
+
+def test_run_a_model_without_signatures(tmp_path: Path) -> None:
+    graph = Graph()
+    x, y = graph.input("x", (2,)), graph.output("y", (2,))
+    graph.builtin("ADD", [x, x], [y])
+    path = tmp_path / "m.tflite"
+    path.write_bytes(model(graph))
+    np.savez(tmp_path / "in.npz", x=np.array([1.5, -2], np.float32))
+    outcome = run("run", path, "--inputs", tmp_path / "in.npz")
+    assert ["y", "float32", "[2]", "-4", "3", "-0.5", "3", "-4"] in [line.split() for line in outcome.out.splitlines()]
+
+
+def test_run_bad_input(demo_model: Path, table_model: Path, tmp_path: Path) -> None:
+    refused(run("run", tmp_path / "nothing.tflite"), "no such file")
+    refused(run("run", SAVED_MODEL), "is a folder")
+    refused(run("run", SAVED_MODEL / "saved_model.pb"), "Is it a complete .tflite file")
+    refused(run("run", demo_model), "a signature must be named", "embed, serving_default")
+    refused(run("run", demo_model, "--signature", "x"), "no signature 'x'")
+    refused(run("run", table_model, "-o", tmp_path / "missing" / "o.npz"), "there is no folder")
+    assert run("run", table_model, "--inputs", tmp_path / "i.npz", "--random", "1").code == 2
+    assert run("run", table_model, "--repeat", "0").code == 2
+
+
+def test_run_without_the_kernel_of_a_custom_op(demo_model: Path) -> None:
+    # In a process of its own, where nothing registers the demo's kernel.
+    outcome = spawn("run", demo_model, "--signature", "serving_default")
+    assert outcome.code == 1
+    assert "no kernel for the custom ops my_custom_fused_op" in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least", "greatest"),
+    [("int32", 0, 9), ("int64", 0, 9), ("int8", -128, 127), ("uint8", 0, 255), ("bool", 0, 1)],
+)
+def test_random_integers(dtype: str, least: int, greatest: int) -> None:
+    value = random_inputs([InputSpec("x", np.dtype(dtype), (None, 5000))], 3, {})["x"]
+    assert value.dtype == dtype
+    assert value.shape == (1, 5000)
+    assert (value.min(), value.max()) == (least, greatest)
+
+
+def test_random_numbers_and_strings() -> None:
+    specs = [
+        InputSpec("f", np.dtype(np.float16), (40, 50)),
+        InputSpec("c", np.dtype(np.complex64), (3,)),
+        InputSpec("s", np.dtype(object), (2, 2)),
+        InputSpec("scalar", np.dtype(np.float32), ()),
+    ]
+    inputs = random_inputs(specs, 0, {})
+    assert inputs["f"].dtype == np.float16
+    assert abs(float(inputs["f"].astype(np.float64).std()) - 1) < 0.1
+    assert inputs["c"].dtype == np.complex64
+    assert np.imag(inputs["c"]).any()
+    assert all(len(word) == 8 and word.isalpha() for word in inputs["s"].reshape(-1))
+    assert inputs["scalar"].shape == ()
+
+
+# demo, fusions, the command itself
+
+
+def test_demo() -> None:
+    outcome = run("demo")
+    assert outcome.code == 0
+    assert outcome.out.endswith("\nOK\n")
+    assert outcome.out.count("  ok\n") == 12
+
+
+def test_demo_runs_without_tensorflow(tmp_path: Path) -> None:
+    # A module that fails to import stands for TensorFlow in the command's process and in its worker.
+    (tmp_path / "tensorflow.py").write_text("raise ImportError('there is no TensorFlow')")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-m", "litefuse", "demo"]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.endswith("\nOK\n")
+
+
+def test_demo_fails_when_an_output_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with np.load(REFERENCES) as references:
+        arrays = {key: references[key] for key in references}
+    arrays["3/serving_default/outputs/fused"] = arrays["3/serving_default/outputs/fused"] + np.float32(1e-3)
+    arrays["7/embed/outputs/calls"] += 1
+    np.savez(tmp_path / "references.npz", **cast("dict[str, Any]", arrays))
+    monkeypatch.setattr("litefuse.demo.check.REFERENCES", tmp_path / "references.npz")
+    outcome = run("demo")
+    assert outcome.code == 1
+    assert outcome.err == "error: 2 of 12 outputs differ from TensorFlow's\n"
+    assert outcome.out.count("DIFFERS") == 2
+    assert not outcome.out.endswith("OK\n")
+
+
+def test_fusions() -> None:
+    outcome = run("fusions")
+    assert outcome.code == 0
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert ["embedding_matmul", "litefuse"] in [[row[0], row[-1]] for row in rows]
+    assert "becomes the builtin EMBEDDING_LOOKUP" in outcome.out
+
+
+def test_version_and_help() -> None:
+    assert spawn("--version") == Outcome(0, f"litefuse {litefuse.__version__}\n", "")
+    outcome = spawn("--help")
+    assert outcome.code == 0
+    assert all(command in outcome.out for command in ("convert", "inspect", "run", "demo", "fusions"))
+    assert "--require-fused [=NAME,...]" in spawn("convert", "--help").out
+
+
+@pytest.mark.parametrize("args", [("convert",), ("--nope",), ("nope",), ("convert", "a", "b"), ("convert", "a", "-x")])
+def test_wrong_usage(args: tuple[str, ...]) -> None:
+    outcome = spawn(*args)
+    assert outcome.code == 2
+    assert "Usage: " in outcome.err
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+
+
+def test_errors_are_plain_text_where_there_is_no_terminal(tmp_path: Path) -> None:
+    outcome = spawn("convert", tmp_path / "nothing", "-o", tmp_path / "m.tflite")
+    refused(outcome)
+    assert outcome.err == f"error: {tmp_path / 'nothing'}: there is no such folder\n"
+
+
+def test_a_traceback_on_demand(tmp_path: Path) -> None:
+    for outcome in (
+        run("--debug", "inspect", tmp_path),
+        run("inspect", tmp_path, env={"LITEFUSE_DEBUG": "1"}),
+    ):
+        assert outcome.code == 1
+        assert outcome.err.startswith("Traceback")
+        assert "\nerror: " in outcome.err
+
+
+def test_a_reader_that_has_seen_enough() -> None:
+    program = f"{sys.executable} -m litefuse inspect --all {SAVED_MODEL} | true"
+    result = subprocess.run(["bash", "-c", program], capture_output=True, text=True, timeout=120)
+    assert result.stderr == ""
+
+
+def test_an_interrupt(tmp_path: Path) -> None:
+    # The worker imports this in place of the engine, and never ends.
+    (tmp_path / "litert_converter.py").write_text(
+        f"import pathlib, time; pathlib.Path({str(tmp_path / 'started')!r}).touch(); time.sleep(600)"
+    )
+    output = tmp_path / "m.tflite"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "litefuse", "convert", str(SAVED_MODEL), "-o", str(output)],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "started").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "")
+    assert not output.exists()
