@@ -21,8 +21,12 @@ DTYPES = [
 ELEMENTS = {
     **{f"int{width}": f"i{width}" for width in (8, 16, 32, 64)},
     **{f"uint{width}": f"ui{width}" for width in (8, 16, 32, 64)},
-    "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
-    "complex64": "complex<f32>", "complex128": "complex<f64>",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "float32": "f32",
+    "float64": "f64",
+    "complex64": "complex<f32>",
+    "complex128": "complex<f64>",
 }
 
 

@@ -43,6 +43,16 @@ func.func @set(%x: tensor<i32>) {
 // RUN: initialize-variables
 // VALUE: c = dense<> : tensor<0xf32>
 // ERROR: starts empty
+func.func @main(%x: tensor<0xf32>) {
+  %h = "tf.VarHandleOp"() {container = "", shared_name = "c"} : () -> tensor<!tf_type.resource<tensor<0xf32>>>
+  "tf.AssignVariableOp"(%h, %x) {validate_shape = false} : (tensor<!tf_type.resource<tensor<0xf32>>>, tensor<0xf32>) -> ()
+  return
+}
+
+// -----
+// RUN: initialize-variables
+// VALUE: c = dense<1.0> : tensor<1xf32>
+// ERROR: its shape may change
 func.func @main(%x: tensor<?xf32>) {
   %h = "tf.VarHandleOp"() {container = "", shared_name = "c"} : () -> tensor<!tf_type.resource<tensor<?xf32>>>
   "tf.AssignVariableOp"(%h, %x) {validate_shape = false} : (tensor<!tf_type.resource<tensor<?xf32>>>, tensor<?xf32>) -> ()

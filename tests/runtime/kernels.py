@@ -1,7 +1,6 @@
 """Kernels that the tests of the runtime use."""
 
 # Kernels take what they are given.
-# ruff: noqa: ARG002
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What a kernel sees of its inputs and outputs: dtypes, shapes, constants, absence."""
 
 # Kernels take what they are given.
-# ruff: noqa: ARG002
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What leaves the interpreter when a kernel fails."""
 
 # Kernels take what they are given.
-# ruff: noqa: ARG001, ARG003
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Kernels within graphs: next to each other and to the runtime's own, in several subgraphs, under changing shapes."""
 
 # Kernels take what they are given.
-# ruff: noqa: ARG002
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The options of a node as keyword arguments of its kernel."""
 
 # Kernels take what they are given.
-# ruff: noqa: ARG002, ARG003
 
 from __future__ import annotations
 

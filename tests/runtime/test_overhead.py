@@ -1,7 +1,6 @@
 """What a call of a kernel costs."""
 
 # Kernels take what they are given.
-# ruff: noqa: ARG002
 
 from __future__ import annotations
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import litefuse
+from litefuse.errors import ConversionError
 from tests.tensorflow.checking import check, normal, op_counts
 
 if TYPE_CHECKING:
@@ -261,27 +263,32 @@ def test_while_condition_that_captures_weights(tensorflow: TensorFlow) -> None:
     check(tensorflow, tensorflow.save(condition_with_weights), normal({"x": (None, 3)}))
 
 
-def tensor_array(tf: Any) -> Any:
+def tensor_array(tf: Any, batch: int | None) -> Any:
     kernel = tf.Variable(weights(3, 3))
 
     def serve(x: Any) -> Any:
         steps = tf.transpose(x, [1, 0, 2])
-        array = tf.TensorArray(tf.float32, size=5, element_shape=[None, 3])
+        array = tf.TensorArray(tf.float32, size=5, element_shape=[batch, 3])
         state = tf.zeros_like(steps[0])
         for i in tf.range(5):
             state = tf.tanh(tf.matmul(state, kernel) + steps[i])
             array = array.write(i, state)
         return {"states": array.stack(), "last": state}
 
-    module, signatures = serving(tf, serve, ("x", [None, 5, 3], "float32"))
+    module, signatures = serving(tf, serve, ("x", [batch, 5, 3], "float32"))
     module.kernel = kernel
     return module, signatures
 
 
 def test_while_that_writes_a_tensor_array(tensorflow: TensorFlow) -> None:
-    path = tensorflow.save(tensor_array)
+    path = tensorflow.save(tensor_array, 2)
     assert_uses(tensorflow, path, "TensorListReserve")
-    check(tensorflow, path, normal({"x": (None, 5, 3)}))
+    check(tensorflow, path, normal({"x": (2, 5, 3)}))
+
+
+def test_tensor_array_of_open_batch_is_refused_with_a_hint(tensorflow: TensorFlow) -> None:
+    with pytest.raises(ConversionError, match=r"(?s)node TensorArrayV2: .*TensorListReserve.*fixed batch"):
+        litefuse.convert(tensorflow.save(tensor_array, None))
 
 
 def condition(tf: Any, stateful: bool) -> Any:

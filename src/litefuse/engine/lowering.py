@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def lower(module: ir.Module) -> None:
     try:
         converter_api_ext.run_convert_to_tfl_passes(module, PassManager(), converter_api_ext.ConvertToTFLConfig())
     except (ValueError, ir.MLIRError) as error:
-        raise LoweringError(_diagnostics(error)) from error
+        raise _lowering_error("the engine refused the model", error) from error
 
 
 def set_signature(function: func.FuncOp, key: str, inputs: Sequence[str], outputs: Sequence[str]) -> None:
@@ -55,9 +56,27 @@ def write_flatbuffer(module: ir.Module, path: Path) -> None:
     try:
         converter_api_ext.export_flatbuffer_to_file(module.operation, str(path))
     except (ValueError, ir.MLIRError, RuntimeError, IndexError) as error:
-        raise LoweringError(f"the model cannot be written: {_diagnostics(error)}") from error
+        raise _lowering_error("the model cannot be written", error) from error
 
 
-def _diagnostics(error: Exception) -> str:
-    text = "\n".join(line for line in str(error).splitlines() if line.strip())
-    return text or f"the lowering engine failed without a message ({type(error).__name__})"
+# A diagnostic is `<unknown>:0: error: loc("node"): message`, or with loc(callsite("node" at "caller" at ...)).
+_DIAGNOSTIC = re.compile(r'error: loc\((?:callsite\()?"(?P<node>(?:[^"\\]|\\.)*)".*?\)\)?: (?P<message>.*)')
+
+
+def _lowering_error(what: str, error: Exception) -> LoweringError:
+    """The engine's diagnostics: the node from the first one that names a node, and all that they say."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    found = [match for match in map(_DIAGNOSTIC.search, lines) if match is not None]
+    if found:
+        node = found[0]["node"]
+        return LoweringError(f"{what}: {found[0]['message']}", where=f"node {node}", hint=_hint(found[0]["message"]))
+    return LoweringError(f"{what}: " + ("\n".join(lines) or f"{type(error).__name__} without a message"))
+
+
+def _hint(message: str) -> str:
+    if "requires element_shape to be static" in message:
+        return (
+            "Loops that collect values in a TensorArray of unknown size per step (recurrent layers with an open batch) "
+            "cannot be converted yet; export the model with a fixed batch size."
+        )
+    return ""

@@ -134,6 +134,13 @@ class InitializeVariables:
         block = function.add_entry_block()
         with ir.InsertionPoint(block):
             for variable, ((_, handle), *_) in handles.items():
+                kind = resource_value_type(handle.results[0])
+                if kind is None or not kind.has_static_shape:
+                    raise GraphError(
+                        f"variable {variable!r} is written and its shape may change ({kind}); LiteRT's variables keep "
+                        "theirs",
+                        hint="Declare the variable with a fixed shape.",
+                    )
                 value = self.values(variable)
                 if (
                     0 in ir.DenseElementsAttr(value).type.shape

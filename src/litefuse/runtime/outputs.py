@@ -63,7 +63,10 @@ class Outputs:
         self._outputs = outputs
         for output in outputs:
             if output.shape is not None and output.in_place:
-                output.array = array_view(output.tensor.data, output.shape, output.dtype, writable=True)
+                if output.tensor.data:
+                    output.array = array_view(output.tensor.data, output.shape, output.dtype, writable=True)
+                else:  # the runtime plans no memory for an output that nobody reads
+                    output.array = np.empty(output.shape, output.dtype)
         self._copied = [output for output in outputs if not output.in_place]
 
     def __len__(self) -> int:
