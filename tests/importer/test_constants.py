@@ -61,14 +61,14 @@ def test_strings_of_any_bytes() -> None:
 
 def test_a_repeated_value_takes_no_memory() -> None:
     with mlir_context():
-        array = np.broadcast_to(np.float32(0.5), (1 << 20, 1 << 12))  # 16 GiB, if it were written out
+        array: npt.NDArray[Any] = np.broadcast_to(np.float32(0.5), (1 << 20, 1 << 12))  # 16 GiB, if it were written out
         attribute = ir.DenseElementsAttr(elements_attribute(array, DataType.FLOAT32))
         assert attribute.is_splat
 
 
 def test_a_slice_is_written_in_order() -> None:
     grid: npt.NDArray[Any] = np.reshape(np.arange(12, dtype=np.float32), (3, 4))
-    array = grid.T[::2]
+    array: npt.NDArray[Any] = np.transpose(grid)[::2]
     with mlir_context():
         assert get_dense_elements_attr_bytes(elements_attribute(array, DataType.FLOAT32)) == array.tobytes()
 
