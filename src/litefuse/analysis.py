@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from litefuse.engine.lowering import run_mlir_passes
@@ -84,18 +84,27 @@ def analyze(imported: ImportedModule, source: Path, on_step: Callable[[str], Non
     fusion = [FreezeVariables(VariableValues(imported), verdicts), FuseComposites(outcomes)]
     run_passes(imported.module, fusion, on_step)
     return Analysis(
-        composites=tuple(
-            CompositeReport(
-                name=outcome.name,
-                function=outcome.function,
-                call_sites=outcome.call_sites,
-                outcome=outcome.kind,
-                fused_into=outcome.fused_into,
-                reason=outcome.reason,
-            )
-            for outcome in outcomes
-        ),
+        composites=_composite_reports(outcomes),
         variables=tuple(_variable_report(verdict, imported) for verdict in verdicts),
+    )
+
+
+def _composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:
+    """One entry for all copies of a function that ended alike."""
+    call_sites: dict[Outcome, int] = {}
+    for outcome in outcomes:
+        alike = replace(outcome, call_sites=0)
+        call_sites[alike] = call_sites.get(alike, 0) + outcome.call_sites
+    return tuple(
+        CompositeReport(
+            name=outcome.name,
+            function=outcome.function,
+            call_sites=count,
+            outcome=outcome.kind,
+            fused_into=outcome.fused_into,
+            reason=outcome.reason,
+        )
+        for outcome, count in call_sites.items()
     )
 
 

@@ -93,6 +93,8 @@ class FunctionImporter:
             results = self.import_body(function, list(block.arguments))
             func.ReturnOp(results)
         op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, [value.type for value in results]))
+        if symbol != function.signature.name:
+            op.attributes["tf._original_func_name"] = ir.StringAttr.get(function.signature.name)
         composite = [key for key in _COMPOSITE_ATTRIBUTES if key in function.attr]
         for key in (*composite, *(_KEPT_ATTRIBUTES if composite else ())):
             if key in function.attr:

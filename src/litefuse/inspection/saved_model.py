@@ -84,16 +84,12 @@ def _tensors(specs: tuple[TensorSpec, ...]) -> tuple[TensorFacts, ...]:
 def _judged(
     functions: list[AnnotatedFunction], composites: tuple[CompositeReport, ...]
 ) -> tuple[AnnotatedFunction, ...]:
-    """Adds what became of each function. The importer and the passes may have given it, and copies of it, a suffix."""
-    names = {each.function for each in functions}
+    """Adds what became of each function."""
     outcomes: dict[str, CompositeReport] = {}
     for composite in composites:
-        function = composite.function
-        while function and function not in names:
-            function = function.rpartition("_")[0]
         # Bad news about one copy is news about the function.
-        if function not in outcomes or composite.outcome != "fused":
-            outcomes[function] = composite
+        if composite.function not in outcomes or composite.outcome != "fused":
+            outcomes[composite.function] = composite
     judged: list[AnnotatedFunction] = []
     for each in functions:
         found = outcomes.get(each.function)

@@ -9,6 +9,7 @@ from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 
 __all__ = [
+    "ORIGINAL_NAME",
     "call_operands",
     "callees",
     "callees_first",
@@ -16,9 +17,13 @@ __all__ = [
     "functions",
     "is_call",
     "operations",
+    "original_name",
     "set_callees",
     "update_function_type",
 ]
+
+#: The attribute of a copied or renamed function that says what it is called in the model.
+ORIGINAL_NAME = "tf._original_func_name"
 
 # The attributes of each op that name functions; the callees get the operands after the first ``_OWN_OPERANDS``.
 _CALLEE_ATTRIBUTES = {
@@ -89,6 +94,13 @@ def callees_first(by_symbol: Mapping[str, func.FuncOp]) -> list[str]:
 def function_symbol(function: func.FuncOp) -> str:
     """The function's symbol."""
     return ir.StringAttr(function.attributes["sym_name"]).value
+
+
+def original_name(function: func.FuncOp) -> str:
+    """The name that the function has in the model: passes that copy a function keep it on the copies."""
+    if ORIGINAL_NAME in function.attributes:
+        return ir.StringAttr(function.attributes[ORIGINAL_NAME]).value
+    return function_symbol(function)
 
 
 def operations(function: func.FuncOp) -> Iterator[ir.OpView]:

@@ -14,7 +14,7 @@ from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite, tensor_type_of
 from litefuse.fusions.fusable_op import FusableOp
 from litefuse.fusions.fusion import Fusion, find_fusion
-from litefuse.passes.call_graph import callees, function_symbol, functions, operations
+from litefuse.passes.call_graph import callees, function_symbol, functions, operations, original_name
 
 __all__ = ["FuseComposites", "Outcome"]
 
@@ -25,7 +25,7 @@ class Outcome:
 
     Attributes:
         name: The composite's name.
-        function: The function's symbol.
+        function: The function's name in the model.
         call_sites: How many ops call it.
         kind: ``fused`` or ``inlined``.
         fused_into: The fused ops, for ``fused``.
@@ -75,7 +75,8 @@ class FuseComposites:
                 if key in function.attributes:
                     del function.attributes[key]
             kind = "fused" if reason is None else "inlined"
-            self.outcomes.append(Outcome(annotation.name, symbol, calls[symbol], kind, fused_into, reason))
+            name = original_name(function)
+            self.outcomes.append(Outcome(annotation.name, name, calls[symbol], kind, fused_into, reason))
             modified = True
         return modified
 

@@ -15,6 +15,7 @@ from typing import ClassVar
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.passes.call_graph import (
+    ORIGINAL_NAME,
     call_operands,
     callees,
     callees_first,
@@ -22,6 +23,7 @@ from litefuse.passes.call_graph import (
     functions,
     is_call,
     operations,
+    original_name,
     set_callees,
     update_function_type,
 )
@@ -204,6 +206,7 @@ class _Sinker:
         copy = function.clone(ip=ir.InsertionPoint(function))
         assert isinstance(copy, func.FuncOp)
         copy.attributes["sym_name"] = ir.StringAttr.get(unique)
+        copy.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_name(function))
         self._functions[unique] = copy
         block = copy.entry_block
         handles: dict[str, ir.Value] = {}

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
-from litefuse.passes.call_graph import functions, operations
+from litefuse.passes.call_graph import functions, operations, original_name
 from litefuse.passes.resources import resource_value_type
 
 __all__ = ["INITIALIZER", "FreezeVariables", "InitializeVariables", "Verdict"]
@@ -80,7 +80,7 @@ def _handles(module: ir.Module) -> dict[str, list[tuple[func.FuncOp, ir.OpView]]
 def _description(op: ir.OpView) -> str:
     name = op.name.removeprefix("tf.")
     parent = op.parent
-    function = ir.StringAttr(parent.attributes["sym_name"]).value if parent is not None else ""
+    function = original_name(parent) if isinstance(parent, func.FuncOp) else ""
     node = f" {op.location.name_str}" if isinstance(op.location, ir.NameLoc) else ""
     return f"{name}{node} in {function}"
 
