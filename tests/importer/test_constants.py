@@ -61,7 +61,8 @@ def test_strings_of_any_bytes() -> None:
 
 def test_a_repeated_value_takes_no_memory() -> None:
     with mlir_context():
-        array: npt.NDArray[Any] = np.broadcast_to(np.full(1, 0.5, np.float32), (1 << 20, 1 << 12))  # 16 GiB, if it were written out
+        # 16 GiB, if it were written out
+        array: npt.NDArray[Any] = np.broadcast_to(np.full(1, 0.5, np.float32), (1 << 20, 1 << 12))
         attribute = ir.DenseElementsAttr(elements_attribute(array, DataType.FLOAT32))
         assert attribute.is_splat
 
