@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,12 +11,16 @@ import litefuse
 __all__ = ["MyCustomFusedOp"]
 
 
-@litefuse.custom_op("my_custom_fused_op")
 class MyCustomFusedOp(litefuse.CustomOp):
     """``relu(input_1 + input_2) * example_option``, elementwise on float32 tensors of one shape.
 
     The factor is the annotation's attribute ``example_option``, which the converter hands over in the op's options.
+
+    It is not registered with ``litefuse.custom_op``: the demo gives it to its own interpreter alone, so that a program may
+    have a kernel of that name.
     """
+
+    op_name: ClassVar[str] = "my_custom_fused_op"
 
     def prepare(self, input_1: litefuse.TensorSpec, input_2: litefuse.TensorSpec) -> litefuse.TensorSpec:
         if input_1.shape != input_2.shape:

@@ -158,6 +158,7 @@ def pickle_registered() -> bytes | None:
 
 def unpickle_registered(data: bytes | None) -> None:
     """Takes over the registered fusions of another process, and forgets those of an earlier one."""
+    _load()  # before the others are there, whose names may be taken on purpose
     _registered.clear()
     if data is not None:
         _registered.update(pickle.loads(data))

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import litefuse
+from litefuse.demo import SAVED_MODEL
+from litefuse.errors import FusionError, LitefuseError, NotFusedError, SignatureError
+from litefuse.fusions.fusion import Fusion, fusion, registered_fusions
+
+
+@pytest.fixture(scope="module")
+def result() -> litefuse.ConversionResult:
+    return litefuse.convert(SAVED_MODEL)
+
+
+def test_what_a_result_holds(result: litefuse.ConversionResult, tmp_path: Path) -> None:
+    saved = result.save(tmp_path / "model.tflite")
+    assert saved.read_bytes() == result.model_bytes
+    assert result.model_bytes[4:8] == b"TFL3"
+    assert result.report.size == len(result.model_bytes)
+    assert {composite.name: composite.fused_into for composite in result.report.composites} == {
+        "embedding_matmul": "EMBEDDING_LOOKUP",
+        "my_custom_fused_op": "my_custom_fused_op",
+    }
+    assert result.report.custom_ops == ("my_custom_fused_op",)
+    assert result.report.signatures == ("embed", "serving_default")
+
+
+def test_saving_replaces_a_file_and_leaves_nothing_else(result: litefuse.ConversionResult, tmp_path: Path) -> None:
+    target = tmp_path / "model.tflite"
+    target.write_text("old")
+    result.save(str(target))
+    assert [path.name for path in tmp_path.iterdir()] == ["model.tflite"]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~umask
+
+
+def test_a_result_outlives_later_conversions(result: litefuse.ConversionResult) -> None:
+    before = result.model_bytes
+    other = litefuse.convert(SAVED_MODEL, signatures=["embed"])
+    assert other.report.signatures == ("embed",)
+    assert result.model_bytes == before
+
+
+def test_saving_into_no_folder_is_an_error(result: litefuse.ConversionResult, tmp_path: Path) -> None:
+    with pytest.raises(LitefuseError, match="cannot be written"):
+        result.save(tmp_path / "missing" / "model.tflite")
+
+
+def test_in_process_gives_the_same_file(result: litefuse.ConversionResult) -> None:
+    assert litefuse.convert(SAVED_MODEL, in_process=True).model_bytes == result.model_bytes
+
+
+def test_in_process_refuses_to_meet_tensorflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tensorflow", object())
+    with pytest.raises(LitefuseError, match="TensorFlow is loaded"):
+        litefuse.convert(SAVED_MODEL, in_process=True)
+
+
+def test_threads_convert_side_by_side() -> None:
+    sizes: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: sizes.append(litefuse.convert(SAVED_MODEL).report.size)) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(sizes) == 4
+    assert len(set(sizes)) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"signatures": ["nope"]}, "no signature 'nope'"),
+        ({"signatures": "serving_default"}, "takes a list of names"),
+        ({"tags": ["train"]}, "no graph is tagged train"),
+        ({"require_fused": ["lstm"]}, "'lstm': no function of the model is annotated so"),
+    ],
+)
+def test_arguments_that_name_nothing(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(LitefuseError) as caught:
+        litefuse.convert(SAVED_MODEL, **arguments)
+    assert message in str(caught.value)
+
+
+def test_the_kinds_of_errors() -> None:
+    with pytest.raises(SignatureError):
+        litefuse.convert(SAVED_MODEL, signatures=["nope"])
+    with pytest.raises(NotFusedError):
+        litefuse.convert(SAVED_MODEL, require_fused=["lstm"])
+
+
+def test_a_model_object_is_refused_with_what_to_do() -> None:
+    class Model:
+        pass
+
+    with pytest.raises(LitefuseError, match=r"(?s)a Model cannot be converted.*model\.export"):
+        litefuse.convert(Model())  # pyright: ignore[reportArgumentType]
+
+
+SCRIPT = f"""
+import litefuse
+
+@litefuse.fusion("embedding_matmul", replace=True)
+class Mine(litefuse.Fusion):
+    def rewrite(self, composite, b):
+        return b.custom("MyLookup", composite.args, composite.result_types, {{"rows": [1, 2]}})
+
+report = litefuse.convert({str(SAVED_MODEL)!r}).report
+print(report.custom_ops)
+"""
+
+
+def test_a_fusion_of_a_script_reaches_the_conversion_process(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "('MyLookup', 'my_custom_fused_op')\n", done.stderr
+
+
+def test_registering_a_name_twice_is_an_error() -> None:
+    with pytest.raises(FusionError, match="is registered for 'embedding_lookup' already"):
+
+        @fusion("embedding_lookup")
+        class Second(Fusion):  # pyright: ignore[reportUnusedClass]
+            pass
+
+    assert registered_fusions()["embedding_lookup"].__name__ == "EmbeddingLookup"
+
+
+def test_a_failing_fusion_is_named(tmp_path: Path) -> None:
+    script = SCRIPT.replace('b.custom("MyLookup", ', "b.nothing(")
+    (tmp_path / "script.py").write_text(script)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert "FusionError: fusion Mine, composite 'embedding_matmul'" in done.stderr
+    assert "has no attribute 'nothing'" in done.stderr
