@@ -344,7 +344,7 @@ def test_run_bad_input(demo_model: Path, table_model: Path, tmp_path: Path) -> N
 
 
 def test_run_without_the_kernel_of_a_custom_op(demo_model: Path) -> None:
-    # In a process of its own, where nothing registers the demo's kernel.
+    # In a process of its own, where no test has registered a kernel of that name.
     outcome = spawn("run", demo_model, "--signature", "serving_default")
     assert outcome.code == 1
     assert "no kernel for the custom ops my_custom_fused_op" in outcome.err

@@ -20,6 +20,7 @@ from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.variables import FreezeVariables, Verdict
 from litefuse.report import CompositeReport, VariableReport
+from litefuse.verify.self_check import self_check
 
 __all__ = ["Analysis", "VariableValues", "analyze"]
 
@@ -52,13 +53,14 @@ class Analysis:
     variables: tuple[VariableReport, ...]
 
 
-def analyze(imported: ImportedModule, source: Path, on_step: Callable[[str], None]) -> Analysis:
+def analyze(imported: ImportedModule, source: Path, on_step: Callable[[str], None], *, check_fusions: bool) -> Analysis:
     """Freezes the variables that are only read and fuses the composites; the module is changed in place.
 
     Args:
         imported: The module.
         source: The model that it is from, for messages.
         on_step: Called with each pass's name before it runs.
+        check_fusions: Whether a fusion must pass its self-check.
 
     Raises:
         GraphError: The module is not valid.
@@ -81,7 +83,10 @@ def analyze(imported: ImportedModule, source: Path, on_step: Callable[[str], Non
     run_passes(imported.module, passes, on_step)
     # The functions that sink-handles made copies of: nobody calls them, and what they do must not count.
     run_mlir_passes(imported.module, "symbol-dce")
-    fusion = [FreezeVariables(VariableValues(imported), verdicts), FuseComposites(outcomes)]
+    fusion = [
+        FreezeVariables(VariableValues(imported), verdicts),
+        FuseComposites(outcomes, self_check if check_fusions else None),
+    ]
     run_passes(imported.module, fusion, on_step)
     return Analysis(
         composites=_composite_reports(outcomes),
@@ -103,6 +108,8 @@ def _composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ..
             outcome=outcome.kind,
             fused_into=outcome.fused_into,
             reason=outcome.reason,
+            error=outcome.error,
+            unchecked=outcome.unchecked,
         )
         for outcome, count in call_sites.items()
     )

@@ -86,6 +86,7 @@ def convert(
     tags: Collection[str] | None = None,
     allow_custom_ops: bool | Collection[str] = False,
     require_fused: bool | Collection[str] = False,
+    check_fusions: bool = True,
     in_process: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> ConversionResult:
@@ -101,6 +102,9 @@ def convert(
         allow_custom_ops: Make custom ops of TensorFlow ops that LiteRT lacks: True for any, or the names of those that
             may. The interpreter needs kernels for them.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
+        check_fusions: Apply a fusion only when it computes what the composite's body computes: both are run on random
+            inputs in the stock runtime and compared. A composite that its author declared a custom op
+            (``tfl_fusable_op``) is not checked, since its body may be a placeholder.
         in_process: Convert in this process, for a debugger in conversion code. TensorFlow must not be loaded.
         on_step: Called with the name of each step when it begins.
 
@@ -125,6 +129,7 @@ def convert(
         tags=_names(tags, "tags"),
         allow_custom_ops=_switch(allow_custom_ops, "allow_custom_ops"),
         require_fused=_switch(require_fused, "require_fused"),
+        check_fusions=check_fusions,
     )
     if in_process:
         report = _convert_here(job, on_step)

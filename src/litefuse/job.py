@@ -19,6 +19,7 @@ class ConversionJob:
         tags: The tags of the meta graph; None takes the one for serving.
         allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
         require_fused: Composites that must be fused: True for all, or names.
+        check_fusions: Whether a fusion is applied only when it computes what the composite computes.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
         save_module_before: Only write the module as it is before this step, as MLIR bytecode, to ``output``.
     """
@@ -29,5 +30,6 @@ class ConversionJob:
     tags: tuple[str, ...] | None = None
     allow_custom_ops: bool | frozenset[str] = False
     require_fused: bool | frozenset[str] = False
+    check_fusions: bool = True
     fusions: bytes | None = None
     save_module_before: str | None = None

@@ -137,6 +137,8 @@ def test_json_holds_every_fact() -> None:
         "outcome": "inlined",
         "fused_into": None,
         "reason": "no fusion is registered for 'mystery'",
+        "error": None,
+        "unchecked": None,
     }
     assert data["variables"][1]["writer"] == "AssignAddVariableOp in embed"
     assert data["timings"] == {"read": 0.5, "lower": 1.25}

@@ -58,6 +58,13 @@ def convert(
             help="Fail if a composite is not fused: any, or one of those that are named.",
         ),
     ] = None,
+    check_fusions: Annotated[
+        bool,
+        typer.Option(
+            "--check-fusions/--no-check-fusions",
+            help="Apply a fusion only when fused op and composite agree on random inputs.",
+        ),
+    ] = True,
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Convert in this process, for a debugger in conversion code.")
     ] = False,
@@ -87,6 +94,7 @@ def convert(
             tags=None if tags is None else _split(tags),
             allow_custom_ops=_all_or_names(allow_custom_ops, "--allow-custom-ops"),
             require_fused=_all_or_names(require_fused, "--require-fused"),
+            check_fusions=check_fusions,
             in_process=in_process,
             on_step=on_step,
         )

@@ -16,8 +16,8 @@ class MyCustomFusedOp(litefuse.CustomOp):
 
     The factor is the annotation's attribute ``example_option``, which the converter hands over in the op's options.
 
-    It is not registered with ``litefuse.custom_op``: the demo gives it to its own interpreter alone, so that a program may
-    have a kernel of that name.
+    It is not registered with ``litefuse.custom_op``: the demo gives it to its own interpreter alone, so that a program
+    may have a kernel of that name.
     """
 
     op_name: ClassVar[str] = "my_custom_fused_op"

@@ -41,6 +41,9 @@ class Fusion:
     #: The annotations that it is registered for.
     names: ClassVar[tuple[str, ...]] = ()
 
+    #: The self-check's tolerance: the largest difference of a float result, relative to the largest value (at least 1).
+    tolerance: ClassVar[float] = 1e-5
+
     def verify(self, composite: Composite) -> str | None:
         """The reason why this composite cannot be fused, or None.
 

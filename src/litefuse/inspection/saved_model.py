@@ -51,7 +51,7 @@ def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedM
             announce("import")
             imported = import_saved_model(model)
             used = imported.variables
-            analysis = analyze(imported, job.source, announce)
+            analysis = analyze(imported, job.source, announce, check_fusions=False)
         except LitefuseError as error:
             problem = str(error)
     composites = analysis.composites if analysis else ()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Protocol
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import FusionError, LitefuseError
@@ -15,8 +15,17 @@ from litefuse.fusions.composite import Composite, tensor_type_of
 from litefuse.fusions.fusable_op import FusableOp
 from litefuse.fusions.fusion import Fusion, find_fusion
 from litefuse.passes.call_graph import callees, function_symbol, functions, operations, original_name
+from litefuse.verify.result import CheckResult
 
-__all__ = ["FuseComposites", "Outcome"]
+__all__ = ["Check", "FuseComposites", "Outcome"]
+
+
+class Check(Protocol):
+    """Compares a composite with its replacement, see ``litefuse.verify.self_check``."""
+
+    def __call__(
+        self, module: ir.Module, composite: func.FuncOp, replacement: func.FuncOp, *, tolerance: float
+    ) -> CheckResult: ...
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,8 @@ class Outcome:
         kind: ``fused`` or ``inlined``.
         fused_into: The fused ops, for ``fused``.
         reason: Why it was not fused, for ``inlined``.
+        error: The largest relative difference that the self-check found between fused op and body.
+        unchecked: Why there was no self-check.
     """
 
     name: str
@@ -38,6 +49,8 @@ class Outcome:
     kind: Literal["fused", "inlined"]
     fused_into: str | None = None
     reason: str | None = None
+    error: float | None = None
+    unchecked: str | None = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +62,7 @@ class FuseComposites:
 
     Attributes:
         outcomes: Filled with one entry for each annotated function.
+        check: The self-check that a fusion must pass; None for none.
         find: The fusion for a composite's name; None when there is none.
 
     Raises:
@@ -58,6 +72,7 @@ class FuseComposites:
 
     name: ClassVar[str] = "fuse-composites"
     outcomes: list[Outcome]
+    check: Check | None = None
     find: Callable[[str], Fusion | None] = find_fusion
 
     def run(self, module: ir.Module) -> bool:
@@ -70,28 +85,27 @@ class FuseComposites:
             annotation = read_annotation(function)
             if annotation is None:
                 continue
-            fused_into, reason = self._fuse(function, annotation)
+            name = original_name(function)
+            outcome = Outcome(annotation.name, name, calls[symbol], "inlined")
+            self.outcomes.append(self._fuse(module, function, annotation, outcome))
             for key in ANNOTATIONS:
                 if key in function.attributes:
                     del function.attributes[key]
-            kind = "fused" if reason is None else "inlined"
-            name = original_name(function)
-            self.outcomes.append(Outcome(annotation.name, name, calls[symbol], kind, fused_into, reason))
             modified = True
         return modified
 
-    def _fuse(self, function: func.FuncOp, annotation: Annotation) -> tuple[str | None, str | None]:
-        """Fuses one function; what it became, or the reason why not."""
+    def _fuse(self, module: ir.Module, function: func.FuncOp, annotation: Annotation, outcome: Outcome) -> Outcome:
+        """Fuses one function; what became of it."""
         fusion = self.find(annotation.name)
         fusable = annotation.attributes.get("tfl_fusable_op")
         if fusion is None:
             if fusable is None:
-                return None, f"no fusion is registered for {annotation.name!r}"
+                return replace(outcome, reason=f"no fusion is registered for {annotation.name!r}")
             if fusable is not True:
-                return None, f"its attribute tfl_fusable_op is {fusable!r}, not true"
+                return replace(outcome, reason=f"its attribute tfl_fusable_op is {fusable!r}, not true")
             fusion = FusableOp()
         if function.is_external:
-            return None, "the function has no body"
+            return replace(outcome, reason="the function has no body")
         replacement = _empty_copy(function)
         try:
             composite = Composite(
@@ -99,17 +113,23 @@ class FuseComposites:
                 annotation.attributes,
                 list(replacement.arguments),
                 list(function.type.results),
-                function_symbol(function),
+                outcome.function,
             )
             reason = _build(fusion, composite, replacement)
-            if reason is not None:
-                return None, reason
-            fused_into = ", ".join(_op_name(op) for op in operations(replacement) if op.name != "func.return")
+            checked = CheckResult()
+            # The body of a composite that its author declared a custom op may be a placeholder.
+            if reason is None and self.check is not None and not isinstance(fusion, FusableOp):
+                checked = self.check(module, function, replacement, tolerance=fusion.tolerance)
+                reason = checked.problem
         except BaseException:
             replacement.operation.erase()
             raise
+        if reason is not None:
+            replacement.operation.erase()
+            return replace(outcome, reason=reason)
+        fused_into = ", ".join(_op_name(op) for op in operations(replacement) if op.name != "func.return")
         _swap_bodies(function, replacement)
-        return fused_into, None
+        return replace(outcome, kind="fused", fused_into=fused_into, error=checked.error, unchecked=checked.unchecked)
 
 
 def _empty_copy(function: func.FuncOp) -> func.FuncOp:
@@ -125,7 +145,6 @@ def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp) -> st
     try:
         reason = fusion.verify(composite)
         if reason is not None:
-            replacement.operation.erase()
             return reason
         with ir.InsertionPoint(replacement.entry_block), ir.Location.name(composite.name):
             results = fusion.rewrite(composite, Builder())
@@ -148,8 +167,6 @@ def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp) -> st
         raise
     except Exception as error:
         raise FusionError(f"the conversion code failed: {error!r}", where=where) from error
-    if reason is not None:
-        replacement.operation.erase()
     return reason
 
 

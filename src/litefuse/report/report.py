@@ -20,6 +20,8 @@ class CompositeReport:
         outcome: ``fused``: its body was replaced by ``fused_into``; ``inlined``: its body was kept, for ``reason``.
         fused_into: The op that replaced it: a LiteRT op, or the name of a custom op.
         reason: Why it was not fused.
+        error: The largest relative difference between fused op and body that the self-check found.
+        unchecked: Why there was no self-check of a fused composite.
     """
 
     name: str
@@ -28,6 +30,8 @@ class CompositeReport:
     outcome: Literal["fused", "inlined"]
     fused_into: str | None = None
     reason: str | None = None
+    error: float | None = None
+    unchecked: str | None = None
 
 
 @dataclass(frozen=True)

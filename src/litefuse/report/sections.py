@@ -95,6 +95,15 @@ def op_section(counts: Mapping[str, int], title: str) -> Section:
     return Section(f"{title}: {sum(counts.values()):,}", rows, right=frozenset(range(0, 2 * abreast, 2)))
 
 
+def _outcome(composite: CompositeReport) -> str:
+    if composite.outcome != "fused":
+        return f"not fused: {composite.reason}"
+    if composite.error is not None:
+        return f"fused into {composite.fused_into}, checked: error {composite.error:.1g}"
+    unchecked = f" (not checked: {composite.unchecked})" if composite.unchecked else ""
+    return f"fused into {composite.fused_into}{unchecked}"
+
+
 def _composite_section(composites: Sequence[CompositeReport]) -> Section:
     if not composites:
         return Section("Composites: none")
@@ -103,7 +112,7 @@ def _composite_section(composites: Sequence[CompositeReport]) -> Section:
     judgements: list[Judgement] = []
     for group in _alike(composites):
         first = group[0]
-        outcome = f"fused into {first.fused_into}" if first.outcome == "fused" else f"not fused: {first.reason}"
+        outcome = _outcome(max(group, key=lambda each: each.error or 0.0))
         judgement: Judgement = "good" if first.outcome == "fused" else "bad"
         listed = group if len(group) <= _LISTED + 1 else group[:_LISTED]
         rows += [(each.name, each.function, f"{each.call_sites:,}", outcome) for each in listed]

@@ -1,0 +1,42 @@
+"""Random inputs for a function that stands alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.fusions.composite import TensorType
+
+__all__ = ["random_inputs"]
+
+
+def random_inputs(types: Sequence[TensorType], size: int, random: np.random.Generator) -> list[npt.NDArray[Any]] | str:
+    """One array for each type, unknown dimensions of size ``size``; or the reason why there can be none.
+
+    Floats are normally distributed. Integers are small and not negative, so that they are valid positions in any
+    dimension of the other arguments that they could index.
+
+    Args:
+        types: The types.
+        size: The size of the unknown dimensions.
+        random: Where the values come from.
+    """
+    known = [dim for kind in types if kind.dtype.startswith(("float", "bfloat")) for dim in kind.shape or () if dim]
+    bound = min(known, default=2)
+    arrays: list[npt.NDArray[Any]] = []
+    for index, kind in enumerate(types):
+        if kind.shape is None:
+            return f"argument {index} is of unknown rank"
+        shape = tuple(size if dim is None else dim for dim in kind.shape)
+        if kind.dtype == "float32":
+            arrays.append(random.normal(0, 1, shape).astype(np.float32))
+        elif kind.dtype in {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}:
+            arrays.append(random.integers(0, bound, shape).astype(kind.dtype))
+        elif kind.dtype == "bool":
+            arrays.append(random.integers(0, 2, shape).astype(np.bool_))
+        else:
+            return f"argument {index} is {kind}, for which there are no random values"
+    return arrays

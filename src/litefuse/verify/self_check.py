@@ -1,0 +1,103 @@
+"""The self-check of a fusion: the composite's body is the specification, and what replaces it must compute the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.engine.mlir import func, ir
+from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.fusions.composite import TensorType, tensor_type_of
+from litefuse.verify.inputs import random_inputs
+from litefuse.verify.result import CheckResult
+from litefuse.verify.standalone import standalone_model
+
+__all__ = ["self_check"]
+
+# Unknown dimensions get these sizes in turn; the third call on the same interpreter sees whether state is left over.
+_SIZES = (1, 3, 3)
+
+
+def self_check(
+    module: ir.Module, composite: func.FuncOp, replacement: func.FuncOp, *, tolerance: float, seed: int = 0
+) -> CheckResult:
+    """Runs a composite and its replacement on the same random inputs in the stock runtime.
+
+    Each runs three times in a row on one interpreter, with unknown dimensions of size 1, 3 and 3.
+
+    Args:
+        module: The module that holds both.
+        composite: The annotated function with its own body.
+        replacement: A function of the same arguments with the fused op.
+        tolerance: The largest relative difference of float results that is allowed; others must be equal.
+        seed: The seed of the random inputs.
+    """
+    # The runtime is loaded only where there is something to check.
+    from litefuse.runtime.interpreter import Interpreter
+
+    try:
+        specification = standalone_model(module, composite)
+    except LitefuseError as error:
+        return CheckResult(unchecked=f"the composite cannot be converted alone: {_first_line(error)}")
+    try:
+        fused = standalone_model(module, replacement)
+    except LitefuseError as error:
+        return CheckResult(problem=f"the fused op cannot be converted alone: {_first_line(error)}")
+    types = [tensor_type_of(kind) for kind in composite.type.inputs]
+    runners: list[Any] = []
+    for model in (specification, fused):
+        try:
+            runners.append(Interpreter(model_content=model).get_signature_runner())
+        except (LitefuseError, RuntimeError, ValueError) as error:
+            return CheckResult(unchecked=f"the runtime does not load it: {error}")
+    return _compare(runners, types, tolerance, np.random.default_rng(seed))
+
+
+def _compare(runners: list[Any], types: list[TensorType], tolerance: float, random: np.random.Generator) -> CheckResult:
+    worst = 0.0
+    for size in _SIZES:
+        inputs = random_inputs(types, size, random)
+        if isinstance(inputs, str):
+            return CheckResult(unchecked=inputs)
+        named = {f"x{index}": value for index, value in enumerate(inputs)}
+        try:
+            expected = runners[0](**named)
+        except (RuntimeError, ValueError) as error:
+            return CheckResult(unchecked=f"the composite does not run on random inputs: {error}")
+        try:
+            found = runners[1](**named)
+        except InterpreterError as error:  # a custom op without a kernel
+            return CheckResult(unchecked=error.message)
+        except (RuntimeError, ValueError) as error:
+            return CheckResult(problem=f"the fused op does not run: {error}")
+        for name, value in expected.items():
+            difference = _difference(found[name], value)
+            if isinstance(difference, str):
+                return CheckResult(problem=f"result {name[1:]} is {difference}")
+            worst = max(worst, difference)
+    if worst > tolerance:
+        return CheckResult(
+            worst, f"it computes something else: the relative error is {worst:.2g}, and {tolerance:.0e} is allowed"
+        )
+    return CheckResult(worst)
+
+
+def _difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float | str:
+    if found.dtype != expected.dtype or found.shape != expected.shape:
+        return f"{found.dtype}{list(found.shape)}, the composite's {expected.dtype}{list(expected.shape)}"
+    if not expected.size:
+        return 0.0
+    if expected.dtype.kind != "f":
+        return 0.0 if np.array_equal(found, expected) else float("inf")
+    if not np.array_equal(np.isnan(found), np.isnan(expected)):
+        return float("inf")
+    if np.isnan(expected).all():
+        return 0.0
+    a, b = np.nan_to_num(found.astype(np.float64)), np.nan_to_num(expected.astype(np.float64))
+    return float(np.max(np.abs(a - b)) / max(1.0, float(np.max(np.abs(b)))))
+
+
+def _first_line(error: LitefuseError) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,55 @@
+"""One function of a module as a model of its own."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from litefuse.engine.lowering import lower, set_signature, write_flatbuffer
+from litefuse.engine.mlir import func, ir
+from litefuse.errors import ConversionError
+from litefuse.passes.call_graph import callees, function_symbol, functions, operations
+from litefuse.passes.custom_ops import EmitCustomOps
+from litefuse.passes.outline_loops import OutlineLoops
+from litefuse.passes.pipeline import run_passes
+
+__all__ = ["standalone_model"]
+
+_ENTRY = "standalone"
+
+
+def standalone_model(module: ir.Module, function: func.FuncOp) -> bytes:
+    """A LiteRT model that computes what a function of the module computes; the module stays as it is.
+
+    Its one signature has the inputs ``x0``, ``x1``... and the outputs ``y0``, ``y1``...
+
+    Raises:
+        LitefuseError: The function cannot be converted alone.
+    """
+    alone = ir.Module.create()
+    by_symbol = functions(module)
+    copied = {function_symbol(function)}
+    waiting = [function]
+    while waiting:
+        source = waiting.pop()
+        source.clone(ip=ir.InsertionPoint(alone.body))
+        for op in operations(source):
+            if op.name == "tf.VarHandleOp":
+                raise ConversionError("it uses variables, whose state belongs to the whole model")
+            for symbol in callees(op):
+                if symbol not in copied:
+                    copied.add(symbol)
+                    waiting.append(by_symbol[symbol])
+    for symbol, copy in functions(alone).items():
+        entry = symbol == function_symbol(function)
+        copy.attributes["sym_visibility"] = ir.StringAttr.get("public" if entry else "private")
+        if entry:
+            copy.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
+            inputs = [f"x{index}" for index in range(len(copy.type.inputs))]
+            set_signature(copy, _ENTRY, inputs, [f"y{index}" for index in range(len(copy.type.results))])
+    lower(alone)
+    run_passes(alone, [OutlineLoops(), EmitCustomOps()])
+    with tempfile.TemporaryDirectory(prefix="litefuse-check-") as folder:
+        path = Path(folder, "model.tflite")
+        write_flatbuffer(alone, path)
+        return path.read_bytes()

@@ -1,0 +1,137 @@
+# ruff: noqa: E501  (MLIR does not wrap)
+"""Fusions that are right, slightly wrong, stateful or impossible, against their composites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from litefuse.engine.mlir import ir, mlir_context
+from litefuse.fusions.builder import Builder
+from litefuse.fusions.composite import Composite
+from litefuse.fusions.fusion import Fusion
+from litefuse.passes.fuse import FuseComposites, Outcome
+from litefuse.verify.self_check import self_check
+
+ABS = """
+func.func private @composite(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {tf._implements = "composite"} {
+  %0 = "tf.PartitionedCall"(%x) {f = @inner, config = "", config_proto = "", executor_type = ""} : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+func.func private @inner(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %0 = "tf.Neg"(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = "tf.Maximum"(%x, %0) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %1 : tensor<?x4xf32>
+}
+"""
+
+
+def fuse(text: str, rewrite: Callable[[Composite, Builder], Sequence[ir.Value]], tolerance: float = 1e-5) -> Outcome:
+    """Fuses the composite of a module with conversion code, self-checked."""
+    limit = tolerance
+
+    class Trial(Fusion):
+        tolerance = limit
+
+        def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+            return rewrite(composite, b)
+
+    outcomes: list[Outcome] = []
+    with mlir_context():
+        module = ir.Module.parse(text)
+        FuseComposites(outcomes, self_check, lambda _: Trial()).run(module)
+        module.operation.verify()
+        body = re.search(r"func private @composite.*?\n  }", str(module), re.DOTALL)
+        assert body is not None
+        assert ("tfl." in body[0]) == (outcomes[0].kind == "fused"), "the body does not agree with the outcome"
+    (outcome,) = outcomes
+    return outcome
+
+
+def unary(name: str) -> Callable[[Composite, Builder], Sequence[ir.Value]]:
+    return lambda composite, b: b.op(name, composite.args, composite.result_types)
+
+
+def test_a_right_fusion_is_applied_with_its_error() -> None:
+    outcome = fuse(ABS, unary("tfl.abs"))
+    assert (outcome.kind, outcome.fused_into, outcome.error) == ("fused", "ABS", 0.0)
+
+
+@pytest.mark.parametrize("name", ["tfl.relu", "tfl.square", "tfl.neg"])
+def test_a_wrong_fusion_is_not(name: str) -> None:
+    outcome = fuse(ABS, unary(name))
+    assert outcome.kind == "inlined"
+    assert outcome.reason is not None
+    assert "it computes something else: the relative error is" in outcome.reason
+
+
+def test_the_tolerance_is_the_fusions_own() -> None:
+    text = ABS.replace('"tf.Neg"', '"tf.Tanh"').replace("tf.Maximum", "tf.AddV2")
+
+    def nearly(composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        (x,) = composite.args
+        # tanh(tanh(x)) in place of tanh(x): wrong by up to a fifth
+        (tanh,) = b.op("tfl.tanh", b.op("tfl.tanh", [x], [x.type]), [x.type])
+        fused = {"fused_activation_function": ir.StringAttr.get("NONE")}
+        return b.op("tfl.add", [x, tanh], [x.type], fused)
+
+    assert fuse(text, nearly).kind == "inlined"
+    assert fuse(text, nearly, tolerance=0.5).kind == "fused"
+
+
+def test_what_cannot_be_compared_is_said() -> None:
+    text = ABS.replace("?x4", "*")
+    outcome = fuse(text, unary("tfl.abs"))
+    assert outcome.kind == "fused"
+    assert outcome.error is None
+    assert outcome.unchecked is not None
+
+
+def test_a_composite_that_cannot_run_alone_is_said() -> None:
+    text = ABS.replace('"tf.Neg"', '"tf.Erfinv"')
+    outcome = fuse(text, unary("tfl.abs"))
+    assert outcome.kind == "fused"
+    assert outcome.unchecked is not None
+    assert "LiteRT has no op for Erfinv" in outcome.unchecked
+
+
+def test_integers_must_be_equal() -> None:
+    text = """
+func.func private @composite(%x: tensor<2x?xi32>) -> tensor<2x?xi32> attributes {tf._implements = "composite"} {
+  %0 = "tf.AddV2"(%x, %x) : (tensor<2x?xi32>, tensor<2x?xi32>) -> tensor<2x?xi32>
+  return %0 : tensor<2x?xi32>
+}
+"""
+
+    def twice(composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        (x,) = composite.args
+        return b.op("tfl.add", [x, x], [x.type], {"fused_activation_function": ir.StringAttr.get("NONE")})
+
+    def squared(composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        (x,) = composite.args
+        return b.op("tfl.mul", [x, x], [x.type], {"fused_activation_function": ir.StringAttr.get("NONE")})
+
+    assert fuse(text, twice).kind == "fused"
+    assert fuse(text, squared).kind == "inlined"
+
+
+def test_a_custom_op_without_a_kernel_is_not_checked() -> None:
+    outcome = fuse(ABS, lambda composite, b: b.custom("NobodyHasIt", composite.args, composite.result_types, {}))
+    assert (outcome.kind, outcome.fused_into, outcome.error) == ("fused", "NobodyHasIt", None)
+    assert outcome.unchecked is not None
+    assert "NobodyHasIt" in outcome.unchecked
+
+
+def test_state_is_left_to_the_whole_model() -> None:
+    text = """
+func.func private @composite(%x: tensor<2xf32>) -> tensor<2xf32> attributes {tf._implements = "composite"} {
+  %h = "tf.VarHandleOp"() {container = "", shared_name = "v"} : () -> tensor<!tf_type.resource<tensor<2xf32>>>
+  "tf.AssignVariableOp"(%h, %x) {validate_shape = false} : (tensor<!tf_type.resource<tensor<2xf32>>>, tensor<2xf32>) -> ()
+  return %x : tensor<2xf32>
+}
+"""
+    outcome = fuse(text, unary("tfl.abs"))
+    assert outcome.unchecked is not None
+    assert "uses variables" in outcome.unchecked
