@@ -102,6 +102,24 @@ def test_composites_that_are_alike_are_counted() -> None:
     assert len(lines) == 9
 
 
+def test_what_was_checked_does_not_speak_for_what_was_not() -> None:
+    composites = (
+        CompositeReport("gelu", "f", 1, "fused", fused_into="GELU", error=2e-7),
+        CompositeReport("gelu", "g", 1, "fused", fused_into="GELU", error=5e-7),
+        CompositeReport("gelu", "h", 1, "fused", fused_into="GELU", unchecked="it takes a string"),
+        CompositeReport("gelu", "i", 1, "fused", fused_into="GELU"),
+    )
+    lines = report_text(replace(REPORT, composites=composites)).splitlines()
+    outcomes = {line.split()[1]: line.partition("fused into ")[2] for line in lines if line.startswith("  gelu")}
+    # The worst error stands for those that were checked.
+    assert outcomes == {
+        "f": "GELU, checked: error 5e-07",
+        "g": "GELU, checked: error 5e-07",
+        "h": "GELU (not checked: it takes a string)",
+        "i": "GELU",
+    }
+
+
 def test_one_more_composite_than_listed_is_listed_too() -> None:
     six = tuple(CompositeReport("gelu", f"f_{number}", 1, "inlined", reason="why") for number in range(6))
     assert "f_5" in report_text(replace(REPORT, composites=six))

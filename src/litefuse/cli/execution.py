@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.cli.inputs import InputSpec
-from litefuse.errors import InterpreterError
+from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.runtime.interpreter import Interpreter
 
 __all__ = ["Execution", "execute", "input_specs", "open_model", "save_outputs", "summary_rows"]
@@ -89,8 +89,10 @@ def execute(
             # Copies: what the next run does to the runtime's memory must not reach them.
             outputs = {name: np.array(value) for name, value in results.items()}
             first = first or outputs
-    except (RuntimeError, ValueError) as error:
-        raise InterpreterError(f"the model does not run: {error}") from error
+    except LitefuseError:
+        raise
+    except Exception as error:  # of the runtime, or whatever a kernel raises
+        raise InterpreterError(f"the model does not run: {type(error).__name__}: {error}") from error
     changed = tuple(name for name, value in outputs.items() if not _same(first[name], value))
     return Execution(outputs, tuple(seconds), changed)
 

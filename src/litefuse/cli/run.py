@@ -31,6 +31,12 @@ def run(
             help="The shape of a random input; may be repeated. Default: the model's, 1 for an unknown size.",
         ),
     ] = None,
+    kernels: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE.py|MODULE", help="Python code that registers kernels of custom ops; may be repeated."
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE.npz", help="Save the outputs there instead of printing them."),
@@ -41,7 +47,7 @@ def run(
 ) -> None:
     """Run a LiteRT model.
 
-    Custom ops run with the Python kernels of litefuse and of installed plug-ins.
+    Custom ops run with the Python kernels of litefuse, of installed plug-ins, and those that --kernels registers.
     """
     if inputs is not None and (random is not None or shape):
         raise typer.BadParameter("--inputs excludes --random and --shape")
@@ -51,8 +57,10 @@ def run(
 
     from litefuse.cli.execution import execute, input_specs, open_model, save_outputs, summary_rows
     from litefuse.cli.inputs import load_inputs, random_inputs
+    from litefuse.cli.kernel_modules import import_kernels
     from litefuse.report.sections import Section, count_of
 
+    import_kernels(kernels or ())
     interpreter = open_model(model)
     specs = input_specs(interpreter, signature)
     arrays = load_inputs(inputs, specs) if inputs is not None else random_inputs(specs, random or 0, shapes)

@@ -132,9 +132,11 @@ def _composite_section(composites: Sequence[CompositeReport]) -> Section:
 
 def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]:
     """Composites of the same name and outcome, together; those that were not fused first."""
-    groups: dict[tuple[str, str, str | None, str | None], list[CompositeReport]] = {}
+    groups: dict[tuple[object, ...], list[CompositeReport]] = {}
     for each in composites:
-        groups.setdefault((each.name, each.outcome, each.fused_into, each.reason), []).append(each)
+        # A check that was made must not speak for one that was not.
+        key = (each.name, each.outcome, each.fused_into, each.reason, each.error is None, each.unchecked)
+        groups.setdefault(key, []).append(each)
     return sorted(groups.values(), key=lambda group: (group[0].outcome == "fused", group[0].name))
 
 

@@ -1,0 +1,42 @@
+"""Loading the Python files that register kernels, for the commands that run models."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from litefuse.errors import KernelError
+
+__all__ = ["import_kernels"]
+
+
+def import_kernels(sources: Iterable[str]) -> None:
+    """Imports modules, given as ``.py`` files or by their names, so that they register their kernels.
+
+    Raises:
+        KernelError: There is no such file or module, or importing it fails.
+    """
+    for source in sources:
+        try:
+            if source.endswith(".py"):
+                _import_file(Path(source))
+            else:
+                importlib.import_module(source)
+        except KernelError:
+            raise
+        except Exception as error:  # whatever a user's module raises
+            raise KernelError(f"cannot be imported: {type(error).__name__}: {error}", where=source) from error
+
+
+def _import_file(path: Path) -> None:
+    if not path.is_file():
+        raise KernelError("no such file", where=str(path))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise KernelError("this is no Python file", where=str(path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)

@@ -1,0 +1,68 @@
+"""``litefuse run --kernels`` on the demo, whose custom op no kernel pack has."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.demo import SAVED_MODEL
+
+KERNEL = """
+import numpy as np
+import litefuse
+
+@litefuse.custom_op("my_custom_fused_op")
+class Kernel(litefuse.CustomOp):
+    def prepare(self, a, b):
+        return litefuse.TensorSpec(a.shape, a.dtype)
+
+    def invoke(self, inputs, outputs, *, example_option):
+        BODY
+"""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return litefuse.convert(SAVED_MODEL).save(tmp_path_factory.mktemp("demo") / "demo.tflite")
+
+
+def run(folder: Path, model: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "litefuse", "run", str(model), "--signature", "serving_default", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+def test_a_kernel_from_a_file(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL.replace("BODY", "outputs[0][...] = example_option"))
+    done = run(tmp_path, model, "--kernels", "kernel.py", "-o", "out.npz")
+    assert done.returncode == 0, done.stderr
+    with np.load(tmp_path / "out.npz") as outputs:
+        assert all((outputs[name] == 10).all() for name in outputs)
+
+
+def test_a_module_by_name(model: Path, tmp_path: Path) -> None:
+    done = run(tmp_path, model, "--kernels", "json", "-o", "out.npz")  # a module without the kernel
+    assert done.returncode == 1
+    assert "there is no kernel for the custom ops my_custom_fused_op" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "body", "message"),
+    [
+        ("kernel.py", "return 1 // 0", "ZeroDivisionError"),
+        ("kernel.py", "return (", "cannot be imported: SyntaxError"),
+        ("missing.py", "", "missing.py: no such file"),
+        ("no_such_module", "", "cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_what_is_wrong_is_a_message(model: Path, tmp_path: Path, source: str, body: str, message: str) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL.replace("BODY", body or "pass"))
+    done = run(tmp_path, model, "--kernels", source)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Traceback" not in done.stdout
