@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import ir
@@ -20,9 +24,10 @@ from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.variables import FreezeVariables, Verdict
 from litefuse.report import CompositeReport, VariableReport
+from litefuse.saved_model import DataType
 from litefuse.verify.self_check import self_check
 
-__all__ = ["Analysis", "VariableValues", "analyze"]
+__all__ = ["Analysis", "VariablePlaceholders", "VariableValues", "analyze"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,25 @@ class VariableValues:
 
 
 @dataclass(frozen=True)
+class VariablePlaceholders:
+    """Zeros in place of the variables' values, for an analysis that looks at everything else: no weight is read.
+
+    Attributes:
+        imported: The module with its variables.
+    """
+
+    imported: ImportedModule
+
+    def __call__(self, name: str) -> ir.Attribute:
+        variable = self.imported.variables[name]
+        known = [size for size in variable.shape or () if size is not None]
+        if variable.shape is None or len(known) != len(variable.shape) or variable.dtype == DataType.STRING:
+            return VariableValues(self.imported)(name)
+        zero: npt.NDArray[Any] = np.zeros(1, variable.dtype.to_numpy())
+        return elements_attribute(np.broadcast_to(zero, known), variable.dtype)
+
+
+@dataclass(frozen=True)
 class Analysis:
     """What the passes before lowering found out, in the words of the report.
 
@@ -53,13 +77,21 @@ class Analysis:
     variables: tuple[VariableReport, ...]
 
 
-def analyze(imported: ImportedModule, source: Path, on_step: Callable[[str], None], *, check_fusions: bool) -> Analysis:
+def analyze(
+    imported: ImportedModule,
+    source: Path,
+    on_step: Callable[[str], None],
+    *,
+    values: Callable[[str], ir.Attribute],
+    check_fusions: bool,
+) -> Analysis:
     """Freezes the variables that are only read and fuses the composites; the module is changed in place.
 
     Args:
         imported: The module.
         source: The model that it is from, for messages.
         on_step: Called with each pass's name before it runs.
+        values: The elements attribute of a variable's value by its name.
         check_fusions: Whether a fusion must pass its self-check.
 
     Raises:
@@ -84,7 +116,7 @@ def analyze(imported: ImportedModule, source: Path, on_step: Callable[[str], Non
     # The functions that sink-handles made copies of: nobody calls them, and what they do must not count.
     run_mlir_passes(imported.module, "symbol-dce")
     fusion = [
-        FreezeVariables(VariableValues(imported), verdicts),
+        FreezeVariables(values, verdicts),
         FuseComposites(outcomes, self_check if check_fusions else None),
     ]
     run_passes(imported.module, fusion, on_step)

@@ -84,9 +84,10 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     steps.begin("import")
     imported = import_saved_model(saved_model, job.signatures or default_signatures(saved_model))
     module = steps.module = imported.module
-    analysis = analyze(imported, job.source, steps.begin, check_fusions=job.check_fusions)
+    values = VariableValues(imported)
+    analysis = analyze(imported, job.source, steps.begin, values=values, check_fusions=job.check_fusions)
     _require_fused(job.require_fused, analysis.composites)
-    run_passes(module, [InitializeVariables(VariableValues(imported))], steps.begin)
+    run_passes(module, [InitializeVariables(values)], steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:

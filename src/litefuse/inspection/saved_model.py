@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from litefuse.analysis import Analysis, analyze
+from litefuse.analysis import Analysis, VariablePlaceholders, analyze
 from litefuse.engine.mlir import mlir_context
 from litefuse.errors import LitefuseError
 from litefuse.importer import import_saved_model
@@ -51,7 +51,8 @@ def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedM
             announce("import")
             imported = import_saved_model(model)
             used = imported.variables
-            analysis = analyze(imported, job.source, announce, check_fusions=False)
+            values = VariablePlaceholders(imported)
+            analysis = analyze(imported, job.source, announce, values=values, check_fusions=False)
         except LitefuseError as error:
             problem = str(error)
     composites = analysis.composites if analysis else ()
