@@ -17,6 +17,8 @@ from litefuse.job import ConversionJob
 from litefuse.passes.call_graph import functions
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.custom_ops import EmitCustomOps
+from litefuse.passes.ensure_shape import LowerEnsureShape
+from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.tensor_names import NameTensors
@@ -87,7 +89,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     values = VariableValues(imported)
     analysis = analyze(imported, job.source, steps.begin, values=values, check_fusions=job.check_fusions)
     _require_fused(job.require_fused, analysis.composites)
-    run_passes(module, [InitializeVariables(values)], steps.begin)
+    run_passes(module, [InitializeVariables(values), LowerEnsureShape(), FoldConstants()], steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:

@@ -26,6 +26,8 @@ from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.custom_ops import EmitCustomOps
+from litefuse.passes.ensure_shape import LowerEnsureShape
+from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.fuse import FuseComposites
 from litefuse.passes.lower_case import LowerCase
 from litefuse.passes.outline_loops import OutlineLoops
@@ -46,11 +48,13 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "call-once": lambda options, _: CallOnce(INITIALIZER, tuple(options["entry"].split("+"))),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
+    "fold-constants": lambda _o, _v: FoldConstants(),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),
     "initialize-variables": lambda _, values: InitializeVariables(_values(values)),
     "lift-reads": lambda _o, _v: LiftReads(),
     "lower-case": lambda _o, _v: LowerCase(),
+    "lower-ensure-shape": lambda _o, _v: LowerEnsureShape(),
     "lower-conditions": lambda _o, _v: LowerConditions(),
     "name-tensors": lambda options, _: NameTensors(
         {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}

@@ -1,0 +1,50 @@
+// RUN: fuse-composites
+// The arguments after the fifth say how to compute; the indices of one image keep TensorFlow's batch dimension.
+// CHECK-LABEL: func.func private @padded
+// CHECK-SAME: (%[[B:.*]]: tensor<?x4xf32>, %[[S:.*]]: tensor<?xf32>, %[[M:.*]]: tensor<i32>, %[[I:.*]]: tensor<f32>, %[[T:.*]]: tensor<f32>, %{{.*}}: tensor<i1>, %{{.*}}: tensor<i1>, %{{.*}}: tensor<i32>) -> (tensor<1x?xi32>, tensor<i32>) {
+// CHECK-NEXT: %[[INDICES:.*]], %[[COUNT:.*]] = "tfl.non_max_suppression_v4"(%[[B]], %[[S]], %[[M]], %[[I]], %[[T]]) : (tensor<?x4xf32>, tensor<?xf32>, tensor<i32>, tensor<f32>, tensor<f32>) -> (tensor<?xi32>, tensor<i32>)
+// CHECK-NEXT: %[[AXIS:.*]] = "tfl.pseudo_const"() <{value = dense<0> : tensor<i32>}>
+// CHECK-NEXT: %[[BATCHED:.*]] = "tfl.expand_dims"(%[[INDICES]], %[[AXIS]]) : (tensor<?xi32>, tensor<i32>) -> tensor<1x?xi32>
+// CHECK-NEXT: return %[[BATCHED]], %[[COUNT]]
+func.func private @padded(%boxes: tensor<?x4xf32>, %scores: tensor<?xf32>, %size: tensor<i32>, %iou: tensor<f32>, %score: tensor<f32>, %sorted: tensor<i1>, %canonical: tensor<i1>, %tile: tensor<i32>) -> (tensor<?x?xi32>, tensor<i32>)
+    attributes {tf._implements = "non_max_suppression_padded_v2"} {
+  %0:2 = "tf.NonMaxSuppressionV4"(%boxes, %scores, %size, %iou, %score) {pad_to_max_output_size = true} : (tensor<?x4xf32>, tensor<?xf32>, tensor<i32>, tensor<f32>, tensor<f32>) -> (tensor<?x?xi32>, tensor<i32>)
+  return %0#0, %0#1 : tensor<?x?xi32>, tensor<i32>
+}
+
+// -----
+// RUN: fuse-composites
+// Five arguments and indices without a batch dimension, of a size that the result's type tells.
+// CHECK-LABEL: func.func private @flat
+// CHECK-NEXT: "tfl.non_max_suppression_v4"(%arg0, %arg1, %arg2, %arg3, %arg4) : (tensor<100x4xf32>, tensor<100xf32>, tensor<i32>, tensor<f32>, tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
+// CHECK-NEXT: return
+func.func private @flat(%boxes: tensor<100x4xf32>, %scores: tensor<100xf32>, %size: tensor<i32>, %iou: tensor<f32>, %score: tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
+    attributes {tf._implements = "non_max_suppression_padded_v2"} {
+  %0:2 = "tf.NonMaxSuppressionV4"(%boxes, %scores, %size, %iou, %score) {pad_to_max_output_size = true} : (tensor<100x4xf32>, tensor<100xf32>, tensor<i32>, tensor<f32>, tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
+  return %0#0, %0#1 : tensor<10xi32>, tensor<i32>
+}
+
+// -----
+// RUN: fuse-composites
+// No results, four arguments, boxes of a batch: the bodies stay.
+// CHECK: func.func private @no_results
+// CHECK-NEXT: tf.NoOp
+func.func private @no_results(%boxes: tensor<100x4xf32>, %scores: tensor<100xf32>, %size: tensor<i32>, %iou: tensor<f32>, %score: tensor<f32>)
+    attributes {tf._implements = "non_max_suppression_padded_v2"} {
+  "tf.NoOp"() : () -> ()
+  return
+}
+// CHECK: func.func private @four_arguments
+// CHECK-NOT: tfl.
+func.func private @four_arguments(%boxes: tensor<100x4xf32>, %scores: tensor<100xf32>, %size: tensor<i32>, %iou: tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
+    attributes {tf._implements = "non_max_suppression_padded_v2"} {
+  %0 = "tf.Const"() {value = dense<0> : tensor<10xi32>} : () -> tensor<10xi32>
+  return %0, %size : tensor<10xi32>, tensor<i32>
+}
+// CHECK: func.func private @batch
+// CHECK-NOT: tfl.
+func.func private @batch(%boxes: tensor<2x100x4xf32>, %scores: tensor<2x100xf32>, %size: tensor<i32>, %iou: tensor<f32>, %score: tensor<f32>) -> (tensor<2x10xi32>, tensor<i32>)
+    attributes {tf._implements = "non_max_suppression_padded_v2"} {
+  %0 = "tf.Const"() {value = dense<0> : tensor<2x10xi32>} : () -> tensor<2x10xi32>
+  return %0, %size : tensor<2x10xi32>, tensor<i32>
+}
