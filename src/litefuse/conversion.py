@@ -16,13 +16,16 @@ from litefuse.importer import EntryPoint, default_signatures, import_saved_model
 from litefuse.job import ConversionJob
 from litefuse.passes.call_graph import functions
 from litefuse.passes.call_once import CallOnce
+from litefuse.passes.check_constants import CheckConstants
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
+from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.tensor_names import NameTensors
-from litefuse.passes.variables import INITIALIZER, InitializeVariables
+from litefuse.passes.variables import InitializeVariables
+from litefuse.passes.zero_factors import KeepZeroFactors
 from litefuse.report import CompositeReport, Report
 from litefuse.saved_model import load
 
@@ -89,7 +92,10 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     values = VariableValues(imported)
     analysis = analyze(imported, job.source, steps.begin, values=values, check_fusions=job.check_fusions)
     _require_fused(job.require_fused, analysis.composites)
-    run_passes(module, [InitializeVariables(values), LowerEnsureShape(), FoldConstants()], steps.begin)
+    initializers: list[str] = []
+    run_passes(module, [InitializeVariables(values, initializers), LowerEnsureShape()], steps.begin)
+    _inline_and_fold(module, steps)
+    run_passes(module, [KeepZeroFactors()], steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:
@@ -99,8 +105,9 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     lower(module)
     finishing = [
         OutlineLoops(),
+        CheckConstants(),
         EmitCustomOps(job.allow_custom_ops),
-        CallOnce(INITIALIZER, tuple(entry.symbol for entry in imported.entry_points)),
+        CallOnce(initializers, tuple(entry.symbol for entry in imported.entry_points)),
         NameTensors({entry.symbol: _tensor_names(entry) for entry in imported.entry_points}),
     ]
     run_passes(module, finishing, steps.begin)
@@ -124,6 +131,17 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         size=job.output.stat().st_size,
         timings=steps.timings,
     )
+
+
+def _inline_and_fold(module: ir.Module, steps: _Steps) -> None:
+    """Inlines calls and computes what constants decide: sizes, and which branches are taken, which are calls again."""
+    while True:
+        # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-factors prevents.
+        run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
+        run_passes(module, [FoldConstants()], steps.begin)
+        steps.begin(FoldBranches.name)
+        if not FoldBranches().run(module):
+            return
 
 
 def _tensor_names(entry: EntryPoint) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -27,6 +27,7 @@ from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
+from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.fuse import FuseComposites
 from litefuse.passes.lower_case import LowerCase
@@ -35,7 +36,8 @@ from litefuse.passes.pipeline import Pass, run_passes
 from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.tensor_names import NameTensors
-from litefuse.passes.variables import INITIALIZER, FreezeVariables, InitializeVariables
+from litefuse.passes.variables import FreezeVariables, InitializeVariables
+from litefuse.passes.zero_factors import KeepZeroFactors
 
 Values = dict[str, str]
 
@@ -45,13 +47,15 @@ def _values(values: Values) -> Callable[[str], ir.Attribute]:
 
 
 PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
-    "call-once": lambda options, _: CallOnce(INITIALIZER, tuple(options["entry"].split("+"))),
+    "call-once": lambda options, _: CallOnce(["initialize_variables"], tuple(options["entry"].split("+"))),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
+    "fold-branches": lambda _o, _v: FoldBranches(),
     "fold-constants": lambda _o, _v: FoldConstants(),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),
-    "initialize-variables": lambda _, values: InitializeVariables(_values(values)),
+    "initialize-variables": lambda _, values: InitializeVariables(_values(values), []),
+    "keep-zero-factors": lambda _o, _v: KeepZeroFactors(),
     "lift-reads": lambda _o, _v: LiftReads(),
     "lower-case": lambda _o, _v: LowerCase(),
     "lower-ensure-shape": lambda _o, _v: LowerEnsureShape(),
@@ -85,7 +89,7 @@ def _passes(text: str) -> list[Pass | str]:
         if not name:
             continue
         pairs = dict(option.split("=", 1) for option in options.split()) if options else {}
-        found.append(PASSES[name](pairs, values) if name in PASSES else name)
+        found.append(PASSES[name](pairs, values) if name in PASSES else f"{name}{{{options}}}")
     return found
 
 

@@ -425,3 +425,23 @@ def called_twice(tf: Any) -> Any:
 
 def test_loop_in_a_function_that_is_called_twice(tensorflow: TensorFlow) -> None:
     check(tensorflow, tensorflow.save(called_twice), normal({"x": (None, 3)}))
+
+
+def moved_variables(tf: Any) -> Any:
+    """Loop variables that the body hands on in other places; the runtime writes one after the other."""
+
+    def serve(n: Any, x: Any) -> Any:
+        def body(i: Any, a: Any, b: Any, c: Any, flag: Any, other: Any) -> Any:
+            return i + 1, a * 2.0, a, b, tf.logical_not(flag), flag
+
+        start = (tf.constant(0), x, x + 1.0, x + 2.0, tf.constant(True), tf.constant(False))
+        _, a, b, c, flag, other = tf.while_loop(lambda i, *_: i < n, body, start)
+        return {"a": a, "b": b, "c": c, "flag": flag, "other": other}
+
+    return serving(tf, serve, ("n", [], "int32"), ("x", [None, 2], "float32"))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_loop_variables_that_move(tensorflow: TensorFlow, n: int) -> None:
+    inputs = [each | {"n": np.array(n, np.int32)} for each in normal({"x": (None, 2)})]
+    check(tensorflow, tensorflow.save(moved_variables), inputs)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.errors import ConversionError
+from litefuse.errors import ConversionError, UnsupportedOpsError
 from tests.tensorflow.checking import check, check_calls, normal, op_counts
 
 if TYPE_CHECKING:
@@ -354,3 +354,42 @@ def test_variable_whose_shape_changes_is_refused(tensorflow: TensorFlow) -> None
 def test_variable_that_starts_empty_is_refused(tensorflow: TensorFlow) -> None:
     with pytest.raises(ConversionError, match=r"(?s)seen.*shape"):
         litefuse.convert(tensorflow.save(state_of_growing_shape, 0))
+
+
+def initialize_variables(tf: Any, written: bool) -> Any:
+    module = tf.Module()
+    module.count = tf.Variable(3, name="count")
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32, name="x")])
+    def serve(x: Any) -> Any:
+        return {"y": module.count.assign_add(x) if written else module.count + x}
+
+    module.serve = serve
+    return module, {"initialize_variables": serve}
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_signature_with_the_name_of_the_initialiser(tensorflow: TensorFlow, written: bool) -> None:
+    path = tensorflow.save(initialize_variables, written)
+    check(tensorflow, path, {"x": np.array(2, np.int32)}, signature="initialize_variables")
+
+
+def sliced_assignment(tf: Any) -> Any:
+    module = tf.Module()
+    module.row = tf.Variable(np.zeros(4, np.float32), name="row")
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        module.row[1].assign(x)
+        return {"row": module.row.read_value()}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("allow", [False, True])
+def test_op_on_a_variable_never_becomes_a_custom_op(tensorflow: TensorFlow, allow: bool) -> None:
+    path = tensorflow.save(sliced_assignment)
+    with pytest.raises(UnsupportedOpsError) as caught:
+        litefuse.convert(path, allow_custom_ops=allow)
+    assert [op.op for op in caught.value.ops] == ["ResourceStridedSliceAssign"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from litefuse.engine.mlir import func, ir
 
-__all__ = ["Annotation", "attribute_value", "read_annotation"]
+__all__ = ["ANNOTATIONS", "Annotation", "attribute_value", "read_annotation"]
 
 #: The function attributes that mark a composite; Keras 2 writes the second.
 ANNOTATIONS = ("tf._implements", "tf.api_implements")

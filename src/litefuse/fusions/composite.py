@@ -81,3 +81,8 @@ class Composite:
     def arg_types(self) -> list[TensorType]:
         """The arguments' dtypes and shapes."""
         return [tensor_type_of(value) for value in self.args]
+
+    @property
+    def result_tensor_types(self) -> list[TensorType]:
+        """The results' dtypes and shapes."""
+        return [tensor_type_of(kind) for kind in self.result_types]

@@ -6,11 +6,14 @@ import importlib
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from litefuse.errors import FusionError
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from litefuse.engine.mlir import ir
     from litefuse.fusions.builder import Builder
     from litefuse.fusions.composite import Composite
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Fusion", "find_fusion", "fusion", "pickle_registered", "registered_fusions", "unpickle_registered"]
 
 _ENTRY_POINTS = "litefuse.fusions"
+_FAMILIES = ("detection_postprocess", "embedding", "non_max_suppression")
 
 
 class Fusion:
@@ -44,6 +48,9 @@ class Fusion:
     #: The self-check's tolerance: the largest difference of a float result, relative to the largest value (at least 1).
     tolerance: ClassVar[float] = 1e-5
 
+    #: Why there is no self-check, for an interface whose bodies are placeholders by its definition; None: there is one.
+    unchecked: ClassVar[str | None] = None
+
     def verify(self, composite: Composite) -> str | None:
         """The reason why this composite cannot be fused, or None.
 
@@ -62,6 +69,22 @@ class Fusion:
             FusionError: It cannot be built after all; the message becomes the reason in the report.
         """
         raise NotImplementedError
+
+    def check_inputs(
+        self, composite: Composite, size: int, random: np.random.Generator
+    ) -> Sequence[npt.NDArray[Any]] | None:
+        """The self-check's inputs, for a composite that is defined for some values of its arguments only.
+
+        Args:
+            composite: The composite; only its types mean anything here.
+            size: What to use for unknown dimensions, or to derive their sizes from.
+            random: Where the values come from.
+
+        Returns:
+            One array for each argument; None for the normally distributed floats and small integers that it gets else.
+        """
+        del composite, size, random
+        return None
 
 
 _FusionType = TypeVar("_FusionType", bound=type[Fusion])
@@ -129,8 +152,8 @@ def _load() -> None:
         return
     _loading = True
     try:
-        importlib.import_module("litefuse.fusions.embedding")  # its import registers it
-
+        for family in _FAMILIES:
+            importlib.import_module(f"litefuse.fusions.{family}")  # its import registers it
         for entry_point in entry_points(group=_ENTRY_POINTS):
             try:
                 entry_point.load()

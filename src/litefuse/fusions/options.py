@@ -15,8 +15,8 @@ __all__ = ["encode_options"]
 def encode_options(attributes: Mapping[str, Any]) -> bytes:
     """Encodes attributes as the flexbuffer map that a custom op's kernel reads.
 
-    An int becomes an Int, a float a 32-bit Float (what TensorFlow's attributes hold), a str or bytes a String, a bool a
-    Bool, and a list of any one of these a vector (a typed one for numbers). Keys are sorted.
+    An int becomes an Int, a float a 32-bit Float (what TensorFlow's attributes hold), a str a String, bytes a
+    Blob, a bool a Bool, and a list of any one of these a vector (a typed one for numbers). Keys are sorted.
     Format: https://flatbuffers.dev/flexbuffers/.
 
     Raises:
@@ -27,7 +27,7 @@ def encode_options(attributes: Mapping[str, Any]) -> bytes:
     builder = flexbuffers.Builder()
     with builder.Map():
         for name in sorted(attributes):
-            builder.Key(name)
+            builder.Key(name.encode())
             _add(builder, attributes[name])
     return bytes(builder.Finish())
 
@@ -52,8 +52,10 @@ def _add(builder: flexbuffers.Builder, value: Any) -> None:
         builder.Int(value)
     elif isinstance(value, float):
         builder.Float(value, byte_width=4)
-    elif isinstance(value, (str, bytes)):
+    elif isinstance(value, str):
         builder.String(value)
+    elif isinstance(value, bytes):
+        builder.Blob(value)
     else:
         # Numbers in typed vectors, as TFLiteConverter writes them; typed vectors of strings are deprecated.
         typed = bool(value) and not isinstance(value[0], (str, bytes))

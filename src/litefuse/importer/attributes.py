@@ -68,6 +68,8 @@ def _list(value: AttrValue.ListValue) -> ir.ArrayAttr:
 
 def attribute_dict(values: Mapping[str, AttrValue]) -> ir.DictAttr:
     """The attributes of a NameAttrList or a function as one dictionary; a function keeps its own attributes in it."""
+    if "" in values:
+        raise GraphError("has an attribute without a name")
     return ir.DictAttr.get({name: _nested(value) for name, value in sorted(values.items())})
 
 

@@ -121,6 +121,8 @@ class _ModuleImporter:
         return self._symbols[function]
 
     def _import_entry(self, signature: Signature) -> EntryPoint:
+        if not signature.key:
+            raise GraphError("a signature has an empty name", hint="Give it a name, or select others by their names.")
         function = self._library[signature.function]
         where = f"signature {signature.key}"
         try:

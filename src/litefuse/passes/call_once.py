@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,22 +19,21 @@ class CallOnce:
     The runtime runs it once for all of them, however often and in which order they are called.
 
     Attributes:
-        initializer: The symbol of the function; nothing happens when the module has none.
+        initializers: The symbols of the functions that it runs.
         entry_points: The exported functions.
     """
 
     name: ClassVar[str] = "call-once"
-    initializer: str
+    initializers: Sequence[str]
     entry_points: tuple[str, ...]
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
-        if self.initializer not in by_symbol:
-            return False
-        for symbol in self.entry_points:
-            ir.Operation.create(
-                "tfl.call_once",
-                attributes={"session_init_function": ir.StringAttr.get(self.initializer)},
-                ip=ir.InsertionPoint.at_block_begin(by_symbol[symbol].entry_block),
-            )
-        return True
+        for initializer in self.initializers:
+            for symbol in self.entry_points:
+                ir.Operation.create(
+                    "tfl.call_once",
+                    attributes={"session_init_function": ir.StringAttr.get(initializer)},
+                    ip=ir.InsertionPoint.at_block_begin(by_symbol[symbol].entry_block),
+                )
+        return bool(self.initializers)

@@ -12,6 +12,8 @@ from litefuse.passes.call_graph import callees, callees_first, functions, operat
 
 __all__ = ["RefineCallTypes"]
 
+_SAME_TYPE = frozenset({"tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.CheckNumerics"})
+
 
 @dataclass(frozen=True)
 class RefineCallTypes:
@@ -30,6 +32,8 @@ class RefineCallTypes:
             function = by_symbol[symbol]
             refined = False
             for op in operations(function):
+                if op.name in _SAME_TYPE:
+                    refined |= _refine(op.results[0], op.operands[0].type)
                 if op.name == "tf.While":  # its result types are those of the operands, which it must not contradict
                     continue
                 called = [_result_types(by_symbol[callee]) for callee in callees(op) if callee in by_symbol]

@@ -20,6 +20,8 @@ __all__ = ["EmitCustomOps"]
 _EXPORTED = frozenset({"arith.constant", "func.call", "func.return", "tf.If"})
 _EXPORTED_DIALECTS = frozenset({"tfl", "stablehlo", "vhlo"})
 
+_VARIABLE_OPS = frozenset({"tf.VarHandleOp", "tf.ReadVariableOp", "tf.AssignVariableOp"})
+
 # LiteRT's TensorType enum (schema.fbs), in which type attributes are written.
 _TENSOR_TYPES = {
     name: number
@@ -51,9 +53,11 @@ class EmitCustomOps:
 
     def run(self, module: ir.Module) -> bool:
         left = [(function, op) for function in functions(module).values() for op in _left_over(function)]
-        refused = [_describe(function, op) for function, op in left if not self._allows(_tf_name(op))]
+        refused = [(function, op) for function, op in left if _is_stateful(op) or not self._allows(_tf_name(op))]
         if refused:
-            raise _error(refused)
+            # What reads and assigns a variable is left as well when another op on it is: that one is to blame.
+            blamed = [each for each in refused if each[1].name not in _VARIABLE_OPS]
+            raise _error([_describe(function, op) for function, op in blamed or refused])
         for function, op in left:
             _replace(function, op)
         return bool(left)
@@ -69,6 +73,11 @@ def _left_over(function: func.FuncOp) -> Iterator[ir.OpView]:
         dialect = op.name.partition(".")[0]
         if op.name == "tfl.custom_tf" or (op.name not in _EXPORTED and dialect not in _EXPORTED_DIALECTS):
             yield op
+
+
+def _is_stateful(op: ir.OpView) -> bool:
+    """Whether the op works on a resource, which no custom op's kernel gets at."""
+    return any("!tf_type.resource" in str(value.type) for value in (*op.operands, *op.results))
 
 
 def _tf_op(op: ir.OpView) -> ir.OpView:

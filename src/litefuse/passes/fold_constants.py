@@ -240,6 +240,15 @@ def _negative(_op: ir.OpView, value: _Array) -> _Array:
     return np.negative(value)
 
 
+def _negation(_op: ir.OpView, value: _Array) -> _Array:
+    return np.logical_not(value)
+
+
+def _to_bool(_op: ir.OpView, operands: Sequence[_Array | None]) -> _Array | None:
+    (value,) = operands
+    return None if value is None or value.ndim else value != 0
+
+
 def _cast(op: ir.OpView, value: _Array) -> _Array | None:
     target = str(ir.ShapedType(op.results[0].type).element_type)
     return value if target in ("i8", "i16", "i32", "i64") and value.dtype.kind == "i" else None
@@ -251,15 +260,24 @@ _EVALUATORS: dict[str, _Evaluator] = {
     "tf.Cast": _of_values(_cast),
     "tf.ConcatV2": _of_values(_concatenate),
     "tf.ExpandDims": _of_values(_expand_dims),
+    "tf.Equal": _binary(np.equal),
     "tf.Fill": _of_values(_fill),
     "tf.FloorDiv": _division(np.floor_divide),
     "tf.FloorMod": _division(np.mod),
     "tf.GatherV2": _gather,
+    "tf.Greater": _binary(np.greater),
+    "tf.GreaterEqual": _binary(np.greater_equal),
     "tf.Identity": _of_values(_identity),
+    "tf.Less": _binary(np.less),
+    "tf.LessEqual": _binary(np.less_equal),
+    "tf.LogicalAnd": _binary(np.logical_and),
+    "tf.LogicalNot": _of_values(_negation),
+    "tf.LogicalOr": _binary(np.logical_or),
     "tf.Maximum": _binary(np.maximum),
     "tf.Minimum": _binary(np.minimum),
     "tf.Mul": _binary(np.multiply),
     "tf.Neg": _of_values(_negative),
+    "tf.NotEqual": _binary(np.not_equal),
     "tf.Pack": _of_values(_pack),
     "tf.Prod": _reduction(np.prod),
     "tf.Range": _of_values(_range),
@@ -271,4 +289,5 @@ _EVALUATORS: dict[str, _Evaluator] = {
     "tf.Sub": _binary(np.subtract),
     "tf.Sum": _reduction(np.sum),
     "tf.Tile": _of_values(_tile),
+    "tf.ToBool": _to_bool,
 }

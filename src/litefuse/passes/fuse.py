@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import FusionError, LitefuseError
@@ -15,7 +18,7 @@ from litefuse.fusions.composite import Composite, tensor_type_of
 from litefuse.fusions.fusable_op import FusableOp
 from litefuse.fusions.fusion import Fusion, find_fusion
 from litefuse.passes.call_graph import callees, function_symbol, functions, operations, original_name
-from litefuse.verify.result import CheckResult
+from litefuse.verify.result import CheckResult, InputsOfSize
 
 __all__ = ["Check", "FuseComposites", "Outcome"]
 
@@ -24,7 +27,13 @@ class Check(Protocol):
     """Compares a composite with its replacement, see ``litefuse.verify.self_check``."""
 
     def __call__(
-        self, module: ir.Module, composite: func.FuncOp, replacement: func.FuncOp, *, tolerance: float
+        self,
+        module: ir.Module,
+        composite: func.FuncOp,
+        replacement: func.FuncOp,
+        *,
+        tolerance: float,
+        inputs: InputsOfSize | None,
     ) -> CheckResult: ...
 
 
@@ -119,7 +128,11 @@ class FuseComposites:
             checked = CheckResult()
             # The body of a composite that its author declared a custom op may be a placeholder.
             if reason is None and self.check is not None and not isinstance(fusion, FusableOp):
-                checked = self.check(module, function, replacement, tolerance=fusion.tolerance)
+                if fusion.unchecked is None:
+                    inputs = _check_inputs(fusion, composite)
+                    checked = self.check(module, function, replacement, tolerance=fusion.tolerance, inputs=inputs)
+                else:
+                    checked = CheckResult(unchecked=fusion.unchecked)
                 reason = checked.problem
         except BaseException:
             replacement.operation.erase()
@@ -127,9 +140,12 @@ class FuseComposites:
         if reason is not None:
             replacement.operation.erase()
             return replace(outcome, reason=reason)
-        fused_into = ", ".join(_op_name(op) for op in operations(replacement) if op.name != "func.return")
+        fused_into = ", ".join(_op_name(op) for op in operations(replacement) if op.name not in _UNNAMED)
         _swap_bodies(function, replacement)
         return replace(outcome, kind="fused", fused_into=fused_into, error=checked.error, unchecked=checked.unchecked)
+
+
+_UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # no ops in a model
 
 
 def _empty_copy(function: func.FuncOp) -> func.FuncOp:
@@ -140,8 +156,22 @@ def _empty_copy(function: func.FuncOp) -> func.FuncOp:
     return copy
 
 
+def _where(fusion: Fusion, composite: Composite) -> str:
+    return f"fusion {type(fusion).__qualname__}, composite {composite.name!r} (function {composite.function})"
+
+
+def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize:
+    def inputs(size: int, random: np.random.Generator) -> Sequence[npt.NDArray[Any]] | None:
+        try:
+            return fusion.check_inputs(composite, size, random)
+        except Exception as error:
+            raise FusionError(f"check_inputs failed: {error!r}", where=_where(fusion, composite)) from error
+
+    return inputs
+
+
 def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp) -> str | None:
-    where = f"fusion {type(fusion).__qualname__}, composite {composite.name!r} (function {composite.function})"
+    where = _where(fusion, composite)
     try:
         reason = fusion.verify(composite)
         if reason is not None:

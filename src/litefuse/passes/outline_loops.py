@@ -58,6 +58,7 @@ def _outline(module: ir.Module, loop: ir.OpView, base: str) -> None:
         for block in (cond, body):
             argument = block.add_argument(value.type, value.location)
             _replace_uses_inside(block, value, argument)
+    _copy_moved_variables(body)
     _yield_also(body, list(body.arguments)[len(body.arguments) - len(captures) :])
 
     operands = [*loop.operands, *captures]
@@ -110,6 +111,26 @@ def _replace_uses_inside(block: ir.Block, old: ir.Value, new: ir.Value) -> None:
         for region in op.regions:
             for nested in region.blocks:
                 _replace_uses_inside(nested, old, new)
+
+
+def _copy_moved_variables(body: ir.Block) -> None:
+    """Copies a loop variable that the body yields in a later place.
+
+    The runtime writes the next values over the present ones, one after the other: a later place would get what an
+    earlier one has overwritten already.
+    """
+    terminator = list(body.operations)[-1]
+    for position, value in enumerate(terminator.operands):
+        if isinstance(value.owner, ir.Block) and ir.BlockArgument(value).arg_number < position:
+            boolean = str(ir.ShapedType(value.type).element_type) == "i1"
+            copy = ir.Operation.create(
+                "tfl.logical_or" if boolean else "tfl.maximum",  # of a value with itself
+                results=[value.type],
+                operands=[value, value],
+                loc=terminator.location,
+                ip=ir.InsertionPoint(terminator),
+            )
+            terminator.operands[position] = copy.result
 
 
 def _yield_also(block: ir.Block, values: Sequence[ir.Value]) -> None:

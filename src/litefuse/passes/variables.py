@@ -9,16 +9,19 @@ from typing import ClassVar
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
+from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import functions, operations, original_name
 from litefuse.passes.resources import resource_value_type
 
-__all__ = ["INITIALIZER", "FreezeVariables", "InitializeVariables", "Verdict"]
+__all__ = ["FreezeVariables", "InitializeVariables", "Verdict"]
 
 _HANDLE = "tf.VarHandleOp"
+# What the runtime's ASSIGN_VARIABLE and READ_VARIABLE take.
+_STATE_TYPES = frozenset({"f32", "f64", "i1", "i8", "ui8", "i32", "i64"})
 _READ = "tf.ReadVariableOp"
 
-#: The public function that assigns the mutable variables their initial values.
-INITIALIZER = "initialize_variables"
+# The public function that assigns the mutable variables their initial values.
+_INITIALIZER = "initialize_variables"
 
 
 @dataclass(frozen=True)
@@ -118,26 +121,39 @@ class InitializeVariables:
 
     Attributes:
         values: The elements attribute of a variable's value by its ``shared_name``.
+        initializers: Filled with the symbol of that function, if it is needed.
+
+    Raises:
+        GraphError: A variable of a dtype or shape that LiteRT's variables cannot have.
     """
 
     name: ClassVar[str] = "initialize-variables"
     values: Callable[[str], ir.Attribute]
+    initializers: list[str]
 
     def run(self, module: ir.Module) -> bool:
         handles = _handles(module)
         if not handles:
             return False
-        if INITIALIZER in functions(module):
-            raise GraphError(f"a function of the model is called {INITIALIZER!r}, which litefuse needs for itself")
+        symbol = _INITIALIZER
+        while symbol in functions(module):
+            symbol += "_"
+        self.initializers.append(symbol)
         with ir.InsertionPoint(module.body):
-            function = func.FuncOp(INITIALIZER, ir.FunctionType.get([], []), visibility="public")
+            function = func.FuncOp(symbol, ir.FunctionType.get([], []), visibility="public")
         block = function.add_entry_block()
         with ir.InsertionPoint(block):
             for variable, ((_, handle), *_) in handles.items():
                 kind = resource_value_type(handle.results[0])
+                if kind is not None and str(kind.element_type) not in _STATE_TYPES:
+                    raise GraphError(
+                        f"variable {variable!r} is written and is {tensor_type_of(kind)}; LiteRT's variables hold float32, float64, "
+                        "bool, int8, uint8, int32 and int64",
+                        hint="Use one of these dtypes for what the model writes.",
+                    )
                 if kind is None or not kind.has_static_shape:
                     raise GraphError(
-                        f"variable {variable!r} is written and its shape may change ({kind}); LiteRT's variables keep "
+                        f"variable {variable!r} is written and its shape may change ({tensor_type_of(kind) if kind else 'unknown'}); LiteRT's variables keep "
                         "theirs",
                         hint="Declare the variable with a fixed shape.",
                     )

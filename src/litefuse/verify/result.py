@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-__all__ = ["CheckResult"]
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["CheckResult", "InputsOfSize"]
+
+#: The inputs for a size of the unknown dimensions; None when any random values will do.
+InputsOfSize: TypeAlias = Callable[[int, np.random.Generator], Sequence[npt.NDArray[Any]] | None]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ import numpy.typing as npt
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import InterpreterError, LitefuseError
-from litefuse.fusions.composite import TensorType, tensor_type_of
+from litefuse.fusions.composite import tensor_type_of
 from litefuse.verify.inputs import random_inputs
-from litefuse.verify.result import CheckResult
+from litefuse.verify.result import CheckResult, InputsOfSize
 from litefuse.verify.standalone import standalone_model
 
 __all__ = ["self_check"]
@@ -21,7 +22,13 @@ _SIZES = (1, 3, 3)
 
 
 def self_check(
-    module: ir.Module, composite: func.FuncOp, replacement: func.FuncOp, *, tolerance: float, seed: int = 0
+    module: ir.Module,
+    composite: func.FuncOp,
+    replacement: func.FuncOp,
+    *,
+    tolerance: float,
+    inputs: InputsOfSize | None = None,
+    seed: int = 0,
 ) -> CheckResult:
     """Runs a composite and its replacement on the same random inputs in the stock runtime.
 
@@ -32,6 +39,7 @@ def self_check(
         composite: The annotated function with its own body.
         replacement: A function of the same arguments with the fused op.
         tolerance: The largest relative difference of float results that is allowed; others must be equal.
+        inputs: Where the inputs come from, if the composite is not defined for any random values.
         seed: The seed of the random inputs.
     """
     # The runtime is loaded only where there is something to check.
@@ -52,16 +60,24 @@ def self_check(
             runners.append(Interpreter(model_content=model).get_signature_runner())
         except (LitefuseError, RuntimeError, ValueError) as error:
             return CheckResult(unchecked=f"the runtime does not load it: {error}")
-    return _compare(runners, types, tolerance, np.random.default_rng(seed))
+    random = np.random.default_rng(seed)
+
+    def values(size: int) -> Sequence[npt.NDArray[Any]] | str:
+        given = inputs(size, random) if inputs is not None else None
+        return given if given is not None else random_inputs(types, size, random)
+
+    return _compare(runners, values, tolerance)
 
 
-def _compare(runners: list[Any], types: list[TensorType], tolerance: float, random: np.random.Generator) -> CheckResult:
+def _compare(
+    runners: list[Any], inputs: Callable[[int], Sequence[npt.NDArray[Any]] | str], tolerance: float
+) -> CheckResult:
     worst = 0.0
     for size in _SIZES:
-        inputs = random_inputs(types, size, random)
-        if isinstance(inputs, str):
-            return CheckResult(unchecked=inputs)
-        named = {f"x{index}": value for index, value in enumerate(inputs)}
+        values = inputs(size)
+        if isinstance(values, str):
+            return CheckResult(unchecked=values)
+        named = {f"x{index}": value for index, value in enumerate(values)}
         try:
             expected = runners[0](**named)
         except (RuntimeError, ValueError) as error:

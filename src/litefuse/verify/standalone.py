@@ -8,6 +8,7 @@ from pathlib import Path
 from litefuse.engine.lowering import lower, set_signature, write_flatbuffer
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError
+from litefuse.fusions.annotation import ANNOTATIONS
 from litefuse.passes.call_graph import callees, function_symbol, functions, operations
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.outline_loops import OutlineLoops
@@ -42,6 +43,9 @@ def standalone_model(module: ir.Module, function: func.FuncOp) -> bytes:
                     waiting.append(by_symbol[symbol])
     for symbol, copy in functions(alone).items():
         entry = symbol == function_symbol(function)
+        for key in ANNOTATIONS:  # the engine would fuse some of them itself, and the body is what is asked for
+            if key in copy.attributes:
+                del copy.attributes[key]
         copy.attributes["sym_visibility"] = ir.StringAttr.get("public" if entry else "private")
         if entry:
             copy.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)

@@ -1,0 +1,137 @@
+"""The postprocessing of single shot detectors: box decoding and non-maximum suppression."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from litefuse.fusions.fusion import Fusion, fusion
+
+if TYPE_CHECKING:
+    from litefuse.engine.mlir import ir
+    from litefuse.fusions.builder import Builder
+    from litefuse.fusions.composite import Composite, TensorType
+
+__all__ = ["DetectionPostprocess"]
+
+_ARGUMENTS = (("the box encodings", 3), ("the class scores", 3), ("the anchors", 2))
+_RESULTS = ("boxes", "classes", "scores", "count")
+_REQUIRED = {
+    "max_detections": int,
+    "max_classes_per_detection": int,
+    "num_classes": int,
+    "nms_score_threshold": float,
+    "nms_iou_threshold": float,
+    "y_scale": float,
+    "x_scale": float,
+    "h_scale": float,
+    "w_scale": float,
+}
+_OPTIONAL = {"use_regular_nms": bool, "detections_per_class": int}
+_POSITIVE = ("max_detections", "max_classes_per_detection", "num_classes", "detections_per_class")
+
+
+@fusion("TFLite_Detection_PostProcess")
+class DetectionPostprocess(Fusion):
+    """The postprocessing of a single shot detector becomes the custom op TFLite_Detection_PostProcess.
+
+    ``f(box_encodings [1, n, 4 or more], class_scores [1, n, num_classes (+ 1)], anchors [n, 4]) ->
+    (boxes [1, d, 4], classes [1, d], scores [1, d], count [1])``, all float32, with
+    ``d = max_detections * max_classes_per_detection``. LiteRT's interpreter has the kernel.
+
+    The annotation's attributes are the op's options: the ints ``max_detections``, ``max_classes_per_detection`` and
+    ``num_classes``, the floats ``nms_score_threshold``, ``nms_iou_threshold``, ``y_scale``, ``x_scale``, ``h_scale``
+    and ``w_scale``; there may be the bool ``use_regular_nms`` (false) and the int ``detections_per_class`` (100).
+    Definition: https://github.com/tensorflow/tensorflow/blob/master/tensorflow/lite/kernels/detection_postprocess.cc.
+    """
+
+    unchecked: ClassVar[str | None] = "the body of a detector's postprocessing is a placeholder"
+
+    def verify(self, composite: Composite) -> str | None:
+        if len(composite.args) != len(_ARGUMENTS):
+            return f"it has {len(composite.args)} arguments, not 3 (box encodings, class scores, anchors)"
+        if len(composite.result_types) != len(_RESULTS):
+            return f"it has {len(composite.result_types)} results, not 4 ({', '.join(_RESULTS)})"
+        return (
+            _attribute_problem(composite.attributes)
+            or _argument_problem(composite.arg_types, composite.attributes["num_classes"])
+            or _result_problem(composite.result_tensor_types, composite.attributes)
+        )
+
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        attributes = composite.attributes
+        options = {name: attributes[name] for name in _REQUIRED}
+        options["use_regular_nms"] = int(attributes.get("use_regular_nms", False))  # as TFLiteConverter writes it
+        if "detections_per_class" in attributes:
+            options["detections_per_class"] = attributes["detections_per_class"]
+        return b.custom("TFLite_Detection_PostProcess", composite.args, composite.result_types, options)
+
+
+def _attribute_problem(attributes: Mapping[str, Any]) -> str | None:
+    for name, kind in (_REQUIRED | _OPTIONAL).items():
+        if name not in attributes:
+            if name in _OPTIONAL:
+                continue
+            return f"it needs the attribute {name} ({kind.__name__}); it has {sorted(attributes)}"
+        if type(attributes[name]) is not kind:  # a bool is no int
+            return f"the attribute {name} is {attributes[name]!r}; TFLite_Detection_PostProcess takes {_a(kind)}"
+    unknown = sorted(
+        name for name in attributes if name not in _REQUIRED and name not in _OPTIONAL and name != "tfl_fusable_op"
+    )
+    if unknown:
+        return f"TFLite_Detection_PostProcess has no attribute {', '.join(unknown)}"
+    for name in _POSITIVE:
+        if name in attributes and attributes[name] < 1:
+            return f"the attribute {name} is {attributes[name]}; it is 1 or more"
+    if not 0 < attributes["nms_iou_threshold"] <= 1:
+        return f"the attribute nms_iou_threshold is {attributes['nms_iou_threshold']:g}; it is above 0 and at most 1"
+    for name in ("y_scale", "x_scale", "h_scale", "w_scale"):
+        if attributes[name] == 0 or not math.isfinite(attributes[name]):
+            return f"the attribute {name} is {attributes[name]:g}, which nothing can be divided by"
+    return None
+
+
+def _a(kind: type) -> str:
+    return f"an {kind.__name__}" if kind is int else f"a {kind.__name__}"
+
+
+def _argument_problem(arguments: Sequence[TensorType], num_classes: int) -> str | None:
+    shapes: list[tuple[int | None, ...]] = []
+    for (name, rank), kind in zip(_ARGUMENTS, arguments, strict=True):
+        if kind.dtype != "float32" or kind.shape is None or kind.rank != rank:
+            return f"{name} are {kind}; TFLite_Detection_PostProcess takes float32 of rank {rank}"
+        shapes.append(kind.shape)
+    boxes, scores, anchors = shapes
+    for (name, _), kind, batch in zip(_ARGUMENTS, arguments, (boxes[0], scores[0]), strict=False):
+        if batch not in {1, None}:
+            return f"{name} are {kind}; TFLite_Detection_PostProcess takes one image, a batch of 1"
+    if boxes[2] is not None and boxes[2] < 4:
+        return f"the box encodings are {arguments[0]}; a box has 4 coordinates (y, x, h, w) or more"
+    if anchors[1] not in {4, None}:
+        return f"the anchors are {arguments[2]}; an anchor has 4 coordinates (y, x, h, w)"
+    if scores[2] not in {num_classes, num_classes + 1, None}:
+        return f"the class scores are {arguments[1]}, but num_classes is {num_classes} (with the background one more)"
+    if len({boxes[1], scores[1], anchors[0]} - {None}) > 1:
+        return (
+            "the box encodings, class scores and anchors are " + ", ".join(map(str, arguments)) + ": not as many each"
+        )
+    return None
+
+
+def _result_problem(results: Sequence[TensorType], attributes: Mapping[str, Any]) -> str | None:
+    """Why the op's results do not fit; the scalars of a placeholder stand for any shape."""
+    count = attributes["max_detections"] * attributes["max_classes_per_detection"]
+    shapes = ((1, count, 4), (1, count), (1, count), (1,))
+    for index, (name, kind, shape) in enumerate(zip(_RESULTS, results, shapes, strict=True)):
+        fits = kind.shape in {None, ()} or (
+            kind.rank == len(shape)
+            and all(found in {size, None} for found, size in zip(kind.shape or (), shape, strict=True))
+        )
+        if kind.dtype != "float32" or not fits:
+            return f"result {index} ({name}) is {kind}, that of TFLite_Detection_PostProcess {_float32(shape)}"
+    return None
+
+
+def _float32(shape: tuple[int, ...]) -> str:
+    return f"float32[{','.join(map(str, shape))}]"

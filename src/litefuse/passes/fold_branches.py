@@ -1,0 +1,61 @@
+"""Branches whose condition is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.engine.mlir import ir
+from litefuse.passes.call_graph import call_operands, callees, functions, operations
+
+__all__ = ["FoldBranches"]
+
+
+@dataclass(frozen=True)
+class FoldBranches:
+    """Replaces ``tf.If`` on a constant by a call of the branch that it takes; inlining does the rest."""
+
+    name: ClassVar[str] = "fold-branches"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values():
+            for op in operations(function):
+                if op.name == "tf.If":
+                    taken = _taken(op)
+                    if taken is not None:
+                        _call(op, taken)
+                        modified = True
+        return modified
+
+
+def _taken(op: ir.OpView) -> str | None:
+    owner = op.operands[0].owner
+    if isinstance(owner, ir.Block) or owner.name != "tf.Const":
+        return None
+    condition = owner.attributes["value"]
+    if not isinstance(condition, ir.DenseElementsAttr) or condition.type.rank != 0:
+        return None
+    then_branch, else_branch = callees(op)
+    return then_branch if bool(np.array(condition)) else else_branch
+
+
+def _call(op: ir.OpView, symbol: str) -> None:
+    empty = ir.StringAttr.get("")
+    attributes: dict[str, ir.Attribute] = {
+        "f": ir.FlatSymbolRefAttr.get(symbol),
+        **dict.fromkeys(("config", "config_proto", "executor_type"), empty),
+    }
+    call = ir.Operation.create(
+        "tf.StatefulPartitionedCall",
+        results=[result.type for result in op.results],
+        operands=call_operands(op),
+        attributes=attributes,
+        loc=op.location,
+        ip=ir.InsertionPoint(op),
+    )
+    for old, new in zip(op.results, call.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.operation.erase()

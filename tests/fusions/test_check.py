@@ -1,0 +1,106 @@
+# ruff: noqa: E501  (MLIR does not wrap)
+"""What a fusion says about its self-check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from litefuse.engine.mlir import ir, mlir_context
+from litefuse.errors import FusionError
+from litefuse.fusions.builder import Builder
+from litefuse.fusions.composite import Composite
+from litefuse.fusions.fusion import Fusion, find_fusion
+from litefuse.passes.fuse import FuseComposites, Outcome
+from litefuse.verify.self_check import self_check
+
+# |x|, which is x where x is not negative
+ABS = """
+func.func private @composite(%x: tensor<?xf32>) -> tensor<?xf32> attributes {tf._implements = "composite"} {
+  %0 = "tf.Abs"(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+"""
+
+
+class Relu(Fusion):
+    """The same as the absolute value for positive arguments only."""
+
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        return b.op("tfl.relu", composite.args, composite.result_types)
+
+
+class OfPositive(Relu):
+    sizes: ClassVar[list[int]] = []
+
+    def check_inputs(
+        self, composite: Composite, size: int, random: np.random.Generator
+    ) -> Sequence[npt.NDArray[Any]] | None:
+        assert composite.arg_types[0].shape == (None,)
+        self.sizes.append(size)
+        return [random.uniform(1, 2, size).astype(np.float32)]
+
+
+class Failing(Relu):
+    def check_inputs(
+        self, composite: Composite, size: int, random: np.random.Generator
+    ) -> Sequence[npt.NDArray[Any]] | None:
+        raise ZeroDivisionError("nothing")
+
+
+class Placeholder(Relu):
+    unchecked = "the body says nothing"
+
+
+def fuse(text: str, fusion: Fusion) -> Outcome:
+    outcomes: list[Outcome] = []
+    with mlir_context():
+        module = ir.Module.parse(text)
+        FuseComposites(outcomes, self_check, lambda _: fusion).run(module)
+    (outcome,) = outcomes
+    return outcome
+
+
+def test_random_inputs_find_the_difference() -> None:
+    outcome = fuse(ABS, Relu())
+    assert (outcome.kind, outcome.unchecked) == ("inlined", None)
+    assert "it computes something else" in (outcome.reason or "")
+
+
+def test_inputs_of_the_fusion() -> None:
+    OfPositive.sizes.clear()
+    outcome = fuse(ABS, OfPositive())
+    assert (outcome.kind, outcome.error, outcome.unchecked) == ("fused", 0.0, None)
+    assert OfPositive.sizes == [1, 3, 3]
+
+
+def test_failure_of_the_inputs_is_an_error_of_the_fusion() -> None:
+    with pytest.raises(FusionError, match=r"fusion Failing.*check_inputs failed: ZeroDivisionError\('nothing'\)"):
+        fuse(ABS, Failing())
+
+
+def test_placeholder_is_not_checked() -> None:
+    outcome = fuse(ABS, Placeholder())
+    assert (outcome.kind, outcome.fused_into, outcome.error) == ("fused", "RELU", None)
+    assert outcome.unchecked == "the body says nothing"
+
+
+def test_the_body_is_run_though_the_engine_knows_the_annotation() -> None:
+    # The engine fuses an annotated entry function itself; the check would compare the op with itself.
+    text = """
+func.func private @composite(%table: tensor<10x4xf32>, %ids: tensor<3xi32>) -> tensor<3x4xf32> attributes {tf._implements = "embedding_matmul"} {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.GatherV2"(%table, %ids, %axis) {batch_dims = 0 : i64} : (tensor<10x4xf32>, tensor<3xi32>, tensor<i32>) -> tensor<3x4xf32>
+  %1 = "tf.Neg"(%0) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %1 : tensor<3x4xf32>
+}
+"""
+    fusion = find_fusion("embedding_matmul")
+    assert fusion is not None
+    outcome = fuse(text, fusion)
+    assert outcome.kind == "inlined"
+    assert "it computes something else" in (outcome.reason or "")

@@ -1,0 +1,45 @@
+"""Multiplications by weights that are zero, with an open batch: the engine would fold them into nonsense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.tensorflow.checking import check, normal
+from tests.tensorflow.process import TensorFlow
+
+
+def times(tf: Any, factor: Any) -> Any:
+    module = tf.Module()
+    module.factor = tf.Variable(factor)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], module.factor.dtype, name="x")])
+    def serve(x: Any) -> Any:
+        return {"y": x * module.factor, "z": module.factor * x + 1}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (1, 3), (1, 1)])
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_product_with_zero(tensorflow: TensorFlow, shape: tuple[int, ...], dtype: str) -> None:
+    path = tensorflow.save(times, np.zeros(shape, dtype))
+    inputs = [{"x": np.arange(3 * batch).reshape(batch, 3).astype(dtype)} for batch in (1, 3, 2)]
+    check(tensorflow, path, inputs)
+
+
+def zero_scales(tf: Any) -> Any:
+    layers = tf.keras.layers
+    x = image = tf.keras.Input([8, 8, 3], name="image")
+    x = layers.Conv2D(3, 3, padding="same", bias_initializer="normal")(x)
+    x = image + layers.BatchNormalization(gamma_initializer="zeros", beta_initializer="normal")(x)
+    x = x + layers.BatchNormalization(gamma_initializer="zeros", beta_initializer="normal")(tf.keras.ops.tanh(x))
+    x = x + layers.LayerNormalization(gamma_initializer="zeros", beta_initializer="normal")(x)
+    return tf.keras.Model(image, x)
+
+
+def test_normalisations_that_start_with_zero_scales(tensorflow: TensorFlow) -> None:
+    check(tensorflow, tensorflow.save(zero_scales), normal({"image": (None, 8, 8, 3)}))
