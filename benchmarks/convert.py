@@ -31,7 +31,7 @@ __all__ = ["main"]
 
 MODELS = ("MobileNetV2", "ResNet50", "EfficientNetB0", "MobileNetV3Small", "DenseNet121", "InceptionV3")
 SAMPLE_SECONDS = 0.05
-PACKAGES = ("litefuse", "litert-converter", "tensorflow", "keras", "numpy")
+PACKAGES = ("litefuse", "litert-converter", "tensorflow-cpu", "keras", "numpy")
 
 MAKE = """
 import sys, keras

@@ -270,6 +270,8 @@ def test_composite_inside_a_fused_composite_goes_with_it(tensorflow: TensorFlow)
     path = tensorflow.save(calls_another, implements("OuterOp"))
     result = check(tensorflow, path, PAIRS, custom_ops=[OuterOp])
     assert op_counts(result.model_bytes) == {"OuterOp": 1}
+    into = {composite.name: (composite.fused_into, composite.call_sites) for composite in result.report.composites}
+    assert into == {"OuterOp": ("OuterOp", 1), "my_custom_fused_op": ("the composite around it", 0)}
 
 
 def test_composite_inside_an_inlined_composite_is_fused(tensorflow: TensorFlow) -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "function_symbol",
     "functions",
     "is_call",
+    "is_public",
     "operations",
     "original_name",
     "set_callees",
@@ -51,6 +52,11 @@ def callees(op: ir.OpView | ir.Operation) -> list[str]:
         references = attribute if isinstance(attribute, ir.ArrayAttr) else (attribute,)
         symbols.extend(ir.FlatSymbolRefAttr(reference).value for reference in references)
     return symbols
+
+
+def is_public(function: func.FuncOp) -> bool:
+    """Whether the function can be called from outside the module."""
+    return "sym_visibility" not in function.attributes or "public" in str(function.attributes["sym_visibility"])
 
 
 def set_callees(op: ir.OpView | ir.Operation, symbols: list[str]) -> None:

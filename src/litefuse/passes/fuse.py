@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -17,7 +17,7 @@ from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite, tensor_type_of
 from litefuse.fusions.fusable_op import FusableOp
 from litefuse.fusions.fusion import Fusion, find_fusion
-from litefuse.passes.call_graph import callees, function_symbol, functions, operations, original_name
+from litefuse.passes.call_graph import callees, function_symbol, functions, is_public, operations, original_name
 from litefuse.verify.result import CheckResult, InputsOfSize
 
 __all__ = ["Check", "FuseComposites", "Outcome"]
@@ -86,22 +86,24 @@ class FuseComposites:
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
-        calls = Counter(
-            symbol for function in by_symbol.values() for op in operations(function) for symbol in callees(op)
-        )
-        modified = False
+        calls = _calls(by_symbol)
+        found: dict[str, Outcome] = {}
         for symbol, function in by_symbol.items():
             annotation = read_annotation(function)
             if annotation is None:
                 continue
             name = original_name(function)
             outcome = Outcome(annotation.name, name, calls[symbol], "inlined")
-            self.outcomes.append(self._fuse(module, function, annotation, outcome))
+            found[symbol] = self._fuse(module, function, annotation, outcome)
             for key in ANNOTATIONS:
                 if key in function.attributes:
                     del function.attributes[key]
-            modified = True
-        return modified
+        remaining = _calls(by_symbol)
+        for symbol, outcome in found.items():
+            swallowed = calls[symbol] and not remaining[symbol]  # all its callers were fused, with it inside
+            within = {"kind": "fused", "fused_into": "the composite around it", "reason": None} if swallowed else {}
+            self.outcomes.append(replace(outcome, call_sites=remaining[symbol], **within))
+        return bool(found)
 
     def _fuse(self, module: ir.Module, function: func.FuncOp, annotation: Annotation, outcome: Outcome) -> Outcome:
         """Fuses one function; what became of it."""
@@ -146,6 +148,21 @@ class FuseComposites:
 
 
 _UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # no ops in a model
+
+
+def _calls(by_symbol: Mapping[str, func.FuncOp]) -> Counter[str]:
+    """How many ops call each function, in functions that are exported or called themselves."""
+    calls: Counter[str] = Counter()
+    waiting = [symbol for symbol, function in by_symbol.items() if is_public(function)]
+    seen = set(waiting)
+    while waiting:
+        for op in operations(by_symbol[waiting.pop()]):
+            for symbol in callees(op):
+                calls[symbol] += 1
+                if symbol in by_symbol and symbol not in seen:
+                    seen.add(symbol)
+                    waiting.append(symbol)
+    return calls
 
 
 def _empty_copy(function: func.FuncOp) -> func.FuncOp:

@@ -22,6 +22,7 @@ from litefuse.passes.call_graph import (
     function_symbol,
     functions,
     is_call,
+    is_public,
     operations,
     original_name,
     set_callees,
@@ -76,17 +77,13 @@ class LiftReads:
         for symbol in callees_first(by_symbol):
             function = by_symbol[symbol]
             sites = call_sites[symbol]
-            if symbol in writers or _is_public(function) or any(site.name not in _PLAIN_CALLS for site in sites):
+            if symbol in writers or is_public(function) or any(site.name not in _PLAIN_CALLS for site in sites):
                 continue
             reads = _only_read(function)
             if reads:
                 _lift(function, reads, sites)
                 modified = True
         return modified
-
-
-def _is_public(function: func.FuncOp) -> bool:
-    return "sym_visibility" not in function.attributes or "public" in str(function.attributes["sym_visibility"])
 
 
 def _writing_functions(by_symbol: dict[str, func.FuncOp]) -> set[str]:
@@ -173,7 +170,7 @@ class _Sinker:
 
     def run(self) -> bool:
         for symbol, function in list(self._functions.items()):
-            if _is_public(function):
+            if is_public(function):
                 self._sink(symbol, tuple(None for _ in function.arguments))
         return self._modified
 

@@ -144,27 +144,8 @@ class InitializeVariables:
         block = function.add_entry_block()
         with ir.InsertionPoint(block):
             for variable, ((_, handle), *_) in handles.items():
-                kind = resource_value_type(handle.results[0])
-                if kind is not None and str(kind.element_type) not in _STATE_TYPES:
-                    raise GraphError(
-                        f"variable {variable!r} is written and is {tensor_type_of(kind)}; LiteRT's variables hold float32, float64, "
-                        "bool, int8, uint8, int32 and int64",
-                        hint="Use one of these dtypes for what the model writes.",
-                    )
-                if kind is None or not kind.has_static_shape:
-                    raise GraphError(
-                        f"variable {variable!r} is written and its shape may change ({tensor_type_of(kind) if kind else 'unknown'}); LiteRT's variables keep "
-                        "theirs",
-                        hint="Declare the variable with a fixed shape.",
-                    )
+                _check_state(variable, handle)
                 value = self.values(variable)
-                if (
-                    0 in ir.DenseElementsAttr(value).type.shape
-                ):  # the runtime would copy from a buffer that is not there
-                    raise GraphError(
-                        f"variable {variable!r} is written and starts empty, which LiteRT cannot initialise",
-                        hint="Give it an initial value with at least one element.",
-                    )
                 attributes: Mapping[str, ir.Attribute] = {"value": value}
                 constant = ir.Operation.create(
                     "tf.Const", results=[ir.DenseElementsAttr(value).type], attributes=dict(attributes)
@@ -177,3 +158,25 @@ class InitializeVariables:
                 )
             func.ReturnOp([])
         return True
+
+
+def _check_state(variable: str, handle: ir.OpView) -> None:
+    """Refuses a variable that LiteRT's variables cannot stand for."""
+    kind = resource_value_type(handle.results[0])
+    described = tensor_type_of(kind) if kind is not None else "of unknown type"
+    if kind is None or not kind.has_static_shape:
+        raise GraphError(
+            f"variable {variable!r} is written and its shape may change ({described}); LiteRT's variables keep theirs",
+            hint="Declare the variable with a fixed shape.",
+        )
+    if 0 in kind.shape:  # the runtime would copy from a buffer that is not there
+        raise GraphError(
+            f"variable {variable!r} is written and starts empty, which LiteRT cannot initialise",
+            hint="Give it an initial value with at least one element.",
+        )
+    if str(kind.element_type) not in _STATE_TYPES:
+        raise GraphError(
+            f"variable {variable!r} is written and is {described}; "
+            "LiteRT's variables hold float32, float64, bool, int8, uint8, int32 and int64",
+            hint="Use one of these dtypes for what the model writes.",
+        )
