@@ -15,7 +15,7 @@ from typing import Any
 
 from litefuse.errors import EngineCrashError, LitefuseError
 
-__all__ = ["run_in_worker", "start_worker"]
+__all__ = ["run_in_worker"]
 
 # A conversion frees what it took, but an allocator keeps some of it: a process is replaced after so many.
 _JOBS_PER_WORKER = 200
@@ -116,11 +116,6 @@ def run_in_worker(target: str, argument: object, announce: Callable[[str], None]
         raise
     _give_back(worker)
     return result
-
-
-def start_worker() -> None:
-    """Starts a worker, if none waits, so that it is ready when it is needed."""
-    _give_back(_take())
 
 
 def _take() -> _Worker:

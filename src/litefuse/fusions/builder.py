@@ -93,8 +93,7 @@ class Builder:
     def expand_dims(self, value: ir.Value, axis: int) -> ir.Value:
         """EXPAND_DIMS: the value of a ranked type with a dimension of size 1 more, at ``axis`` (not negative)."""
         kind = ir.ShapedType(value.type)
-        dynamic = ir.ShapedType.get_dynamic_size()
-        shape = [dynamic if kind.is_dynamic_dim(i) else kind.shape[i] for i in range(kind.rank)]
+        shape = list(kind.shape)
         shape.insert(axis, 1)
         result = ir.RankedTensorType.get(shape, kind.element_type)
         return self.op("tfl.expand_dims", [value, self.constant(np.array(axis, np.int32))], [result])[0]
@@ -102,12 +101,7 @@ class Builder:
     def embedding_lookup(self, ids: ir.Value, table: ir.Value) -> ir.Value:
         """EMBEDDING_LOOKUP: rows of ``table`` ``[vocabulary, ...]`` at ``ids`` ``[n]`` int32; result ``[n, ...]``."""
         table_type, ids_type = ir.ShapedType(table.type), ir.ShapedType(ids.type)
-        dynamic = ir.ShapedType.get_dynamic_size()
-        shape = [
-            dynamic if kind.is_dynamic_dim(axis) else kind.shape[axis]
-            for kind, axis in ((ids_type, 0), *((table_type, axis) for axis in range(1, table_type.rank)))
-        ]
-        result = ir.RankedTensorType.get(shape, table_type.element_type)
+        result = ir.RankedTensorType.get([*ids_type.shape, *table_type.shape[1:]], table_type.element_type)
         return self.op("tfl.embedding_lookup", [ids, table], [result])[0]
 
 

@@ -9,16 +9,10 @@ from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
 from litefuse.importer.constants import tensor_elements_attribute
 from litefuse.importer.types import element_type, shape_text
-from litefuse.saved_model.messages import AttrValue, NameAttrList, TensorShapeProto
+from litefuse.saved_model.dtypes import shape_from_proto
+from litefuse.saved_model.messages import AttrValue, NameAttrList
 
-__all__ = ["attribute", "attribute_dict", "implements_attribute", "shape_of"]
-
-
-def shape_of(proto: TensorShapeProto) -> tuple[int | None, ...] | None:
-    """A TensorShapeProto as a tuple, None for unknown sizes; None for unknown rank."""
-    if proto.unknown_rank:
-        return None
-    return tuple(None if dim.size < 0 else dim.size for dim in proto.dim)
+__all__ = ["attribute", "attribute_dict", "implements_attribute"]
 
 
 def attribute(value: AttrValue) -> ir.Attribute:
@@ -52,7 +46,7 @@ def _scalar(kind: str, value: Any) -> ir.Attribute:
     if kind == "type":
         return ir.TypeAttr.get(element_type(value))
     if kind == "shape":
-        return ir.Attribute.parse(f"#tf_type.shape<{shape_text(shape_of(value))}>")
+        return ir.Attribute.parse(f"#tf_type.shape<{shape_text(shape_from_proto(value))}>")
     if kind == "tensor":
         return tensor_elements_attribute(value)
     return ir.FlatSymbolRefAttr.get(value.name)

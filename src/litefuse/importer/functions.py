@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
-from litefuse.importer.attributes import attribute, implements_attribute, shape_of
+from litefuse.importer.attributes import attribute, implements_attribute
 from litefuse.importer.control_flow import call_attributes, control_flow_attributes, dialect_op_name, is_redundant
 from litefuse.importer.schedule import execution_order
 from litefuse.importer.types import tensor_type, variant_type
-from litefuse.saved_model.dtypes import DataType
+from litefuse.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from litefuse.saved_model.op_registry import OpRegistry
 
@@ -169,7 +169,7 @@ def argument_types(function: FunctionDef) -> list[ir.Type]:
         shape = None
         if index in function.arg_attr and "_output_shapes" in function.arg_attr[index].attr:
             shapes = function.arg_attr[index].attr["_output_shapes"].list.shape
-            shape = shape_of(shapes[0]) if len(shapes) else None
+            shape = shape_from_proto(shapes[0]) if len(shapes) else None
         types.append(_value_type(arg.type, shape))
     return types
 
@@ -196,7 +196,7 @@ def _result_types(node: NodeDef, template: _OpTemplate) -> tuple[list[ir.Type], 
     shapes: list[tuple[int | None, ...] | None] = []
     for key in ("_output_shapes", "output_shapes"):
         if key in node.attr and len(node.attr[key].list.shape) == len(dtypes):
-            shapes = [shape_of(shape) for shape in node.attr[key].list.shape]
+            shapes = [shape_from_proto(shape) for shape in node.attr[key].list.shape]
             break
     element = _attr(node, template, "element_dtype").type if node.op in _LIST_MAKERS else None
     types = [_value_type(dtype, shapes[i] if shapes else None, element) for i, dtype in enumerate(dtypes)]

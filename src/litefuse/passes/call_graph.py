@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from litefuse.engine.mlir import func, ir
@@ -13,6 +13,7 @@ __all__ = [
     "call_operands",
     "callees",
     "callees_first",
+    "create_call",
     "function_symbol",
     "functions",
     "is_call",
@@ -69,6 +70,16 @@ def set_callees(op: ir.OpView | ir.Operation, symbols: list[str]) -> None:
             op.attributes[name] = ir.ArrayAttr.get(references)
         else:
             op.attributes[name] = ir.FlatSymbolRefAttr.get(next(remaining))
+
+
+def create_call(symbol: str, results: Sequence[ir.Type], operands: Sequence[ir.Value]) -> ir.Operation:
+    """Emits a call of a function, which may have side effects, at the current insertion point and location."""
+    empty = ir.StringAttr.get("")
+    attributes: dict[str, ir.Attribute] = {
+        "f": ir.FlatSymbolRefAttr.get(symbol),
+        **dict.fromkeys(("config", "config_proto", "executor_type"), empty),
+    }
+    return ir.Operation.create("tf.StatefulPartitionedCall", results, operands, attributes)
 
 
 def call_operands(op: ir.OpView | ir.Operation) -> list[ir.Value]:

@@ -61,10 +61,7 @@ def _refine(value: ir.Value, kind: ir.Type) -> bool:
         if old.rank != new.rank:
             return False
         dynamic = ir.ShapedType.get_dynamic_size()
-        sizes = [
-            old.shape[i] if not old.is_dynamic_dim(i) else dynamic if new.is_dynamic_dim(i) else new.shape[i]
-            for i in range(old.rank)
-        ]
+        sizes = [b if a == dynamic else a for a, b in zip(old.shape, new.shape, strict=True)]
         new = ir.RankedTensorType.get(sizes, old.element_type)
         if new == old:
             return False
@@ -78,8 +75,5 @@ def _common(one: ir.Type, other: ir.Type) -> ir.Type:
     if not (a.has_rank and b.has_rank) or a.rank != b.rank:
         return ir.UnrankedTensorType.get(a.element_type)
     dynamic = ir.ShapedType.get_dynamic_size()
-    sizes = [
-        a.shape[i] if not a.is_dynamic_dim(i) and not b.is_dynamic_dim(i) and a.shape[i] == b.shape[i] else dynamic
-        for i in range(a.rank)
-    ]
+    sizes = [size if size == other_size else dynamic for size, other_size in zip(a.shape, b.shape, strict=True)]
     return ir.RankedTensorType.get(sizes, a.element_type)

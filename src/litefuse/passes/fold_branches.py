@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.engine.mlir import ir
-from litefuse.passes.call_graph import call_operands, callees, functions, operations
+from litefuse.passes.call_graph import call_operands, callees, create_call, functions, operations
 
 __all__ = ["FoldBranches"]
 
@@ -43,19 +43,8 @@ def _taken(op: ir.OpView) -> str | None:
 
 
 def _call(op: ir.OpView, symbol: str) -> None:
-    empty = ir.StringAttr.get("")
-    attributes: dict[str, ir.Attribute] = {
-        "f": ir.FlatSymbolRefAttr.get(symbol),
-        **dict.fromkeys(("config", "config_proto", "executor_type"), empty),
-    }
-    call = ir.Operation.create(
-        "tf.StatefulPartitionedCall",
-        results=[result.type for result in op.results],
-        operands=call_operands(op),
-        attributes=attributes,
-        loc=op.location,
-        ip=ir.InsertionPoint(op),
-    )
+    with ir.InsertionPoint(op), op.location:
+        call = create_call(symbol, [result.type for result in op.results], call_operands(op))
     for old, new in zip(op.results, call.results, strict=True):
         old.replace_all_uses_with(new)
     op.operation.erase()

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.engine.mlir import func, ir
-from litefuse.passes.call_graph import call_operands, callees, functions, operations
+from litefuse.passes.call_graph import call_operands, callees, create_call, functions, operations
 
 __all__ = ["LowerCase"]
 
@@ -78,13 +78,7 @@ class _Chain:
         return list(op.results)
 
     def _call(self, position: int, arguments: Sequence[ir.Value]) -> list[ir.Value]:
-        empty = ir.StringAttr.get("")
-        attributes: dict[str, ir.Attribute] = {
-            "f": ir.FlatSymbolRefAttr.get(self._branches[position]),
-            **dict.fromkeys(("config", "config_proto", "executor_type"), empty),
-        }
-        name = "tf.StatefulPartitionedCall"
-        return list(ir.Operation.create(name, self._result_types, arguments, attributes).results)
+        return list(create_call(self._branches[position], self._result_types, arguments).results)
 
     def _outline(self, part: str, position: int, *, rest: bool) -> str:
         """A function of (index, arguments...): the branch at ``position``, or the choice from there on."""

@@ -111,11 +111,9 @@ def _scatter(scatter: str, *, nd: bool) -> Callable[[ir.OpView], list[ir.Value]]
         value = _read(handle, _unranked(updates))
         if not nd:  # ResourceScatterX indexes the first dimension; TensorScatterX takes index vectors
             kind = ir.ShapedType(indices.type)
-            dynamic = ir.ShapedType.get_dynamic_size()
-            shape = [kind.shape[i] if not kind.is_dynamic_dim(i) else dynamic for i in range(kind.rank)]
             indices = _create(
                 "tf.ExpandDims",
-                ir.RankedTensorType.get([*shape, 1], kind.element_type),
+                ir.RankedTensorType.get([*kind.shape, 1], kind.element_type),
                 [indices, _constant(-1)],
             )
         _assign(handle, _create(scatter, value.type, [value, indices, updates]))
