@@ -19,6 +19,7 @@ def test_public_names() -> None:
         "LitefuseError",
         "Report",
         "TensorSpec",
+        "compiled",
         "convert",
         "custom_op",
         "delegate",

@@ -11,6 +11,7 @@ from litefuse.fusions import Fusion, fusion
 
 if TYPE_CHECKING:
     from litefuse.report import Report
+    from litefuse.runtime.compiled import compiled
     from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op
     from litefuse.runtime.delegate import delegate
     from litefuse.runtime.interpreter import Interpreter
@@ -23,6 +24,7 @@ __all__ = [
     "LitefuseError",
     "Report",
     "TensorSpec",
+    "compiled",
     "convert",
     "custom_op",
     "delegate",
@@ -37,6 +39,7 @@ _LAZY = {
     "Interpreter": "litefuse.runtime.interpreter",
     "Report": "litefuse.report",
     "TensorSpec": "litefuse.runtime.custom_op",
+    "compiled": "litefuse.runtime.compiled",
     "custom_op": "litefuse.runtime.custom_op",
     "delegate": "litefuse.runtime.delegate",
 }

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK, ExtractImagePatches
+from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.interpreter import Interpreter
+from tests.kernels.one_op import FORMS
 from tests.runtime.models import DTYPES, unary
 
 if TYPE_CHECKING:
@@ -41,8 +43,15 @@ class Patches:
         }
 
 
-def run(images: npt.NDArray[Any], patches: Patches, dtype: str | None = None) -> npt.NDArray[Any]:
-    """Runs the op in the runtime, found in the pack by its name."""
+def kernels(form: str) -> list[type[CustomOp]]:
+    """What to give the interpreter so that this form of the kernel runs: it finds the native one by itself."""
+    return [ExtractImagePatches] if form == "numpy" else []
+
+
+def run(
+    images: npt.NDArray[Any], patches: Patches, dtype: str | None = None, *, form: str = "numpy"
+) -> npt.NDArray[Any]:
+    """Runs the op in the runtime."""
     content = unary(
         "ExtractImagePatches",
         patches.options,
@@ -50,7 +59,7 @@ def run(images: npt.NDArray[Any], patches: Patches, dtype: str | None = None) ->
         dtype=dtype or images.dtype,
         output_shape=(1, 1, 1, 1),
     )
-    interpreter = Interpreter(content)
+    interpreter = Interpreter(content, custom_ops=kernels(form))
     interpreter.allocate_tensors()
     interpreter.set_tensor(0, images)
     interpreter.invoke()
@@ -90,10 +99,11 @@ def fits(images: npt.NDArray[Any], patches: Patches) -> bool:
     )
 
 
-def test_the_image_of_one_to_a_hundred() -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_the_image_of_one_to_a_hundred(form: str) -> None:
     images = np.arange(1, 101, dtype=np.float32).reshape(1, 10, 10, 1)
 
-    result = run(images, Patches(ksize=(3, 3), padding="SAME"))
+    result = run(images, Patches(ksize=(3, 3), padding="SAME"), form=form)
 
     assert result.shape == (1, 10, 10, 9)
     assert result[0, 0, 0].tolist() == [0, 0, 0, 0, 1, 2, 0, 11, 12]
@@ -104,35 +114,40 @@ def test_the_image_of_one_to_a_hundred() -> None:
 pairs = st.tuples(st.integers(1, 4), st.integers(1, 4))
 
 
+@pytest.mark.parametrize("form", FORMS)
 @given(
     shape=st.tuples(st.integers(0, 2), st.integers(1, 9), st.integers(1, 9), st.integers(1, 3)),
     patches=st.builds(Patches, pairs, pairs, pairs, st.sampled_from(["SAME", "VALID"])),
 )
-def test_against_the_definition(shape: tuple[int, ...], patches: Patches) -> None:
+def test_against_the_definition(form: str, shape: tuple[int, ...], patches: Patches) -> None:
     images = np.arange(1, math.prod(shape) + 1, dtype=np.int32).reshape(shape)
 
     if fits(images, patches):
-        np.testing.assert_array_equal(run(images, patches), reference(images, patches))
+        np.testing.assert_array_equal(run(images, patches, form=form), reference(images, patches))
     else:
         with pytest.raises(KernelError, match="does not fit"):
-            run(images, patches)
+            run(images, patches, form=form)
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", [name for name in DTYPES if name != "STRING"])
-def test_every_dtype(name: str) -> None:
+def test_every_dtype(name: str, form: str) -> None:
     images = np.arange(1, 25).reshape(1, 4, 3, 2).astype(DTYPES[name])
     patches = Patches(ksize=(2, 3), stride=(2, 1), padding="SAME")
 
-    result = run(images, patches, name)
+    result = run(images, patches, name, form=form)
 
     assert result.dtype == images.dtype
     np.testing.assert_array_equal(result, reference(images, patches))
 
 
-def test_results_do_not_leak_from_one_call_into_the_next() -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_results_do_not_leak_from_one_call_into_the_next(form: str) -> None:
     """The padding is written on every call: the runtime uses the memory for other tensors in between."""
     patches = Patches(ksize=(3, 3), padding="SAME")
-    interpreter = Interpreter(unary("ExtractImagePatches", patches.options, shape=(1, 5, 5, 2)))
+    interpreter = Interpreter(
+        unary("ExtractImagePatches", patches.options, shape=(1, 5, 5, 2)), custom_ops=kernels(form)
+    )
 
     for size in (5, 3, 8):
         interpreter.resize_tensor_input(0, [2, size, size, 2])
@@ -145,12 +160,14 @@ def test_results_do_not_leak_from_one_call_into_the_next() -> None:
             np.testing.assert_array_equal(interpreter.get_tensor(1), reference(images, patches))
 
 
-def test_an_empty_result() -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_an_empty_result(form: str) -> None:
     images = np.ones((2, 2, 5, 3), np.float32)
 
-    assert run(images, Patches(ksize=(3, 1))).shape == (2, 0, 5, 9)
+    assert run(images, Patches(ksize=(3, 1)), form=form).shape == (2, 0, 5, 9)
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
@@ -160,12 +177,12 @@ def test_an_empty_result() -> None:
         ("rates", [1, 1, 1, 2], r"rates must be"),
         ("rates", [1, -1, 1, 1], r"rates must be"),
         ("padding", "EXPLICIT", r"padding must be SAME or VALID, not 'EXPLICIT'"),
-        ("padding", 1, r"padding must be SAME or VALID, not 1"),
+        ("padding", 1, r"padding must be SAME or VALID, not "),
     ],
 )
-def test_wrong_options(option: str, value: Any, message: str) -> None:
+def test_wrong_options(form: str, option: str, value: Any, message: str) -> None:
     options = {**Patches(ksize=(2, 2)).options, option: value}
-    interpreter = Interpreter(unary("ExtractImagePatches", options, shape=(1, 4, 4, 1)))
+    interpreter = Interpreter(unary("ExtractImagePatches", options, shape=(1, 4, 4, 1)), custom_ops=kernels(form))
 
     with pytest.raises(KernelError, match=rf"^custom op ExtractImagePatches, node 'y': {message}"):
         interpreter.allocate_tensors()
@@ -173,14 +190,25 @@ def test_wrong_options(option: str, value: Any, message: str) -> None:
 
 def test_missing_options_and_wrong_images() -> None:
     with pytest.raises(KernelError, match="does not give the option 'ksizes', 'padding', 'rates', 'strides'"):
-        Interpreter(unary("ExtractImagePatches", shape=(1, 4, 4, 1)))
+        Interpreter(unary("ExtractImagePatches", shape=(1, 4, 4, 1)), custom_ops=[ExtractImagePatches])
     with pytest.raises(KernelError, match=r"images must be \[batch, rows, cols, depth\], not \(4, 4\)"):
+        Interpreter(
+            unary("ExtractImagePatches", Patches().options, shape=(4, 4)), custom_ops=[ExtractImagePatches]
+        ).allocate_tensors()
+
+
+@pytest.mark.skipif("native" not in FORMS, reason="litefuse was installed without its native kernels")
+def test_missing_options_and_wrong_images_in_the_native_kernel() -> None:
+    with pytest.raises(KernelError, match="there is no option ksizes that is a list of integers"):
+        Interpreter(unary("ExtractImagePatches", shape=(1, 4, 4, 1))).allocate_tensors()
+    with pytest.raises(KernelError, match="node 'y': images is of rank 2, not 4"):
         Interpreter(unary("ExtractImagePatches", Patches().options, shape=(4, 4))).allocate_tensors()
 
 
-def test_padding_as_bytes() -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_padding_as_bytes(form: str) -> None:
     options = {**Patches().options, "padding": b"SAME"}
-    interpreter = Interpreter(unary("ExtractImagePatches", options, shape=(1, 4, 4, 1)))
+    interpreter = Interpreter(unary("ExtractImagePatches", options, shape=(1, 4, 4, 1)), custom_ops=kernels(form))
     interpreter.allocate_tensors()
 
     assert interpreter.get_output_details()[0]["shape"].tolist() == [1, 4, 4, 1]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from litefuse.errors import KernelError
+from tests.kernels.one_op import FORMS
 from tests.kernels.test_extract_image_patches import Patches, run
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def arguments(patches: Patches) -> dict[str, Any]:
     return {name: value for name, value in patches.options.items() if name != "T"}
 
 
-def test_random_cases(tensorflow: TensorFlow) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_random_cases(tensorflow: TensorFlow, form: str) -> None:
     generator = np.random.default_rng(0)
 
     def pair() -> tuple[int, int]:
@@ -51,19 +53,20 @@ def test_random_cases(tensorflow: TensorFlow) -> None:
         if result is None:
             refused += 1
             with pytest.raises(KernelError, match="does not fit"):
-                run(images, patches)
+                run(images, patches, form=form)
         else:
-            np.testing.assert_array_equal(run(images, patches), result, err_msg=f"{images.shape} {patches}")
+            np.testing.assert_array_equal(run(images, patches, form=form), result, err_msg=f"{images.shape} {patches}")
     assert 5 < refused < 150
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "dtype", ["int8", "uint8", "int16", "uint16", "int32", "int64", "float16", "float64", "complex64"]
 )
-def test_dtypes(tensorflow: TensorFlow, dtype: str) -> None:
+def test_dtypes(tensorflow: TensorFlow, dtype: str, form: str) -> None:
     images = np.random.default_rng(1).integers(0, 100, (2, 6, 7, 3)).astype(dtype)
     patches = Patches((3, 2), (2, 1), (1, 2), "SAME")
 
     (expected,) = tensorflow.call(extract, [(images, arguments(patches))])
 
-    np.testing.assert_array_equal(run(images, patches), expected)
+    np.testing.assert_array_equal(run(images, patches, form=form), expected)

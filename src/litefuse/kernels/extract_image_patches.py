@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.dtypes import ANY
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class ExtractImagePatches(CustomOp):
     """
 
     op_name = "ExtractImagePatches"
+    dtypes = ANY
 
     def prepare(
         self,

@@ -14,11 +14,20 @@ from litefuse.errors import KernelError
 from litefuse.runtime.options import decode_map
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
 
     from litefuse.runtime.outputs import Outputs
 
-__all__ = ["CustomOp", "TensorSpec", "custom_op", "find_kernel", "kernels_by_name"]
+__all__ = [
+    "CustomOp",
+    "TensorSpec",
+    "custom_op",
+    "entry_point_kernels",
+    "find_kernel",
+    "is_registered",
+    "kernels_by_name",
+    "registered_kernels",
+]
 
 ENTRY_POINT_GROUP = "litefuse.kernels"
 
@@ -66,6 +75,12 @@ class CustomOp:
 
     op_name: ClassVar[str] = ""
     """The op's name in the model, set by ``custom_op``."""
+
+    dtypes: ClassVar[tuple[str, ...]] = ()
+    """The dtypes that the kernel computes with, such as ``float32``, for lists of kernels; empty: not stated."""
+
+    form: ClassVar[str] = "numpy"
+    """How it computes, for lists of kernels: ``numpy`` or ``compiled``."""
 
     @classmethod
     def decode_options(cls, data: bytes) -> dict[str, Any]:
@@ -171,16 +186,37 @@ def kernels_by_name(kernels: Iterable[type[CustomOp]]) -> dict[str, type[CustomO
     return named
 
 
-def find_kernel(name: str) -> type[CustomOp] | None:
+def is_registered(kernel: type[CustomOp]) -> bool:
+    """Whether this very class is what ``custom_op`` registered under its op's name."""
+    return _registered.get(kernel.op_name) is kernel
+
+
+def registered_kernels() -> dict[str, type[CustomOp]]:
+    """The kernels that ``custom_op`` registered, by the name of their op."""
+    return dict(_registered)
+
+
+def entry_point_kernels() -> dict[str, importlib.metadata.EntryPoint]:
+    """The entry points of installed packages that offer kernels, by the name of their op; they are not loaded."""
+    return dict(_entry_points())
+
+
+def find_kernel(name: str, *, without: Container[str] = ()) -> type[CustomOp] | None:
     """The kernel of the custom op ``name``, or None.
 
     Looked for among those registered with ``custom_op``, then in the pack ``litefuse.kernels``, then among the entry
     points of the group ``litefuse.kernels`` (entry point ``NameOfTheOp = package.module:KernelClass``).
 
+    Args:
+        name: The op's name.
+        without: Names that something else runs unless ``custom_op`` registered a kernel for them.
+
     Raises:
         KernelError: The entry point of that name does not load, or what it loads is not a kernel of that op.
     """
     kernel = _registered.get(name)
+    if kernel is None and name in without:
+        return None
     if kernel is None:
         from litefuse.kernels import PACK
 

@@ -17,7 +17,7 @@ from litefuse.runtime.node import Node
 from litefuse.runtime.tensors import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
 
 __all__ = ["Delegate", "delegate"]
 
@@ -64,6 +64,7 @@ class Delegate:
 
     Args:
         find: Gives the kernel of an op, or None.
+        native: The ops that a delegate of native kernels after this one runs.
         report: Whether to log exceptions and to put them into the runtime's error messages. Not needed by an owner who
             makes the runtime work through ``run`` alone, which raises them.
 
@@ -72,8 +73,15 @@ class Delegate:
         unresolved: The names of the custom ops that neither a kernel nor the runtime runs, in the order of the model.
     """
 
-    def __init__(self, find: Callable[[str], type[CustomOp] | None], *, report: bool = True) -> None:
+    def __init__(
+        self,
+        find: Callable[[str], type[CustomOp] | None],
+        *,
+        native: Container[str] = (),
+        report: bool = True,
+    ) -> None:
         self.failure: BaseException | None = None
+        self._native = native
         self.unresolved: dict[str, None] = {}
         self._find = find
         self._report = report
@@ -164,7 +172,11 @@ class Delegate:
             kernel = self._find(name)
             if kernel is not None:
                 yield index, _make_node(known, name, kernel, found_node, options)
-            elif found.builtin_code == abi.BuiltinOperator.CUSTOM and found.invoke == unresolved:
+            elif (
+                found.builtin_code == abi.BuiltinOperator.CUSTOM
+                and found.invoke == unresolved
+                and name not in self._native
+            ):
                 self.unresolved[name] = None
 
     def _replace(self, known: abi.TfLiteContext, context: int, index: int, node: Node) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ai_edge_litert import interpreter as litert
 
-from litefuse.errors import InterpreterError
+from litefuse.errors import InterpreterError, KernelError
 from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name
 from litefuse.runtime.delegate import Delegate
+from litefuse.runtime.native import NativeKernels, pack
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Sequence
 
     import numpy.typing as npt
@@ -22,20 +24,25 @@ if TYPE_CHECKING:
 
 __all__ = ["Interpreter", "SignatureRunner"]
 
+# How the native kernels begin a message.
+_NATIVE_ERROR = re.compile(r"litefuse kernel (?P<op>[^,]*), node (?P<node>[^\n]*?): (?P<message>[^\n]*)")
+
 
 class Interpreter(litert.Interpreter):
     """``ai_edge_litert.interpreter.Interpreter`` that runs custom ops in Python as well.
 
     A custom op runs with the kernel given in ``custom_ops``, else with the one registered with ``litefuse.custom_op``,
-    in the pack ``litefuse.kernels``, or offered by an entry point of the group ``litefuse.kernels``. A StableHLO
-    composite that there is a kernel for runs with it instead of its decomposition.
+    in the pack ``litefuse.kernels`` (its native form where that is installed), or offered by an entry point of the
+    group ``litefuse.kernels``. A StableHLO composite that there is a kernel for runs with it instead of its
+    decomposition.
 
     An exception that a kernel raises leaves ``allocate_tensors``, ``invoke`` and signature runners as it is.
 
     Args:
         model_path: The ``.tflite`` file, or its content as bytes.
         model_content: Its content, in place of a path.
-        custom_ops: Kernels to use before all others.
+        custom_ops: Kernels to use before all others: ``CustomOp`` classes, or paths of shared libraries that are
+            external delegates of LiteRT.
         num_threads: How many threads the runtime's own kernels use.
         experimental_delegates: Further delegates; they are offered what the kernels leave.
         **options: The other arguments of ``ai_edge_litert.interpreter.Interpreter``.
@@ -50,7 +57,7 @@ class Interpreter(litert.Interpreter):
         model_path: str | os.PathLike[str] | bytes | bytearray | memoryview | None = None,
         model_content: bytes | bytearray | memoryview | None = None,
         *,
-        custom_ops: Iterable[type[CustomOp]] = (),
+        custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
         num_threads: int | None = None,
         experimental_delegates: Sequence[Any] | None = None,
         **options: Any,
@@ -58,9 +65,27 @@ class Interpreter(litert.Interpreter):
         path, content = _path_and_content(model_path, model_content)
         self._where = path or "model content"
         self._reported = ""
-        explicit = kernels_by_name(custom_ops)
-        self._kernels = Delegate(lambda name: explicit.get(name) or find_kernel(name), report=False)
-        delegates = [self._kernels, *(experimental_delegates or ())]
+        classes: list[type[CustomOp]] = []
+        libraries: list[NativeKernels] = []
+        for kernel in custom_ops:
+            if isinstance(kernel, (str, os.PathLike)):
+                libraries.append(NativeKernels(kernel))
+            else:
+                classes.append(kernel)
+        explicit = kernels_by_name(classes)
+        native = pack()
+        named = native.names if native is not None else frozenset[str]()
+        self._kernels = Delegate(
+            lambda name: explicit.get(name) or find_kernel(name, without=named),
+            native=named,
+            report=False,
+        )
+        delegates = [
+            *libraries,
+            self._kernels,
+            *([native] if native is not None else ()),
+            *(experimental_delegates or ()),
+        ]
 
         def load() -> None:
             super(Interpreter, self).__init__(path, content, delegates, num_threads, **options)
@@ -104,6 +129,8 @@ class Interpreter(litert.Interpreter):
         # The runtime repeats all that it ever reported, so only what is new tells what happened.
         text = str(error).removeprefix(self._reported)
         self._reported = str(error)
+        if (native := _NATIVE_ERROR.search(text)) is not None:
+            return KernelError(native["message"], where=f"custom op {native['op']}, node {native['node']!r}")
         unresolved = list(self._kernels.unresolved)
         if not any(f"({name})" in text for name in unresolved):
             return error

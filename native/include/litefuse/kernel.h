@@ -1,0 +1,171 @@
+// How a kernel is written: a class with Configure, Prepare and Invoke, registered with LITEFUSE_DEFINE_KERNEL.
+//
+// No exceptions and no run-time type information are needed: a function that fails says why and returns false.
+#ifndef LITEFUSE_KERNEL_H_
+#define LITEFUSE_KERNEL_H_
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "litefuse/half.h"
+#include "litefuse/options.h"
+#include "litefuse/tflite.h"
+
+namespace litefuse {
+
+using Shape = std::vector<int>;
+
+// How many elements a tensor of this shape has.
+int64_t NumElements(const Shape& shape);
+
+// The number of bytes of an element; 0 for strings and types smaller than a byte.
+size_t ElementSize(TfLiteType type);
+
+// The name of a type, such as "float32".
+const char* TypeName(TfLiteType type);
+
+// Numbers as text for messages, such as "[1, 2]".
+std::string Text(const std::vector<int>& values);
+
+// A tensor, as a kernel sees it.
+class Tensor {
+ public:
+  explicit Tensor(TfLiteTensor* tensor) : tensor_(tensor) {}
+
+  TfLiteType type() const { return tensor_->type; }
+  int rank() const { return tensor_->dims == nullptr ? 0 : tensor_->dims->size; }
+  int dim(int axis) const { return tensor_->dims->data[axis]; }
+  Shape shape() const;
+  int64_t size() const;  // the number of elements
+  // Whether the value is known in Prepare.
+  bool is_constant() const;
+
+  template <typename T>
+  const T* data() const {
+    return static_cast<const T*>(static_cast<const void*>(tensor_->data.raw));
+  }
+  template <typename T>
+  T* mutable_data() const {
+    return static_cast<T*>(static_cast<void*>(tensor_->data.raw));
+  }
+  // The value of a tensor of int32 or int64.
+  std::vector<int64_t> integers() const;
+
+  TfLiteTensor* get() const { return tensor_; }
+
+ private:
+  TfLiteTensor* tensor_;
+};
+
+// One node while its kernel is being prepared or invoked.
+class Node {
+ public:
+  Node(const char* op, TfLiteContext* context, const TfLiteNode* node) : op_(op), context_(context), node_(node) {}
+
+  int inputs() const { return node_->inputs->size; }
+  int outputs() const { return node_->outputs->size; }
+  // Whether an input is there: an optional one may be absent.
+  bool has_input(int index) const;
+  Tensor input(int index) const { return Tensor(&context_->tensors[node_->inputs->data[index]]); }
+  Tensor output(int index) const { return Tensor(&context_->tensors[node_->outputs->data[index]]); }
+
+  // Gives an output its shape: in Prepare, or in Invoke when it was made dynamic.
+  bool Resize(int output, const Shape& shape);
+  // In Prepare: the shape of the output depends on values, and Invoke gives it.
+  void MakeDynamic(int output);
+  bool IsDynamic(int output) const { return this->output(output).get()->allocation_type == kTfLiteDynamic; }
+
+  // In Prepare: how many inputs and outputs the op has.
+  bool CheckCounts(int inputs, int outputs);
+  // Whether an input or output has one of the types.
+  bool CheckType(const char* name, const Tensor& tensor, std::initializer_list<TfLiteType> types);
+  bool CheckRank(const char* name, const Tensor& tensor, int rank);
+
+  // How many threads a kernel may use.
+  int threads() const { return context_->recommended_num_threads > 0 ? context_->recommended_num_threads : 1; }
+
+  // Reports an error to the runtime, with the op and the node; returns false.
+  bool Fail(const char* format, ...)
+#if defined(__GNUC__)
+      __attribute__((format(printf, 2, 3)))
+#endif
+      ;
+
+ private:
+  const char* op_;
+  TfLiteContext* context_;
+  const TfLiteNode* node_;
+};
+
+// Leaves a function of a kernel with an error unless the condition holds; what follows is a printf format.
+#define LITEFUSE_REQUIRE(node, condition, ...)            \
+  do {                                                    \
+    if (!(condition)) return (node).Fail(__VA_ARGS__);    \
+  } while (false)
+
+// The base class of kernels. There is one object for each node that the op stands at.
+class Kernel {
+ public:
+  Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+  virtual ~Kernel() = default;
+
+  // Reads the options; called once, before Prepare.
+  virtual bool Configure(Node& node, const Options& options) {
+    (void)node;
+    (void)options;
+    return true;
+  }
+  // Checks the inputs and gives the outputs their shapes; called again when an input was resized.
+  virtual bool Prepare(Node& node) = 0;
+  // Computes the outputs.
+  virtual bool Invoke(Node& node) = 0;
+};
+
+namespace internal {
+
+// What the runtime holds for a node.
+struct State {
+  Kernel* kernel;
+  Options options;
+  bool configured;
+};
+
+void* NewState(Kernel* kernel, const char* buffer, size_t length);
+void FreeState(void* state);
+TfLiteStatus Prepare(const char* op, TfLiteContext* context, TfLiteNode* node);
+TfLiteStatus Invoke(const char* op, TfLiteContext* context, TfLiteNode* node);
+
+}  // namespace internal
+
+// Defines litefuse_register_<name>(), the registration of the kernel `Class` for the op `name`.
+#define LITEFUSE_DEFINE_KERNEL(name, Class)                                                                       \
+  extern "C" const TfLiteRegistration* litefuse_register_##name(void) {                                            \
+    static const TfLiteRegistration registration = [] {                                                            \
+      TfLiteRegistration made{};                                                                                   \
+      made.init = [](TfLiteContext*, const char* buffer, size_t length) -> void* {                                 \
+        return litefuse::internal::NewState(new Class(), buffer, length);                                          \
+      };                                                                                                           \
+      made.free = [](TfLiteContext*, void* state) { litefuse::internal::FreeState(state); };                       \
+      made.prepare = [](TfLiteContext* context, TfLiteNode* node) {                                                \
+        return litefuse::internal::Prepare(#name, context, node);                                                  \
+      };                                                                                                           \
+      made.invoke = [](TfLiteContext* context, TfLiteNode* node) {                                                 \
+        return litefuse::internal::Invoke(#name, context, node);                                                   \
+      };                                                                                                           \
+      made.builtin_code = kTfLiteBuiltinCustom;                                                                    \
+      made.custom_name = #name;                                                                                    \
+      made.version = 1;                                                                                            \
+      return made;                                                                                                 \
+    }();                                                                                                           \
+    return &registration;                                                                                          \
+  }
+
+}  // namespace litefuse
+
+#endif  // LITEFUSE_KERNEL_H_

@@ -1,0 +1,48 @@
+/* The kernels of the pack, for apps.
+ *
+ *   resolver.AddCustom("ExtractImagePatches", litefuse_register_ExtractImagePatches());   // C++
+ *   TfLiteInterpreterOptionsAddRegistration...                                            // C, see README.md
+ *
+ * or all of them at once by the delegate that delegate.h declares. */
+#ifndef LITEFUSE_KERNELS_H_
+#define LITEFUSE_KERNELS_H_
+
+#include "litefuse/tflite.h"
+
+/* One line for each kernel, named like its op. */
+#define LITEFUSE_KERNELS(KERNEL) \
+  KERNEL(AvgPool3D) \
+  KERNEL(Bincount) \
+  KERNEL(Cholesky) \
+  KERNEL(CropAndResize) \
+  KERNEL(Cross) \
+  KERNEL(Cumprod) \
+  KERNEL(DenseBincount) \
+  KERNEL(DenseImageWarp) \
+  KERNEL(Erf) \
+  KERNEL(ExtractImagePatches) \
+  KERNEL(IRFFT) \
+  KERNEL(IRFFT2D) \
+  KERNEL(LinSpace) \
+  KERNEL(MatrixDeterminant) \
+  KERNEL(MatrixInverse) \
+  KERNEL(MatrixTriangularSolve) \
+  KERNEL(MaxPool3D) \
+  KERNEL(MaxPoolWithArgmax) \
+  KERNEL(MaxUnpooling2D) \
+  KERNEL(Roll) \
+  KERNEL(UnravelIndex)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LITEFUSE_DECLARE_KERNEL(name) const TfLiteRegistration* litefuse_register_##name(void);
+LITEFUSE_KERNELS(LITEFUSE_DECLARE_KERNEL)
+#undef LITEFUSE_DECLARE_KERNEL
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LITEFUSE_KERNELS_H_ */

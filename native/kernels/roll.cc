@@ -1,0 +1,158 @@
+// Roll: elements shifted along dimensions, around the ends.
+//
+// input of any type with elements of whole bytes, or strings, rank 1 or more; shift and axis, int32 or int64, both
+// [] or both [n] -> the same as input. Definition: the op's documentation in TensorFlow (tf.raw_ops.Roll).
+
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "litefuse/kernel.h"
+
+namespace {
+
+using litefuse::Node;
+using litefuse::Shape;
+using litefuse::Tensor;
+
+// Copies an array, shifted by `shifts`, of which each is at least 0 and below the size.
+void RollBytes(const char* from, const Shape& shape, const std::vector<int64_t>& shifts, size_t item, char* to) {
+  if (litefuse::NumElements(shape) == 0) return;
+  // Each row ends with the last dimension that is shifted and what is in it: two runs of bytes.
+  size_t inner = shape.size() - 1;
+  while (inner > 0 && shifts[inner] == 0) --inner;
+  size_t element = item;
+  for (size_t axis = inner + 1; axis < shape.size(); ++axis) element *= static_cast<size_t>(shape[axis]);
+  const size_t row = element * static_cast<size_t>(shape[inner]);
+  const size_t head = element * static_cast<size_t>(shifts[inner]);
+  int64_t rows = 1;
+  for (size_t axis = 0; axis < inner; ++axis) rows *= shape[axis];
+  for (int64_t index = 0; index < rows; ++index, from += row) {
+    int64_t rest = index, stride = 1, target = 0;
+    for (size_t axis = inner; axis-- > 0; rest /= shape[axis], stride *= shape[axis]) {
+      target += (rest % shape[axis] + shifts[axis]) % shape[axis] * stride;
+    }
+    char* place = to + static_cast<size_t>(target) * row;
+    std::memcpy(place + head, from, row - head);
+    std::memcpy(place, from + (row - head), head);
+  }
+}
+
+// The strings of a tensor, as they are stored: their number n, n + 1 offsets from the first byte of it, and the bytes.
+class Strings {
+ public:
+  explicit Strings(const Tensor& tensor) : bytes_(tensor.data<char>()), size_(tensor.get()->bytes) {}
+
+  // Whether there are n, with all offsets inside of the tensor.
+  bool AreValid(int64_t n) const {
+    const auto header = static_cast<size_t>(n + 2) * sizeof(int32_t);
+    if (bytes_ == nullptr || size_ < header || Number(0) != n) return false;
+    int32_t last = static_cast<int32_t>(header);
+    for (int64_t i = 0; i <= n; ++i) {
+      const int32_t offset = Number(i + 1);
+      if (offset < last || static_cast<size_t>(offset) > size_) return false;
+      last = offset;
+    }
+    return true;
+  }
+
+  const char* begin(int64_t i) const { return bytes_ + Number(i + 1); }
+  int32_t length(int64_t i) const { return Number(i + 2) - Number(i + 1); }
+
+ private:
+  int32_t Number(int64_t place) const {
+    int32_t number;
+    std::memcpy(&number, bytes_ + static_cast<size_t>(place) * sizeof(number), sizeof(number));
+    return number;
+  }
+
+  const char* bytes_;
+  size_t size_;
+};
+
+// Writes the strings, in another order, to an output that was made dynamic.
+bool WriteStrings(Node& node, const Strings& strings, const std::vector<int32_t>& order, const Shape& shape) {
+  int64_t size = static_cast<int64_t>((order.size() + 2) * sizeof(int32_t));
+  std::vector<int32_t> header = {static_cast<int32_t>(order.size()), static_cast<int32_t>(size)};
+  for (const int32_t index : order) {
+    size += strings.length(index);
+    LITEFUSE_REQUIRE(node, size <= std::numeric_limits<int32_t>::max(), "the strings are too long for a tensor");
+    header.push_back(static_cast<int32_t>(size));
+  }
+  // The runtime resizes strings without giving them memory, but frees that memory: as bytes they get what is its own.
+  TfLiteTensor* tensor = node.output(0).get();
+  tensor->type = kTfLiteUInt8;
+  const bool resized = node.Resize(0, {static_cast<int>(size)});
+  tensor->type = kTfLiteString;
+  if (!resized) return false;
+  char* to = tensor->data.raw;
+  std::memcpy(to, header.data(), header.size() * sizeof(int32_t));
+  to += header.size() * sizeof(int32_t);
+  for (const int32_t index : order) {
+    const auto length = static_cast<size_t>(strings.length(index));
+    if (length > 0) std::memcpy(to, strings.begin(index), length);
+    to += length;
+  }
+  return node.Resize(0, shape);
+}
+
+class Roll : public litefuse::Kernel {
+ public:
+  bool Prepare(Node& node) override {
+    if (!node.CheckCounts(3, 1)) return false;
+    const Tensor input = node.input(0), shift = node.input(1), axis = node.input(2);
+    LITEFUSE_REQUIRE(node, input.rank() > 0, "input must be of rank 1 or more");
+    const bool strings = input.type() == kTfLiteString;
+    item_ = strings ? sizeof(int32_t) : litefuse::ElementSize(input.type());
+    LITEFUSE_REQUIRE(node, item_ > 0, "input is of %s", litefuse::TypeName(input.type()));
+    if (!node.CheckType("the output", node.output(0), {input.type()}) ||
+        !node.CheckType("shift", shift, {kTfLiteInt32, kTfLiteInt64}) ||
+        !node.CheckType("axis", axis, {kTfLiteInt32, kTfLiteInt64})) {
+      return false;
+    }
+    LITEFUSE_REQUIRE(node, shift.rank() <= 1 && axis.rank() <= 1, "shift and axis must be [] or [n], not %s and %s",
+                     litefuse::Text(shift.shape()).c_str(), litefuse::Text(axis.shape()).c_str());
+    LITEFUSE_REQUIRE(node, shift.shape() == axis.shape(), "shift and axis must have the same shape, not %s and %s",
+                     litefuse::Text(shift.shape()).c_str(), litefuse::Text(axis.shape()).c_str());
+    if (strings) {
+      node.MakeDynamic(0);
+      return true;
+    }
+    return node.Resize(0, input.shape());
+  }
+
+  bool Invoke(Node& node) override {
+    const Tensor input = node.input(0);
+    const std::vector<int64_t> shift = node.input(1).integers(), axes = node.input(2).integers();
+    std::vector<int64_t> shifts(static_cast<size_t>(input.rank()), 0);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      LITEFUSE_REQUIRE(node, axes[i] >= -input.rank() && axes[i] < input.rank(),
+                       "axis must be from %d to %d for this input, not %lld", -input.rank(), input.rank() - 1,
+                       static_cast<long long>(axes[i]));
+      const int64_t axis = axes[i] < 0 ? axes[i] + input.rank() : axes[i];
+      const int64_t size = input.dim(static_cast<int>(axis));
+      if (size == 0) continue;
+      int64_t& sum = shifts[static_cast<size_t>(axis)];
+      sum = (sum + shift[i] % size + size) % size;
+    }
+    if (input.type() == kTfLiteString) {
+      const Strings strings(input);
+      LITEFUSE_REQUIRE(node, strings.AreValid(input.size()), "input does not hold as many strings as its shape says");
+      std::vector<int32_t> order(static_cast<size_t>(input.size())), rolled(order.size());
+      std::iota(order.begin(), order.end(), 0);
+      RollBytes(reinterpret_cast<const char*>(order.data()), input.shape(), shifts, item_,
+                reinterpret_cast<char*>(rolled.data()));
+      return WriteStrings(node, strings, rolled, input.shape());
+    }
+    RollBytes(input.data<char>(), input.shape(), shifts, item_, node.output(0).mutable_data<char>());
+    return true;
+  }
+
+ private:
+  size_t item_ = 0;
+};
+
+}  // namespace
+
+LITEFUSE_DEFINE_KERNEL(Roll, Roll)

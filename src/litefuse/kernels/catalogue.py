@@ -1,0 +1,100 @@
+"""Which kernels there are, for the command ``kernels list``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from litefuse.errors import KernelError
+from litefuse.kernels import PACK, native_library
+from litefuse.kernels.dtypes import ANY, NUMBERS, REAL
+from litefuse.runtime.custom_op import CustomOp, entry_point_kernels, find_kernel, registered_kernels
+
+__all__ = ["AvailableKernel", "available_kernels"]
+
+_FAMILIES: dict[tuple[str, ...], str] = {ANY: "all but strings", NUMBERS: "all numbers", REAL: "all real numbers"}
+
+
+@dataclass(frozen=True)
+class AvailableKernel:
+    """A kernel that a model's op can run with.
+
+    Attributes:
+        op: The op's name.
+        form: ``numpy``, ``compiled`` (numba), ``native`` (C++); ``broken`` if it does not load.
+        source: Where it is from: a file, ``litefuse``, or a package.
+        dtypes: The dtypes that it computes with; empty if it does not say.
+        problem: Why it does not load.
+    """
+
+    op: str
+    form: str
+    source: str
+    dtypes: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def dtype_text(self) -> str:
+        """The dtypes in words."""
+        return self.problem or _FAMILIES.get(self.dtypes) or ", ".join(self.dtypes) or "not stated"
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as a dictionary, ready for ``json.dumps``."""
+        return asdict(self)
+
+
+def available_kernels() -> list[AvailableKernel]:
+    """All kernels, by the names of their ops; those of one op in the order in which they are looked for.
+
+    Registered ones go before the pack's, the pack's native form before its numpy form, and both before the entry
+    points of installed packages.
+    """
+    found = [*_registered(), *_native(), *_pack(), *_entry_points()]
+    return sorted(found, key=lambda each: each.op)  # stable: the order of search stays
+
+
+def _registered() -> Iterator[AvailableKernel]:
+    for op, kernel in registered_kernels().items():
+        yield AvailableKernel(op, kernel.form, _file(kernel), kernel.dtypes)
+
+
+def _native() -> Iterator[AvailableKernel]:
+    library = native_library()
+    if library is None:
+        return
+    from litefuse.runtime.native import pack
+
+    loaded = pack()
+    for op in loaded.names if loaded is not None else ():
+        dtypes = PACK[op].dtypes if op in PACK else ()
+        yield AvailableKernel(op, "native", f"litefuse ({library.name})", dtypes)
+
+
+def _pack() -> Iterator[AvailableKernel]:
+    for op, kernel in PACK.items():
+        yield AvailableKernel(op, kernel.form, "litefuse", kernel.dtypes)
+
+
+def _entry_points() -> Iterator[AvailableKernel]:
+    for op, entry_point in entry_point_kernels().items():
+        package = entry_point.dist.name if entry_point.dist is not None else entry_point.module
+        try:
+            kernel = find_kernel(op)
+        except KernelError as error:
+            yield AvailableKernel(op, "broken", package, problem=error.message)
+            continue
+        # Another kernel goes before it: what the entry point itself holds is not loaded for a list.
+        own = op not in PACK and op not in registered_kernels() and kernel is not None
+        yield AvailableKernel(
+            op, kernel.form if own and kernel else "numpy", package, kernel.dtypes if own and kernel else ()
+        )
+
+
+def _file(kernel: type[CustomOp]) -> str:
+    try:
+        return str(Path(inspect.getfile(kernel)))
+    except (OSError, TypeError):
+        return kernel.__module__

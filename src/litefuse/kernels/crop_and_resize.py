@@ -1,0 +1,143 @@
+"""``CropAndResize``: boxes cut out of images, each resized to the same size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.kernels.dtypes import REAL
+from litefuse.runtime.custom_op import CustomOp, TensorSpec
+
+if TYPE_CHECKING:
+    from litefuse.runtime.outputs import Outputs
+
+__all__ = ["CropAndResize"]
+
+_Floats = npt.NDArray[np.float32]
+
+
+class CropAndResize(CustomOp):
+    """TensorFlow's op of the same name (``tf.image.crop_and_resize``).
+
+    Inputs: ``image`` [batch, rows, cols, depth], of any real dtype; ``boxes`` [n, 4] float32, each the corners
+    (y1, x1, y2, x2) in units of the image's size less one, in any order and also outside of the image; ``box_ind`` [n]
+    int32, the image of each; ``crop_size`` [2] int32, rows and columns.
+
+    Output: [n, crop_rows, crop_cols, depth] float32: the image at evenly spaced positions from one corner to the other,
+    both included; in the middle along a dimension of one position. Its shape is known once ``crop_size`` is.
+
+    Options: ``method``, bilinear (if missing) or nearest; ``extrapolation_value``, 0 if missing, for positions outside
+    of the image.
+
+    Source: the definition of the op in TensorFlow (``image_ops.cc``, ``crop_and_resize_op.cc``).
+    """
+
+    op_name = "CropAndResize"
+    dtypes = REAL
+
+    def prepare(
+        self,
+        image: TensorSpec,
+        boxes: TensorSpec,
+        box_ind: TensorSpec,
+        crop_size: TensorSpec,
+        *,
+        method: str | bytes = "bilinear",
+    ) -> TensorSpec:
+        """Checks the inputs.
+
+        Raises:
+            KernelError: An input or an option has a wrong form or dtype.
+        """
+        if image.shape is None or len(image.shape) != 4 or min(image.shape[1:3]) < 1:
+            raise KernelError(f"image must be [batch, rows, cols, depth] with rows and columns, not {image.shape}")
+        if image.dtype.kind not in "iuf" and image.dtype.name != "bfloat16":
+            raise KernelError(f"image must be of real numbers, not {image.dtype}")
+        if boxes.shape is None or len(boxes.shape) != 2 or boxes.shape[1] != 4 or boxes.dtype != np.float32:
+            raise KernelError(f"boxes must be float32 [n, 4], not {boxes.dtype} {boxes.shape}")
+        if box_ind.shape != boxes.shape[:1] or box_ind.dtype != np.int32:
+            raise KernelError(f"box_ind must be int32 [{boxes.shape[0]}], not {box_ind.dtype} {box_ind.shape}")
+        if crop_size.shape != (2,) or crop_size.dtype != np.int32:
+            raise KernelError(f"crop_size must be int32 [2], not {crop_size.dtype} {crop_size.shape}")
+        if method not in {"bilinear", "nearest", b"bilinear", b"nearest"}:
+            raise KernelError(f"method must be bilinear or nearest, not {method!r}")
+        if crop_size.value is None:
+            return TensorSpec(None, np.float32)
+        return TensorSpec((boxes.shape[0], *_sizes(crop_size.value), image.shape[3]), np.float32)
+
+    def invoke(
+        self,
+        inputs: tuple[npt.NDArray[Any], ...],
+        outputs: Outputs,
+        *,
+        method: str | bytes = "bilinear",
+        extrapolation_value: float = 0.0,
+    ) -> None:
+        """Takes the pixels of all boxes at once.
+
+        Raises:
+            KernelError: A crop size is not positive, a box is not finite, or there is no image of that number.
+        """
+        image, boxes, box_ind, crop_size = inputs
+        _, rows, cols, _ = image.shape
+        crop_rows, crop_cols = _sizes(crop_size)
+        wrong = (box_ind < 0) | (box_ind >= len(image))
+        if wrong.any():
+            raise KernelError(f"box_ind holds {box_ind[wrong][0]}, and there are {len(image)} images")
+        if not np.isfinite(boxes).all():
+            raise KernelError(f"boxes must be finite, and hold {boxes[~np.isfinite(boxes)][0]}")
+        with np.errstate(invalid="ignore", over="ignore"):
+            y, y_inside = _positions(boxes[:, 0], boxes[:, 2], rows, crop_rows)
+            x, x_inside = _positions(boxes[:, 1], boxes[:, 3], cols, crop_cols)
+            place = box_ind[:, np.newaxis, np.newaxis]
+
+            def pixels(row: npt.NDArray[np.intp], col: npt.NDArray[np.intp]) -> Any:
+                return image[place, row[:, :, np.newaxis], col[:, np.newaxis, :]].astype(np.float32)
+
+            if method in {"nearest", b"nearest"}:
+                crops = pixels(_rounded(y), _rounded(x))
+            else:
+                top, bottom, down = _between(y)
+                left, right, along = _between(x)
+                along = along[:, np.newaxis, :, np.newaxis]
+                upper, lower = (
+                    first + (pixels(row, right) - first) * along
+                    for row, first in ((row, pixels(row, left)) for row in (top, bottom))
+                )
+                crops = upper + (lower - upper) * down[:, :, np.newaxis, np.newaxis]
+        inside = y_inside[:, :, np.newaxis, np.newaxis] & x_inside[:, np.newaxis, :, np.newaxis]
+        outputs[0] = np.where(inside, crops, np.float32(extrapolation_value))
+
+
+def _sizes(crop_size: npt.NDArray[Any]) -> tuple[int, int]:
+    rows, cols = crop_size.tolist()
+    if rows < 1 or cols < 1:
+        raise KernelError(f"crop_size must be positive, not {[rows, cols]}")
+    return rows, cols
+
+
+def _positions(first: Any, last: Any, size: int, count: int) -> tuple[_Floats, npt.NDArray[np.bool_]]:
+    """Positions in the image of each box, [n, count], 0 for those outside; and which are inside."""
+    end = np.float32(size - 1)
+    positions: Any
+    if count > 1:
+        scale: Any = (last - first) * end / np.float32(count - 1)
+        positions = (first * end)[:, np.newaxis] + np.outer(scale, np.arange(count, dtype=np.float32))
+    else:
+        positions = ((first + last) / 2 * end)[:, np.newaxis]
+    inside: Any = (positions >= 0) & (positions <= end)
+    return np.where(inside, positions, np.float32(0)), inside
+
+
+def _between(positions: _Floats) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], _Floats]:
+    """The pixels before and after each position, and the part of the way from one to the other."""
+    floor = np.floor(positions)
+    return floor.astype(np.intp), np.ceil(positions).astype(np.intp), positions - floor
+
+
+def _rounded(positions: _Floats) -> npt.NDArray[np.intp]:
+    """The nearest pixel, halves upwards; float32 would round the sum."""
+    return np.floor(positions.astype(np.float64) + 0.5).astype(np.intp)

@@ -1,0 +1,204 @@
+"""Linear algebra on batches of matrices: inverse, determinant, Cholesky factor, triangular systems."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.kernels.dtypes import COMPLEX, FLOATS
+from litefuse.runtime.custom_op import CustomOp, TensorSpec
+
+if TYPE_CHECKING:
+    from litefuse.runtime.outputs import Outputs
+
+__all__ = ["Cholesky", "MatrixDeterminant", "MatrixInverse", "MatrixTriangularSolve"]
+
+
+class MatrixInverse(CustomOp):
+    """TensorFlow's op of the same name (``tf.linalg.inv``).
+
+    Input: ``input`` [..., n, n], of floating point or complex numbers.
+
+    Output: of the same shape and dtype, the inverse of each matrix.
+
+    Options: ``adjoint``, false if missing: whether it is the inverse of the conjugate transpose.
+
+    Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``matrix_inverse_op.cc``).
+    """
+
+    op_name = "MatrixInverse"
+    dtypes = (*FLOATS, *COMPLEX)
+
+    def prepare(self, matrices: TensorSpec) -> TensorSpec:
+        """Checks the matrices.
+
+        Raises:
+            KernelError: They are not square, or of a dtype that has no inverses.
+        """
+        return TensorSpec(_square("input", matrices), matrices.dtype)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, adjoint: bool = False) -> None:
+        """Inverts the matrices.
+
+        Raises:
+            KernelError: One is singular.
+        """
+        matrices: Any = inputs[0].astype(_computed_in(inputs[0].dtype), copy=False)
+        try:
+            outputs[0][...] = np.linalg.inv(_adjoint(matrices) if adjoint else matrices)
+        except np.linalg.LinAlgError as error:
+            raise KernelError("a matrix is singular: it has no inverse") from error
+
+
+class MatrixDeterminant(CustomOp):
+    """TensorFlow's op of the same name (``tf.linalg.det``).
+
+    Input: ``input`` [..., n, n], of floating point or complex numbers.
+
+    Output: [...] of the same dtype: the determinant of each matrix, 1 if n is 0.
+
+    Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``determinant_op.cc``).
+    """
+
+    op_name = "MatrixDeterminant"
+    dtypes = (*FLOATS, *COMPLEX)
+
+    def prepare(self, matrices: TensorSpec) -> TensorSpec:
+        """Checks the matrices.
+
+        Raises:
+            KernelError: They are not square, or of a dtype that has no determinants.
+        """
+        return TensorSpec(_square("input", matrices)[:-2], matrices.dtype)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+        """Computes in double precision: numpy goes by the logarithm, which costs digits."""
+        matrices: Any = inputs[0]
+        double = np.promote_types(_computed_in(matrices.dtype), np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            outputs[0][...] = np.linalg.det(matrices.astype(double, copy=False))
+
+
+class Cholesky(CustomOp):
+    """TensorFlow's op of the same name (``tf.linalg.cholesky``).
+
+    Input: ``input`` [..., n, n], of floating point or complex numbers: symmetric (Hermitian) positive definite
+    matrices, of which only the lower triangle is read, and of its diagonal only the real part.
+
+    Output: of the same shape and dtype, the lower triangular L with positive diagonal for which L times its conjugate
+    transpose is the matrix; if there is none, as the matrix is not positive definite, the lower triangle is filled with
+    NaN and that is no error.
+
+    Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``cholesky_op.cc``).
+    """
+
+    op_name = "Cholesky"
+    dtypes = (*FLOATS, *COMPLEX)
+
+    def prepare(self, matrices: TensorSpec) -> TensorSpec:
+        """Checks the matrices.
+
+        Raises:
+            KernelError: They are not square, or of a dtype that has no Cholesky factor.
+        """
+        return TensorSpec(_square("input", matrices), matrices.dtype)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+        """Factors all matrices at once; one at a time if some are not positive definite."""
+        matrices: Any = inputs[0].astype(_computed_in(inputs[0].dtype), copy=False)
+        factors: Any = np.empty_like(matrices)
+        try:
+            factors[...] = np.linalg.cholesky(matrices)
+        except np.linalg.LinAlgError:
+            indices: Any = np.ndindex(matrices.shape[:-2])
+            for index in indices:
+                try:
+                    factors[index] = np.linalg.cholesky(matrices[index])
+                except np.linalg.LinAlgError:
+                    factors[index] = np.nan
+        # A NaN anywhere in the triangle reaches the diagonal.
+        failed: Any = np.isnan(factors.diagonal(axis1=-2, axis2=-1)).any(-1)
+        factors[failed] = np.tril(np.full(matrices.shape[-2:], np.nan))
+        outputs[0][...] = factors
+
+
+class MatrixTriangularSolve(CustomOp):
+    """TensorFlow's op of the same name (``tf.linalg.triangular_solve``).
+
+    Inputs: ``matrix`` [..., m, m], of floating point or complex numbers, of which one triangle is read; ``rhs``
+    [..., m, k] of the same dtype. The dimensions before the last two are broadcast.
+
+    Output: [..., m, k] of the same dtype, x with ``matrix @ x == rhs``. Zeros on the diagonal are no error: they give
+    infinities and NaN.
+
+    Options: ``lower``, true if missing: which triangle is read; ``adjoint``, false if missing: whether its conjugate
+    transpose takes the place of the matrix.
+
+    Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``matrix_triangular_solve_op_impl.h``).
+    """
+
+    op_name = "MatrixTriangularSolve"
+    dtypes = (*FLOATS, *COMPLEX)
+
+    def prepare(self, matrix: TensorSpec, rhs: TensorSpec) -> TensorSpec:
+        """Checks the systems.
+
+        Raises:
+            KernelError: The matrices are not square, or the right-hand sides do not fit them.
+        """
+        shape = _square("matrix", matrix)
+        if rhs.dtype != matrix.dtype:
+            raise KernelError(f"matrix and rhs must be of the same dtype, not {matrix.dtype} and {rhs.dtype}")
+        if rhs.shape is None or len(rhs.shape) < 2 or rhs.shape[-2] != shape[-1]:
+            raise KernelError(f"rhs must be [..., {shape[-1]}, k] for a matrix {shape}, not {rhs.shape}")
+        try:
+            batch = np.broadcast_shapes(shape[:-2], rhs.shape[:-2])
+        except ValueError as error:
+            raise KernelError(f"the batches of matrix {shape} and rhs {rhs.shape} do not broadcast") from error
+        return TensorSpec((*batch, *rhs.shape[-2:]), rhs.dtype)
+
+    def invoke(
+        self,
+        inputs: tuple[npt.NDArray[Any], ...],
+        outputs: Outputs,
+        *,
+        lower: bool = True,
+        adjoint: bool = False,
+    ) -> None:
+        """Solves for one row after the other, in all systems at once."""
+        matrix: Any
+        rhs: Any
+        matrix, rhs = (array.astype(_computed_in(array.dtype), copy=False) for array in inputs)
+        if adjoint:
+            matrix = _adjoint(matrix)
+        rows = matrix.shape[-1]
+        downwards = bool(lower) != bool(adjoint)
+        x: Any = np.empty(outputs[0].shape, rhs.dtype)
+        with np.errstate(all="ignore"):
+            for row in range(rows) if downwards else reversed(range(rows)):
+                known = slice(0, row) if downwards else slice(row + 1, rows)
+                of_known = np.matmul(matrix[..., row : row + 1, known], x[..., known, :])
+                x[..., row : row + 1, :] = rhs[..., row : row + 1, :] - of_known
+                x[..., row, :] /= matrix[..., row, row, None]
+        outputs[0][...] = x
+
+
+def _square(name: str, matrices: TensorSpec) -> tuple[int, ...]:
+    """The shape of the square matrices."""
+    if matrices.dtype.kind not in "fc" and matrices.dtype.name != "bfloat16":
+        raise KernelError(f"{name} must be of floating point or complex numbers, not {matrices.dtype}")
+    if matrices.shape is None or len(matrices.shape) < 2 or matrices.shape[-1] != matrices.shape[-2]:
+        raise KernelError(f"{name} must be square matrices [..., n, n], not {matrices.shape}")
+    return matrices.shape
+
+
+def _computed_in(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of the arithmetic: single precision for the 16-bit types."""
+    return np.dtype(np.float32) if dtype.itemsize == 2 else dtype
+
+
+def _adjoint(matrices: Any) -> Any:
+    return matrices.swapaxes(-1, -2).conj()

@@ -1,0 +1,59 @@
+"""``Roll``: elements shifted along dimensions, around the ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.kernels.dtypes import ANY
+from litefuse.runtime.custom_op import CustomOp, TensorSpec
+
+if TYPE_CHECKING:
+    from litefuse.runtime.outputs import Outputs
+
+__all__ = ["Roll"]
+
+
+class Roll(CustomOp):
+    """TensorFlow's op of the same name (``tf.roll``).
+
+    Inputs: ``input``, of any dtype, rank 1 or more; ``shift`` and ``axis``, int32 or int64, both scalars or both [n].
+
+    Output: of the same shape and dtype: along each axis, the element at i stands at i + shift, modulo the size. Shifts
+    and axes may be negative; the shifts of an axis that stands there several times add up.
+
+    Source: the definition of the op in TensorFlow (``manip_ops.cc``, ``roll_op.cc``).
+    """
+
+    op_name = "Roll"
+    dtypes = ANY
+
+    def prepare(self, values: TensorSpec, shift: TensorSpec, axis: TensorSpec) -> TensorSpec:
+        """Checks the inputs.
+
+        Raises:
+            KernelError: One has a wrong shape or dtype.
+        """
+        if not values.shape:
+            raise KernelError("input must be of rank 1 or more")
+        for name, given in (("shift", shift), ("axis", axis)):
+            if given.shape is None or len(given.shape) > 1 or given.dtype.name not in ("int32", "int64"):
+                raise KernelError(f"{name} must be int32 or int64 [] or [n], not {given.dtype} {given.shape}")
+        if shift.shape != axis.shape:
+            raise KernelError(f"shift and axis must have the same shape, not {shift.shape} and {axis.shape}")
+        return TensorSpec(values.shape, values.dtype)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+        """Shifts along all axes.
+
+        Raises:
+            KernelError: The input does not have one of them.
+        """
+        values, shift, axis = inputs
+        axes: list[int] = axis.reshape(-1).tolist()
+        if not all(-values.ndim <= each < values.ndim for each in axes):
+            raise KernelError(f"axis must be from {-values.ndim} to {values.ndim - 1} for this input, not {axes}")
+        outputs[0][...] = np.roll(values, shift.reshape(-1).tolist(), axes)

@@ -1,0 +1,85 @@
+"""Kernels in shared libraries: external delegates of LiteRT."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import logging
+import os
+from pathlib import Path
+
+from ai_edge_litert import interpreter as litert
+
+from litefuse.errors import KernelError
+from litefuse.runtime.layout import check_layout
+
+__all__ = ["NativeKernels", "pack"]
+
+logger = logging.getLogger("litefuse")
+
+_PLUGIN = ("tflite_plugin_create_delegate", "tflite_plugin_destroy_delegate")
+
+
+class NativeKernels:
+    """The kernels of a shared library, as a delegate of any number of interpreters.
+
+    Attributes:
+        path: The library.
+        names: The ops that it has kernels for; empty if it does not say (only libraries made with litefuse's kit do).
+
+    Args:
+        path: A library that exports ``tflite_plugin_create_delegate`` and ``tflite_plugin_destroy_delegate``.
+
+    Raises:
+        KernelError: There is no such file, or it is no such library.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise KernelError("no such file", where=str(path))
+        # A bare name would be looked for where the system's libraries are.
+        absolute = str(self.path.resolve())
+        try:
+            library = ctypes.CDLL(absolute)
+        except OSError as error:
+            raise KernelError(f"is no shared library of this machine: {error}", where=str(path)) from error
+        missing = [name for name in _PLUGIN if not hasattr(library, name)]
+        if missing:
+            raise KernelError(
+                f"is no LiteRT delegate: it does not export {' and '.join(missing)}",
+                where=str(path),
+                hint="litefuse kernels new writes the sources of such a library.",
+            )
+        self._delegate = litert.load_delegate(absolute)
+        self.names = _names(library)
+
+    def _get_native_delegate_pointer(self) -> int:
+        """What the interpreter asks every delegate for."""
+        check_layout()
+        return self._delegate._get_native_delegate_pointer()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the runtime's protocol
+
+
+def _names(library: ctypes.CDLL) -> frozenset[str]:
+    if not hasattr(library, "litefuse_kernel_names"):
+        return frozenset()
+    function = library.litefuse_kernel_names
+    function.restype = ctypes.POINTER(ctypes.c_char_p)
+    found: list[str] = []
+    for name in function():
+        if name is None:
+            break
+        found.append(name.decode())
+    return frozenset(found)
+
+
+@functools.cache
+def pack() -> NativeKernels | None:
+    """The native kernels of litefuse's pack; None where it was installed without a C++ compiler."""
+    from litefuse.kernels import native_library
+
+    path = native_library()
+    if path is None:
+        logger.info("litefuse was installed without its native kernels: its pack runs in numpy, which is slower")
+        return None
+    return NativeKernels(path)
