@@ -109,10 +109,19 @@ bool Node::Resize(int output, const Shape& shape) {
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     reinterpret_cast<int*>(dims)[axis + 1] = shape[axis];
   }
-  if (context_->ResizeTensor(context_, this->output(output).get(), dims) != kTfLiteOk) {
-    return Fail("the runtime does not give output %d its memory", output);
+  TfLiteTensor* tensor = this->output(output).get();
+  const TfLiteType type = tensor->type;
+  if (IsDynamic(output) && NumElements(shape) == 0 && type != kTfLiteString) {
+    // The runtime keeps the old memory of a dynamic tensor that becomes empty, and then finds it of the wrong size.
+    // For strings it does not look.
+    std::free(tensor->data.raw);
+    tensor->data.raw = nullptr;
+    tensor->bytes = 0;
+    tensor->type = kTfLiteString;
   }
-  return true;
+  const TfLiteStatus status = context_->ResizeTensor(context_, tensor, dims);
+  tensor->type = type;
+  return status == kTfLiteOk || Fail("the runtime does not give output %d its memory", output);
 }
 
 void Node::MakeDynamic(int output) {
