@@ -19,6 +19,7 @@ from litefuse.cli.convert import OptionalValueCommand, convert
 from litefuse.cli.demo import demo
 from litefuse.cli.fusions import fusions
 from litefuse.cli.inspect import inspect
+from litefuse.cli.kernels import kernels
 from litefuse.cli.run import run
 from litefuse.errors import LitefuseError
 
@@ -57,6 +58,7 @@ app.command()(inspect)
 app.command()(run)
 app.command()(demo)
 app.command()(fusions)
+app.add_typer(kernels)
 
 
 def _print_version(wanted: bool) -> None:

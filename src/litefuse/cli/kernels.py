@@ -1,0 +1,101 @@
+"""``litefuse kernels``: ``list``, ``new`` and ``export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from litefuse.cli.output import print_json, print_sections, progress
+
+__all__ = ["kernels"]
+
+kernels = typer.Typer(
+    name="kernels",
+    help="List the kernels of custom ops, begin one, export those in C++.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+
+@kernels.command("list")
+def list_kernels(
+    sources: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kernels", metavar="FILE.py|MODULE", help="Python code that registers kernels; may be repeated."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+) -> None:
+    """List the kernels that there are.
+
+    Each with the form that it is in, where it is from, and the dtypes that it takes. Of several for one op the first
+    runs.
+    """
+    from litefuse.cli.kernel_modules import import_kernels
+    from litefuse.kernels.catalogue import available_kernels
+    from litefuse.report.sections import Section
+
+    import_kernels(sources or ())
+    found = available_kernels()
+    if as_json:
+        print_json([each.to_json() for each in found])
+        return
+    rows: list[tuple[str, ...]] = []
+    for each in found:
+        first = not rows or all(row[0] != each.op for row in rows)
+        rows.append((each.op, each.form, each.source, each.dtype_text, "" if first else "another goes before it"))
+    print_sections(
+        [Section(f"Kernels: {len({each.op for each in found}):,} ops", rows, ("op", "form", "from", "dtypes", ""))]
+    )
+
+
+@kernels.command("new")
+def new_kernel(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the op or composite.")],
+    model: Annotated[
+        Path, typer.Option("--from", metavar="MODEL", help="A .tflite file or the folder of a SavedModel that has it.")
+    ],
+    to: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")
+    ] = None,
+    tags: Annotated[
+        str | None, typer.Option(metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+    ] = None,
+) -> None:
+    """Begin a kernel for an op of a model.
+
+    Writes a kernel in Python and the same in C++, with the op's inputs, outputs and options, a CMake file, and a test
+    that runs and compares both. All of it works as it is; the kernels give zeros until they are edited.
+    """
+    from litefuse.report.sections import Section, count_of
+    from litefuse.scaffold.project import module_name, new_project, read_op
+    from litefuse.scaffold.sources import check_empty
+
+    folder = to if to is not None else Path(module_name(name))
+    check_empty(folder)
+    chosen = None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()]
+    with progress(f"Reading {model}") as on_step:
+        calls = read_op(model, name, chosen, on_step)
+    project = new_project(name, calls, model.name, folder)
+    note = f"Next: cd {folder} && pytest, then edit the places that are marked EDIT. README.md tells the way."
+    title = f"Written to {project.folder}, for {count_of(project.calls, 'call')} of {name} in {model.name}"
+    print_sections([Section(title, [(file,) for file in project.files], note=note)])
+
+
+@kernels.command("export")
+def export_kernels(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write: a new or an empty one.")],
+) -> None:
+    """Write the C++ sources of the kernel pack, ready for an app.
+
+    README.md in the folder shows how to build and register them: with an op resolver, the C API, or as an external
+    delegate.
+    """
+    from litefuse.report.sections import Section
+    from litefuse.scaffold.sources import export_pack
+
+    files = export_pack(folder)
+    print_sections([Section(f"Written to {folder}: {len(files)} files", note="README.md tells how an app uses them.")])

@@ -1,0 +1,56 @@
+"""One op as it stands in a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from litefuse.report.sections import shape_text
+
+__all__ = ["Call", "CallTensor"]
+
+
+@dataclass(frozen=True)
+class CallTensor:
+    """An input or output of an op.
+
+    Attributes:
+        name: A name for it that code can have.
+        dtype: Its dtype, such as ``float32``.
+        shape: Its shape; None for an unknown size, or instead of the tuple for an unknown rank.
+        data: Its value as bytes if it is a constant of the model; not part of what tells calls apart.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+    data: bytes | None = None
+
+    def __str__(self) -> str:
+        return f"{self.dtype} {shape_text(self.shape)}"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One op as it stands in a model.
+
+    Attributes:
+        inputs: Its inputs; None for an optional one that is absent.
+        outputs: Its outputs.
+        options: Its decoded options; None when they are bytes of another format.
+        raw_options: The options as they are in the file.
+        reference: A model that computes what the op should, from its body; None when there is none.
+    """
+
+    inputs: tuple[CallTensor | None, ...]
+    outputs: tuple[CallTensor, ...]
+    options: Mapping[str, Any] | None
+    raw_options: bytes
+    reference: bytes | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells this call from others of the same op."""
+        types = [[tensor and (tensor.dtype, tensor.shape) for tensor in each] for each in (self.inputs, self.outputs)]
+        return str(types), self.raw_options

@@ -1,0 +1,234 @@
+"""The calls of an op in a ``.tflite`` file, and models of one call."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import flatbuffers
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.errors import InterpreterError
+from litefuse.runtime.options import decode_map
+from litefuse.scaffold.call import Call, CallTensor
+
+__all__ = ["bind_constants", "custom_names", "one_op_model", "read_calls", "read_model"]
+
+_IDENTIFIER = b"TFL3"
+# Weights beyond this size become inputs of the one-op model.
+_LARGEST_CONSTANT = 1 << 20
+_LONGEST_NAME = 30
+
+_TYPES: dict[str, int] = {
+    name.lower(): number for name, number in vars(cast("type", schema.TensorType)).items() if name.isupper()
+}
+_TYPE_NAMES = {number: name for name, number in _TYPES.items()}
+
+
+def read_model(path: Path) -> Any:
+    """The file as a ``ModelT`` of the LiteRT schema.
+
+    Raises:
+        InterpreterError: It cannot be read, or is no LiteRT model.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
+    if data[4:8] != _IDENTIFIER:
+        raise InterpreterError("this is not a LiteRT model", where=str(path))
+    try:
+        return schema.ModelT.InitFromPackedBuf(bytearray(data), 0)
+    except Exception as error:  # following the offsets of damaged data fails in many ways
+        raise InterpreterError("the model is damaged", where=str(path)) from error
+
+
+def custom_names(model: Any) -> list[str]:
+    """The names of the custom ops and composites in the model, sorted."""
+    names = {
+        name
+        for graph in model.subgraphs
+        for operator in graph.operators or ()
+        if (name := _name(model, operator)) is not None
+    }
+    return sorted(names)
+
+
+def read_calls(model: Any, op: str) -> list[Call]:
+    """The calls of a custom op or composite, one for each combination of types and options."""
+    calls: dict[tuple[object, ...], Call] = {}
+    for graph in model.subgraphs:
+        for operator in graph.operators or ():
+            if _name(model, operator) == op:
+                call = _call(model, graph, operator)
+                calls.setdefault(call.key, call)
+    return list(calls.values())
+
+
+def one_op_model(op: str, call: Call) -> bytes:
+    """A model of one custom op with the inputs, outputs and options of the call, as file content."""
+    tensors: list[Any] = []
+    buffers: list[Any] = [schema.BufferT()]
+    operator, graph = schema.OperatorT(), schema.SubGraphT()
+    operator.inputs, graph.inputs = [], []
+    for tensor in call.inputs:
+        operator.inputs.append(-1 if tensor is None else len(tensors))
+        if tensor is None:
+            continue
+        made = _tensor(tensor)
+        if tensor.data is not None:
+            made.buffer = len(buffers)
+            buffers.append(_buffer(tensor.data))
+        else:
+            graph.inputs.append(len(tensors))
+        tensors.append(made)
+    operator.outputs = graph.outputs = list(range(len(tensors), len(tensors) + len(call.outputs)))
+    tensors += map(_tensor, call.outputs)
+    operator.customOptions = list(call.raw_options)
+    graph.tensors, graph.operators, graph.name = tensors, [operator], "main"
+    code = schema.OperatorCodeT()
+    code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.CUSTOM
+    code.customCode, code.version = op, 1
+    model = schema.ModelT()
+    model.version, model.subgraphs, model.buffers, model.operatorCodes = 3, [graph], buffers, [code]
+    return _pack(model)
+
+
+def bind_constants(reference: bytes, call: Call) -> bytes:
+    """The reference with those inputs as constants that are constants in ``one_op_model``."""
+    model = schema.ModelT.InitFromPackedBuf(bytearray(reference), 0)
+    graph = model.subgraphs[0]
+    inputs = [int(index) for index in graph.inputs]
+    for index, tensor in zip(inputs, call.inputs, strict=True):
+        if tensor is not None and tensor.data is not None:
+            graph.tensors[index].buffer = len(model.buffers)
+            model.buffers.append(_buffer(tensor.data))
+    constant = [tensor is not None and tensor.data is not None for tensor in call.inputs]
+    graph.inputs = [index for index, bound in zip(inputs, constant, strict=True) if not bound]
+    model.signatureDefs = []
+    return _pack(model)
+
+
+def _pack(model: Any) -> bytes:
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), file_identifier=_IDENTIFIER)
+    return bytes(builder.Output())
+
+
+def _buffer(data: bytes) -> Any:
+    buffer = schema.BufferT()
+    buffer.data = list(data)
+    return buffer
+
+
+def _tensor(tensor: CallTensor) -> Any:
+    made = schema.TensorT()
+    made.name, made.type = tensor.name, _TYPES[tensor.dtype]
+    made.hasRank = tensor.shape is not None
+    if tensor.shape is not None:
+        made.shape = [1 if size is None else size for size in tensor.shape]
+        if None in tensor.shape:
+            made.shapeSignature = [-1 if size is None else size for size in tensor.shape]
+    return made
+
+
+def _name(model: Any, operator: Any) -> str | None:
+    code = model.operatorCodes[operator.opcodeIndex]
+    number = max(code.builtinCode, code.deprecatedBuiltinCode)
+    if number == schema.BuiltinOperator.CUSTOM:
+        return _text(code.customCode)
+    if number == schema.BuiltinOperator.STABLEHLO_COMPOSITE and operator.builtinOptions2 is not None:
+        return _text(operator.builtinOptions2.name)
+    return None
+
+
+def _call(model: Any, graph: Any, operator: Any) -> Call:
+    composite = operator.builtinOptions2 if operator.builtinOptions2 is not None else None
+    raw = composite.compositeAttributes if composite is not None else operator.customOptions
+    data = bytes(bytearray([] if raw is None else list(raw)))
+    used: set[str] = set()
+    inputs = tuple(
+        None if index < 0 else _call_tensor(model, graph.tensors[index], f"input_{place}", used)
+        for place, index in enumerate(operator.inputs)
+    )
+    outputs = tuple(
+        _call_tensor(model, graph.tensors[index], f"output_{place}", used)
+        for place, index in enumerate(operator.outputs)
+    )
+    options = decode_map(data)
+    reference = _decomposition(model, composite.decompositionSubgraphIndex, inputs) if composite is not None else None
+    return Call(inputs, outputs, None if data and not options and not _is_empty_map(data) else options, data, reference)
+
+
+def _is_empty_map(data: bytes) -> bool:
+    from flatbuffers import flexbuffers
+
+    try:
+        return flexbuffers.GetRoot(data).IsMap
+    except Exception:  # noqa: BLE001  any bytes may stand there
+        return False
+
+
+def _call_tensor(model: Any, tensor: Any, default: str, used: set[str]) -> CallTensor:
+    signature = tensor.shapeSignature
+    sizes = signature if signature is not None and len(signature) else tensor.shape
+    known = sizes is not None and (len(sizes) > 0 or bool(tensor.hasRank))
+    shape = tuple(None if size < 0 else int(size) for size in sizes) if known and sizes is not None else None
+    buffer = model.buffers[tensor.buffer].data if tensor.buffer else None
+    data = bytes(bytearray(buffer)) if buffer is not None and 0 < len(buffer) <= _LARGEST_CONSTANT else None
+    # The last part of a tensor's name tells most: "model/layer/weights:0".
+    name = re.sub(r"\W", "_", _text(tensor.name).split(";")[0].split(":")[0].rpartition("/")[2]).lower()
+    for key in model.signatureDefs or ():  # the inputs of signatures: "serving_default_x"
+        name = name.removeprefix(f"{_text(key.signatureKey).lower()}_")
+    usable = name.isidentifier() and name.isascii() and not keyword.iskeyword(name) and len(name) <= _LONGEST_NAME
+    if not usable or name in used or name in _RESERVED:
+        name = default
+    used.add(name)
+    return CallTensor(name, _TYPE_NAMES.get(tensor.type, f"type_{tensor.type}"), shape, data)
+
+
+_RESERVED = frozenset({"self", "node", "options", "outputs", "inputs", "output", "input", "index", "litefuse", "np"})
+
+
+def _text(value: bytes | str | None) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value or ""
+
+
+def _decomposition(model: Any, root: int, inputs: Sequence[CallTensor | None]) -> bytes | None:
+    """The model of a composite's body, or None when its inputs are not simply those of the op."""
+    if None in inputs or len(model.subgraphs[root].inputs) != len(inputs):
+        return None
+    order = {root: 0}
+    waiting = [root]
+    while waiting:
+        for operator in model.subgraphs[waiting.pop()].operators or ():
+            for _, _, index in _references(operator):
+                if index not in order:
+                    order[index] = len(order)
+                    waiting.append(index)
+    # Packed and read again: a copy of the parts, which the indices are changed in.
+    copy = schema.ModelT.InitFromPackedBuf(bytearray(_pack(model)), 0)
+    copy.subgraphs = [copy.subgraphs[index] for index in order]
+    copy.signatureDefs, copy.metadata = [], []
+    for graph in copy.subgraphs:
+        for operator in graph.operators or ():
+            for holder, field, index in list(_references(operator)):
+                setattr(holder, field, order[index])
+    used = {0, *(tensor.buffer for graph in copy.subgraphs for tensor in graph.tensors)}
+    for index, buffer in enumerate(copy.buffers):
+        if index not in used:
+            buffer.data = None
+    return _pack(copy)
+
+
+def _references(operator: Any) -> Iterator[tuple[Any, str, int]]:
+    """The places where an op names a subgraph, such as a loop's body."""
+    for holder in (operator.builtinOptions, operator.builtinOptions2):
+        if holder is None:
+            continue
+        for field, value in cast("dict[str, Any]", vars(holder)).items():
+            if field.endswith("ubgraphIndex") and isinstance(value, int) and value >= 0:
+                yield holder, field, value

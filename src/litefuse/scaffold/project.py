@@ -1,0 +1,128 @@
+"""The folder that a kernel begins in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from litefuse.errors import LitefuseError
+from litefuse.scaffold.call import Call
+from litefuse.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types
+from litefuse.scaffold.litert_model import bind_constants, custom_names, one_op_model, read_calls, read_model
+from litefuse.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
+from litefuse.scaffold.saved_model import read_saved_model
+from litefuse.scaffold.sources import copy_kit, empty_folder
+
+__all__ = ["Project", "module_name", "new_project", "read_op"]
+
+_TEMPLATES = Path(__file__).with_name("templates")
+# So many calls of different types or options become cases of the test.
+_MOST_CASES = 8
+
+
+@dataclass(frozen=True)
+class Project:
+    """What was written.
+
+    Attributes:
+        folder: The folder.
+        files: The files of the op's own, relative to it; the kit's are in ``kit``.
+        calls: How many different calls the model has.
+    """
+
+    folder: Path
+    files: tuple[str, ...]
+    calls: int
+
+
+def module_name(op: str) -> str:
+    """The op's name in snake case, as a module can be called."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", class_name(op))
+    return words.lower()
+
+
+def read_op(model: Path, op: str, tags: Collection[str] | None, on_step: Callable[[str], None]) -> list[Call]:
+    """The calls of an op in a ``.tflite`` file or SavedModel.
+
+    Raises:
+        LitefuseError: The model cannot be read, or has no such op.
+    """
+    if model.is_dir():
+        calls, names = read_saved_model(model, op, tags, on_step)
+    else:
+        read = read_model(model)
+        calls, names = read_calls(read, op), custom_names(read)
+    if not calls:
+        there = ", ".join(names)
+        raise LitefuseError(
+            f"no custom op or composite is called {op!r}",
+            where=str(model),
+            hint=f"There are: {there}." if there else "The model has none: LiteRT runs all of it.",
+        )
+    return calls
+
+
+def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Project:
+    """Writes a kernel in Python, the same in C++, a CMake file, a test, and what they need.
+
+    Args:
+        op: The op's name.
+        calls: Its calls in the model.
+        source: The model's name.
+        folder: The folder to write, which must not be there or be empty.
+
+    Raises:
+        LitefuseError: The folder cannot be written, or the op has types that kernels cannot take.
+    """
+    if not known_types(calls):
+        raise LitefuseError(
+            f"{op} has tensors of a type that kernels cannot take, such as int4, resource or variant", where=source
+        )
+    cases = list(calls[:_MOST_CASES])
+    native = cpp_types(calls)
+    module = module_name(op)
+    texts = {f"{module}.py": python_kernel(op, calls, source)}
+    names = {
+        "OP": op,
+        "MODULE": module,
+        "CLASS": class_name(op),
+        "SOURCE": source,
+        "UNWRITTEN": UNWRITTEN,
+        "OP_LITERAL": '"' + op.replace("\\", "\\\\").replace('"', '\\"') + '"',
+    }
+    templates = {f"test_{module}.py": "test_kernel.py", "README.md": "readme.md"}
+    if native:
+        texts[f"{module}.cc"] = cpp_kernel(op, calls, source)
+        templates |= {"CMakeLists.txt": "CMakeLists.txt", "registry.cc": "registry.cc"}
+    for name, template in templates.items():
+        texts[name] = _filled((_TEMPLATES / f"{template}.in").read_text(), names, native=native)
+    models = {f"models/{index}.tflite": one_op_model(op, call) for index, call in enumerate(cases)}
+    for index, call in enumerate(cases):
+        if call.reference is not None:
+            models[f"models/{index}.reference"] = bind_constants(call.reference, call)
+    empty_folder(folder)
+    try:
+        (folder / "models").mkdir()
+        for name, text in texts.items():
+            (folder / name).write_text(text)
+        for name, data in models.items():
+            (folder / name).write_bytes(data)
+        if native:
+            copy_kit(folder / "kit")
+    except OSError as error:
+        raise LitefuseError(f"cannot be written: {error.strerror or error}", where=str(folder)) from error
+    return Project(folder, tuple(sorted([*texts, *models])), len(calls))
+
+
+def _filled(text: str, names: dict[str, str], *, native: bool) -> str:
+    """A template with its names filled in; the lines between ``@native`` and ``@end`` only for kernels in C++."""
+    kept: list[str] = []
+    skipping = False
+    for line in text.splitlines(keepends=True):
+        if line.strip() in ("@native", "@python", "@end"):
+            skipping = line.strip() == ("@python" if native else "@native")
+        elif not skipping:
+            kept.append(line)
+    return re.sub(r"@([A-Z_]+)@", lambda found: names.get(found[1], found[0]), "".join(kept))

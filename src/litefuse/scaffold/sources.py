@@ -1,0 +1,87 @@
+"""The C++ sources of the kernel pack."""
+
+from __future__ import annotations
+
+import shutil
+from importlib import resources
+from pathlib import Path
+
+from litefuse.errors import LitefuseError
+
+__all__ = ["check_empty", "copy_kit", "empty_folder", "export_pack", "native_sources"]
+
+
+def native_sources() -> Path:
+    """The folder ``native`` with the kernel pack's sources: of the installed package, else of the checkout.
+
+    Raises:
+        LitefuseError: There is none.
+    """
+    installed = Path(str(resources.files("litefuse").joinpath("native")))
+    checkout = Path(__file__).parents[3] / "native"
+    for folder in (installed, checkout):
+        if (folder / "include" / "litefuse" / "kernel.h").is_file():
+            return folder
+    raise LitefuseError(
+        "this installation of litefuse has no C++ sources",
+        where=str(installed),
+        hint="Install litefuse from its sources or a wheel of its own, with pip install --force-reinstall litefuse.",
+    )
+
+
+def check_empty(target: Path) -> None:
+    """Finds out before the work whether the folder can be written.
+
+    Raises:
+        LitefuseError: It is a file, or there is something in it.
+    """
+    try:
+        reason = ""
+        if target.exists() and not target.is_dir():
+            reason = "this is a file, not a folder"
+        elif target.is_dir() and any(target.iterdir()):
+            reason = "the folder is not empty"
+    except OSError as error:
+        reason = f"the folder cannot be read: {error.strerror or error}"
+    if reason:
+        raise LitefuseError(reason, where=str(target), hint="Name a folder that is new or empty.")
+
+
+def empty_folder(target: Path) -> None:
+    """Makes the folder, which must not be there or be empty.
+
+    Raises:
+        LitefuseError: There is something in it, or it cannot be made.
+    """
+    check_empty(target)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LitefuseError(f"the folder cannot be made: {error.strerror or error}", where=str(target)) from error
+
+
+def copy_kit(target: Path) -> None:
+    """Copies what every kernel in C++ needs, without the pack's kernels: ``include`` and ``src``."""
+    sources = native_sources()
+    for part in ("include", "src"):
+        shutil.copytree(sources / part, target / part)
+
+
+def export_pack(target: Path) -> list[Path]:
+    """Copies the pack's sources into a new folder, with a README about their use in an app.
+
+    Returns:
+        The files, relative to the folder.
+
+    Raises:
+        LitefuseError: The folder is not empty or cannot be written.
+    """
+    sources = native_sources()
+    empty_folder(target)
+    shutil.copytree(sources, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("build", "__pycache__"))
+    kernels = sorted(path.stem for path in (target / "kernels").glob("*.cc"))
+    readme = Path(__file__).with_name("templates") / "export_readme.md"
+    text = readme.read_text().replace("@KERNELS@", "\n".join(f"- `kernels/{name}.cc`" for name in kernels))
+    (target / "README.md").rename(target / "KERNELS.md")
+    (target / "README.md").write_text(text)
+    return sorted(path.relative_to(target) for path in target.rglob("*") if path.is_file())

@@ -1,0 +1,154 @@
+"""``litefuse kernels list``, ``new`` and ``export``."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from litefuse.kernels import PACK, native_library
+from litefuse.kernels.catalogue import available_kernels
+from litefuse.runtime import custom_op as module
+from litefuse.scaffold.sources import native_sources
+from tests.runtime.models import unary
+from tests.test_cli import refused, run, spawn
+
+KERNELS = """
+import litefuse
+
+class Base(litefuse.CustomOp):
+    def prepare(self, x):
+        return litefuse.TensorSpec(x.shape, x.dtype)
+
+    def invoke(self, inputs, outputs):
+        outputs[0][...] = inputs[0]
+
+@litefuse.custom_op("Cross")
+class Cross(Base):
+    dtypes = ("float32",)
+
+@litefuse.custom_op("Mine")
+@litefuse.compiled
+class Mine(Base):
+    pass
+"""
+
+
+@pytest.fixture
+def kernel_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(module, "_registered", {})
+    path = tmp_path / "my_listed_kernels.py"
+    path.write_text(KERNELS)
+    return path
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "scale.tflite"
+    path.write_bytes(unary("Scale", {"factor": 2.0}))
+    return path
+
+
+def test_list(kernel_file: Path) -> None:
+    outcome = run("kernels", "list", "--kernels", kernel_file)
+    assert outcome.code == 0
+    lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    assert f"Mine compiled {kernel_file} not stated" in lines
+    assert f"Cross numpy {kernel_file} float32" in lines
+    assert "Cross numpy litefuse all real numbers another goes before it" in lines
+    assert lines.index(f"Cross numpy {kernel_file} float32") < lines.index(
+        "Cross numpy litefuse all real numbers another goes before it"
+    )
+
+
+def test_list_as_json(kernel_file: Path) -> None:
+    listed = json.loads(run("kernels", "list", "--kernels", kernel_file, "--json").out)
+    assert {"op": "Mine", "form": "compiled", "source": str(kernel_file), "dtypes": [], "problem": ""} in listed
+    assert {each["op"] for each in listed} == {*PACK, "Mine"}
+    assert all(each["dtypes"] for each in listed if each["source"] == "litefuse")
+    native = {each["op"] for each in listed if each["form"] == "native"}
+    assert ("ExtractImagePatches" in native) == (native_library() is not None)
+
+
+def test_list_names_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.metadata
+
+    entries = [
+        importlib.metadata.EntryPoint("Plugin", "tests.runtime.test_custom_op:Plugin", "litefuse.kernels"),
+        importlib.metadata.EntryPoint("Gone", "tests.no_such_module:Gone", "litefuse.kernels"),
+    ]
+
+    def entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
+        return entries
+
+    module._entry_points.cache_clear()  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+    try:
+        found = {each.op: each for each in available_kernels()}
+    finally:
+        module._entry_points.cache_clear()  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+    assert (found["Plugin"].form, found["Plugin"].source) == ("numpy", "tests.runtime.test_custom_op")
+    assert found["Gone"].form == "broken"
+    assert "does not load: ModuleNotFoundError" in found["Gone"].dtype_text
+
+
+def test_new(model: Path, tmp_path: Path) -> None:
+    outcome = spawn("kernels", "new", "Scale", "--from", model, cwd=tmp_path)
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.startswith("Written to scale, for 1 call of Scale in scale.tflite\n")
+    assert "cd scale && pytest" in outcome.out
+    assert sorted(path.name for path in (tmp_path / "scale").iterdir()) == [
+        *("CMakeLists.txt", "README.md", "kit", "models", "registry.cc", "scale.cc", "scale.py", "test_scale.py")
+    ]
+    assert spawn("run", model, "--kernels", "scale/scale.py", cwd=tmp_path).code == 0
+
+
+def test_new_what_is_wrong(model: Path, tmp_path: Path) -> None:
+    target = tmp_path / "made"
+    refused(run("kernels", "new", "Skale", "--from", model, "--to", target), "'Skale'", "There are: Scale.")
+    refused(run("kernels", "new", "Scale", "--from", tmp_path / "none.tflite", "--to", target), "cannot be read")
+    refused(run("kernels", "new", "Scale", "--from", model, "--to", model), "this is a file, not a folder")
+    refused(run("kernels", "new", "Scale", "--from", model, "--to", tmp_path), "the folder is not empty")
+    refused(run("kernels", "new", "Scale", "--from", tmp_path, "--to", target))
+    assert not target.exists()
+    assert run("kernels", "new", "Scale").code == 2
+
+
+def test_export(tmp_path: Path) -> None:
+    target = tmp_path / "sources"
+    outcome = run("kernels", "export", target)
+    assert outcome.code == 0
+    assert "README.md tells how an app uses them" in outcome.out
+    readme = (target / "README.md").read_text()
+    for word in ("AddCustom", "TfLiteInterpreterOptionsAddCustomOp", "load_delegate", "TfLiteExternalDelegateCreate"):
+        assert word in readme
+    assert "- `kernels/extract_image_patches.cc`" in readme
+    origin = native_sources()
+    for path in (*origin.glob("kernels/*"), *origin.glob("src/*"), origin / "CMakeLists.txt"):
+        if path.is_file():
+            assert (target / path.relative_to(origin)).read_bytes() == path.read_bytes()
+    refused(run("kernels", "export", target), "the folder is not empty")
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")
+def test_an_app_compiles_what_the_readme_shows(tmp_path: Path) -> None:
+    run("kernels", "export", tmp_path / "sources")
+    code = re.findall(r"```cpp\n(#define ADD.*?)```", (tmp_path / "sources" / "README.md").read_text(), re.DOTALL)
+    app = tmp_path / "app.cc"
+    app.write_text(
+        '#include "litefuse/kernels.h"\n'
+        "struct Resolver { void AddCustom(const char*, const TfLiteRegistration*) {} };\n"
+        f"int main() {{\nResolver resolver;\n{code[0]}\n}}\n"
+    )
+    command = ["c++", "-std=c++17", "-fsyntax-only", f"-I{tmp_path / 'sources' / 'include'}", str(app)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_names_the_commands() -> None:
+    outcome = run("kernels", "--help")
+    assert all(name in outcome.out for name in ("list", "new", "export"))
