@@ -85,6 +85,7 @@ def convert(
     signatures: Iterable[str] | None = None,
     tags: Collection[str] | None = None,
     allow_custom_ops: bool | Collection[str] = False,
+    builtins_only: bool = False,
     require_fused: bool | Collection[str] = False,
     check_fusions: bool = True,
     in_process: bool = False,
@@ -99,8 +100,11 @@ def convert(
         model: The folder of a SavedModel.
         signatures: The keys of the signatures to convert; None takes all of them.
         tags: The tags of the meta graph to convert; None takes the one for serving.
-        allow_custom_ops: Make custom ops of TensorFlow ops that LiteRT lacks: True for any, or the names of those that
-            may. The interpreter needs kernels for them.
+        allow_custom_ops: Make custom ops of TensorFlow ops that LiteRT lacks, that have no exact rewriting into ops
+            that it has, and that litefuse has no kernel for: True for any, or the names of those that may. The
+            interpreter needs kernels for them.
+        builtins_only: Make no custom op of an op that LiteRT lacks, not even where litefuse has a kernel: the model
+            runs in any LiteRT, or ``UnsupportedOpsError`` is raised.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
         check_fusions: Apply a fusion only when it computes what the composite's body computes: both are run on random
             inputs in the stock runtime and compared. A composite that its author declared a custom op
@@ -121,13 +125,20 @@ def convert(
             f"a {type(model).__name__} cannot be converted: litefuse takes the folder of a SavedModel",
             hint="Export it: model.export(folder) for Keras, tf.saved_model.save(module, folder) for a tf.Module.",
         )
+    allowed = _switch(allow_custom_ops, "allow_custom_ops")
+    if builtins_only and allowed:
+        raise LitefuseError(
+            "builtins_only forbids what allow_custom_ops allows",
+            hint="Leave out one of the two (on the command line, --builtins-only or --allow-custom-ops).",
+        )
     folder = tempfile.TemporaryDirectory(prefix="litefuse-")
     job = ConversionJob(
         source=Path(model).absolute(),
         output=Path(folder.name, "model.tflite"),
         signatures=_names(signatures, "signatures"),
         tags=_names(tags, "tags"),
-        allow_custom_ops=_switch(allow_custom_ops, "allow_custom_ops"),
+        allow_custom_ops=allowed,
+        builtins_only=builtins_only,
         require_fused=_switch(require_fused, "require_fused"),
         check_fusions=check_fusions,
     )

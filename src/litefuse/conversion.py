@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from litefuse.analysis import VariableValues, analyze
 from litefuse.engine.lowering import lower, run_mlir_passes, set_signature, write_flatbuffer
@@ -14,19 +15,22 @@ from litefuse.export.summary import summarize
 from litefuse.fusions.fusion import unpickle_registered
 from litefuse.importer import EntryPoint, default_signatures, import_saved_model
 from litefuse.job import ConversionJob
+from litefuse.kernels import PACK
 from litefuse.passes.call_graph import functions
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.check_constants import CheckConstants
-from litefuse.passes.custom_ops import EmitCustomOps
+from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
+from litefuse.passes.decompose_ops import Decomposed, DecomposeOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
+from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
-from litefuse.report import CompositeReport, Report
+from litefuse.report import CompositeReport, LackingOpReport, Report
 from litefuse.saved_model import load
 
 __all__ = ["run_conversion", "run_job"]
@@ -103,10 +107,14 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
 
     steps.begin("lower")
     lower(module)
+    decomposed: list[Decomposed] = []
+    emitted: list[CustomOpForm] = []
     finishing = [
+        InitializeStates(),
         OutlineLoops(),
+        DecomposeOps(decomposed),
         CheckConstants(),
-        EmitCustomOps(job.allow_custom_ops),
+        EmitCustomOps(job.allow_custom_ops, () if job.builtins_only else tuple(PACK), emitted),
         CallOnce(initializers, tuple(entry.symbol for entry in imported.entry_points)),
         NameTensors({entry.symbol: _tensor_names(entry) for entry in imported.entry_points}),
     ]
@@ -128,6 +136,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         variables=analysis.variables,
         op_counts=summary.op_counts,
         custom_ops=summary.custom_ops,
+        pack_kernels=tuple(name for name in summary.custom_ops if name in PACK),
+        lacking_ops=_lacking_ops(decomposed, emitted),
         size=job.output.stat().st_size,
         timings=steps.timings,
     )
@@ -142,6 +152,14 @@ def _inline_and_fold(module: ir.Module, steps: _Steps) -> None:
         steps.begin(FoldBranches.name)
         if not FoldBranches().run(module):
             return
+
+
+def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpForm]) -> tuple[LackingOpReport, ...]:
+    """One entry for all ops that ended alike."""
+    found: Counter[LackingOpReport] = Counter(LackingOpReport(each.op, each.form) for each in decomposed)
+    found.update(LackingOpReport(each.op, "pack" if each.in_pack else "custom", each.reason) for each in emitted)
+    ordered = sorted(found, key=lambda each: (each.op, each.outcome, each.reason))
+    return tuple(replace(each, count=found[each]) for each in ordered)
 
 
 def _tensor_names(entry: EntryPoint) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -93,6 +93,7 @@ class UnsupportedOp:
         function: The function (signature) that holds it after inlining.
         operands: Its operands' types, such as ``float32[1,8,8,3]``.
         results: Its results' types, in the same form.
+        reason: Why it could not be rewritten into ops that LiteRT has; empty if there is no rewriting of it.
     """
 
     op: str
@@ -100,9 +101,11 @@ class UnsupportedOp:
     function: str
     operands: tuple[str, ...]
     results: tuple[str, ...]
+    reason: str = ""
 
     def __str__(self) -> str:
-        return f"{self.op}({', '.join(self.operands)}) -> ({', '.join(self.results)})  at {self.node or self.function}"
+        text = f"{self.op}({', '.join(self.operands)}) -> ({', '.join(self.results)})  at {self.node or self.function}"
+        return f"{text}\n    not rewritten: {self.reason}" if self.reason else text
 
 
 class UnsupportedOpsError(ConversionError):

@@ -18,6 +18,7 @@ class ConversionJob:
         signatures: The keys to convert; None takes all.
         tags: The tags of the meta graph; None takes the one for serving.
         allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
+        builtins_only: No custom op takes the place of an op that LiteRT lacks.
         require_fused: Composites that must be fused: True for all, or names.
         check_fusions: Whether a fusion is applied only when it computes what the composite computes.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
@@ -29,6 +30,7 @@ class ConversionJob:
     signatures: tuple[str, ...] | None = None
     tags: tuple[str, ...] | None = None
     allow_custom_ops: bool | frozenset[str] = False
+    builtins_only: bool = False
     require_fused: bool | frozenset[str] = False
     check_fusions: bool = True
     fusions: bytes | None = None

@@ -26,10 +26,12 @@ from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.custom_ops import EmitCustomOps
+from litefuse.passes.decompose_ops import DecomposeOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.fuse import FuseComposites
+from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.lower_case import LowerCase
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import Pass, run_passes
@@ -48,12 +50,14 @@ def _values(values: Values) -> Callable[[str], ir.Attribute]:
 
 PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "call-once": lambda options, _: CallOnce(["initialize_variables"], tuple(options["entry"].split("+"))),
+    "decompose-ops": lambda _o, _v: DecomposeOps([]),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
     "fold-branches": lambda _o, _v: FoldBranches(),
     "fold-constants": lambda _o, _v: FoldConstants(),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),
+    "initialize-states": lambda _o, _v: InitializeStates(),
     "initialize-variables": lambda _, values: InitializeVariables(_values(values), []),
     "keep-zero-factors": lambda _o, _v: KeepZeroFactors(),
     "lift-reads": lambda _o, _v: LiftReads(),

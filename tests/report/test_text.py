@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from litefuse.report import CompositeReport, Report, VariableReport
+from litefuse.report import CompositeReport, LackingOpReport, Report, VariableReport
 from litefuse.report.console import report_renderable
 from litefuse.report.sections import Section, op_section, shape_text
 from litefuse.report.text import report_text, sections_text
@@ -21,8 +21,13 @@ REPORT = Report(
         VariableReport("table", "float32", (10, 4), "frozen"),
         VariableReport("calls", "int32", (), "mutable", writer="AssignAddVariableOp in embed"),
     ),
-    op_counts={"ADD": 1, "CONV_2D": 12, "my_op": 2},
-    custom_ops=("my_op",),
+    op_counts={"ADD": 1, "CONV_2D": 12, "CropAndResize": 1, "my_op": 2},
+    custom_ops=("CropAndResize", "my_op"),
+    pack_kernels=("CropAndResize",),
+    lacking_ops=(
+        LackingOpReport("Cross", "rewritten", count=2),
+        LackingOpReport("CropAndResize", "pack", "no reason", count=1),
+    ),
     size=12345,
     timings={"read": 0.5, "lower": 1.25},
 )
@@ -41,13 +46,20 @@ Composites: 1 of 2 fused
 Variables: 1 frozen, 1 mutable
   calls  int32 []  written by AssignAddVariableOp in embed
 
-Ops: 15
+Ops: 16
   12  CONV_2D
    2  my_op
    1  ADD
+   1  CropAndResize
+
+TensorFlow ops that LiteRT lacks: 3
+  Cross          2  rewritten into builtin ops
+  CropAndResize  1  custom op: needs the kernel of litefuse's pack (not rewritten: no reason)
 
 Custom ops that need kernels
-  my_op  2 ops"""
+  CropAndResize  1 op   litefuse's pack has the kernel
+  my_op          2 ops
+  The model needs the kernels: CropAndResize (litefuse's pack)."""
 
 
 def test_report_as_text() -> None:

@@ -48,9 +48,17 @@ def convert(
         str | None,
         typer.Option(
             metavar="[=OP,...]",
-            help="Make custom ops of TensorFlow ops that LiteRT lacks: of any, or of those that are named.",
+            help="Make custom ops of TensorFlow ops that LiteRT lacks and that litefuse has no kernel for: of any, or "
+            "of those that are named.",
         ),
     ] = None,
+    builtins_only: Annotated[
+        bool,
+        typer.Option(
+            "--builtins-only",
+            help="Make no custom ops of ops that LiteRT lacks, not even of those that litefuse has a kernel for.",
+        ),
+    ] = False,
     require_fused: Annotated[
         str | None,
         typer.Option(
@@ -93,6 +101,7 @@ def convert(
             signatures=signature or None,
             tags=None if tags is None else _split(tags),
             allow_custom_ops=_all_or_names(allow_custom_ops, "--allow-custom-ops"),
+            builtins_only=builtins_only,
             require_fused=_all_or_names(require_fused, "--require-fused"),
             check_fusions=check_fusions,
             in_process=in_process,

@@ -16,7 +16,7 @@ _NOT_OPERATORS = frozenset(
     {"arith.constant", "func.call", "func.return", "tfl.no_value", "tfl.pseudo_const", "tfl.pseudo_qconst", "tfl.yield"}
 )
 # LiteRT has one operator where the dialect has two ops.
-_OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF"}
+_OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF", "vhlo.composite_v1": "STABLEHLO_COMPOSITE"}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,21 +10,29 @@ from litefuse.engine.mlir import func, ir
 
 __all__ = ["ANNOTATIONS", "Annotation", "attribute_value", "read_annotation"]
 
+_KERAS = "tf.api_implements"
+
 #: The function attributes that mark a composite; Keras 2 writes the second.
-ANNOTATIONS = ("tf._implements", "tf.api_implements")
+ANNOTATIONS = ("tf._implements", _KERAS)
+
+# What Keras 2 writes beside its annotation.
+_KERAS_ATTRIBUTES = ("go_backwards", "time_major")
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """What ``experimental_implements`` said.
+    """What ``experimental_implements`` said, or Keras 2.
 
     Attributes:
         name: The composite's name.
         attributes: Its attributes as Python values, see ``attribute_value``.
+        by_prefix: Whether the name is an interface's and an identifier, as in ``lstm_0b4c...``, which is how Keras 2
+            (``api_implements``) pairs the implementations of one layer.
     """
 
     name: str
     attributes: Mapping[str, Any]
+    by_prefix: bool = False
 
 
 def read_annotation(function: func.FuncOp) -> Annotation | None:
@@ -33,6 +41,8 @@ def read_annotation(function: func.FuncOp) -> Annotation | None:
         if key not in function.attributes:
             continue
         value = function.attributes[key]
+        if isinstance(value, ir.StringAttr) and key == _KERAS:
+            return Annotation(value.value, _function_attributes(function, _KERAS_ATTRIBUTES), by_prefix=True)
         if isinstance(value, ir.StringAttr):
             return Annotation(value.value, {})
         if isinstance(value, ir.DictAttr):
@@ -42,6 +52,14 @@ def read_annotation(function: func.FuncOp) -> Annotation | None:
                 ir.StringAttr(value["name"]).value, {name: attribute_value(attributes[name]) for name in names}
             )
     return None
+
+
+def _function_attributes(function: func.FuncOp, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        name: attribute_value(function.attributes[f"tf.{name}"])
+        for name in names
+        if f"tf.{name}" in function.attributes
+    }
 
 
 def attribute_value(attribute: ir.Attribute) -> Any:

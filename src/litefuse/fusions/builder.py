@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.engine.mlir import ir
+from litefuse.errors import FusionError
 from litefuse.fusions.options import encode_options
 
-__all__ = ["Builder"]
+__all__ = ["AUXILIARY", "INITIAL_STATE", "Builder"]
+
+#: The attribute of ops that prepare operands or take results apart: what a composite became is named without them.
+AUXILIARY = "auxiliary"
+
+#: The name of the custom op that stands for a state's memory until the engine is done, see ``Builder.state``.
+INITIAL_STATE = "litefuse.initial_state"
+
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
 class Builder:
-    """Emits LiteRT (``tfl``) ops into the function that replaces a composite's body, with inferred result types."""
+    """Emits LiteRT (``tfl``) ops into the function that replaces a composite's body, with inferred result types.
+
+    Args:
+        body: The symbol of a function with the body that is replaced, made on demand; None where there is none.
+    """
+
+    def __init__(self, body: Callable[[], str] | None = None) -> None:
+        self._body = body
 
     def op(
         self,
@@ -51,10 +67,217 @@ class Builder:
         data = options if isinstance(options, bytes) else encode_options(options)
         return self.op("tfl.custom", operands, result_types, custom_op_attributes(name, data))
 
+    def composite(
+        self,
+        name: str,
+        operands: Sequence[ir.Value],
+        result_types: Sequence[ir.Type],
+        attributes: Mapping[str, Any],
+    ) -> list[ir.Value]:
+        """STABLEHLO_COMPOSITE: a named op that carries the body, which the runtime runs where no kernel claims the op.
+
+        Args:
+            name: Its name, with a namespace, such as ``tf.einsum``.
+            operands: The composite's arguments, all of them in their order.
+            result_types: The composite's.
+            attributes: Ints, floats, bools and strings, which become a flexbuffer map.
+
+        Raises:
+            FusionError: An attribute that such an op cannot hold.
+        """
+        if self._body is None:
+            raise FusionError(f"there is no body for the composite {name!r} to carry")
+        texts: dict[str, ir.Attribute] = {}
+        for key, value in attributes.items():
+            if isinstance(value, bool):
+                texts[key] = ir.BoolAttr.get(value)
+            elif isinstance(value, int):
+                texts[key] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+            elif isinstance(value, float):
+                texts[key] = ir.FloatAttr.get(ir.F32Type.get(), value)
+            elif isinstance(value, str):
+                texts[key] = ir.StringAttr.get(value)
+            else:
+                raise FusionError(f"the attribute {key!r} holds {value!r}, which a composite op cannot")
+        return self.op(
+            "stablehlo.composite",
+            operands,
+            result_types,
+            {
+                "name": ir.StringAttr.get(name),
+                "composite_attributes": ir.DictAttr.get(texts),
+                "decomposition": ir.FlatSymbolRefAttr.get(self._body()),
+            },
+        )
+
     def constant(self, value: npt.NDArray[Any]) -> ir.Value:
         """A constant tensor of the array's shape and dtype."""
         attribute = ir.DenseElementsAttr.get(value)
         return self.op("tfl.pseudo_const", [], [attribute.type], {"value": attribute})[0]
+
+    def no_value(self) -> ir.Value:
+        """What an op gets for an optional operand that is left out."""
+        return self.op("tfl.no_value", [], [ir.Type.parse("none")], {"value": ir.UnitAttr.get()})[0]
+
+    def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
+        """TRANSPOSE; of a constant it is computed at conversion."""
+        shape, element = _shape(value)
+        order = self.constant(np.array(permutation, np.int32))
+        return self._auxiliary("tfl.transpose", [value, order], [shape[axis] for axis in permutation], element)
+
+    def slice(self, value: ir.Value, begin: Sequence[int], size: Sequence[int]) -> ir.Value:
+        """SLICE; a size of -1 is all that follows. Of a constant it is computed at conversion."""
+        shape, element = _shape(value)
+        result = [
+            count if count >= 0 or whole == _DYNAMIC else whole - first
+            for whole, first, count in zip(shape, begin, size, strict=True)
+        ]
+        result = [_DYNAMIC if count < 0 else count for count in result]
+        operands = [value, *(self.constant(np.array(part, np.int32)) for part in (begin, size))]
+        return self._auxiliary("tfl.slice", operands, result, element)
+
+    def last(self, value: ir.Value, axis: int, *, keep: bool = False) -> ir.Value:
+        """STRIDED_SLICE: what is last along an axis (not negative), which has size 1 then (``keep``) or is gone."""
+        shape, element = _shape(value)
+        index = [-1 if each == axis else 0 for each in range(len(shape))]
+        all_but = sum(1 << each for each in range(len(shape)) if each != axis)
+        end = [0] * len(shape)
+        operands = [value, *(self.constant(np.array(part, np.int32)) for part in (index, end, [1] * len(shape)))]
+        masks = {
+            "begin_mask": all_but,
+            "end_mask": all_but | 1 << axis,
+            "ellipsis_mask": 0,
+            "new_axis_mask": 0,
+            "shrink_axis_mask": 0 if keep else 1 << axis,
+        }
+        int32 = ir.IntegerType.get_signless(32)
+        attributes: dict[str, ir.Attribute] = {name: ir.IntegerAttr.get(int32, mask) for name, mask in masks.items()}
+        result = [1 if each == axis else size for each, size in enumerate(shape) if keep or each != axis]
+        return self._auxiliary(
+            "tfl.strided_slice", operands, result, element, {**attributes, "offset": ir.BoolAttr.get(False)}
+        )
+
+    def reverse(self, value: ir.Value, axis: int) -> ir.Value:
+        """REVERSE_V2 along one axis (not negative)."""
+        shape, element = _shape(value)
+        axes = self.constant(np.array([axis], np.int32))
+        return self._auxiliary("tfl.reverse_v2", [value, axes], shape, element)
+
+    def reshape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
+        """RESHAPE to a known shape."""
+        target = self.constant(np.array(shape, np.int32))
+        return self._auxiliary("tfl.reshape", [value, target], shape, _shape(value)[1])
+
+    def concatenation(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
+        """CONCATENATION along an axis (not negative)."""
+        shape, element = _shape(values[0])
+        sizes = [_shape(value)[0][axis] for value in values]
+        shape[axis] = _DYNAMIC if _DYNAMIC in sizes else sum(sizes)
+        return self._auxiliary(
+            "tfl.concatenation",
+            values,
+            shape,
+            element,
+            {
+                "axis": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), axis),
+                "fused_activation_function": ir.StringAttr.get("NONE"),
+            },
+        )
+
+    def conv_2d(
+        self,
+        x: ir.Value,
+        filters: ir.Value,
+        bias: ir.Value,
+        *,
+        strides: tuple[int, int] = (1, 1),
+        dilations: tuple[int, int] = (1, 1),
+        padding: str = "SAME",
+        activation: str = "NONE",
+    ) -> ir.Value:
+        """CONV_2D.
+
+        Args:
+            x: ``[batch, height, width, n]``.
+            filters: ``[m, rows, columns, n]``.
+            bias: ``[m]``.
+            strides: Of rows and of columns.
+            dilations: Of rows and of columns.
+            padding: ``SAME`` or ``VALID``.
+            activation: ``NONE``, ``RELU``, ``RELU6`` or ``RELU_N1_TO_1``.
+
+        Returns:
+            ``[batch, out_height, out_width, m]``.
+        """
+        shape, element = _shape(x)
+        outputs, *extents = _shape(filters)[0]
+        sizes = [
+            _DYNAMIC
+            if size == _DYNAMIC
+            else -(-(size if padding == "SAME" else size - (extent - 1) * dilation) // stride)
+            for size, extent, stride, dilation in zip(shape[1:3], extents, strides, dilations, strict=False)
+        ]
+        int32 = ir.IntegerType.get_signless(32)
+        numbers = {
+            "stride_h": strides[0],
+            "stride_w": strides[1],
+            "dilation_h_factor": dilations[0],
+            "dilation_w_factor": dilations[1],
+        }
+        attributes: dict[str, ir.Attribute] = {
+            **{name: ir.IntegerAttr.get(int32, number) for name, number in numbers.items()},
+            "padding": ir.StringAttr.get(padding),
+            "fused_activation_function": ir.StringAttr.get(activation),
+        }
+        sizes = [size if size == _DYNAMIC else max(size, 0) for size in sizes]
+        result = ir.RankedTensorType.get([shape[0], *sizes, outputs], element)
+        return self.op("tfl.conv_2d", [x, filters, bias], [result], attributes)[0]
+
+    def fully_connected(self, x: ir.Value, weights: ir.Value, bias: ir.Value, *, activation: str = "NONE") -> ir.Value:
+        """FULLY_CONNECTED: x ``[..., n]``, weights ``[m, n]``, bias ``[m]``; result ``[..., m]``."""
+        shape, element = _shape(x)
+        attributes: dict[str, ir.Attribute] = {
+            "fused_activation_function": ir.StringAttr.get(activation),
+            "weights_format": ir.StringAttr.get("DEFAULT"),
+            "keep_num_dims": ir.BoolAttr.get(len(shape) > 2),
+        }
+        result = ir.RankedTensorType.get([*shape[:-1], _shape(weights)[0][0]], element)
+        return self.op("tfl.fully_connected", [x, weights, bias], [result], attributes)[0]
+
+    def zeros(self, like: ir.Value, axis: int, sizes: Sequence[int]) -> ir.Value:
+        """Float32 zeros ``[n, *sizes]``, where n is the size of ``like`` along an axis: FILL where it is unknown."""
+        batch = _shape(like)[0][axis]
+        if batch != _DYNAMIC:
+            return self.constant(np.zeros([batch, *sizes], np.float32))
+        int32, rank = ir.IntegerType.get_signless(32), len(_shape(like)[0])
+        whole = self._auxiliary("tfl.shape", [like], [rank], int32)
+        shape = [self.slice(whole, [axis], [1]), self.constant(np.array(sizes, np.int32))]
+        return self._auxiliary(
+            "tfl.fill",
+            [self.concatenation(shape, 0), self.constant(np.array(0, np.float32))],
+            [_DYNAMIC, *sizes],
+            ir.F32Type.get(),
+        )
+
+    def state(self, value: ir.Value) -> ir.Value:
+        """A state with this initial value, for an op that updates its state in place, as LSTM does.
+
+        The op gets memory of its own that holds the value at the beginning of every call. Such an op must not be given
+        the value itself: the runtime would keep a constant's memory between calls, and its value would be lost.
+        """
+        shape, element = _shape(value)
+        return self._auxiliary("tfl.custom", [value], shape, element, custom_op_attributes(INITIAL_STATE, b""))
+
+    def _auxiliary(
+        self,
+        name: str,
+        operands: Sequence[ir.Value],
+        shape: Sequence[int],
+        element: ir.Type,
+        attributes: Mapping[str, ir.Attribute] | None = None,
+    ) -> ir.Value:
+        result = ir.RankedTensorType.get(shape, element)
+        return self.op(name, operands, [result], {**(attributes or {}), AUXILIARY: ir.UnitAttr.get()})[0]
 
     def non_max_suppression(
         self,
@@ -81,9 +304,8 @@ class Builder:
             int32 scalar.
         """
         int32 = ir.IntegerType.get_signless(32)
-        dynamic = ir.ShapedType.get_dynamic_size()
         results = [
-            ir.RankedTensorType.get([dynamic if size is None else size], int32),
+            ir.RankedTensorType.get([_DYNAMIC if size is None else size], int32),
             ir.RankedTensorType.get([], int32),
         ]
         operands = [boxes, scores, max_output_size, iou_threshold, score_threshold]
@@ -103,6 +325,12 @@ class Builder:
         table_type, ids_type = ir.ShapedType(table.type), ir.ShapedType(ids.type)
         result = ir.RankedTensorType.get([*ids_type.shape, *table_type.shape[1:]], table_type.element_type)
         return self.op("tfl.embedding_lookup", [ids, table], [result])[0]
+
+
+def _shape(value: ir.Value) -> tuple[list[int], ir.Type]:
+    """The sizes and the element type of a value of known rank."""
+    kind = ir.ShapedType(value.type)
+    return list(kind.shape), kind.element_type
 
 
 def custom_op_attributes(name: str, options: bytes) -> dict[str, ir.Attribute]:

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 __all__ = ["Fusion", "find_fusion", "fusion", "pickle_registered", "registered_fusions", "unpickle_registered"]
 
 _ENTRY_POINTS = "litefuse.fusions"
-_FAMILIES = ("detection_postprocess", "embedding", "non_max_suppression")
+_FAMILIES = (
+    "bias_relu",
+    "bidirectional_lstm",
+    "dense_image_warp",
+    "detection_postprocess",
+    "einsum",
+    "embedding",
+    "max_unpooling",
+    "non_max_suppression",
+)
 
 
 class Fusion:
@@ -99,6 +108,7 @@ def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _Fusio
 
     Args:
         names: The annotations: the plain string given to ``experimental_implements``, or the name in its NameAttrList.
+            One that ends in ``*`` is for the annotations of Keras 2 (``api_implements``) that begin so.
         replace: Take the place of a fusion that is registered already.
 
     Raises:
@@ -132,11 +142,23 @@ def _qualified_name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def find_fusion(name: str) -> Fusion | None:
-    """The fusion for a composite of this name, from the registry or an entry point; None when there is none."""
+def find_fusion(name: str, *, by_prefix: bool = False) -> Fusion | None:
+    """The fusion for a composite of this name, from the registry or an entry point; None when there is none.
+
+    Args:
+        name: The composite's name.
+        by_prefix: Whether a fusion for names that begin like this one will do; the longest beginning counts.
+    """
     _load()
-    cls = _registered.get(name) or _installed.get(name)
-    return cls() if cls is not None else None
+    names = [name]
+    if by_prefix:
+        patterns = {one for one in (*_registered, *_installed) if one.endswith("*") and name.startswith(one[:-1])}
+        names += sorted(patterns, key=len, reverse=True)
+    for one in names:
+        cls = _registered.get(one) or _installed.get(one)
+        if cls is not None:
+            return cls()
+    return None
 
 
 def registered_fusions() -> Mapping[str, type[Fusion]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from litefuse.engine.mlir import func, ir
@@ -14,7 +14,10 @@ from litefuse.fusions.composite import tensor_type_of
 from litefuse.fusions.options import encode_options
 from litefuse.passes.call_graph import function_symbol, functions, operations
 
-__all__ = ["EmitCustomOps"]
+__all__ = ["REASON", "CustomOpForm", "EmitCustomOps", "is_option", "left_over", "tensorflow_name", "tensorflow_op"]
+
+#: The attribute of an op that says why it was not rewritten into builtin ops.
+REASON = "_litefuse_not_rewritten"
 
 # What may stand beside tfl ops in a module that is exported: IF is exported from the op that TensorFlow calls If.
 _EXPORTED = frozenset({"arith.constant", "func.call", "func.return", "tf.If"})
@@ -35,14 +38,31 @@ _TENSOR_TYPES = {
 
 
 @dataclass(frozen=True)
+class CustomOpForm:
+    """A TensorFlow op that became a custom op.
+
+    Attributes:
+        op: Its name.
+        in_pack: Whether litefuse has a kernel for it.
+        reason: Why it was not rewritten into builtin ops; empty if there is no rewriting of this op at all.
+    """
+
+    op: str
+    in_pack: bool
+    reason: str
+
+
+@dataclass(frozen=True)
 class EmitCustomOps:
-    """Makes custom ops of the TensorFlow ops that the engine left.
+    """Makes custom ops of the TensorFlow ops that are left after the engine and ``DecomposeOps``.
 
     A custom op is named after the TensorFlow op; its options are a flexbuffer map of all the op's attributes, types
     among them as numbers of LiteRT's ``TensorType``, as TFLiteConverter writes them.
 
     Attributes:
         allow: True for any op, or the names of those that are allowed.
+        pack: The ops that litefuse has a kernel for: they need no permission.
+        emitted: Filled with the ops that became custom ops.
 
     Raises:
         UnsupportedOpsError: Ops are left that are not allowed; the error lists every one.
@@ -50,25 +70,30 @@ class EmitCustomOps:
 
     name: ClassVar[str] = "emit-custom-ops"
     allow: bool | Collection[str] = False
+    pack: Collection[str] = ()
+    emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
 
     def run(self, module: ir.Module) -> bool:
-        left = [(function, op) for function in functions(module).values() for op in _left_over(function)]
-        refused = [(function, op) for function, op in left if _is_stateful(op) or not self._allows(_tf_name(op))]
+        left = [(function, op) for function in functions(module).values() for op in left_over(function)]
+        refused = [(function, op) for function, op in left if _is_stateful(op) or not self._allows(tensorflow_name(op))]
         if refused:
             # What reads and assigns a variable is left as well when another op on it is: that one is to blame.
             blamed = [each for each in refused if each[1].name not in _VARIABLE_OPS]
             raise _error([_describe(function, op) for function, op in blamed or refused])
         for function, op in left:
+            name = tensorflow_name(op) or ""
+            self.emitted.append(CustomOpForm(name, name in self.pack, _reason(op)))
             _replace(function, op)
         return bool(left)
 
     def _allows(self, name: str | None) -> bool:
         if name is None:
             return False
-        return self.allow if isinstance(self.allow, bool) else name in self.allow
+        return name in self.pack or (self.allow if isinstance(self.allow, bool) else name in self.allow)
 
 
-def _left_over(function: func.FuncOp) -> Iterator[ir.OpView]:
+def left_over(function: func.FuncOp) -> Iterator[ir.OpView]:
+    """The ops of a lowered function that cannot be exported; those in nested regions are left out."""
     for op in operations(function):
         dialect = op.name.partition(".")[0]
         if op.name == "tfl.custom_tf" or (op.name not in _EXPORTED and dialect not in _EXPORTED_DIALECTS):
@@ -80,23 +105,34 @@ def _is_stateful(op: ir.OpView) -> bool:
     return any("!tf_type.resource" in str(value.type) for value in (*op.operands, *op.results))
 
 
-def _tf_op(op: ir.OpView) -> ir.OpView:
+def tensorflow_op(op: ir.OpView) -> ir.OpView:
     """The TensorFlow op itself: the engine wraps ops that its dialect does not know in ``tfl.custom_tf``."""
     return op.regions[0].blocks[0].operations[0] if op.name == "tfl.custom_tf" else op
 
 
-def _tf_name(op: ir.OpView) -> str | None:
-    name = _tf_op(op).name
+def tensorflow_name(op: ir.OpView) -> str | None:
+    """The TensorFlow op's name, such as ``Roll``; None for an op of another dialect."""
+    name = tensorflow_op(op).name
     return name.removeprefix("tf.") if name.startswith("tf.") else None
+
+
+def is_option(key: str) -> bool:
+    """Whether an attribute is one of the op's own: those that begin with an underscore are bookkeeping."""
+    return not key.startswith("_") and not key.endswith("_segment_sizes")
+
+
+def _reason(op: ir.OpView) -> str:
+    return ir.StringAttr(op.attributes[REASON]).value if REASON in op.attributes else ""
 
 
 def _describe(function: func.FuncOp, op: ir.OpView) -> UnsupportedOp:
     return UnsupportedOp(
-        op=_tf_name(op) or op.name,
+        op=tensorflow_name(op) or op.name,
         node=_node_name(op.location),
         function=function_symbol(function),
         operands=tuple(str(tensor_type_of(value)) for value in op.operands),
         results=tuple(str(tensor_type_of(value)) for value in op.results),
+        reason=_reason(op),
     )
 
 
@@ -121,12 +157,11 @@ def _error(refused: list[UnsupportedOp]) -> UnsupportedOpsError:
 
 
 def _replace(function: func.FuncOp, op: ir.OpView) -> None:
-    tf_op = _tf_op(op)
-    name = _tf_name(op) or ""
+    tf_op = tensorflow_op(op)
+    name = tensorflow_name(op) or ""
     options: dict[str, Any] = {}
     for key in tf_op.attributes:
-        # Attributes that begin with an underscore are TensorFlow's bookkeeping.
-        if not key.startswith("_") and not key.endswith("_segment_sizes"):
+        if is_option(key):
             options[key] = _option(tf_op.attributes[key])
     try:
         data = encode_options(options)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-__all__ = ["CompositeReport", "Report", "VariableReport"]
+__all__ = ["CompositeReport", "LackingOpReport", "Report", "VariableReport"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,25 @@ class CompositeReport:
     reason: str | None = None
     error: float | None = None
     unchecked: str | None = None
+
+
+@dataclass(frozen=True)
+class LackingOpReport:
+    """What became of a TensorFlow op that LiteRT lacks.
+
+    Attributes:
+        op: The op's name.
+        outcome: ``rewritten``: exactly, into builtin ops; ``composite``: a composite, which runs by such a rewriting in
+            any LiteRT and faster with litefuse's kernel; ``pack``: a custom op that needs the kernel of litefuse's
+            pack; ``custom``: a custom op, as allowed, that needs a kernel of the user's.
+        reason: For a custom op, why it was not rewritten; empty if there is no rewriting of this op.
+        count: How many such ops there are.
+    """
+
+    op: str
+    outcome: Literal["rewritten", "composite", "pack", "custom"]
+    reason: str = ""
+    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,6 +83,8 @@ class Report:
         variables: Every variable that the signatures capture.
         op_counts: How often each op stands in the output, over all its subgraphs; custom ops by their names.
         custom_ops: The custom ops that the output needs kernels for.
+        pack_kernels: Those of them whose kernels are in litefuse's pack.
+        lacking_ops: The TensorFlow ops that LiteRT lacks, and what became of them.
         size: The output's size in bytes.
         timings: Seconds for each step, in order.
     """
@@ -74,6 +95,8 @@ class Report:
     variables: tuple[VariableReport, ...] = ()
     op_counts: Mapping[str, int] = field(default_factory=dict[str, int])
     custom_ops: tuple[str, ...] = ()
+    pack_kernels: tuple[str, ...] = ()
+    lacking_ops: tuple[LackingOpReport, ...] = ()
     size: int = 0
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
 

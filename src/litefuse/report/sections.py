@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Literal, TypeAlias
 
-from litefuse.report.report import CompositeReport, Report, VariableReport
+from litefuse.report.report import CompositeReport, LackingOpReport, Report, VariableReport
 
 __all__ = ["Judgement", "Section", "count_of", "op_section", "report_sections", "shape_text"]
 
@@ -63,9 +63,21 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
         _variable_section(report.variables),
         op_section(report.op_counts, "Ops"),
     ]
+    if report.lacking_ops:
+        sections.append(_lacking_section(report.lacking_ops))
     if report.custom_ops:
-        rows = [(name, count_of(report.op_counts.get(name, 0), "op")) for name in report.custom_ops]
-        sections.append(Section("Custom ops that need kernels", rows))
+        rows = [
+            (
+                name,
+                count_of(report.op_counts.get(name, 0), "op"),
+                *(["litefuse's pack has the kernel"] if name in report.pack_kernels else []),
+            )
+            for name in report.custom_ops
+        ]
+        note = ""
+        if report.pack_kernels:
+            note = f"The model needs the kernels: {', '.join(report.pack_kernels)} (litefuse's pack)."
+        sections.append(Section("Custom ops that need kernels", rows, note=note))
     if timings:
         rows = [(step, f"{time * 1000:,.1f}") for step, time in report.timings.items()]
         sections.append(Section("Time by step", rows, headings=("step", "ms"), right=frozenset({1})))
@@ -102,6 +114,24 @@ def _outcome(composite: CompositeReport) -> str:
         return f"fused into {composite.fused_into}, checked: error {composite.error:.1g}"
     unchecked = f" (not checked: {composite.unchecked})" if composite.unchecked else ""
     return f"fused into {composite.fused_into}{unchecked}"
+
+
+_LACKING_OUTCOMES = {
+    "rewritten": "rewritten into builtin ops",
+    "composite": "composite: runs anywhere, faster with litefuse's kernel",
+    "pack": "custom op: needs the kernel of litefuse's pack",
+    "custom": "custom op: needs a kernel of yours",
+}
+
+
+def _lacking_section(ops: Sequence[LackingOpReport]) -> Section:
+    rows: list[tuple[str, ...]] = []
+    for each in ops:
+        reason = f" (not rewritten: {each.reason})" if each.reason else ""
+        rows.append((each.op, f"{each.count:,}", _LACKING_OUTCOMES[each.outcome] + reason))
+    judgements: list[Judgement] = ["good" if each.outcome in {"rewritten", "composite"} else "bad" for each in ops]
+    title = f"TensorFlow ops that LiteRT lacks: {sum(each.count for each in ops):,}"
+    return Section(title, rows, right=frozenset({1}), judgements=judgements)
 
 
 def _composite_section(composites: Sequence[CompositeReport]) -> Section:

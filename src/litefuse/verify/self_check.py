@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import InterpreterError, LitefuseError
-from litefuse.fusions.composite import tensor_type_of
+from litefuse.fusions.composite import TensorType, tensor_type_of
 from litefuse.verify.inputs import random_inputs
 from litefuse.verify.result import CheckResult, InputsOfSize
 from litefuse.verify.standalone import standalone_model
@@ -45,32 +45,47 @@ def self_check(
     # The runtime is loaded only where there is something to check.
     from litefuse.runtime.interpreter import Interpreter
 
+    def runner(model: bytes) -> Any:
+        return Interpreter(model_content=model).get_signature_runner()
+
+    types = [tensor_type_of(kind) for kind in composite.type.inputs]
     try:
-        specification = standalone_model(module, composite)
+        specifications = _specifications(module, composite, types)
     except LitefuseError as error:
         return CheckResult(unchecked=f"the composite cannot be converted alone: {_first_line(error)}")
     try:
         fused = standalone_model(module, replacement)
     except LitefuseError as error:
         return CheckResult(problem=f"the fused op cannot be converted alone: {_first_line(error)}")
-    types = [tensor_type_of(kind) for kind in composite.type.inputs]
-    runners: list[Any] = []
-    for model in (specification, fused):
-        try:
-            runners.append(Interpreter(model_content=model).get_signature_runner())
-        except (LitefuseError, RuntimeError, ValueError) as error:
-            return CheckResult(unchecked=f"the runtime does not load it: {error}")
+    try:
+        expected = {size: runner(model) for size, model in specifications.items()}
+        found = runner(fused)
+    except (LitefuseError, RuntimeError, ValueError) as error:
+        return CheckResult(unchecked=f"the runtime does not load it: {error}")
     random = np.random.default_rng(seed)
 
     def values(size: int) -> Sequence[npt.NDArray[Any]] | str:
         given = inputs(size, random) if inputs is not None else None
         return given if given is not None else random_inputs(types, size, random)
 
-    return _compare(runners, values, tolerance)
+    return _compare(expected, found, values, tolerance)
+
+
+def _specifications(module: ir.Module, composite: func.FuncOp, types: Sequence[TensorType]) -> dict[int, bytes]:
+    """The composite as a model for each size of its unknown dimensions; one for all where that can be converted."""
+    try:
+        return dict.fromkeys(_SIZES, standalone_model(module, composite))
+    except LitefuseError:  # as of a loop that collects values, which the engine needs to know the sizes of
+        if any(kind.shape is None or None in kind.shape for kind in types):
+            return {size: standalone_model(module, composite, size=size) for size in dict.fromkeys(_SIZES)}
+        return dict.fromkeys(_SIZES, standalone_model(module, composite, size=1))
 
 
 def _compare(
-    runners: list[Any], inputs: Callable[[int], Sequence[npt.NDArray[Any]] | str], tolerance: float
+    specifications: Mapping[int, Any],
+    fused: Any,
+    inputs: Callable[[int], Sequence[npt.NDArray[Any]] | str],
+    tolerance: float,
 ) -> CheckResult:
     worst = 0.0
     for size in _SIZES:
@@ -79,11 +94,11 @@ def _compare(
             return CheckResult(unchecked=values)
         named = {f"x{index}": value for index, value in enumerate(values)}
         try:
-            expected = runners[0](**named)
+            expected = specifications[size](**named)
         except (RuntimeError, ValueError) as error:
             return CheckResult(unchecked=f"the composite does not run on random inputs: {error}")
         try:
-            found = runners[1](**named)
+            found = fused(**named)
         except InterpreterError as error:  # a custom op without a kernel
             return CheckResult(unchecked=error.message)
         except (RuntimeError, ValueError) as error:

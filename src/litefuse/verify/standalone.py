@@ -11,18 +11,27 @@ from litefuse.errors import ConversionError
 from litefuse.fusions.annotation import ANNOTATIONS
 from litefuse.passes.call_graph import callees, function_symbol, functions, operations
 from litefuse.passes.custom_ops import EmitCustomOps
+from litefuse.passes.fold_constants import FoldConstants
+from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
+from litefuse.verify.fixed_size import fix_arguments, fix_list_elements
 
 __all__ = ["standalone_model"]
 
 _ENTRY = "standalone"
 
 
-def standalone_model(module: ir.Module, function: func.FuncOp) -> bytes:
+def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | None = None) -> bytes:
     """A LiteRT model that computes what a function of the module computes; the module stays as it is.
 
     Its one signature has the inputs ``x0``, ``x1``... and the outputs ``y0``, ``y1``...
+
+    Args:
+        module: The module.
+        function: The function.
+        size: What the unknown dimensions of its arguments are to be, if all of them are to be the same. Then this is
+            also the size of all that is unknown in the elements of its tensor lists, which the engine needs to know.
 
     Raises:
         LitefuseError: The function cannot be converted alone.
@@ -47,12 +56,18 @@ def standalone_model(module: ir.Module, function: func.FuncOp) -> bytes:
             if key in copy.attributes:
                 del copy.attributes[key]
         copy.attributes["sym_visibility"] = ir.StringAttr.get("public" if entry else "private")
+        if size is not None:
+            fix_list_elements(copy, size)
         if entry:
+            if size is not None:
+                fix_arguments(copy, size)
             copy.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
             inputs = [f"x{index}" for index in range(len(copy.type.inputs))]
             set_signature(copy, _ENTRY, inputs, [f"y{index}" for index in range(len(copy.type.results))])
+    if size is not None:
+        run_passes(alone, [FoldConstants()])  # how long a list is, which the engine needs to know as well
     lower(alone)
-    run_passes(alone, [OutlineLoops(), EmitCustomOps()])
+    run_passes(alone, [InitializeStates(), OutlineLoops(), EmitCustomOps()])
     with tempfile.TemporaryDirectory(prefix="litefuse-check-") as folder:
         path = Path(folder, "model.tflite")
         write_flatbuffer(alone, path)

@@ -1,0 +1,1 @@
+"""TensorFlow ops that LiteRT lacks, rewritten exactly into ops that it has."""

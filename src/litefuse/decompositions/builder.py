@@ -1,0 +1,309 @@
+"""Builds TensorFlow ops with inferred result types; sizes that are not known are computed by the model."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.engine.mlir import ir
+from litefuse.fusions.composite import tensor_type_of
+
+__all__ = ["Builder", "Dim", "Shape"]
+
+Dim: TypeAlias = "int | ir.Value"
+"""A size: a number where it is known, else an int32 scalar that the model computes."""
+
+Shape: TypeAlias = "tuple[int | None, ...]"
+
+_NUMPY = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "?"}
+_FLOATS = {"float16": ir.F16Type, "float32": ir.F32Type, "float64": ir.F64Type}
+
+
+def _element(dtype: str) -> ir.Type:
+    if dtype in _FLOATS:
+        return _FLOATS[dtype].get()
+    if dtype == "bool":
+        return ir.IntegerType.get_signless(1)
+    if dtype.startswith("uint"):
+        return ir.IntegerType.get_unsigned(int(dtype[4:]))
+    if dtype.startswith("int"):
+        return ir.IntegerType.get_signless(int(dtype[3:]))
+    if dtype == "complex64":
+        return ir.ComplexType.get(ir.F32Type.get())
+    return ir.Type.parse(f"!tf_type.{dtype}")
+
+
+def _attribute(value: Any) -> ir.Attribute:
+    if isinstance(value, bool):
+        return ir.BoolAttr.get(value)
+    if isinstance(value, int):
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    if isinstance(value, str):
+        return ir.StringAttr.get(value)
+    return ir.ArrayAttr.get([_attribute(item) for item in value])
+
+
+def _known(dim: Dim) -> int | None:
+    return dim if isinstance(dim, int) else None
+
+
+class Builder:
+    """Emits ``tf`` ops at the current insertion point and location.
+
+    Values broadcast as in TensorFlow; a Python number beside a value becomes a constant of its dtype.
+    """
+
+    def op(
+        self, name: str, operands: Sequence[ir.Value], shape: Sequence[int | None], dtype: str, **attributes: Any
+    ) -> ir.Value:
+        """An op with one result, its type given."""
+        open_size = ir.ShapedType.get_dynamic_size()
+        sizes = [open_size if size is None else size for size in shape]
+        return ir.Operation.create(
+            f"tf.{name}",
+            results=[ir.RankedTensorType.get(sizes, _element(dtype))],
+            operands=operands,
+            attributes={key: _attribute(value) for key, value in attributes.items()},
+        ).result
+
+    # Values and sizes.
+
+    def shape(self, value: ir.Value) -> Shape:
+        """What is known of a value's shape; values of unknown rank do not come here."""
+        shape = tensor_type_of(value).shape
+        assert shape is not None
+        return shape
+
+    def dtype(self, value: ir.Value) -> str:
+        """A value's dtype."""
+        return tensor_type_of(value).dtype
+
+    def constant(self, value: npt.ArrayLike, dtype: str) -> ir.Value:
+        """A constant of the given dtype."""
+        array = np.ascontiguousarray(np.asarray(value).astype(_NUMPY.get(dtype, dtype)))
+        array = array.reshape(np.shape(value))
+        kind = ir.RankedTensorType.get(list(array.shape), _element(dtype))
+        attribute = ir.DenseElementsAttr.get(array, type=kind)
+        return ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result
+
+    def size(self, value: ir.Value, axis: int) -> Dim:
+        """The size of one dimension."""
+        return self.sizes(value)[axis]
+
+    def sizes(self, value: ir.Value) -> list[Dim]:
+        """The size of every dimension."""
+        shape = self.shape(value)
+        if None not in shape:
+            return list(cast("tuple[int, ...]", shape))
+        vector = self.op("Shape", [value], [len(shape)], "int32")
+        return [self.element(vector, axis) if size is None else size for axis, size in enumerate(shape)]
+
+    def element(self, vector: ir.Value, index: int) -> ir.Value:
+        """One element of a vector, as a scalar."""
+        ends = [self.constant([number], "int32") for number in (index, index + 1, 1)]
+        masks = {"begin_mask": 0, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 1}
+        return self.op("StridedSlice", [vector, *ends], [], self.dtype(vector), **masks)
+
+    def vector(self, dims: Sequence[Dim]) -> ir.Value:
+        """Sizes as an int32 vector."""
+        if all(isinstance(dim, int) for dim in dims):
+            return self.constant(np.array(dims, np.int32), "int32")
+        return self.stack([self.scalar(dim) for dim in dims], 0)
+
+    def scalar(self, dim: Dim) -> ir.Value:
+        """A size as an int32 scalar."""
+        return self.constant(dim, "int32") if isinstance(dim, int) else dim
+
+    def dims(self, name: str, a: Dim, b: Dim) -> Dim:
+        """Arithmetic on sizes: ``AddV2``, ``Sub``, ``Mul``, ``FloorDiv``, ``FloorMod``, ``Minimum`` or ``Maximum``."""
+        if isinstance(a, int) and isinstance(b, int):
+            return _DIMS[name](a, b)
+        return self.binary(name, self.scalar(a), self.scalar(b))
+
+    def product(self, dims: Sequence[Dim]) -> Dim:
+        """The product of sizes."""
+        result: Dim = math.prod(dim for dim in dims if isinstance(dim, int))
+        for dim in dims:
+            if not isinstance(dim, int):
+                result = dim if isinstance(result, int) and result == 1 else self.dims("Mul", result, dim)
+        return result
+
+    # Elementwise.
+
+    def unary(self, name: str, value: ir.Value) -> ir.Value:
+        """An op that keeps shape and dtype, such as ``Neg``."""
+        return self.op(name, [value], self.shape(value), self.dtype(value))
+
+    def binary(self, name: str, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
+        """An op of two values of one dtype, such as ``AddV2``."""
+        first, second = self._alike(a, b)
+        return self.op(name, [first, second], self._broadcast(first, second), self.dtype(first))
+
+    def compare(self, name: str, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
+        """A comparison, such as ``Less``."""
+        first, second = self._alike(a, b)
+        attributes = {"incompatible_shape_error": True} if name in {"Equal", "NotEqual"} else {}
+        return self.op(name, [first, second], self._broadcast(first, second), "bool", **attributes)
+
+    def select(self, condition: ir.Value, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
+        """``SelectV2``: ``a`` where the condition holds, else ``b``."""
+        first, second = self._alike(a, b)
+        shape = self._broadcast_shapes(self.shape(condition), self._broadcast(first, second))
+        return self.op("SelectV2", [condition, first, second], shape, self.dtype(first))
+
+    def cast(self, value: ir.Value, dtype: str) -> ir.Value:
+        """Conversion of every element; nothing if it has the dtype."""
+        if self.dtype(value) == dtype:
+            return value
+        return self.op("Cast", [value], self.shape(value), dtype, Truncate=False)
+
+    def bitcast(self, value: ir.Value, dtype: str) -> ir.Value:
+        """The same bits as another dtype of the same width; nothing if it has the dtype."""
+        if self.dtype(value) == dtype:
+            return value
+        return self.op("Bitcast", [value], self.shape(value), dtype)
+
+    # Shapes.
+
+    def reshape(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
+        """The same elements in another shape."""
+        shape = [_known(dim) for dim in dims]
+        if shape.count(None) == 1 and 0 not in shape:  # one open size follows from the others
+            dims = [-1 if size is None else size for size in shape]
+        return self.op("Reshape", [value, self.vector(dims)], shape, self.dtype(value))
+
+    def expand(self, value: ir.Value, axis: int) -> ir.Value:
+        """With a dimension of size 1 more."""
+        shape = list(self.shape(value))
+        shape.insert(axis, 1)
+        return self.op("ExpandDims", [value, self.constant(axis, "int32")], shape, self.dtype(value))
+
+    def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
+        """The dimensions in another order."""
+        shape = self.shape(value)
+        operands = [value, self.constant(np.array(permutation, np.int32), "int32")]
+        return self.op("Transpose", operands, [shape[axis] for axis in permutation], self.dtype(value))
+
+    def stack(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
+        """``Pack``: values of one shape side by side along a new dimension."""
+        shape = list(self.shape(values[0]))
+        shape.insert(axis, len(values))
+        return self.op("Pack", values, shape, self.dtype(values[0]), axis=axis)
+
+    def concat(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
+        """Values one after the other along a dimension."""
+        if len(values) == 1:
+            return values[0]
+        shapes = [self.shape(value) for value in values]
+        shape = [next((size for size in sizes if size is not None), None) for sizes in zip(*shapes, strict=True)]
+        along = [each[axis] for each in shapes]
+        shape[axis] = None if None in along else sum(cast("list[int]", along))
+        return self.op("ConcatV2", [*values, self.constant(axis, "int32")], shape, self.dtype(values[0]))
+
+    def slice(self, value: ir.Value, axis: int, begin: Dim, end: Dim | None, stride: int = 1) -> ir.Value:
+        """Positions ``begin`` to ``end`` (without it; None: to the last) of one dimension, in steps of ``stride``."""
+        return self.slices(value, {axis: (begin, end, stride)})
+
+    def slices(self, value: ir.Value, axes: dict[int, tuple[Dim, Dim | None, int]]) -> ir.Value:
+        """As ``slice``, for several dimensions at once. Begins and ends are not negative."""
+        shape = list(self.shape(value))
+        begins: list[Dim] = [0] * len(shape)
+        ends: list[Dim] = [0] * len(shape)
+        strides = [1] * len(shape)
+        masked = (1 << len(shape)) - 1
+        for axis, (begin, end, stride) in axes.items():
+            begins[axis], strides[axis] = begin, stride
+            size = shape[axis]
+            if end is not None:
+                ends[axis] = end
+                masked &= ~(1 << axis)
+            stop = size if end is None else end
+            shape[axis] = None
+            if isinstance(begin, int) and isinstance(stop, int):
+                stop = stop if size is None else min(stop, size)
+                if size is not None or stride == 1:
+                    shape[axis] = len(range(begin, stop, stride))
+        masks = {"begin_mask": 0, "end_mask": masked, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 0}
+        operands = [value, self.vector(begins), self.vector(ends), self.constant(strides, "int32")]
+        return self.op("StridedSlice", operands, shape, self.dtype(value), **masks)
+
+    def pad(self, value: ir.Value, paddings: Sequence[tuple[Dim, Dim]], fill: float = 0) -> ir.Value:
+        """With ``(before, after)`` positions more in each dimension, of the value ``fill``."""
+        if all(isinstance(n, int) and n == 0 for pair in paddings for n in pair):
+            return value
+        shape = [
+            size + before + after if isinstance(before, int) and isinstance(after, int) and size is not None else None
+            for size, (before, after) in zip(self.shape(value), paddings, strict=True)
+        ]
+        if all(isinstance(n, int) for pair in paddings for n in pair):
+            amounts = self.constant(np.array(paddings, np.int32), "int32")
+        else:
+            amounts = self.reshape(self.vector([n for pair in paddings for n in pair]), [len(shape), 2])
+        filler = self.constant(fill, self.dtype(value))
+        return self.op("PadV2", [value, amounts, filler], shape, self.dtype(value))
+
+    def fill(self, dims: Sequence[Dim], value: float, dtype: str) -> ir.Value:
+        """One value everywhere; a constant where all sizes are known."""
+        if all(isinstance(dim, int) for dim in dims):
+            return self.constant(np.full(cast("list[int]", list(dims)), value), dtype)
+        operands = [self.vector(dims), self.constant(value, dtype)]
+        return self.op("Fill", operands, [_known(dim) for dim in dims], dtype)
+
+    def range(self, count: Dim) -> ir.Value:
+        """The int32 numbers from 0 to ``count - 1``."""
+        if isinstance(count, int):
+            return self.constant(np.arange(count, dtype=np.int32), "int32")
+        return self.op("Range", [self.scalar(0), count, self.scalar(1)], [None], "int32")
+
+    # Others.
+
+    def gather(self, value: ir.Value, indices: ir.Value, axis: int = 0) -> ir.Value:
+        """``GatherV2``: the slices along ``axis`` at the indices."""
+        shape = self.shape(value)
+        result = [*shape[:axis], *self.shape(indices), *shape[axis + 1 :]]
+        return self.op(
+            "GatherV2", [value, indices, self.constant(axis, "int32")], result, self.dtype(value), batch_dims=0
+        )
+
+    def reduce(self, name: str, value: ir.Value, axis: int, *, keep_dims: bool = False) -> ir.Value:
+        """A reduction, such as ``Sum``, along one dimension."""
+        shape = list(self.shape(value))
+        shape[axis : axis + 1] = [1] if keep_dims else []
+        operands = [value, self.constant([axis], "int32")]
+        return self.op(name, operands, shape, self.dtype(value), keep_dims=keep_dims)
+
+    def _alike(self, a: ir.Value | float, b: ir.Value | float) -> tuple[ir.Value, ir.Value]:
+        first = a if isinstance(a, ir.Value) else None
+        second = b if isinstance(b, ir.Value) else None
+        known = first if first is not None else second
+        assert known is not None, "one of two operands must be a value"
+        dtype = self.dtype(known)
+        return (
+            self.constant(cast("float", a), dtype) if first is None else first,
+            self.constant(cast("float", b), dtype) if second is None else second,
+        )
+
+    def _broadcast(self, a: ir.Value, b: ir.Value) -> Shape:
+        return self._broadcast_shapes(self.shape(a), self.shape(b))
+
+    def _broadcast_shapes(self, a: Shape, b: Shape) -> Shape:
+        rank = max(len(a), len(b))
+        pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
+        # An open size next to a known one is that size, or 1 next to it, which gives the same.
+        return tuple(y if x == 1 or (x is None and y != 1) else x for x, y in pairs)
+
+
+_DIMS: dict[str, Callable[[int, int], int]] = {
+    "AddV2": operator.add,
+    "Sub": operator.sub,
+    "Mul": operator.mul,
+    "FloorDiv": operator.floordiv,
+    "FloorMod": operator.mod,
+    "Minimum": min,
+    "Maximum": max,
+}

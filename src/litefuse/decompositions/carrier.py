@@ -1,0 +1,39 @@
+"""Moving elements of any dtype with ops that know few dtypes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.decomposition import NotDecomposed
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder
+    from litefuse.engine.mlir import ir
+
+__all__ = ["carried", "delivered"]
+
+# LiteRT's slices, concatenations and paddings all take float32, int32, int64 and uint8.
+_TAKEN = frozenset({"float32", "int32", "int64", "uint8"})
+_SAME_BITS = {"float64": "int64", "uint64": "int64", "uint32": "int32"}
+_SAME_NUMBERS = {"bool": "uint8", "int8": "int32", "int16": "int32"}
+
+
+def carried(b: Builder, value: ir.Value) -> ir.Value:
+    """The value as a dtype that the moving ops take, zeros for zeros.
+
+    Raises:
+        NotDecomposed: There is none.
+    """
+    dtype = b.dtype(value)
+    if dtype in _TAKEN:
+        return value
+    if dtype in _SAME_BITS:
+        return b.bitcast(value, _SAME_BITS[dtype])
+    if dtype in _SAME_NUMBERS:
+        return b.cast(value, _SAME_NUMBERS[dtype])
+    raise NotDecomposed(f"LiteRT's ops that move elements do not take {dtype}")
+
+
+def delivered(b: Builder, value: ir.Value, dtype: str) -> ir.Value:
+    """What ``carried`` made of elements of a dtype, as that dtype again."""
+    return b.cast(value, dtype) if dtype in _SAME_NUMBERS else b.bitcast(value, dtype)

@@ -1,0 +1,36 @@
+"""``UnravelIndex``: flat positions as coordinates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder
+    from litefuse.engine.mlir import ir
+
+__all__ = ["UnravelIndex"]
+
+
+class UnravelIndex(Decomposition):
+    """Coordinate d is the remainder of what is left by ``dims[d]``, from the last dimension to the first.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/unravel_index.
+    """
+
+    names = ("UnravelIndex",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 0, 1)
+        (count,) = op.shape(1, 1)
+        if not count:
+            raise NotDecomposed("the number of dimensions is unknown")
+        op.require(0, "int32")
+        left, dims = op.operands
+        coordinates: list[ir.Value] = []
+        for axis in reversed(range(count)):
+            size = b.element(dims, axis)
+            coordinates.insert(0, b.binary("FloorMod", left, size))
+            left = b.binary("FloorDiv", left, size)
+        return b.stack(coordinates, 0)

@@ -1,0 +1,85 @@
+"""Where the windows of an image op lie: TensorFlow's padding, for sizes that may be open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from litefuse.decompositions.decomposition import NotDecomposed
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder, Dim
+
+__all__ = ["WindowAxis", "image_axes"]
+
+
+@dataclass(frozen=True)
+class WindowAxis:
+    """The windows along one dimension.
+
+    Attributes:
+        size: How many positions a window has.
+        stride: The distance between windows.
+        rate: The distance between the positions in a window.
+        count: The number of windows.
+        before: How many positions before the image the first window begins.
+        after: How many positions after the image the last window ends.
+        extent: The size of the image with these.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/nn#notes_on_padding_2.
+    """
+
+    size: int
+    stride: int
+    rate: int
+    count: Dim
+    before: Dim
+    after: Dim
+    extent: Dim
+
+    @classmethod
+    def of(cls, b: Builder, image: Dim, size: int, stride: int, rate: int, padding: str) -> WindowAxis:
+        """Derives the windows from the image's size.
+
+        Raises:
+            NotDecomposed: No window fits, or the padding is neither SAME nor VALID.
+        """
+        effective = (size - 1) * rate + 1
+        if padding == "VALID":
+            count = b.dims("FloorDiv", b.dims("AddV2", image, stride - effective), stride)
+            if isinstance(count, int) and count < 1:
+                raise NotDecomposed(f"a window of {effective} positions does not fit into {image}")
+            return cls(size, stride, rate, count, 0, 0, image)
+        if padding != "SAME":
+            raise NotDecomposed(f"its padding is {padding}, not SAME or VALID")
+        count = b.dims("FloorDiv", b.dims("AddV2", image, stride - 1), stride)
+        reach = b.dims("AddV2", b.dims("Mul", b.dims("AddV2", count, -1), stride), effective)
+        total = b.dims("Maximum", b.dims("Sub", reach, image), 0)
+        before = b.dims("FloorDiv", total, 2)
+        return cls(size, stride, rate, count, before, b.dims("Sub", total, before), b.dims("AddV2", image, total))
+
+    def positions(self, b: Builder, number: int) -> tuple[Dim, Dim, int]:
+        """The slice of the padded image that holds position ``number`` of every window."""
+        begin = number * self.rate
+        last = b.dims("Mul", b.dims("AddV2", self.count, -1), self.stride)
+        return begin, b.dims("AddV2", last, begin + 1), self.stride
+
+
+def image_axes(
+    b: Builder, sizes: list[Dim], attributes: Mapping[str, Any], size_attribute: str = "ksize"
+) -> tuple[WindowAxis, WindowAxis]:
+    """The windows along rows and columns of images ``[batch, rows, columns, channels]``.
+
+    Raises:
+        NotDecomposed: Windows over batch or channels, or none that fits.
+    """
+    ksize, strides = list(attributes[size_attribute]), list(attributes["strides"])
+    rates = list(attributes.get("rates", [1, 1, 1, 1]))
+    for values in (ksize, strides, rates):
+        if len(values) != 4 or values[0] != 1 or values[3] != 1:
+            raise NotDecomposed("its windows reach over batch or channels")
+    rows, columns = (
+        WindowAxis.of(b, sizes[axis], ksize[axis], strides[axis], rates[axis], attributes["padding"]) for axis in (1, 2)
+    )
+    return rows, columns

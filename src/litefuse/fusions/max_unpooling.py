@@ -1,0 +1,115 @@
+"""Unpooling: values put back to where maximum pooling took them from."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.fusions.fusion import Fusion, fusion
+
+if TYPE_CHECKING:
+    from litefuse.engine.mlir import ir
+    from litefuse.fusions.builder import Builder
+    from litefuse.fusions.composite import Composite, TensorType
+
+__all__ = ["MaxUnpooling"]
+
+_ATTRIBUTES = ("padding", "pool_size", "strides")
+_VALUES = frozenset({"float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
+
+
+@fusion("addons:MaxUnpooling2D")
+class MaxUnpooling(Fusion):
+    """TensorFlow Addons' MaxUnpooling2D becomes the custom op of that name, whose kernel litefuse has.
+
+    ``f(updates [batch, in_rows, in_cols, depth], mask [batch, in_rows, in_cols, depth] int32 or int64) ->
+    [batch, out_rows, out_cols, depth]``; the mask holds the positions that ``tf.nn.max_pool_with_argmax`` gives.
+
+    The annotation's attributes are the op's options: ``pool_size`` and ``strides``, each a list of two ints (rows,
+    columns), and ``padding``, SAME or VALID.
+    Definition: https://www.tensorflow.org/addons/api_docs/python/tfa/layers/MaxUnpooling2D.
+    """
+
+    def verify(self, composite: Composite) -> str | None:
+        if len(composite.args) != 2:
+            return f"it has {len(composite.args)} arguments, not 2 (updates, mask)"
+        if len(composite.result_types) != 1:
+            return f"it has {len(composite.result_types)} results, not 1"
+        updates, mask = composite.arg_types
+        (result,) = composite.result_tensor_types
+        if updates.dtype not in _VALUES or updates.rank != 4:
+            return f"updates is {updates}; MaxUnpooling2D takes float32, float64 or integers of rank 4"
+        if mask.dtype not in {"int32", "int64"} or mask.rank != 4:
+            return f"mask is {mask}; MaxUnpooling2D takes int32 or int64 of rank 4"
+        if not _agree(updates.shape, mask.shape):
+            return f"updates is {updates} and mask {mask}: each value has one position"
+        return _attribute_problem(composite.attributes) or _result_problem(updates, result, composite.attributes)
+
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        options = {name: composite.attributes[name] for name in _ATTRIBUTES}
+        return b.custom("MaxUnpooling2D", composite.args, composite.result_types, options)
+
+    def check_inputs(
+        self, composite: Composite, size: int, random: np.random.Generator
+    ) -> Sequence[npt.NDArray[Any]] | None:
+        # Positions as pooling gives them: anywhere in the window that the value stands for, in the value's channel.
+        updates, mask = composite.arg_types
+        assert updates.shape is not None
+        assert mask.shape is not None
+        shape = [one or other or size for one, other in zip(updates.shape, mask.shape, strict=True)]
+        _, rows, cols, depth = shape
+        sizes = [_output_size(n, axis, composite.attributes) for axis, n in enumerate((rows, cols))]
+        places: list[npt.NDArray[Any]] = []
+        for axis, (count, extent) in enumerate(zip((rows, cols), sizes, strict=True)):
+            pool, stride = composite.attributes["pool_size"][axis], composite.attributes["strides"][axis]
+            padded = max((count - 1) * stride + pool - extent, 0) // 2
+            first = np.arange(count) * stride - padded
+            # The offset in the window; one draw for each value.
+            place = first.reshape([-1 if i == axis + 1 else 1 for i in range(4)]) + random.integers(0, pool, shape)
+            places.append(np.clip(place, 0, extent - 1))
+        positions = (places[0] * sizes[1] + places[1]) * depth + np.arange(depth)
+        values = random.normal(0, 1, shape) if updates.dtype.startswith("float") else random.integers(0, 50, shape)
+        return [values.astype(updates.dtype), positions.astype(mask.dtype)]
+
+
+def _attribute_problem(attributes: Mapping[str, Any]) -> str | None:
+    unknown = sorted(attributes.keys() - {*_ATTRIBUTES, "tfl_fusable_op"})
+    if unknown:
+        return f"MaxUnpooling2D has no attribute {', '.join(unknown)}"
+    missing = sorted(set(_ATTRIBUTES) - attributes.keys())
+    if missing:
+        return f"it needs the attribute {', '.join(missing)}; it has {sorted(attributes)}"
+    for name in ("pool_size", "strides"):
+        value = attributes[name]
+        if not isinstance(value, list) or len(value) != 2 or any(type(n) is not int or n < 1 for n in value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            return f"the attribute {name} is {value!r}; MaxUnpooling2D takes two positive ints, rows and columns"
+    if attributes["padding"] not in ("SAME", "VALID"):
+        return f"the attribute padding is {attributes['padding']!r}; MaxUnpooling2D takes SAME or VALID"
+    return None
+
+
+def _result_problem(updates: TensorType, result: TensorType, attributes: Mapping[str, Any]) -> str | None:
+    if result.dtype != updates.dtype or result.rank not in {4, None}:
+        return f"the result is {result}, that of MaxUnpooling2D {updates.dtype} of rank 4"
+    assert updates.shape is not None
+    batch, rows, cols, depth = updates.shape
+    sizes = [None if n is None else _output_size(n, axis, attributes) for axis, n in enumerate((rows, cols))]
+    expected = (batch, *sizes, depth)
+    if not _agree(result.shape, expected):
+        return f"the result is {result}, that of MaxUnpooling2D {type(result)(result.dtype, expected)}"
+    return None
+
+
+def _output_size(size: int, axis: int, attributes: Mapping[str, Any]) -> int:
+    pool, stride = attributes["pool_size"][axis], attributes["strides"][axis]
+    return size * stride if attributes["padding"] == "SAME" else max((size - 1) * stride + pool, 0)
+
+
+def _agree(one: Sequence[int | None] | None, other: Sequence[int | None] | None) -> bool:
+    """Whether two shapes can be the same."""
+    pairs = itertools.zip_longest(one, other) if one is not None and other is not None else ()
+    return all(a is None or b is None or a == b for a, b in pairs)

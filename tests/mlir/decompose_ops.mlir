@@ -1,0 +1,40 @@
+// RUN: decompose-ops
+// The rewriting takes the op's place, and the result keeps the type that its users know.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tf.Cross
+// CHECK-COUNT-6: "tfl.strided_slice"
+// CHECK: tfl.concatenation
+// CHECK-SAME: -> tensor<?x3xf32>
+// CHECK-NEXT: return
+func.func @main(%a: tensor<?x3xf32>, %b: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %0 = "tf.Cross"(%a, %b) : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}
+
+// -----
+// RUN: decompose-ops
+// A composite has the op's name and attributes, and every call site a decomposition for its shapes.
+// CHECK: "vhlo.composite_v1"(%arg0)
+// CHECK-SAME: #vhlo.string_v1<"ksizes"> = #vhlo.array_v1<[#vhlo.integer_v1<1 : i64>, #vhlo.integer_v1<2 : i64>, #vhlo.integer_v1<3 : i64>
+// CHECK-SAME: decomposition = #vhlo.string_v1<"ExtractImagePatches.decomposition.0">, name = #vhlo.string_v1<"ExtractImagePatches">
+// CHECK: decomposition = #vhlo.string_v1<"ExtractImagePatches.decomposition.1">
+// CHECK: func.func private @ExtractImagePatches.decomposition.0(%arg0: tensor<?x8x8x3xf32>) -> tensor<?x7x6x18xf32>
+// CHECK: func.func private @ExtractImagePatches.decomposition.1(%arg0: tensor<2x4x4x1xi32>) -> tensor<2x3x2x6xi32>
+func.func @main(%a: tensor<?x8x8x3xf32>, %b: tensor<2x4x4x1xi32>) -> (tensor<?x7x6x18xf32>, tensor<2x3x2x6xi32>) {
+  %0 = "tf.ExtractImagePatches"(%a) {T = f32, ksizes = [1, 2, 3, 1], padding = "VALID", rates = [1, 1, 1, 1], strides = [1, 1, 1, 1]} : (tensor<?x8x8x3xf32>) -> tensor<?x7x6x18xf32>
+  %1 = "tf.ExtractImagePatches"(%b) {T = i32, ksizes = [1, 2, 3, 1], padding = "VALID", rates = [1, 1, 1, 1], strides = [1, 1, 1, 1]} : (tensor<2x4x4x1xi32>) -> tensor<2x3x2x6xi32>
+  return %0, %1 : tensor<?x7x6x18xf32>, tensor<2x3x2x6xi32>
+}
+
+// -----
+// RUN: decompose-ops, emit-custom-ops
+// What cannot be rewritten says why.
+// ERROR: LiteRT has no op for Cross, Cumprod
+// ERROR: not rewritten: LiteRT's ops for it take float32, int32, int64, not float64
+// ERROR: not rewritten: the size of dimension 0 is unknown
+func.func @main(%a: tensor<?x3xf64>, %b: tensor<?xf32>) -> (tensor<?x3xf64>, tensor<?xf32>) {
+  %axis = arith.constant dense<0> : tensor<i32>
+  %0 = "tf.Cross"(%a, %a) : (tensor<?x3xf64>, tensor<?x3xf64>) -> tensor<?x3xf64>
+  %1 = "tf.Cumprod"(%b, %axis) {exclusive = false, reverse = false} : (tensor<?xf32>, tensor<i32>) -> tensor<?xf32>
+  return %0, %1 : tensor<?x3xf64>, tensor<?xf32>
+}

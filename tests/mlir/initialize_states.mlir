@@ -1,0 +1,72 @@
+// RUN: initialize-states
+// One constant, two states, each with memory of its own.
+// CHECK-LABEL: func.func @zeros
+// CHECK: %[[ZEROS:.*]] = "tfl.pseudo_const"() <{value = dense<0.000000e+00> : tensor<3x2xf32>}>
+// CHECK: %[[DIMS:.*]] = "tfl.pseudo_const"() <{value = dense<[3, 2]> : tensor<2xi32>}>
+// CHECK: %[[ZERO:.*]] = "tfl.pseudo_const"() <{value = dense<0.000000e+00> : tensor<f32>}>
+// CHECK: %[[H:.*]] = "tfl.fill"(%[[DIMS]], %[[ZERO]]) : (tensor<2xi32>, tensor<f32>) -> tensor<3x2xf32>
+// CHECK: %[[C:.*]] = "tfl.fill"(
+// CHECK: return %[[H]], %[[C]]
+func.func @zeros() -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %z = "tfl.pseudo_const"() {value = dense<0.0> : tensor<3x2xf32>} : () -> tensor<3x2xf32>
+  %h = "tfl.custom"(%z) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %c = "tfl.custom"(%z) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %h, %c : tensor<3x2xf32>, tensor<3x2xf32>
+}
+
+// -----
+// RUN: initialize-states
+// What is filled already is filled for each; the original is not needed any more.
+// CHECK-LABEL: func.func @filled
+// CHECK-NEXT: %[[ONE:.*]] = "tfl.pseudo_const"
+// CHECK-NEXT: %[[H:.*]] = "tfl.fill"(%arg0, %[[ONE]])
+// CHECK-NEXT: %[[C:.*]] = "tfl.fill"(%arg0, %[[ONE]])
+// CHECK-NEXT: return %[[H]], %[[C]]
+func.func @filled(%dims: tensor<2xi32>) -> (tensor<?x2xf32>, tensor<?x2xf32>) {
+  %one = "tfl.pseudo_const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %z = "tfl.fill"(%dims, %one) : (tensor<2xi32>, tensor<f32>) -> tensor<?x2xf32>
+  %h = "tfl.custom"(%z) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  %c = "tfl.custom"(%z) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %h, %c : tensor<?x2xf32>, tensor<?x2xf32>
+}
+
+// -----
+// RUN: initialize-states
+// Other constants and values are copied: -0.0, computed in every call, is added to them.
+// CHECK-LABEL: func.func @copied
+// CHECK: %[[V:.*]] = "tfl.pseudo_const"() <{value = dense<{{.*}}1.000000e+00, 2.000000e+00{{.*}}> : tensor<1x2xf32>}>
+// CHECK: %[[ZERO:.*]] = "tfl.pseudo_const"() <{value = dense<-0.000000e+00> : tensor<f32>}>
+// CHECK: %[[DIMS:.*]] = "tfl.pseudo_const"() <{value = dense<[1, 2]> : tensor<2xi32>}>
+// CHECK: %[[FILL:.*]] = "tfl.fill"(%[[DIMS]], %[[ZERO]])
+// CHECK: %[[H:.*]] = tfl.add %[[V]], %[[FILL]] {fused_activation_function = "NONE"}
+// CHECK: %[[SHAPE:.*]] = "tfl.shape"(%arg0) : (tensor<?x2xf32>) -> tensor<2xi32>
+// CHECK: %[[FILLED:.*]] = "tfl.fill"(%[[SHAPE]],
+// CHECK: %[[C:.*]] = tfl.add %arg0, %[[FILLED]]
+// CHECK: return %[[H]], %[[C]]
+func.func @copied(%x: tensor<?x2xf32>) -> (tensor<1x2xf32>, tensor<?x2xf32>) {
+  %v = "tfl.pseudo_const"() {value = dense<[[1.0, 2.0]]> : tensor<1x2xf32>} : () -> tensor<1x2xf32>
+  %h = "tfl.custom"(%v) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  %c = "tfl.custom"(%x) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %h, %c : tensor<1x2xf32>, tensor<?x2xf32>
+}
+
+// -----
+// RUN: initialize-states
+// In a loop too, and other custom ops are left alone.
+// CHECK-LABEL: func.func @loop
+// CHECK: tfl.while
+// CHECK: %[[S:.*]] = tfl.add 
+// CHECK: "tfl.custom"(%[[S]]) <{custom_code = "other"
+func.func @loop(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = "tfl.while"(%x) ({
+  ^bb0(%a: tensor<2xf32>):
+    %true = "tfl.pseudo_const"() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+    "tfl.yield"(%true) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<2xf32>):
+    %s = "tfl.custom"(%a) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<2xf32>) -> tensor<2xf32>
+    %o = "tfl.custom"(%s) {custom_code = "other", custom_option = #tfl<const_bytes : "0x">} : (tensor<2xf32>) -> tensor<2xf32>
+    "tfl.yield"(%o) : (tensor<2xf32>) -> ()
+  }) : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

@@ -1,0 +1,401 @@
+"""Rewritings of ops that LiteRT lacks: converted models in the stock interpreter against TensorFlow."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.errors import LitefuseError, UnsupportedOpsError
+from tests.tensorflow.checking import check_calls, op_counts, run_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from tests.tensorflow.process import TensorFlow
+
+Make: TypeAlias = "Callable[[np.random.Generator, Sequence[int]], Any]"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One op: its attributes, its inputs (None for an open size) and constant operands.
+
+    Attributes:
+        op: The op's name.
+        inputs: For each operand the signature's shape and dtype, or the value of a constant.
+        attributes: The op's attributes.
+        values: Makes an operand's value from (random, shape, dtype), by operand; others are normally distributed.
+        outcome: What the report must say of it.
+        open_sizes: What to put in place of the open sizes, in turn.
+    """
+
+    op: str
+    inputs: Sequence[Any]
+    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    values: Mapping[int, Make] = field(default_factory=dict[int, Make])
+    outcome: str = "rewritten"
+    open_sizes: Sequence[int] = (1, 3)
+
+
+def ops(tf: Any, cases: Sequence[tuple[str, Sequence[Any], Mapping[str, Any]]]) -> Any:
+    """A module with one signature for each case, c0, c1..., that calls the raw op."""
+    module = tf.Module()
+    signatures: dict[str, Any] = {}
+    for number, (op, inputs, attributes) in enumerate(cases):
+        function = one_op(tf, op, inputs, attributes)
+        setattr(module, f"f{number}", function)
+        signatures[f"c{number}"] = function.get_concrete_function()
+    return module, signatures
+
+
+def one_op(tf: Any, op: str, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    open_inputs = [cast("tuple[Any, str]", each) for each in inputs if isinstance(each, tuple)]
+    specs = [tf.TensorSpec(shape, dtype, name=f"x{n}") for n, (shape, dtype) in enumerate(open_inputs)]
+    raw_op = getattr(tf.raw_ops, op)
+    keywords = {name: tf.as_dtype(value) if name == "Targmax" else value for name, value in attributes.items()}
+
+    def serve(*args: Any) -> dict[str, Any]:
+        remaining = iter(args)
+        operands = [next(remaining) if isinstance(each, tuple) else tf.constant(each) for each in inputs]
+        results = raw_op(**dict(zip(inspect.signature(raw_op).parameters, operands, strict=False)), **keywords)
+        # An op with several results returns a named tuple.
+        several = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
+        return {f"y{index}": result for index, result in enumerate(several)}
+
+    return tf.function(serve, input_signature=specs, autograph=False)
+
+
+def calls_of(cases: Sequence[Case]) -> list[tuple[str, dict[str, npt.NDArray[Any]]]]:
+    random = np.random.default_rng(5)
+    calls: list[tuple[str, dict[str, npt.NDArray[Any]]]] = []
+    for number, case in enumerate(cases):
+        for size in case.open_sizes:
+            inputs: dict[str, npt.NDArray[Any]] = {}
+            for index, each in enumerate(case.inputs):
+                if not isinstance(each, tuple):
+                    continue
+                open_shape, dtype = cast("tuple[Sequence[int | None], str]", each)
+                key = f"x{len(inputs)}"
+                shape = [size if n is None else n for n in open_shape]
+                make = case.values.get(index)
+                value = make(random, shape) if make else random.standard_normal(shape) * 3
+                inputs[key] = np.asarray(value).astype(dtype)
+            calls += [(f"c{number}", inputs)] * 2
+    return calls
+
+
+def check_cases(tensorflow: TensorFlow, cases: Sequence[Case], rtol: float = 1e-5) -> litefuse.ConversionResult:
+    path = tensorflow.save(ops, [(case.op, case.inputs, case.attributes) for case in cases])
+    result = check_calls(tensorflow, path, calls_of(cases), rtol=rtol, builtins_only=True)
+    assert result.report.custom_ops == ()
+    found = {(each.op, each.outcome) for each in result.report.lacking_ops}
+    assert found == {(case.op, case.outcome) for case in cases if case.outcome != "builtin"}
+    return result
+
+
+def integers(low: int, high: int) -> Make:
+    def make(random: np.random.Generator, shape: Sequence[int]) -> Any:
+        return random.integers(low, high, shape)
+
+    return make
+
+
+def uniform(low: float, high: float) -> Make:
+    def make(random: np.random.Generator, shape: Sequence[int]) -> Any:
+        return random.uniform(low, high, shape)
+
+    return make
+
+
+def always(value: Any) -> Make:
+    def make(random: np.random.Generator, shape: Sequence[int]) -> Any:
+        return value
+
+    return make
+
+
+F, INT = "float32", "int32"
+
+
+def test_cross(tensorflow: TensorFlow) -> None:
+    cases = [
+        Case("Cross", [((None, 3), F)] * 2),
+        Case("Cross", [((3,), F)] * 2),
+        Case("Cross", [((None, 2, 3), INT)] * 2),
+        Case("Cross", [((None, None, 4, 2, 3), F)] * 2),
+    ]
+    check_cases(tensorflow, cases)
+
+
+def test_linspace(tensorflow: TensorFlow) -> None:
+    scalar = ((), F)
+    cases = [Case("LinSpace", [scalar, scalar, np.int32(count)]) for count in (1, 2, 7, 50)]
+    cases += [Case("LinSpace", [scalar, scalar, ((), dtype)], values={2: integers(1, 9)}) for dtype in (INT, "int64")]
+    cases += [Case("LinSpace", [scalar, scalar, ((), INT)], values={2: always(1)})]
+    result = check_cases(tensorflow, cases)
+    for start, stop in ((0.1, 0.7), (3.0, -1e-3)):
+        inputs = {"x0": np.array(start, F), "x1": np.array(stop, F)}
+        (answer,) = run_calls(result.model_bytes, [("c3", inputs)])
+        assert answer["y0"][-1] == np.float32(stop)
+
+
+def test_unravel_index(tensorflow: TensorFlow) -> None:
+    dims = np.array([3, 4, 5], np.int32)
+    cases = [
+        Case("UnravelIndex", [((None,), INT), dims], values={0: integers(0, 60)}),
+        Case("UnravelIndex", [((), INT), dims], values={0: integers(0, 60)}),
+        Case("UnravelIndex", [((None,), INT), ((3,), INT)], values={0: integers(0, 8), 1: integers(2, 5)}),
+    ]
+    check_cases(tensorflow, cases)
+
+
+def test_roll(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(3)
+    cases = [
+        Case("Roll", [((None, 4, 3), F), np.int32(1), np.int32(-1)]),
+        Case("Roll", [((None, 4, 3), F), np.array([2, -7, 1], np.int32), np.array([0, 1, 1], np.int32)]),
+        Case("Roll", [((None, 4, 3), "int64"), ((), INT), np.int32(1)], values={1: integers(-9, 9)}),
+        Case("Roll", [((None, 4), F), ((2,), "int64"), np.array([0, -1])], values={1: integers(-9, 9)}),
+        Case("Roll", [((None, 4), "bool"), np.int32(3), np.int32(0)], values={0: integers(0, 2)}),
+        Case("Roll", [((2, None, 2, 2, 2, 3), F), np.int32(-4), np.int32(1)]),
+        Case("Roll", [((None, 0, 2), F), np.int32(1), np.int32(1)]),
+    ]
+    for _ in range(8):
+        rank = int(random.integers(1, 5))
+        shape = (None, *random.integers(1, 5, rank - 1).tolist())
+        count = int(random.integers(1, 4))
+        shift, axes = random.integers(-6, 6, count), random.integers(-rank, rank, count)
+        cases.append(Case("Roll", [(shape, INT), shift.astype(INT), axes.astype(INT)]))
+    check_cases(tensorflow, cases, rtol=0.0)
+
+
+@pytest.mark.parametrize("op", ["MaxPool3D", "AvgPool3D"])
+def test_pool_3d(tensorflow: TensorFlow, op: str) -> None:
+    random = np.random.default_rng(4)
+    cases: list[Case] = []
+    for number in range(12):
+        ksize, strides = random.integers(1, 4, 3).tolist(), random.integers(1, 4, 3).tolist()
+        if number % 2:
+            # TensorFlow's own kernels disagree about SAME where windows lie apart: Eigen's centre them.
+            strides = [min(pair) for pair in zip(ksize, strides, strict=True)]
+        sizes = random.integers(3, 8, 3).tolist()
+        padding = "SAME" if number % 2 else "VALID"
+        attributes = {"ksize": [1, *ksize, 1], "strides": [1, *strides, 1], "padding": padding}
+        cases.append(Case(op, [((None, *sizes, 2), F)], attributes))
+    attributes = {"ksize": [1, 2, 3, 2, 1], "strides": [1, 2, 1, 2, 1], "padding": "SAME"}
+    cases.append(Case(op, [((None, None, 5, None, 2), F)], attributes, open_sizes=(2, 5)))
+    check_cases(tensorflow, cases)
+
+
+def test_bincount(tensorflow: TensorFlow) -> None:
+    none = np.zeros(0, np.float32)
+    count = {0: integers(0, 9)}
+    cases = [
+        Case("Bincount", [((None,), INT), np.int32(6), none], values=count, open_sizes=(1, 20)),
+        Case("Bincount", [((None, 3), INT), np.int32(10), np.zeros(0, np.int32)], values=count),
+        Case(
+            "Bincount",
+            [((None,), INT), ((), INT), ((None,), F)],
+            values=count | {1: integers(1, 9)},
+            open_sizes=(1, 20),
+        ),
+        Case("Bincount", [((None,), INT), np.int32(6), ((None,), "int64")], values=count, open_sizes=(2, 20)),
+    ]
+    for dtype in (INT, "int64"):
+        for binary in (False, True):
+            size, flag = np.array(7, dtype), {"binary_output": binary}
+            dense = "DenseBincount"
+            cases += [
+                Case(dense, [((None,), dtype), size, none], flag, values=count, open_sizes=(1, 20)),
+                Case(dense, [((None, None), dtype), size, none], flag, values=count, open_sizes=(1, 4)),
+                Case(dense, [((None, 5), dtype), size, ((None, 5), F)], flag, values=count),
+                Case(dense, [((2, 5), dtype), ((), dtype), ((2, 5), INT)], flag, values=count | {1: integers(1, 9)}),
+            ]
+    check_cases(tensorflow, cases)
+
+
+def test_erf(tensorflow: TensorFlow) -> None:
+    cases = [
+        Case("Erf", [((None, 3), F)]),
+        Case("Erf", [((), F)]),
+        Case("Erf", [((10001,), F)], values={0: always(np.linspace(-6, 6, 10001))}, open_sizes=(1,)),
+    ]
+    check_cases(tensorflow, cases, rtol=1e-6)
+
+
+def test_integers_and_tan(tensorflow: TensorFlow) -> None:
+    cases = [
+        Case("Abs", [((None, 3), "int64")], values={0: integers(-(2**60), 2**60)}),
+        Case("Sign", [((None, 30), "int64")], values={0: integers(-2, 3)}),
+        Case("Tan", [((None, 3), F)], values={0: uniform(-1.4, 1.4)}),
+    ]
+    check_cases(tensorflow, cases)
+
+
+def patch_attributes(random: np.random.Generator, padding: str, *names: str) -> dict[str, Any]:
+    return {name: [1, *random.integers(1, 4, 2).tolist(), 1] for name in names} | {"padding": padding}
+
+
+def test_extract_image_patches(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(6)
+    cases: list[Case] = []
+    for number in range(20):
+        attributes = patch_attributes(random, "SAME" if number % 2 else "VALID", "ksizes", "strides", "rates")
+        shape = [(None, 9, 8, 2), (None, None, None, 3)][number % 3 // 2]
+        dtype = ("float32", "uint8", "int32", "int64", "int8", "float64", "int16")[number % 7]
+        cases.append(
+            Case(
+                "ExtractImagePatches",
+                [(shape, dtype)],
+                attributes,
+                values={0: integers(0, 100)},
+                outcome="composite",
+                open_sizes=(9, 11) if shape[1] is None else (1, 3),
+            )
+        )
+    check_cases(tensorflow, cases, rtol=0.0)
+
+
+def test_max_pool_with_argmax(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(7)
+    cases: list[Case] = []
+    for number in range(16):
+        attributes = patch_attributes(random, "SAME" if number % 2 else "VALID", "ksize", "strides") | {
+            "include_batch_in_index": bool(number & 2),
+            "Targmax": INT if number & 4 else "int64",
+        }
+        shape = (None, None, None, 3) if number >= 12 else (None, 7, 8, 2)
+        cases.append(
+            Case(
+                "MaxPoolWithArgmax",
+                [(shape, F)],
+                attributes,
+                # Few different numbers make ties.
+                values={0: integers(-3, 3)} if number & 1 else {},
+                outcome="composite",
+                open_sizes=(5, 6) if number >= 12 else (1, 3),
+            )
+        )
+    check_cases(tensorflow, cases, rtol=0.0)
+
+
+def test_cumprod(tensorflow: TensorFlow) -> None:
+    cases = [
+        Case(
+            "Cumprod",
+            [(shape, dtype), np.int32(axis)],
+            {"exclusive": exclusive, "reverse": reverse},
+            outcome="composite",
+        )
+        for shape, axis in (
+            ((None, 7), 1),
+            ((None, 5, None), -2),
+            ((4,), 0),
+            ((None, 1), -1),
+            ((2, 2, 3, 2, 2, None), 2),
+        )
+        for dtype in (F, INT)
+        for exclusive in (False, True)
+        for reverse in (False, True)
+    ]
+    check_cases(tensorflow, cases)
+
+
+def test_crop_and_resize(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(8)
+    values = {
+        1: uniform(-0.3, 1.3),
+        2: integers(0, 2),
+        3: integers(1, 6),
+    }
+    cases: list[Case] = []
+    for number in range(16):
+        size = random.integers(1, 6, 2).astype(INT)
+        attributes = {
+            "method": ("bilinear", "nearest")[number % 2],
+            "extrapolation_value": float((0.0, -2.5)[number // 2 % 2]),
+        }
+        image = ((2, None, None, 3) if number & 4 else (2, 7, 8, 2), (F, "uint8", INT)[number % 3])
+        crop = ((2,), INT) if number >= 12 else size
+        cases.append(
+            Case(
+                "CropAndResize",
+                [image, ((None, 4), F), ((None,), INT), crop],
+                attributes,
+                values=values | {0: integers(0, 100)},
+                outcome="composite",
+                open_sizes=(1, 6),
+            )
+        )
+    check_cases(tensorflow, cases)
+
+
+def lone(tf: Any, op: str, dtype: str) -> Any:
+    return ops(tf, [(op, [((None, 3, 3), dtype)], {})])
+
+
+def test_an_op_without_rewriting_or_kernel_is_refused_with_the_reason(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(lone, "Erf", "float64")
+    with pytest.raises(UnsupportedOpsError) as caught:
+        litefuse.convert(path, builtins_only=True)
+    (op,) = caught.value.ops
+    assert (op.op, op.operands) == ("Erf", ("float64[?,3,3]",))
+    assert op.reason == "LiteRT's ops for it take float32, not float64"
+    assert f"not rewritten: {op.reason}" in str(caught.value)
+
+
+def test_an_op_of_the_pack_needs_no_permission_but_its_kernel(tensorflow: TensorFlow) -> None:
+    inputs = [((2, 7, 8, 2), "float64"), ((None, 4), F), ((None,), INT), np.array([3, 4], INT)]
+    case = Case("CropAndResize", inputs, values={1: uniform(-0.3, 1.3), 2: integers(0, 2)})
+    path = tensorflow.save(ops, [(case.op, case.inputs, case.attributes)])
+    result = check_calls(tensorflow, path, calls_of([case]), kernel_pack=True)
+    assert op_counts(result.model_bytes) == {"CropAndResize": 1}
+    report = result.report
+    assert report.custom_ops == report.pack_kernels == ("CropAndResize",)
+    (lacking,) = report.lacking_ops
+    assert (lacking.op, lacking.outcome, lacking.count) == ("CropAndResize", "pack", 1)
+    assert "float64" in lacking.reason
+    assert "The model needs the kernels: CropAndResize (litefuse's pack)." in str(report)
+    with pytest.raises(UnsupportedOpsError, match="CropAndResize"):
+        litefuse.convert(path, builtins_only=True)
+
+
+def test_an_allowed_op_is_a_custom_op_of_the_user(tensorflow: TensorFlow) -> None:
+    report = litefuse.convert(tensorflow.save(lone, "Digamma", "float32"), allow_custom_ops=["Digamma"]).report
+    assert [(each.op, each.outcome, each.reason) for each in report.lacking_ops] == [("Digamma", "custom", "")]
+    assert (report.custom_ops, report.pack_kernels) == (("Digamma",), ())
+
+
+def test_builtins_only_contradicts_allow_custom_ops(tensorflow: TensorFlow) -> None:
+    with pytest.raises(LitefuseError, match="builtins_only forbids"):
+        litefuse.convert("model", builtins_only=True, allow_custom_ops=True)
+
+
+def in_loop(tf: Any) -> Any:
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], "float32", name="x"), tf.TensorSpec([], "int32", name="n")])
+    def serve(x: Any, n: Any) -> Any:
+        for _ in tf.range(n):
+            x = tf.roll(x, [1], [1]) + tf.math.cumprod(tf.linalg.cross(x, x + 1.0), 1)
+        return {"y": tf.cond(n > 2, lambda: tf.math.erf(x), lambda: x)}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_in_loops_and_branches(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(in_loop)
+    random = np.random.default_rng(9)
+    calls = [
+        ("serving_default", {"x": random.standard_normal((batch, 3)).astype(F), "n": np.array(n, INT)})
+        for batch, n in ((1, 2), (3, 3), (3, 3), (1, 0))
+    ]
+    check_calls(tensorflow, path, calls, builtins_only=True)
