@@ -22,11 +22,8 @@ __all__ = ["Fusion", "find_fusion", "fusion", "pickle_registered", "registered_f
 
 _ENTRY_POINTS = "litefuse.fusions"
 _FAMILIES = (
-    "bias_relu",
-    "bidirectional_lstm",
     "dense_image_warp",
     "detection_postprocess",
-    "einsum",
     "embedding",
     "max_unpooling",
     "non_max_suppression",
