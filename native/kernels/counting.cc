@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "litefuse/kernel.h"
-#include "dynamic_output.h"
 #include "numbers.h"
 
 namespace {
@@ -59,7 +58,7 @@ class Counting : public litefuse::Kernel {
     const Tensor values = node.input(0);
     Shape shape = {static_cast<int>(size)};
     if (HasRows(values)) shape.insert(shape.begin(), values.dim(0));
-    return node.IsDynamic(0) ? litefuse::ResizeDynamic(node, 0, shape) : node.Resize(0, shape);
+    return node.Resize(0, shape);
   }
 
   template <typename V>

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "litefuse/kernel.h"
-#include "dynamic_output.h"
 
 namespace {
 
@@ -216,7 +215,7 @@ class InverseRealTransform : public litefuse::Kernel {
   bool Invoke(Node& node) override {
     if (node.IsDynamic(0)) {
       Shape shape;
-      if (!OutputShape(node, &shape) || !litefuse::ResizeDynamic(node, 0, shape)) return false;
+      if (!OutputShape(node, &shape) || !node.Resize(0, shape)) return false;
     }
     if (node.output(0).size() == 0) return true;
     if (node.input(0).type() == kTfLiteComplex64) {
@@ -247,8 +246,9 @@ class InverseRealTransform : public litefuse::Kernel {
   template <typename R>
   void Compute(Node& node) {
     const Tensor input = node.input(0), output = node.output(0);
-    const int64_t all_columns = input.dim(input.rank() - 1), all_rows = kAxes == 2 ? input.dim(input.rank() - 2) : 1;
-    const int64_t length = output.dim(output.rank() - 1), rows = kAxes == 2 ? output.dim(output.rank() - 2) : 1;
+    const Shape from_shape = input.shape(), to_shape = output.shape();
+    const int64_t all_columns = *from_shape.rbegin(), all_rows = kAxes == 2 ? *(from_shape.rbegin() + 1) : 1;
+    const int64_t length = *to_shape.rbegin(), rows = kAxes == 2 ? *(to_shape.rbegin() + 1) : 1;
     const int64_t columns = length / 2 + 1, count = output.size() / (length * rows);
     if (along_columns_ == nullptr || length != length_ || rows != rows_) {
       along_rows_ = std::make_unique<RealTransform>(length);

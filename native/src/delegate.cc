@@ -104,10 +104,9 @@ TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
     replacement.custom_name = kernel->custom_name;
     replacement.version = 1;
     // One call for each: given several, the runtime fuses neighbours into one and plans no memory between them.
-    TfLiteIntArray one;
-    one.size = 1;
-    one.data[0] = index;
-    if (context->ReplaceNodeSubsetsWithDelegateKernels(context, replacement, &one, delegate) != kTfLiteOk) {
+    const int one[] = {1, index};  // as a TfLiteIntArray: the size, then the indices
+    const auto* subset = reinterpret_cast<const TfLiteIntArray*>(one);
+    if (context->ReplaceNodeSubsetsWithDelegateKernels(context, replacement, subset, delegate) != kTfLiteOk) {
       return kTfLiteError;
     }
   }

@@ -75,7 +75,11 @@ enum { kTfLiteDelegateFlagsNone = 0, kTfLiteDelegateFlagsAllowDynamicTensors = 1
 /* `size` numbers stand in `data`. */
 typedef struct TfLiteIntArray {
   int size;
+#if defined(__GNUC__)
+  __extension__ int data[];
+#else
   int data[1];
+#endif
 } TfLiteIntArray;
 
 typedef union {
