@@ -144,16 +144,25 @@ def test_options_without_their_names_are_wrong_usage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "expected"),
+    ("option", "name", "expected"),
     [
-        ((), False),
-        (("--allow-custom-ops",), True),
-        (("--allow-custom-ops=A",), ["A"]),
-        (("--allow-custom-ops=A, B",), ["A", "B"]),
+        ((), "allow_custom_ops", False),
+        (("--allow-custom-ops",), "allow_custom_ops", True),
+        (("--allow-custom-ops=A",), "allow_custom_ops", ["A"]),
+        (("--allow-custom-ops=A, B",), "allow_custom_ops", ["A", "B"]),
+        ((), "builtins_only", False),
+        (("--builtins-only",), "builtins_only", True),
+        ((), "composites", {}),
+        (("--composites", "keep"), "composites", {"*": "keep"}),
+        (
+            ("--composites=embedding_*=inline", "--composites", "my_custom_fused_op=keep"),
+            "composites",
+            {"embedding_*": "inline", "my_custom_fused_op": "keep"},
+        ),
     ],
 )
-def test_allow_custom_ops(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], expected: object
+def test_options_reach_convert(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], name: str, expected: object
 ) -> None:
     received: dict[str, Any] = {}
     original = litefuse.convert
@@ -164,8 +173,15 @@ def test_allow_custom_ops(
 
     monkeypatch.setattr("litefuse.api.convert", convert)
     assert run("convert", *option, SAVED_MODEL, "-o", tmp_path / "m.tflite", "-q").code == 0
-    assert received["allow_custom_ops"] == expected
+    assert received[name] == expected
     assert received["require_fused"] is False
+
+
+def test_forms_of_composites_that_there_are_not(tmp_path: Path) -> None:
+    outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--composites", "my_op=fused")
+    assert outcome.code == 2
+    assert "--composites takes fuse, builtin, custom, keep, inline" in outcome.err
+    refused(run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--composites", "gelu=keep"), "'gelu'")
 
 
 def make_empty_folder(path: Path) -> None:

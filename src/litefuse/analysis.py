@@ -13,6 +13,7 @@ import numpy.typing as npt
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.fusions.form import CompositeForms
 from litefuse.importer import ImportedModule
 from litefuse.importer.constants import elements_attribute
 from litefuse.passes.call_types import RefineCallTypes
@@ -84,6 +85,7 @@ def analyze(
     *,
     values: Callable[[str], ir.Attribute],
     check_fusions: bool,
+    forms: CompositeForms | None = None,
 ) -> Analysis:
     """Freezes the variables that are only read and fuses the composites; the module is changed in place.
 
@@ -93,6 +95,7 @@ def analyze(
         on_step: Called with each pass's name before it runs.
         values: The elements attribute of a variable's value by its name.
         check_fusions: Whether a fusion must pass its self-check.
+        forms: What the composites are to become; None: what their fusions make of them.
 
     Raises:
         GraphError: The module is not valid.
@@ -117,7 +120,7 @@ def analyze(
     run_mlir_passes(imported.module, "symbol-dce")
     fusion = [
         FreezeVariables(values, verdicts),
-        FuseComposites(outcomes, self_check if check_fusions else None),
+        FuseComposites(outcomes, self_check if check_fusions else None, forms=forms or CompositeForms()),
     ]
     run_passes(imported.module, fusion, on_step)
     return Analysis(

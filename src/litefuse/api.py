@@ -6,13 +6,14 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litefuse.engine.process import run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.fusions.form import CompositeForm, CompositeForms
 from litefuse.fusions.fusion import pickle_registered
 from litefuse.job import ConversionJob
 
@@ -86,6 +87,7 @@ def convert(
     tags: Collection[str] | None = None,
     allow_custom_ops: bool | Collection[str] = False,
     builtins_only: bool = False,
+    composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
     require_fused: bool | Collection[str] = False,
     check_fusions: bool = True,
     in_process: bool = False,
@@ -105,6 +107,11 @@ def convert(
             interpreter needs kernels for them.
         builtins_only: Make no custom op of an op that LiteRT lacks, not even where litefuse has a kernel: the model
             runs in any LiteRT, or ``UnsupportedOpsError`` is raised.
+        composites: What composites are to become, all of them or each by name (or by a pattern such as ``lstm_*``).
+            ``fuse``: what the fusion that is registered makes of it; ``builtin``: the same, if it is builtin ops;
+            ``custom``: a custom op of its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE of its name
+            and attributes, which carries the body in LiteRT ops and runs anywhere, and which a kernel or an
+            accelerator may claim; ``inline``: the ops of its body.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
         check_fusions: Apply a fusion only when it computes what the composite's body computes: both are run on random
             inputs in the stock runtime and compared. A composite that its author declared a custom op
@@ -139,6 +146,7 @@ def convert(
         tags=_names(tags, "tags"),
         allow_custom_ops=allowed,
         builtins_only=builtins_only,
+        composites=CompositeForms.of(composites),
         require_fused=_switch(require_fused, "require_fused"),
         check_fusions=check_fusions,
     )

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from litefuse.analysis import VariableValues, analyze
 from litefuse.engine.lowering import lower, run_mlir_passes, set_signature, write_flatbuffer
 from litefuse.engine.mlir import ir, mlir_context
-from litefuse.errors import NotFusedError
+from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.export.summary import summarize
+from litefuse.fusions.form import CompositeForms
 from litefuse.fusions.fusion import unpickle_registered
 from litefuse.importer import EntryPoint, default_signatures, import_saved_model
 from litefuse.job import ConversionJob
@@ -19,6 +20,7 @@ from litefuse.kernels import PACK
 from litefuse.passes.call_graph import functions
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.check_constants import CheckConstants
+from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.passes.decompose_ops import Decomposed, DecomposeOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
@@ -94,7 +96,10 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     imported = import_saved_model(saved_model, job.signatures or default_signatures(saved_model))
     module = steps.module = imported.module
     values = VariableValues(imported)
-    analysis = analyze(imported, job.source, steps.begin, values=values, check_fusions=job.check_fusions)
+    analysis = analyze(
+        imported, job.source, steps.begin, values=values, check_fusions=job.check_fusions, forms=job.composites
+    )
+    _check_names(job.composites, analysis.composites)
     _require_fused(job.require_fused, analysis.composites)
     initializers: list[str] = []
     run_passes(module, [InitializeVariables(values, initializers), LowerEnsureShape()], steps.begin)
@@ -110,6 +115,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     decomposed: list[Decomposed] = []
     emitted: list[CustomOpForm] = []
     finishing = [
+        EmitCompositeOps(),
         InitializeStates(),
         OutlineLoops(),
         DecomposeOps(decomposed),
@@ -164,6 +170,16 @@ def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpFor
 
 def _tensor_names(entry: EntryPoint) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return entry.input_tensors, entry.output_tensors
+
+
+def _check_names(forms: CompositeForms, composites: Sequence[CompositeReport]) -> None:
+    names = {composite.name for composite in composites}
+    unused = forms.unused(names)
+    if unused:
+        raise LitefuseError(
+            f"no function of the model is annotated as {', '.join(map(repr, unused))}, whose form was chosen",
+            hint=f"The composites are {', '.join(sorted(map(repr, names)))}." if names else "There is no composite.",
+        )
 
 
 def _require_fused(required: bool | Collection[str], composites: Sequence[CompositeReport]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from litefuse.fusions.form import CompositeForms
 
 __all__ = ["ConversionJob"]
 
@@ -19,6 +21,7 @@ class ConversionJob:
         tags: The tags of the meta graph; None takes the one for serving.
         allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
         builtins_only: No custom op takes the place of an op that LiteRT lacks.
+        composites: What the composites are to become.
         require_fused: Composites that must be fused: True for all, or names.
         check_fusions: Whether a fusion is applied only when it computes what the composite computes.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
@@ -31,6 +34,7 @@ class ConversionJob:
     tags: tuple[str, ...] | None = None
     allow_custom_ops: bool | frozenset[str] = False
     builtins_only: bool = False
+    composites: CompositeForms = field(default_factory=CompositeForms)
     require_fused: bool | frozenset[str] = False
     check_fusions: bool = True
     fusions: bytes | None = None

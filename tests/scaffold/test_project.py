@@ -154,6 +154,11 @@ def test_a_composite_that_is_fused_otherwise(tmp_path: Path) -> None:
     assert call.reference is not None
 
 
+def test_a_composite_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(LitefuseError, match="my_custom_fused_op"):  # the names that there are
+        read_op(SAVED_MODEL, "my_op", None, lambda _: None)
+
+
 def test_types_that_no_kernel_takes(tmp_path: Path) -> None:
     with pytest.raises(LitefuseError, match="a type that kernels cannot take"):
         project(tmp_path, unary("Small", dtype="INT4"), "Small")

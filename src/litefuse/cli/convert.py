@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
+from litefuse.fusions.form import FORMS, CompositeForm
 
 __all__ = ["OptionalValueCommand", "convert"]
 
@@ -59,6 +60,15 @@ def convert(
             help="Make no custom ops of ops that LiteRT lacks, not even of those that litefuse has a kernel for.",
         ),
     ] = False,
+    composites: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FORM",
+            help="What composites become, all or the named one: fuse (what their fusion makes of them, the default), "
+            "builtin (the same, but no custom op), custom (a custom op), keep (STABLEHLO_COMPOSITE, which carries its "
+            "body), inline (their body). May be repeated.",
+        ),
+    ] = None,
     require_fused: Annotated[
         str | None,
         typer.Option(
@@ -102,6 +112,7 @@ def convert(
             tags=None if tags is None else _split(tags),
             allow_custom_ops=_all_or_names(allow_custom_ops, "--allow-custom-ops"),
             builtins_only=builtins_only,
+            composites=_forms(composites or []),
             require_fused=_all_or_names(require_fused, "--require-fused"),
             check_fusions=check_fusions,
             in_process=in_process,
@@ -121,6 +132,16 @@ def _default_output(saved_model: Path) -> Path:
     if name == "..":
         name = saved_model.resolve().name
     return Path(f"{name or 'model'}.tflite")
+
+
+def _forms(values: list[str]) -> dict[str, CompositeForm]:
+    forms: dict[str, CompositeForm] = {}
+    for value in values:
+        name, equals, form = value.rpartition("=")
+        if form not in FORMS:
+            raise typer.BadParameter(f"--composites takes {', '.join(FORMS)}, or NAME= and one of these, not {value!r}")
+        forms[name if equals else _ALL] = form
+    return forms
 
 
 def _split(names: str) -> list[str]:

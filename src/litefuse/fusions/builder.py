@@ -12,13 +12,17 @@ from litefuse.engine.mlir import ir
 from litefuse.errors import FusionError
 from litefuse.fusions.options import encode_options
 
-__all__ = ["AUXILIARY", "INITIAL_STATE", "Builder"]
+__all__ = ["AUXILIARY", "COMPOSITE", "INITIAL_STATE", "Builder", "custom_op_attributes"]
 
 #: The attribute of ops that prepare operands or take results apart: what a composite became is named without them.
 AUXILIARY = "auxiliary"
 
 #: The name of the custom op that stands for a state's memory until the engine is done, see ``Builder.state``.
 INITIAL_STATE = "litefuse.initial_state"
+
+#: The name of the custom op that stands for a composite until the engine is done, see ``Builder.composite``: the engine
+#: takes composites with names of a certain form only.
+COMPOSITE = "litefuse.composite"
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -77,35 +81,30 @@ class Builder:
         """STABLEHLO_COMPOSITE: a named op that carries the body, which the runtime runs where no kernel claims the op.
 
         Args:
-            name: Its name, with a namespace, such as ``tf.einsum``.
+            name: Its name.
             operands: The composite's arguments, all of them in their order.
             result_types: The composite's.
-            attributes: Ints, floats, bools and strings, which become a flexbuffer map.
+            attributes: Ints, floats, bools, strings, and lists of these; they become a flexbuffer map.
 
         Raises:
             FusionError: An attribute that such an op cannot hold.
         """
         if self._body is None:
             raise FusionError(f"there is no body for the composite {name!r} to carry")
-        texts: dict[str, ir.Attribute] = {}
+        held: dict[str, ir.Attribute] = {}
         for key, value in attributes.items():
-            if isinstance(value, bool):
-                texts[key] = ir.BoolAttr.get(value)
-            elif isinstance(value, int):
-                texts[key] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-            elif isinstance(value, float):
-                texts[key] = ir.FloatAttr.get(ir.F32Type.get(), value)
-            elif isinstance(value, str):
-                texts[key] = ir.StringAttr.get(value)
-            else:
-                raise FusionError(f"the attribute {key!r} holds {value!r}, which a composite op cannot")
+            try:
+                held[key] = _attribute(value)
+            except TypeError as error:
+                raise FusionError(f"the attribute {key!r} holds {value!r}, which a composite op cannot") from error
         return self.op(
-            "stablehlo.composite",
+            "tfl.custom",
             operands,
             result_types,
             {
+                **custom_op_attributes(COMPOSITE, b""),
                 "name": ir.StringAttr.get(name),
-                "composite_attributes": ir.DictAttr.get(texts),
+                "attributes": ir.DictAttr.get(held),
                 "decomposition": ir.FlatSymbolRefAttr.get(self._body()),
             },
         )
@@ -331,6 +330,22 @@ def _shape(value: ir.Value) -> tuple[list[int], ir.Type]:
     """The sizes and the element type of a value of known rank."""
     kind = ir.ShapedType(value.type)
     return list(kind.shape), kind.element_type
+
+
+def _attribute(value: Any) -> ir.Attribute:
+    match value:
+        case bool():
+            return ir.BoolAttr.get(value)
+        case int():
+            return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+        case float():
+            return ir.FloatAttr.get(ir.F32Type.get(), value)
+        case str():
+            return ir.StringAttr.get(value)
+        case list():
+            return ir.ArrayAttr.get([_attribute(item) for item in value])  # pyright: ignore[reportUnknownVariableType]
+        case _:
+            raise TypeError(value)
 
 
 def custom_op_attributes(name: str, options: bytes) -> dict[str, ir.Attribute]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from litefuse.engine.mlir import ir
 from litefuse.errors import FusionError
@@ -10,7 +11,7 @@ from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.fusion import Fusion
 
-__all__ = ["FusableOp"]
+__all__ = ["FusableOp", "options"]
 
 _FLAG = "tfl_fusable_op"
 
@@ -22,12 +23,21 @@ class FusableOp(Fusion):
     """
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
-        options = {name: value for name, value in composite.attributes.items() if name != _FLAG}
-        for name, value in options.items():
-            if isinstance(value, ir.Attribute):
-                raise FusionError(
-                    f"the attribute {name!r} ({value}) is no int, float, bool, string or list of these, "
-                    "which is what custom options can hold",
-                    hint="Annotate the composite with other attributes, or register a fusion for it.",
-                )
-        return b.custom(composite.name, composite.args, composite.result_types, options)
+        return b.custom(composite.name, composite.args, composite.result_types, options(composite))
+
+
+def options(composite: Composite) -> dict[str, Any]:
+    """The composite's attributes, without the one that says that it is an op.
+
+    Raises:
+        FusionError: An attribute of a kind that options cannot hold.
+    """
+    found = {name: value for name, value in composite.attributes.items() if name != _FLAG}
+    for name, value in found.items():
+        if isinstance(value, ir.Attribute):
+            raise FusionError(
+                f"the attribute {name!r} ({value}) is no int, float, bool, string or list of these, "
+                "which is what an op's options can hold",
+                hint="Annotate the composite with other attributes, or register a fusion for it.",
+            )
+    return found

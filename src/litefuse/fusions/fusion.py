@@ -24,6 +24,7 @@ _ENTRY_POINTS = "litefuse.fusions"
 _FAMILIES = (
     "dense_image_warp",
     "detection_postprocess",
+    "einsum",
     "embedding",
     "max_unpooling",
     "non_max_suppression",

@@ -30,26 +30,28 @@ ORIGINAL_NAME = "tf._original_func_name"
 # The attributes of each op that name functions; the callees get the operands after the first ``_OWN_OPERANDS``.
 _CALLEE_ATTRIBUTES = {
     "func.call": ("callee",),
-    "stablehlo.composite": ("decomposition",),
     "tf.LegacyCall": ("f",),
     "tf.PartitionedCall": ("f",),
     "tf.StatefulPartitionedCall": ("f",),
     "tf.If": ("then_branch", "else_branch"),
     "tf.Case": ("branches",),
     "tf.While": ("cond", "body"),
+    "tfl.custom": ("decomposition",),  # a composite, see litefuse.fusions.builder.COMPOSITE; others name none
 }
 _OWN_OPERANDS = {"tf.If": 1, "tf.Case": 1}
 
 
 def is_call(op: ir.OpView | ir.Operation) -> bool:
     """Whether the op runs functions of the module."""
-    return op.name in _CALLEE_ATTRIBUTES
+    return any(name in op.attributes for name in _CALLEE_ATTRIBUTES.get(op.name, ()))
 
 
 def callees(op: ir.OpView | ir.Operation) -> list[str]:
     """The symbols of the functions that the op runs, in the order of its attributes; empty for other ops."""
     symbols: list[str] = []
     for name in _CALLEE_ATTRIBUTES.get(op.name, ()):
+        if name not in op.attributes:
+            continue
         attribute = op.attributes[name]
         references = attribute if isinstance(attribute, ir.ArrayAttr) else (attribute,)
         symbols.extend(ir.FlatSymbolRefAttr(reference).value for reference in references)

@@ -18,6 +18,7 @@ from litefuse.errors import LoweringError
 from litefuse.fusions.annotation import attribute_value
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import functions, operations
+from litefuse.passes.composite_ops import create_composite_op
 from litefuse.passes.custom_ops import REASON, is_option, left_over, tensorflow_name, tensorflow_op
 
 __all__ = ["DecomposeOps", "Decomposed"]
@@ -154,7 +155,7 @@ def _spliced(op: ir.OpView, function: func.FuncOp) -> list[ir.Value]:
     raise AssertionError("a function ends in a return")
 
 
-def _composite(module: ir.Module, op: ir.OpView, name: str, function: func.FuncOp) -> list[ir.Value]:
+def _composite(module: ir.Module, op: ir.OpView, name: str, function: func.FuncOp) -> Sequence[ir.Value]:
     taken = set(functions(module))
     symbol = next(
         symbol for number in range(len(taken) + 1) if (symbol := f"{name}.decomposition.{number}") not in taken
@@ -167,45 +168,7 @@ def _composite(module: ir.Module, op: ir.OpView, name: str, function: func.FuncO
         for key, value in _attributes(tensorflow_op(op)).items()
         if is_option(key) and not isinstance(value, ir.TypeAttr)
     }
-    # The StableHLO dialect wants a namespace before a composite's name, the serialised form VHLO does not; a kernel
-    # is registered under the op's name alone.
-    attributes = {
-        "name": _vhlo(name),
-        "decomposition": _vhlo(symbol),
-        "version": ir.Attribute.parse("#vhlo.integer_v1<1 : i32>"),
-        "composite_attributes": ir.Attribute.parse(_vhlo_text(options)),
-    }
-    created = ir.Operation.create(
-        "vhlo.composite_v1",
-        results=[result.type for result in op.results],
-        operands=list(op.operands),
-        attributes=attributes,
-        loc=op.location,
-        ip=ir.InsertionPoint(op),
-    )
-    return list(created.results)
-
-
-def _vhlo(value: Any) -> ir.Attribute:
-    return ir.Attribute.parse(_vhlo_text(value))
-
-
-def _vhlo_text(value: Any) -> str:
-    """A Python value as an attribute of the VHLO dialect."""
-    match value:
-        case bool():
-            return f"#vhlo.bool_v1<{str(value).lower()}>"
-        case int():
-            return f"#vhlo.integer_v1<{value} : i64>"
-        case float():
-            return f"#vhlo.float_v1<{value:e} : !vhlo.f32_v1>"
-        case str():
-            escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-            return f'#vhlo.string_v1<"{escaped}">'
-        case list():
-            return f"#vhlo.array_v1<[{', '.join(map(_vhlo_text, value))}]>"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        case dict():
-            items = [f"{_vhlo_text(key)} = {_vhlo_text(item)}" for key, item in value.items()]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-            return f"#vhlo.dict_v1<{{{', '.join(items)}}}>"
-        case _:
-            raise NotDecomposed(f"a composite cannot hold the attribute {value}")
+    try:
+        return create_composite_op(op, name, symbol, options)
+    except ValueError as error:
+        raise NotDecomposed(str(error)) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -13,10 +13,12 @@ import numpy.typing as npt
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import FusionError, LitefuseError
 from litefuse.fusions.annotation import ANNOTATIONS, Annotation, read_annotation
-from litefuse.fusions.builder import AUXILIARY, Builder
+from litefuse.fusions.builder import AUXILIARY, COMPOSITE, Builder
 from litefuse.fusions.composite import Composite, tensor_type_of
+from litefuse.fusions.form import CompositeForm, CompositeForms
 from litefuse.fusions.fusable_op import FusableOp
 from litefuse.fusions.fusion import Fusion, find_fusion
+from litefuse.fusions.kept_composite import KeptComposite
 from litefuse.passes.call_graph import callees, function_symbol, functions, is_public, operations, original_name
 from litefuse.verify.result import CheckResult, InputsOfSize
 
@@ -77,6 +79,7 @@ class FuseComposites:
         outcomes: Filled with one entry for each annotated function.
         check: The self-check that a fusion must pass; None for none.
         find: The fusion for an annotation; None when there is none.
+        forms: What the composites are to become.
 
     Raises:
         FusionError: A ``tfl_fusable_op`` composite has an attribute that custom options cannot hold, or conversion code
@@ -87,6 +90,7 @@ class FuseComposites:
     outcomes: list[Outcome]
     check: Check | None = None
     find: Callable[[Annotation], Fusion | None] = _fusion_for
+    forms: CompositeForms = field(default_factory=CompositeForms)
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -111,14 +115,10 @@ class FuseComposites:
 
     def _fuse(self, module: ir.Module, function: func.FuncOp, annotation: Annotation, outcome: Outcome) -> Outcome:
         """Fuses one function; what became of it."""
-        fusion = self.find(annotation)
-        fusable = annotation.attributes.get("tfl_fusable_op")
-        if fusion is None:
-            if fusable is None:
-                return replace(outcome, reason=f"no fusion is registered for {annotation.name!r}")
-            if fusable is not True:
-                return replace(outcome, reason=f"its attribute tfl_fusable_op is {fusable!r}, not true")
-            fusion = FusableOp()
+        form = self.forms[annotation.name]
+        fusion = self._fusion(annotation, form)
+        if isinstance(fusion, str):
+            return replace(outcome, reason=fusion)
         if function.is_external:
             return replace(outcome, reason="the function has no body")
         replacement = _empty_copy(function)
@@ -132,6 +132,9 @@ class FuseComposites:
                 outcome.function,
             )
             reason = _build(fusion, composite, replacement, body)
+            fused_into = [] if reason is not None else _fused_ops(replacement)
+            if form == "builtin" and reason is None:
+                reason = _not_builtin(fused_into)
             checked = CheckResult()
             # The body of a composite that its author declared a custom op may be a placeholder.
             if reason is None and self.check is not None and not isinstance(fusion, FusableOp):
@@ -149,10 +152,25 @@ class FuseComposites:
             replacement.operation.erase()
             body.discard()
             return replace(outcome, reason=reason)
-        named = [op for op in operations(replacement) if op.name not in _UNNAMED and AUXILIARY not in op.attributes]
-        fused_into = ", ".join(map(_op_name, named))
+        named = ", ".join(map(_op_name, fused_into))
         _swap_bodies(function, replacement)
-        return replace(outcome, kind="fused", fused_into=fused_into, error=checked.error, unchecked=checked.unchecked)
+        return replace(outcome, kind="fused", fused_into=named, error=checked.error, unchecked=checked.unchecked)
+
+    def _fusion(self, annotation: Annotation, form: CompositeForm) -> Fusion | str:
+        """The conversion code for a composite, or why there is none."""
+        if form == "inline":
+            return "its form was chosen to be inline"
+        if form == "keep":
+            return KeptComposite()
+        if form == "custom":
+            return FusableOp()
+        fusion = self.find(annotation)
+        if fusion is not None:
+            return fusion
+        fusable = annotation.attributes.get("tfl_fusable_op")
+        if fusable is None:
+            return f"no fusion is registered for {annotation.name!r}"
+        return FusableOp() if fusable is True else f"its attribute tfl_fusable_op is {fusable!r}, not true"
 
 
 class _Body:
@@ -177,6 +195,15 @@ class _Body:
     def discard(self) -> None:
         if self._copy is not None:
             self._copy.operation.erase()
+
+
+def _fused_ops(replacement: func.FuncOp) -> list[ir.OpView]:
+    return [op for op in operations(replacement) if op.name not in _UNNAMED and AUXILIARY not in op.attributes]
+
+
+def _not_builtin(ops: Sequence[ir.OpView]) -> str | None:
+    custom = sorted({_op_name(op) for op in ops if op.name == "tfl.custom"})
+    return f"its form was chosen to be builtin, and its fusion gives {', '.join(custom)}" if custom else None
 
 
 _UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # no ops in a model
@@ -271,9 +298,8 @@ def _result_mismatch(results: Sequence[ir.Value], expected: Sequence[ir.Type]) -
 
 def _op_name(op: ir.OpView) -> str:
     if op.name == "tfl.custom":
-        return ir.StringAttr(op.attributes["custom_code"]).value
-    if op.name == "stablehlo.composite":
-        return f"STABLEHLO_COMPOSITE {ir.StringAttr(op.attributes['name']).value}"
+        name = ir.StringAttr(op.attributes["custom_code"]).value
+        return f"STABLEHLO_COMPOSITE {ir.StringAttr(op.attributes['name']).value}" if name == COMPOSITE else name
     return op.name.removeprefix("tfl.").upper() if op.name.startswith("tfl.") else op.name
 
 

@@ -136,13 +136,17 @@ def _tensor(tensor: CallTensor) -> Any:
 
 
 def _name(model: Any, operator: Any) -> str | None:
-    code = model.operatorCodes[operator.opcodeIndex]
-    number = max(code.builtinCode, code.deprecatedBuiltinCode)
+    number = _builtin_code(model, operator)
     if number == schema.BuiltinOperator.CUSTOM:
-        return _text(code.customCode)
+        return _text(model.operatorCodes[operator.opcodeIndex].customCode)
     if number == schema.BuiltinOperator.STABLEHLO_COMPOSITE and operator.builtinOptions2 is not None:
         return _text(operator.builtinOptions2.name)
     return None
+
+
+def _builtin_code(model: Any, operator: Any) -> int:
+    code = model.operatorCodes[operator.opcodeIndex]
+    return max(code.builtinCode, code.deprecatedBuiltinCode)
 
 
 def _call(model: Any, graph: Any, operator: Any) -> Call:
@@ -198,13 +202,15 @@ def _text(value: bytes | str | None) -> str:
 
 
 def _decomposition(model: Any, root: int, inputs: Sequence[CallTensor | None]) -> bytes | None:
-    """The model of a composite's body, or None when its inputs are not simply those of the op."""
+    """The model of a composite's body; None when its inputs are not simply those of the op, or custom ops are in it."""
     if None in inputs or len(model.subgraphs[root].inputs) != len(inputs):
         return None
     order = {root: 0}
     waiting = [root]
     while waiting:
         for operator in model.subgraphs[waiting.pop()].operators or ():
+            if _builtin_code(model, operator) == schema.BuiltinOperator.CUSTOM:
+                return None
             for _, _, index in _references(operator):
                 if index not in order:
                     order[index] = len(order)

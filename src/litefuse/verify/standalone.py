@@ -10,6 +10,7 @@ from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError
 from litefuse.fusions.annotation import ANNOTATIONS
 from litefuse.passes.call_graph import callees, function_symbol, functions, operations
+from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.decompose_ops import DecomposeOps
 from litefuse.passes.fold_constants import FoldConstants
@@ -68,7 +69,7 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
     if size is not None:
         run_passes(alone, [FoldConstants()])  # how long a list is, which the engine needs to know as well
     lower(alone)
-    run_passes(alone, [InitializeStates(), OutlineLoops(), DecomposeOps([]), EmitCustomOps()])
+    run_passes(alone, [EmitCompositeOps(), InitializeStates(), OutlineLoops(), DecomposeOps([]), EmitCustomOps()])
     with tempfile.TemporaryDirectory(prefix="litefuse-check-") as folder:
         path = Path(folder, "model.tflite")
         write_flatbuffer(alone, path)

@@ -1,0 +1,61 @@
+"""What a composite is to become, as the user chose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Literal, TypeAlias, cast, get_args
+
+from litefuse.errors import LitefuseError
+
+__all__ = ["FORMS", "CompositeForm", "CompositeForms"]
+
+#: ``fuse``: what its fusion makes of it; ``builtin``: the same, if it is builtin ops; ``custom``: a custom op of its
+#: name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE of its name and attributes, with its body as
+#: decomposition; ``inline``: its body.
+CompositeForm: TypeAlias = Literal["fuse", "builtin", "custom", "keep", "inline"]
+
+FORMS: tuple[CompositeForm, ...] = get_args(CompositeForm)
+
+
+@dataclass(frozen=True)
+class CompositeForms:
+    """The form of each composite.
+
+    Attributes:
+        default: The form of those that are not named.
+        by_name: The forms of others by name, or by a pattern such as ``lstm_*``; a name counts before
+            patterns, and the first pattern that fits before others.
+    """
+
+    default: CompositeForm = "fuse"
+    by_name: Mapping[str, CompositeForm] = field(default_factory=dict[str, CompositeForm])
+
+    @classmethod
+    def of(cls, value: str | Mapping[str, str]) -> CompositeForms:
+        """One form for all composites, or a form for each name.
+
+        Raises:
+            LitefuseError: There is no such form.
+        """
+        given = {"*": value} if isinstance(value, str) else dict(value)
+        for name, form in given.items():
+            if form not in FORMS:
+                raise LitefuseError(
+                    f"there is no form {form!r} of composites" + ("" if isinstance(value, str) else f" ({name!r})"),
+                    hint=f"The forms are {', '.join(FORMS)}.",
+                )
+        forms = cast("dict[str, CompositeForm]", given)
+        default: CompositeForm = forms.pop("*", "fuse")
+        return cls(default, forms)
+
+    def __getitem__(self, name: str) -> CompositeForm:
+        if name in self.by_name:
+            return self.by_name[name]
+        fitting: list[CompositeForm] = [form for pattern, form in self.by_name.items() if fnmatchcase(name, pattern)]
+        return fitting[0] if fitting else self.default
+
+    def unused(self, names: set[str]) -> list[str]:
+        """The names and patterns that fit none of these."""
+        return [pattern for pattern in self.by_name if not any(fnmatchcase(name, pattern) for name in names)]

@@ -1,0 +1,25 @@
+"""A composite kept as one op that carries its body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from litefuse.engine.mlir import ir
+from litefuse.fusions.builder import Builder
+from litefuse.fusions.composite import Composite
+from litefuse.fusions.fusable_op import options
+from litefuse.fusions.fusion import Fusion
+
+__all__ = ["KeptComposite"]
+
+
+class KeptComposite(Fusion):
+    """Any composite becomes the builtin STABLEHLO_COMPOSITE of its name and attributes, with its body in LiteRT ops.
+
+    It runs in any LiteRT, which runs the body; a kernel or an accelerator that knows the name computes it instead.
+    """
+
+    unchecked = "the op carries the body itself"
+
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        return b.composite(composite.name, composite.args, composite.result_types, options(composite))

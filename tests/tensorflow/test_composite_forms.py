@@ -1,0 +1,183 @@
+# pyright: reportUnknownLambdaType=false
+"""What a composite becomes is the user's choice: its fused op, a custom op, a composite with its body, or its body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.errors import LitefuseError, NotFusedError
+from litefuse.fusions.form import CompositeForm
+from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.runtime.custom_op import CustomOp, TensorSpec
+from tests.tensorflow.checking import check, normal, op_counts, run_calls
+from tests.tensorflow.test_composites import EXAMPLE, MyCustomFusedOp, implements
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.tensorflow.process import TensorFlow
+
+GELU = 'name: "scaled_gelu" attr { key: "scale" value { f: 1.5 } } attr { key: "axes" value { list { i: 1 i: 2 } } }'
+SHAPES = {"a": (None, 3), "b": (None, 3)}
+
+
+def model(tf: Any) -> Any:
+    """Four composites: a custom op, one without a fusion that calls the first, an embedding lookup, and a loop."""
+
+    @tf.function(experimental_implements=EXAMPLE)
+    def my_custom_fused_op(a: Any, b: Any) -> Any:
+        return tf.nn.relu(a - b) + b * 10.0
+
+    @tf.function(experimental_implements=GELU, autograph=False)
+    def scaled_gelu(x: Any, y: Any) -> Any:
+        # Erf is no LiteRT op: it is rewritten, in here too.
+        return 1.5 * x * 0.5 * (1.0 + tf.math.erf(x / np.sqrt(2.0))), my_custom_fused_op(y, x)
+
+    @tf.function(experimental_implements="embedding_matmul")
+    def lookup(table: Any, ids: Any) -> Any:
+        return tf.gather(table, ids)
+
+    @tf.function(experimental_implements=implements("PowerSum", "tfl_fusable_op: b: false"), autograph=False)
+    def power_sum(x: Any) -> Any:
+        zero = tf.constant(0)
+        _, total = tf.while_loop(lambda i, _: i < 3, lambda i, t: (i + 1, t * 0.5 + x), [zero, tf.zeros_like(x)])
+        return total
+
+    module = tf.Module()
+    module.table = tf.Variable(np.random.default_rng(1).normal(0, 1, (5, 3)).astype(np.float32))
+
+    @tf.function(input_signature=[tf.TensorSpec(shape, tf.float32, name=name) for name, shape in SHAPES.items()])
+    def serve(a: Any, b: Any) -> Any:
+        first, second = scaled_gelu(a, b)
+        third, _ = scaled_gelu(second, b)
+        ids = tf.cast(tf.reduce_sum(tf.abs(a), 1), tf.int32) % 5
+        return {
+            "first": first,
+            "third": third,
+            "rows": lookup(module.table, ids),
+            "sum": power_sum(my_custom_fused_op(a, b)),
+        }
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.fixture(scope="module")
+def saved_model(tensorflow: TensorFlow) -> Path:
+    return tensorflow.save(model)
+
+
+def calls() -> list[dict[str, np.ndarray[Any, Any]]]:
+    return normal(SHAPES, batches=(1, 3, 3))
+
+
+class ScaledGelu(CustomOp):
+    """Zeros, which show that it was run."""
+
+    op_name = "scaled_gelu"
+
+    def prepare(self, x: TensorSpec, y: TensorSpec, *, scale: float, axes: list[int]) -> list[TensorSpec]:
+        assert scale == 1.5
+        assert axes == [1, 2]
+        return [TensorSpec(x.shape, x.dtype), TensorSpec(y.shape, y.dtype)]
+
+    def invoke(self, inputs: Any, outputs: Any) -> None:
+        del inputs
+        outputs[0][...] = 0
+        outputs[1][...] = 0
+
+
+def test_keep(tensorflow: TensorFlow, saved_model: Path, tmp_path: Path) -> None:
+    result = check(tensorflow, saved_model, calls(), composites="keep", require_fused=True)
+    assert {(each.name, each.fused_into) for each in result.report.composites} == {
+        (name, f"STABLEHLO_COMPOSITE {name}")
+        for name in ("my_custom_fused_op", "scaled_gelu", "embedding_matmul", "PowerSum")
+    }
+    assert result.report.custom_ops == ()
+    counts = op_counts(result.model_bytes)
+    # One in the body of scaled_gelu, which is there once, and one in the signature.
+    assert counts["STABLEHLO_COMPOSITE"] == 2 + 2 + 1 + 1
+    operators = {
+        each.name: each for each in inspect_litert_model(result.save(tmp_path / "model.tflite")).custom_operators
+    }
+    assert operators["scaled_gelu"].options == {"scale": 1.5, "axes": [1, 2]}
+    assert operators["my_custom_fused_op"].options == {"example_option": 10}
+    first = calls()[0]
+    (outputs,) = run_calls(result.model_bytes, [("serving_default", first)], custom_ops=[ScaledGelu])
+    assert np.array_equal(outputs["first"], np.zeros((1, 3)))  # a kernel of the name computes it
+
+
+def test_each_by_its_name(tensorflow: TensorFlow, saved_model: Path) -> None:
+    forms: dict[str, CompositeForm] = {
+        "embedding_*": "builtin",
+        "my_custom_fused_op": "builtin",
+        "PowerSum": "inline",
+        "scaled_gelu": "keep",
+    }
+    result = check(tensorflow, saved_model, calls(), composites=forms)
+    outcomes = {each.name: (each.fused_into, each.reason) for each in result.report.composites}
+    assert outcomes == {
+        "embedding_matmul": ("EMBEDDING_LOOKUP", None),
+        "my_custom_fused_op": (None, "its form was chosen to be builtin, and its fusion gives my_custom_fused_op"),
+        "PowerSum": (None, "its form was chosen to be inline"),
+        "scaled_gelu": ("STABLEHLO_COMPOSITE scaled_gelu", None),
+    }
+    with pytest.raises(NotFusedError, match="chosen to be inline"):
+        litefuse.convert(saved_model, composites=forms, require_fused=["PowerSum"])
+
+
+def test_custom(tensorflow: TensorFlow, saved_model: Path) -> None:
+    class Lookup(CustomOp):
+        op_name = "embedding_matmul"
+
+        def prepare(self, table: TensorSpec, ids: TensorSpec) -> TensorSpec:
+            assert table.shape is not None
+            assert ids.shape is not None
+            return TensorSpec((*ids.shape, *table.shape[1:]), table.dtype)
+
+        def invoke(self, inputs: Any, outputs: Any) -> None:
+            table, ids = inputs
+            outputs[0][...] = table[ids]
+
+    forms: dict[str, CompositeForm] = {"embedding_matmul": "custom"}
+    result = check(tensorflow, saved_model, calls(), composites=forms, custom_ops=[Lookup, MyCustomFusedOp])
+    assert set(result.report.custom_ops) == {"embedding_matmul", "my_custom_fused_op"}
+    assert op_counts(result.model_bytes)["EMBEDDING_LOOKUP"] == 0
+
+
+def einsum(tf: Any) -> Any:
+    @tf.function(experimental_implements='name: "tf.einsum" attr { key: "equation" value { s: "bij,jk->bik" } }')
+    def product(x: Any, y: Any) -> Any:
+        return tf.einsum("bij,jk->bik", x, y)
+
+    @tf.function(experimental_implements='name: "tf.einsum" attr { key: "equation" value { s: "ij,jk" } }')
+    def other(x: Any, y: Any) -> Any:
+        return tf.einsum("bij,jk->bik", x, y)
+
+    module = tf.Module()
+    weights = np.random.default_rng(2).normal(0, 1, (4, 2)).astype(np.float32)
+    spec = tf.TensorSpec([None, 3, 4], tf.float32, name="x")
+    module.serve = tf.function(lambda x: {"y": product(x, weights), "z": other(x, weights)}, input_signature=[spec])
+    return module, {"serving_default": module.serve}
+
+
+def test_einsum(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    path = tensorflow.save(einsum)
+    result = check(tensorflow, path, normal({"x": (None, 3, 4)}, batches=(1, 3, 3)))
+    assert {(each.fused_into, each.reason) for each in result.report.composites} == {
+        ("STABLEHLO_COMPOSITE tf.einsum", None),
+        (None, "the equation 'ij,jk' has 'ij' for an operand that is float32[?,3,4]"),
+    }
+    (operator,) = inspect_litert_model(result.save(tmp_path / "model.tflite")).custom_operators
+    assert operator.options == {"equation": "bij,jk->bik"}
+
+
+def test_unknown_names_and_forms(saved_model: Path) -> None:
+    with pytest.raises(LitefuseError, match=r"annotated as 'gelu', whose form was chosen(.|\n)*'scaled_gelu'"):
+        litefuse.convert(saved_model, composites={"gelu": "keep"})
+    with pytest.raises(LitefuseError, match=r"no form 'kept' of composites(.|\n)*fuse, builtin, custom, keep, inline"):
+        litefuse.convert(saved_model, composites="kept")  # pyright: ignore[reportArgumentType]
