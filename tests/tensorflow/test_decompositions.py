@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import runpy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -11,10 +12,12 @@ import pytest
 
 import litefuse
 from litefuse.errors import LitefuseError, UnsupportedOpsError
+from litefuse.scaffold.project import new_project, read_op
 from tests.tensorflow.checking import check_calls, op_counts, run_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -399,3 +402,20 @@ def test_in_loops_and_branches(tensorflow: TensorFlow) -> None:
         for batch, n in ((1, 2), (3, 3), (3, 3), (1, 0))
     ]
     check_calls(tensorflow, path, calls, builtins_only=True)
+
+
+def test_the_beginnings_of_a_kernel_for_an_op_that_litert_lacks(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    """What ``litefuse kernels new Digamma --from SAVED_MODEL`` writes has the op's types, and loads."""
+    (call,) = read_op(tensorflow.save(lone, "Digamma", "float32"), "Digamma", None, lambda _: None)
+    assert [(each.dtype, each.shape) for each in (*call.inputs, *call.outputs) if each] == [
+        ("float32", (None, 3, 3)),
+        ("float32", (None, 3, 3)),
+    ]
+    assert call.reference is None
+    folder = new_project("Digamma", [call], "model", tmp_path / "digamma").folder
+    model = litefuse.convert(tensorflow.save(lone, "Digamma", "float32"), allow_custom_ops=True).model_bytes
+    kernel = runpy.run_path(str(folder / "digamma.py"))["Digamma"]
+    runner = litefuse.Interpreter(model_content=model, custom_ops=[kernel]).get_signature_runner()
+    (name,) = runner.get_input_details()
+    (output,) = runner(**{name: np.ones((3, 3, 3), np.float32)}).values()
+    assert np.array_equal(output, np.zeros((3, 3, 3)))
