@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.engine.mlir import ir
 from litefuse.errors import FusionError
+from litefuse.fusions.builtins import BUILTINS, Operand
+from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.fusions.options import encode_options
 
 __all__ = ["AUXILIARY", "COMPOSITE", "INITIAL_STATE", "Builder", "custom_op_attributes"]
@@ -49,6 +51,57 @@ class Builder:
             name, results=result_types, operands=operands, attributes=dict(attributes) if attributes else None
         )
         return list(op.results)
+
+    def builtin(self, name: str, *operands: ir.Value | npt.ArrayLike, **attributes: Any) -> list[ir.Value]:
+        """A builtin op with inferred result types.
+
+        Args:
+            name: LiteRT's name of the op, such as ``BATCH_MATMUL``; those of ``litefuse.fusions.builtins.BUILTINS``.
+            operands: Its operands, of known rank. An array becomes a constant, as do Python's numbers and lists of
+                them: of int32 or float32, or of the other operand's dtype where an op takes two of the same dtype.
+            attributes: Those of its attributes that are not as by default.
+
+        Raises:
+            FusionError: There is no such op or attribute, or the result types do not follow from the operands.
+        """
+        known = BUILTINS.get(name)
+        if known is None:
+            raise FusionError(f"no result types are known for {name!r}", hint="Build it with op() and result types.")
+        unknown = attributes.keys() - known.defaults.keys()
+        if unknown:
+            raise FusionError(f"{name} has no attributes {sorted(unknown)}; it has {sorted(known.defaults)}")
+        values = self._values(operands, alike=known.alike)
+        kinds = [_NONE if value.type == _none_type() else tensor_type_of(value) for value in values]
+        for index, kind in enumerate(kinds):
+            if kind.shape is None:
+                raise FusionError(f"operand {index} of {name} is {kind}, and its rank must be known")
+        given = {**known.defaults, **attributes}
+        facts = [Operand(kind, _constant_value(value)) for kind, value in zip(kinds, values, strict=True)]
+        try:
+            types = [ranked_tensor_type(kind) for kind in known.rule(facts, given)]
+        except (IndexError, ValueError) as error:
+            shown = ", ".join(map(str, kinds))
+            raise FusionError(f"{name} does not take ({shown}) with {attributes}: {error}") from error
+        held = {key: _builtin_attribute(key, value) for key, value in given.items() if key not in _TYPE_ONLY}
+        if name == "PACK":
+            held["values_count"] = _builtin_attribute("values_count", len(values))
+        return self.op(f"tfl.{name.lower()}", values, types, held)
+
+    def _values(self, operands: Sequence[ir.Value | npt.ArrayLike], *, alike: bool) -> list[ir.Value]:
+        """The operands as values; a Python number is of the others' dtype if all are alike."""
+        dtype = next((tensor_type_of(each).dtype for each in operands if isinstance(each, ir.Value)), "float32")
+        made: list[ir.Value] = []
+        for each in operands:
+            if isinstance(each, ir.Value):
+                made.append(each)
+            elif isinstance(each, (np.ndarray, np.generic)):
+                made.append(self.constant(np.asarray(cast("Any", each))))
+            elif isinstance(each, (int, float)) and alike:
+                made.append(self.constant(np.array(each, dtype)))
+            else:
+                array = np.asarray(each)
+                made.append(self.constant(array.astype(np.int32 if array.dtype.kind == "i" else np.float32)))
+        return made
 
     def custom(
         self,
@@ -116,7 +169,7 @@ class Builder:
 
     def no_value(self) -> ir.Value:
         """What an op gets for an optional operand that is left out."""
-        return self.op("tfl.no_value", [], [ir.Type.parse("none")], {"value": ir.UnitAttr.get()})[0]
+        return self.op("tfl.no_value", [], [_none_type()], {"value": ir.UnitAttr.get()})[0]
 
     def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
         """TRANSPOSE; of a constant it is computed at conversion."""
@@ -346,6 +399,33 @@ def _attribute(value: Any) -> ir.Attribute:
             return ir.ArrayAttr.get([_attribute(item) for item in value])  # pyright: ignore[reportUnknownVariableType]
         case _:
             raise TypeError(value)
+
+
+# The type of an optional operand that is left out.
+_NONE = TensorType("none", ())
+
+# Attributes that are there for the result type, which says the same.
+_TYPE_ONLY = frozenset({"out_type", "output_type", "to"})
+
+
+def _constant_value(value: ir.Value) -> npt.NDArray[Any] | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "tfl.pseudo_const":
+        return None
+    return np.array(ir.DenseElementsAttr(owner.attributes["value"]))
+
+
+def _builtin_attribute(name: str, value: Any) -> ir.Attribute:
+    """As ``_attribute``, with the forms that builtin ops have: integers of 32 bits, and of 64 in lists."""
+    if name == "mode":
+        return ir.Attribute.parse(f"#tfl<mirror_pad_attr {value}>")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
+    return _attribute(value)
+
+
+def _none_type() -> ir.Type:
+    return ir.Type.parse("none")
 
 
 def custom_op_attributes(name: str, options: bytes) -> dict[str, ir.Attribute]:

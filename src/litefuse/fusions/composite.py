@@ -8,7 +8,7 @@ from typing import Any
 
 from litefuse.engine.mlir import ir
 
-__all__ = ["Composite", "TensorType", "tensor_type_of"]
+__all__ = ["Composite", "TensorType", "ranked_tensor_type", "tensor_type_of"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,22 @@ def tensor_type_of(value: ir.Value | ir.Type) -> TensorType:
     if kind.has_rank:
         shape = tuple(None if kind.is_dynamic_dim(i) else kind.shape[i] for i in range(kind.rank))
     return TensorType(_DTYPE_NAMES.get(element, element), shape)
+
+
+_ELEMENTS = {name: element for element, name in _DTYPE_NAMES.items()}
+
+
+def ranked_tensor_type(kind: TensorType) -> ir.Type:
+    """The MLIR type of a dtype and a shape.
+
+    Raises:
+        ValueError: The rank is unknown, or there is no such dtype.
+    """
+    if kind.shape is None or kind.dtype not in _ELEMENTS:
+        raise ValueError(f"{kind} is no ranked tensor type")
+    open_size = ir.ShapedType.get_dynamic_size()
+    sizes = [open_size if size is None else size for size in kind.shape]
+    return ir.RankedTensorType.get(sizes, ir.Type.parse(_ELEMENTS[kind.dtype]))
 
 
 @dataclass(frozen=True)
