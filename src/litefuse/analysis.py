@@ -85,6 +85,7 @@ def analyze(
     *,
     values: Callable[[str], ir.Attribute],
     check_fusions: bool,
+    check_custom_ops: bool = False,
     forms: CompositeForms | None = None,
 ) -> Analysis:
     """Freezes the variables that are only read and fuses the composites; the module is changed in place.
@@ -95,6 +96,7 @@ def analyze(
         on_step: Called with each pass's name before it runs.
         values: The elements attribute of a variable's value by its name.
         check_fusions: Whether a fusion must pass its self-check.
+        check_custom_ops: Whether also one of a composite that its author declared a custom op.
         forms: What the composites are to become; None: what their fusions make of them.
 
     Raises:
@@ -120,7 +122,12 @@ def analyze(
     run_mlir_passes(imported.module, "symbol-dce")
     fusion = [
         FreezeVariables(values, verdicts),
-        FuseComposites(outcomes, self_check if check_fusions else None, forms=forms or CompositeForms()),
+        FuseComposites(
+            outcomes,
+            self_check if check_fusions else None,
+            forms=forms or CompositeForms(),
+            check_custom_ops=check_custom_ops,
+        ),
     ]
     run_passes(imported.module, fusion, on_step)
     return Analysis(

@@ -90,6 +90,7 @@ def convert(
     composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
     require_fused: bool | Collection[str] = False,
     check_fusions: bool = True,
+    check_custom_ops: bool = False,
     in_process: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> ConversionResult:
@@ -115,7 +116,9 @@ def convert(
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
         check_fusions: Apply a fusion only when it computes what the composite's body computes: both are run on random
             inputs in the stock runtime and compared. A composite that its author declared a custom op
-            (``tfl_fusable_op``) is not checked, since its body may be a placeholder.
+            (``tfl_fusable_op``) is not checked, since its body may be a placeholder, unless ``check_custom_ops``.
+            Kernels are those that are registered, litefuse's and those of plug-ins.
+        check_custom_ops: Check these too, where there are kernels for them.
         in_process: Convert in this process, for a debugger in conversion code. TensorFlow must not be loaded.
         on_step: Called with the name of each step when it begins.
 
@@ -149,12 +152,21 @@ def convert(
         composites=CompositeForms.of(composites),
         require_fused=_switch(require_fused, "require_fused"),
         check_fusions=check_fusions,
+        check_custom_ops=check_custom_ops,
     )
     if in_process:
         report = _convert_here(job, on_step)
     else:
-        report = _convert_in_worker(replace(job, fusions=pickle_registered()), on_step)
+        report = _convert_in_worker(replace(job, fusions=pickle_registered(), kernels=_kernels()), on_step)
     return ConversionResult(report, job.output, folder)
+
+
+def _kernels() -> dict[str, bytes]:
+    if "litefuse.runtime.custom_op" not in sys.modules:
+        return {}  # nobody registered any: the runtime need not be loaded
+    from litefuse.runtime.transfer import pickle_kernels
+
+    return pickle_kernels()
 
 
 def _names(value: Iterable[str] | None, argument: str) -> tuple[str, ...] | None:

@@ -33,6 +33,7 @@ from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
 from litefuse.report import CompositeReport, LackingOpReport, Report
+from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import load
 
 __all__ = ["run_conversion", "run_job"]
@@ -66,8 +67,9 @@ class _Steps:
 
 
 def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
-    """Runs a job that another process sent: with the fusions that came with it."""
+    """Runs a job that another process sent: with the fusions and kernels that came with it."""
     unpickle_registered(job.fusions)
+    unpickle_kernels(job.kernels)
     return run_conversion(job, announce)
 
 
@@ -97,7 +99,13 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     module = steps.module = imported.module
     values = VariableValues(imported)
     analysis = analyze(
-        imported, job.source, steps.begin, values=values, check_fusions=job.check_fusions, forms=job.composites
+        imported,
+        job.source,
+        steps.begin,
+        values=values,
+        check_fusions=job.check_fusions,
+        check_custom_ops=job.check_custom_ops,
+        forms=job.composites,
     )
     _check_names(job.composites, analysis.composites)
     _require_fused(job.require_fused, analysis.composites)

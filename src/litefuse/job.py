@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +25,9 @@ class ConversionJob:
         composites: What the composites are to become.
         require_fused: Composites that must be fused: True for all, or names.
         check_fusions: Whether a fusion is applied only when it computes what the composite computes.
+        check_custom_ops: Whether that also holds for composites that their author declared custom ops.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
+        kernels: The kernels registered by the caller, each pickled, by their ops.
         save_module_before: Only write the module as it is before this step, as MLIR bytecode, to ``output``.
     """
 
@@ -37,5 +40,7 @@ class ConversionJob:
     composites: CompositeForms = field(default_factory=CompositeForms)
     require_fused: bool | frozenset[str] = False
     check_fusions: bool = True
+    check_custom_ops: bool = False
     fusions: bytes | None = None
+    kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     save_module_before: str | None = None

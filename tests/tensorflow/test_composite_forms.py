@@ -181,3 +181,43 @@ def test_unknown_names_and_forms(saved_model: Path) -> None:
         litefuse.convert(saved_model, composites={"gelu": "keep"})
     with pytest.raises(LitefuseError, match=r"no form 'kept' of composites(.|\n)*fuse, builtin, custom, keep, inline"):
         litefuse.convert(saved_model, composites="kept")  # pyright: ignore[reportArgumentType]
+
+
+class Wrong(CustomOp):
+    """Computes something else than the body of ``my_custom_fused_op``."""
+
+    op_name = "my_custom_fused_op"
+
+    def prepare(self, a: TensorSpec, b: TensorSpec) -> TensorSpec:
+        del b
+        return TensorSpec(a.shape, a.dtype)
+
+    def invoke(self, inputs: Any, outputs: Any, *, example_option: int) -> None:
+        outputs[0][...] = np.maximum(inputs[0] - inputs[1], 0) + inputs[1] * (example_option + 1)
+
+
+def test_custom_ops_are_checked_where_the_user_asks_for_it(
+    tensorflow: TensorFlow, saved_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the kernels that are registered here, which the process that converts does not know of itself."""
+    forms: dict[str, CompositeForm] = {"scaled_gelu": "inline"}
+
+    def outcome(**options: Any) -> Any:
+        report = litefuse.convert(saved_model, composites=forms, **options).report
+        return next(each for each in report.composites if each.name == "my_custom_fused_op")
+
+    assert outcome().error is None
+    checked = outcome(check_custom_ops=True)
+    assert checked.outcome == "fused"
+    assert checked.error < 1e-6
+    registered = {"my_custom_fused_op": Wrong}
+    monkeypatch.setattr("litefuse.runtime.custom_op._registered", registered)
+    assert outcome().outcome == "fused"
+    refused = outcome(check_custom_ops=True)
+    assert refused.outcome == "inlined"
+    assert "it computes something else" in refused.reason
+    registered.clear()
+    unchecked = outcome(check_custom_ops=True)
+    assert unchecked.outcome == "fused"
+    assert "my_custom_fused_op" in unchecked.unchecked  # it has no kernel
+    check(tensorflow, saved_model, calls(), composites=forms, check_custom_ops=True, custom_ops=[MyCustomFusedOp])

@@ -83,6 +83,20 @@ def convert(
             help="Apply a fusion only when fused op and composite agree on random inputs.",
         ),
     ] = True,
+    check_custom_ops: Annotated[
+        bool,
+        typer.Option(
+            "--check-custom-ops",
+            help="Check the custom ops too that composites ask for (tfl_fusable_op), where there are kernels for them.",
+        ),
+    ] = False,
+    kernels: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE.py|MODULE",
+            help="Python code that registers kernels of custom ops, to check with; may be repeated.",
+        ),
+    ] = None,
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Convert in this process, for a debugger in conversion code.")
     ] = False,
@@ -104,6 +118,9 @@ def convert(
     check_writable(target, "the model")
 
     from litefuse.api import convert as convert_model
+    from litefuse.cli.kernel_modules import import_kernels
+
+    import_kernels(kernels or ())
 
     with progress(f"Converting {saved_model}", quiet=quiet) as on_step:
         result = convert_model(
@@ -115,6 +132,7 @@ def convert(
             composites=_forms(composites or []),
             require_fused=_all_or_names(require_fused, "--require-fused"),
             check_fusions=check_fusions,
+            check_custom_ops=check_custom_ops,
             in_process=in_process,
             on_step=on_step,
         )

@@ -80,6 +80,7 @@ class FuseComposites:
         check: The self-check that a fusion must pass; None for none.
         find: The fusion for an annotation; None when there is none.
         forms: What the composites are to become.
+        check_custom_ops: Whether to check custom ops too that a composite's author asked for.
 
     Raises:
         FusionError: A ``tfl_fusable_op`` composite has an attribute that custom options cannot hold, or conversion code
@@ -91,6 +92,7 @@ class FuseComposites:
     check: Check | None = None
     find: Callable[[Annotation], Fusion | None] = _fusion_for
     forms: CompositeForms = field(default_factory=CompositeForms)
+    check_custom_ops: bool = False
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -137,7 +139,8 @@ class FuseComposites:
                 reason = _not_builtin(fused_into)
             checked = CheckResult()
             # The body of a composite that its author declared a custom op may be a placeholder.
-            if reason is None and self.check is not None and not isinstance(fusion, FusableOp):
+            checkable = self.check_custom_ops or not isinstance(fusion, FusableOp)
+            if reason is None and self.check is not None and checkable:
                 if fusion.unchecked is None:
                     inputs = _check_inputs(fusion, composite)
                     checked = self.check(module, function, replacement, tolerance=fusion.tolerance, inputs=inputs)

@@ -14,7 +14,7 @@ from litefuse.errors import KernelError
 from litefuse.runtime.options import decode_map
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable
+    from collections.abc import Callable, Container, Iterable, Mapping
 
     from litefuse.runtime.outputs import Outputs
 
@@ -27,6 +27,7 @@ __all__ = [
     "is_registered",
     "kernels_by_name",
     "registered_kernels",
+    "replace_registered",
 ]
 
 ENTRY_POINT_GROUP = "litefuse.kernels"
@@ -194,6 +195,12 @@ def is_registered(kernel: type[CustomOp]) -> bool:
 def registered_kernels() -> dict[str, type[CustomOp]]:
     """The kernels that ``custom_op`` registered, by the name of their op."""
     return dict(_registered)
+
+
+def replace_registered(kernels: Mapping[str, type[CustomOp]]) -> None:
+    """Puts these in the place of all kernels that ``custom_op`` registered."""
+    _registered.clear()
+    _registered.update(kernels)
 
 
 def entry_point_kernels() -> dict[str, importlib.metadata.EntryPoint]:
