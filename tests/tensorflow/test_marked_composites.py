@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -48,8 +48,8 @@ def marked(
         outputs: dict[str, Any] = {}
         for number, value in enumerate((x, -2.0 * x)):
             results = function(value, *(tf.convert_to_tensor(weight) for weight in module.weights))
-            results = results if isinstance(results, (list, tuple)) else [results]
-            outputs |= {f"y{number}_{index}": result for index, result in enumerate(results)}
+            listed: tuple[Any, ...] = tuple(cast("Any", results)) if isinstance(results, (list, tuple)) else (results,)
+            outputs |= {f"y{number}_{index}": result for index, result in enumerate(listed)}
         return outputs
 
     module.serve = serve
