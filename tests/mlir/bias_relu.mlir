@@ -38,6 +38,8 @@ func.func private @batch(%x: tensor<?x8x3xf32>, %w: tensor<3x4xf32>, %b: tensor<
 // -----
 // RUN: fuse-composites
 // No padding; no bias: the bodies stay.
+// REASON: it needs the attribute padding, SAME or VALID; it has {}
+// REASON: it has 2 arguments, not 3 (x, the weights, the bias)
 // CHECK-LABEL: func.func private @conv
 // CHECK-NEXT: tf.Undefined
 func.func private @conv(%x: tensor<1x7x7x3xf32>, %k: tensor<3x2x3x4xf32>, %b: tensor<4xf32>) -> tensor<1x7x7x4xf32> attributes {tf._implements = "conv_2d_bias_relu"} {

@@ -14,6 +14,7 @@ func.func private @inner(%image: tensor<2x4x5x3xf32>, %flow: tensor<2x4x5x2xf32>
 
 // -----
 // RUN: fuse-composites
+// REASON: image is float16[2,4,5,3]; DenseImageWarp takes and gives float32 of rank 4
 // CHECK: func.func private @of_half_floats
 // CHECK-NEXT: return
 func.func private @of_half_floats(%image: tensor<2x4x5x3xf16>, %flow: tensor<2x4x5x2xf16>) -> tensor<2x4x5x3xf16>

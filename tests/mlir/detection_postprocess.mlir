@@ -16,6 +16,7 @@ func.func private @detect(%boxes: tensor<1x64x4xf32>, %scores: tensor<1x64x3xf32
 // -----
 // RUN: fuse-composites
 // A plain string has none of the attributes that the op needs.
+// REASON: it needs the attribute max_detections (int); it has []
 // CHECK: func.func private @no_attributes
 // CHECK-NEXT: tf.Const
 func.func private @no_attributes(%boxes: tensor<1x64x4xf32>, %scores: tensor<1x64x3xf32>, %anchors: tensor<64x4xf32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>)

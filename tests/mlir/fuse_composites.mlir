@@ -23,6 +23,8 @@ func.func private @composite(%a: tensor<2xf32>) -> tensor<2xf32>
 // -----
 // RUN: fuse-composites
 // No name known, or the flag not true: the body stays, the annotation goes.
+// REASON: no fusion is registered for 'nobody_knows'
+// REASON: its attribute tfl_fusable_op is False, not true
 // CHECK: func.func private @unknown(%arg0: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-NEXT: tf.Relu
 func.func private @unknown(%a: tensor<2xf32>) -> tensor<2xf32> attributes {tf._implements = "nobody_knows"} {
@@ -39,6 +41,9 @@ func.func private @not_true(%a: tensor<2xf32>) -> tensor<2xf32>
 
 // -----
 // RUN: fuse-composites
+// REASON: the ids are int32[2,3]; EMBEDDING_LOOKUP takes int32 ids of rank 1
+// REASON: the ids are int64[3]; EMBEDDING_LOOKUP takes int32 ids of rank 1
+// REASON: it has 3 arguments, not 2 (table, ids)
 // CHECK: func.func private @lookup
 // CHECK-NEXT: "tfl.embedding_lookup"(%arg1, %arg0) : (tensor<?xi32>, tensor<10x4x2xf32>) -> tensor<?x4x2xf32>
 func.func private @lookup(%table: tensor<10x4x2xf32>, %ids: tensor<?xi32>) -> tensor<?x4x2xf32> attributes {tf._implements = "embedding_matmul"} {

@@ -537,6 +537,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // A seventh argument, the mask: the body stays.
+// REASON: it has 7 arguments: a mask or the sequences' lengths (bool[?,8]) after inputs, the initial h, the initial c, the kernel, the recurrent kernel, the bias; UNIDIRECTIONAL_SEQUENCE_LSTM takes all steps
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -551,6 +552,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // Fewer than six arguments.
+// REASON: it has 5 arguments, not 6 (inputs, the initial h, the initial c, the kernel, the recurrent kernel, the bias)
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -565,6 +567,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // No time_major.
+// REASON: it needs the function attribute time_major (a bool); it has {}
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -579,6 +582,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // time_major is no bool.
+// REASON: it needs the function attribute time_major (a bool); it has {'time_major': 1}
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -593,6 +597,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // Unranked inputs.
+// REASON: inputs is float32[*]; UNIDIRECTIONAL_SEQUENCE_LSTM takes and gives float32, here of rank 3
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -607,6 +612,7 @@ func.func private @inner(%x: tensor<*xf32>, %h: tensor<?x2xf32>, %c: tensor<?x2x
 // -----
 // RUN: fuse-composites
 // A bias that is too short.
+// REASON: the bias is float32[6], which does not fit a layer of 2 units: inputs float32[?,8,3], the initial h float32[?,2], the initial c float32[?,2], the kernel float32[3,8], the recurrent kernel float32[2,8], the bias float32[6]
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -621,6 +627,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // A kernel whose columns are no four gates.
+// REASON: the kernel is float32[3,10], which does not fit a layer of 2 units: inputs float32[?,8,3], the initial h float32[?,2], the initial c float32[?,2], the kernel float32[3,10], the recurrent kernel float32[2,8], the bias float32[8]
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -635,6 +642,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // Weights of unknown size.
+// REASON: the kernel is float32[?,8]; the weights' sizes must be known
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -649,6 +657,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // float64.
+// REASON: inputs is float64[?,8,3]; UNIDIRECTIONAL_SEQUENCE_LSTM takes and gives float32, here of rank 3
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -663,6 +672,7 @@ func.func private @inner(%x: tensor<?x8x3xf64>, %h: tensor<?x2xf64>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // The recurrent kernel of an LSTM in an IndyLSTM.
+// REASON: the recurrent kernel is float32[2,8], which does not fit a layer of 2 units: inputs float32[?,8,3], the initial h float32[?,2], the initial c float32[?,2], the kernel float32[3,8], the recurrent kernel float32[2,8], the bias float32[8]
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -677,6 +687,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // One result.
+// REASON: it has 1 results, not 5 (the last output, outputs, the last h, the last c, runtime)
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -691,6 +702,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // Another interface.
+// REASON: no fusion is registered for 'gru_b4e9f0e7-ac55-42bc-8ef2-8496419a608c'
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -705,6 +717,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // The annotation of Keras as a plain name.
+// REASON: no fusion is registered for 'lstm_b4e9f0e7-ac55-42bc-8ef2-8496419a608c'
 // CHECK-LABEL: func.func private @inner
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -719,6 +732,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // -----
 // RUN: fuse-composites
 // A declaration that is called keeps what it is.
+// REASON: the function has no body
 // CHECK: func.func private @inner(tensor<?x2xf32>) -> tensor<?x2xf32>
 func.func private @inner(tensor<?x2xf32>) -> tensor<?x2xf32> attributes {tf.api_implements = "lstm_1", tf.time_major = true}
 func.func @main(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {

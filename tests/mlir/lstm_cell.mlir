@@ -206,6 +206,7 @@ func.func private @cell(%x: tensor<1x3xf32>, %w: tensor<5x8xf32>, %b: tensor<8xf
 // -----
 // RUN: fuse-composites
 // Unranked: the body stays.
+// REASON: the input is float32[*]; LSTM takes float32, here of rank 2
 // CHECK-LABEL: func.func private @cell
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -220,6 +221,7 @@ func.func private @cell(%x: tensor<*xf32>, %w: tensor<*xf32>, %b: tensor<*xf32>,
 // -----
 // RUN: fuse-composites
 // Unranked: the body stays.
+// REASON: the input is float32[*]; LSTM takes float32, here of rank 2
 // CHECK-LABEL: func.func private @cell
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -234,6 +236,7 @@ func.func private @cell(%x: tensor<*xf32>, %w: tensor<*xf32>, %b: tensor<*xf32>,
 // -----
 // RUN: fuse-composites
 // A bias for two gates only, where the reference takes zeros: the body stays.
+// REASON: the bias is float32[4]; the weight has 8 columns
 // CHECK-LABEL: func.func private @cell
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -248,6 +251,7 @@ func.func private @cell(%x: tensor<?x3xf32>, %w: tensor<5x8xf32>, %b: tensor<4xf
 // -----
 // RUN: fuse-composites
 // No rows for the input: the body stays.
+// REASON: the weight is float32[2,8]: it has rows for the 2 outputs of the projection, but none for the input
 // CHECK-LABEL: func.func private @cell
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -262,6 +266,7 @@ func.func private @cell(%x: tensor<?x3xf32>, %w: tensor<2x8xf32>, %b: tensor<8xf
 // -----
 // RUN: fuse-composites
 // Columns that are no four gates: the body stays.
+// REASON: the weight is float32[5,6]: its columns are not of 4 gates
 // CHECK-LABEL: func.func private @cell
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -276,6 +281,7 @@ func.func private @cell(%x: tensor<?x3xf32>, %w: tensor<5x6xf32>, %b: tensor<6xf
 // -----
 // RUN: fuse-composites
 // A projection of rank 1: the body stays.
+// REASON: the projection is float32[2]; LSTM takes float32, here of rank 2
 // CHECK-LABEL: func.func private @cell
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -290,6 +296,7 @@ func.func private @cell(%x: tensor<?x3xf32>, %w: tensor<5x8xf32>, %b: tensor<8xf
 // -----
 // RUN: fuse-composites
 // A projection of other cells: the body stays.
+// REASON: the projection is float32[3,2], the weight float32[5,8]: a projection of 2 cells has as many rows
 // CHECK-LABEL: func.func private @cell
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -304,6 +311,7 @@ func.func private @cell(%x: tensor<?x3xf32>, %w: tensor<5x8xf32>, %b: tensor<8xf
 // -----
 // RUN: fuse-composites
 // A scale of another size: the body stays.
+// REASON: the layer norm scale is float32[2]; the weight has 8 columns
 // CHECK-LABEL: func.func private @cell
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -318,6 +326,7 @@ func.func private @cell(%x: tensor<?x3xf32>, %w: tensor<5x8xf32>, %b: tensor<8xf
 // -----
 // RUN: fuse-composites
 // No scale: the body stays.
+// REASON: it has 4 arguments, not 5 (the input, the weight, the bias, the projection, the layer norm scale)
 // CHECK-LABEL: func.func private @cell
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -332,6 +341,7 @@ func.func private @cell(%x: tensor<?x3xf32>, %w: tensor<5x8xf32>, %b: tensor<8xf
 // -----
 // RUN: fuse-composites
 // Three arguments: the body stays.
+// REASON: it has 3 arguments, not 4 (the input, the weight, the bias, the projection)
 // CHECK-LABEL: func.func private @cell
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined
@@ -346,6 +356,7 @@ func.func private @cell(%x: tensor<?x3xf32>, %w: tensor<5x8xf32>, %b: tensor<8xf
 // -----
 // RUN: fuse-composites
 // Four gates in a coupled cell: the body stays.
+// REASON: the weight is float32[5,8]: its columns are not of 3 gates
 // CHECK-LABEL: func.func private @cell
 // CHECK-NOT: tfl.
 // CHECK: tf.Undefined

@@ -14,6 +14,7 @@ func.func private @unpool(%updates: tensor<?x2x2x1xf32>, %mask: tensor<?x2x2x1xi
 // -----
 // RUN: fuse-composites
 // A plain string has none of the attributes that the op needs.
+// REASON: it needs the attribute padding, pool_size, strides; it has []
 // CHECK: func.func private @no_attributes
 // CHECK-NEXT: tf.Const
 func.func private @no_attributes(%updates: tensor<1x2x2x1xf32>, %mask: tensor<1x2x2x1xi32>) -> tensor<1x4x4x1xf32>

@@ -27,6 +27,9 @@ func.func private @flat(%boxes: tensor<100x4xf32>, %scores: tensor<100xf32>, %si
 // -----
 // RUN: fuse-composites
 // No results, four arguments, boxes of a batch: the bodies stay.
+// REASON: it has 0 results, not 2 (indices, count)
+// REASON: it has 4 arguments, not boxes, scores, max_output_size, iou_threshold, score_threshold and any that follow these
+// REASON: boxes is float32[2,100,4]; NON_MAX_SUPPRESSION_V4 takes float32 of rank 2, one image: call the composite for each image of a batch
 // CHECK: func.func private @no_results
 // CHECK-NEXT: tf.NoOp
 func.func private @no_results(%boxes: tensor<100x4xf32>, %scores: tensor<100xf32>, %size: tensor<i32>, %iou: tensor<f32>, %score: tensor<f32>)

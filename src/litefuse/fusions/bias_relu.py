@@ -34,8 +34,8 @@ class Conv2dBiasRelu(Fusion):
         if problem is not None:
             return problem
         x, weights, bias = composite.arg_types
-        channels, outputs = (weights.shape or ())[2:]
-        if (x.shape or ())[3] not in {channels, None}:
+        channels, outputs = weights.sizes[2:]
+        if x.sizes[3] not in {channels, None}:
             return f"x is {x} and the filter {weights}: they have not as many channels"
         return _bias_problem(bias, outputs, weights) or _attribute_problem(composite.attributes)
 
@@ -54,7 +54,7 @@ class Conv2dBiasRelu(Fusion):
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator
     ) -> Sequence[npt.NDArray[Any]] | None:
-        x, weights, bias = (kind.shape or () for kind in composite.arg_types)
+        x, weights, bias = (kind.sizes for kind in composite.arg_types)
         rows, columns, channels, _ = (each or 0 for each in weights)
         dilations = _pair(composite.attributes, "dilations")
         least = [(extent - 1) * dilation + size for extent, dilation in zip((rows, columns), dilations, strict=True)]
@@ -82,8 +82,8 @@ class FullyConnectedBiasRelu(Fusion):
         if composite.attributes:
             return f"it has the attribute {', '.join(sorted(composite.attributes))}, and takes none"
         x, weights, bias = composite.arg_types
-        inputs, outputs = weights.shape or ()
-        if (x.shape or ())[-1] not in {inputs, None}:
+        inputs, outputs = weights.sizes
+        if x.sizes[-1] not in {inputs, None}:
             return f"x is {x} and the weights are {weights}: rows and columns do not agree"
         return _bias_problem(bias, outputs, weights)
 
@@ -94,7 +94,7 @@ class FullyConnectedBiasRelu(Fusion):
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator
     ) -> Sequence[npt.NDArray[Any]] | None:
-        x, weights, bias = (kind.shape or () for kind in composite.arg_types)
+        x, weights, bias = (kind.sizes for kind in composite.arg_types)
         inputs = weights[0] or 0
         shape = [*(each or size for each in x[:-1]), inputs]
         # Sums of about 4, of either sign: some are cut off below, and some above where relu6 does.
@@ -121,10 +121,9 @@ def _interface_problem(
         if kind.dtype != "float32" or kind.rank not in allowed:
             expected = str(allowed[0]) if len(allowed) == 1 else f"{allowed[0]} to {allowed[-1]}"
             return f"{name} is {kind}; it must be float32 of rank {expected}"
-    weights, bias = composite.arg_types[1:]
-    if any(not size for size in weights.shape or ()):
+    weights = composite.arg_types[1]
+    if any(not size for size in weights.sizes):
         return f"{weights_name} is {weights}; its sizes must be known, and none is 0"
-    del bias
     return None
 
 

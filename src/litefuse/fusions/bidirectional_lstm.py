@@ -26,21 +26,19 @@ class BidirectionalLstm(Fusion):
     """An LSTM layer in both directions becomes the builtin BIDIRECTIONAL_SEQUENCE_LSTM.
 
     ``f(inputs [batch, time, n], forward kernel [n, 4 u], forward recurrent kernel [u, 4 u], forward bias [4 u],
-    backward kernel [n, 4 v], backward recurrent kernel [v, 4 v], backward bias [4 v]) -> [batch, time, u + v]`` or two
-    results ``[batch, time, u]`` and ``[batch, time, v]``, all float32, the gates in the order input, forget, cell,
-    output, as in Keras. The backward LSTM takes the steps from the last to the first; its outputs are in the order of
-    the inputs. States begin with zero; or four more arguments are the initial h and c of the forward LSTM
-    (``[batch, u]``) and of the backward LSTM (``[batch, v]``). With the attribute ``time_major`` (a bool, false if
-    missing), inputs and outputs have time first.
+    backward kernel [n, 4 u], backward recurrent kernel [u, 4 u], backward bias [4 u]) -> [batch, time, 2 u]`` or two
+    results ``[batch, time, u]``, all float32, the gates in the order input, forget, cell, output, as in Keras. The
+    backward LSTM takes the steps from the last to the first; its outputs are in the order of the inputs. States begin
+    with zero; or four more arguments are the initial h and c of the forward LSTM and of the backward LSTM, each
+    ``[batch, u]``. With the attribute ``time_major`` (a bool, false if missing), inputs and outputs have time first.
     """
 
     def verify(self, composite: Composite) -> str | None:
         arguments, results = composite.arg_types, composite.result_tensor_types
         if len(arguments) not in {7, 11}:
             return (
-                f"it has {len(arguments)} arguments, not 7 (inputs and the {', '.join(_WEIGHTS)} of each direction), or "
-                "11 "
-                "with the initial h and c of each direction"
+                f"it has {len(arguments)} arguments, not 7 (inputs and the {', '.join(_WEIGHTS)} of each direction) "
+                "or 11 (with the initial h and c of each direction)"
             )
         if len(results) not in {1, 2}:
             return f"it has {len(results)} results, not 1 (both directions' outputs concatenated) or 2"
@@ -69,17 +67,17 @@ class BidirectionalLstm(Fusion):
             for kernel, recurrent, bias in (composite.args[1:4], composite.args[4:7])
         ]
         initial = list(composite.args[7:]) or [
-            b.zeros(x, 1 if time_major else 0, [units]) for units in _units(composite.arg_types) for _ in "hc"
+            b.zeros(x, 1 if time_major else 0, [_units(composite.arg_types)]) for _ in range(4)
         ]
         states = [b.state(value) for value in initial]
-        outputs = bidirectional_sequence_lstm(b, x, *directions, states, time_major=time_major)
+        outputs = bidirectional_sequence_lstm(b, x, directions[0], directions[1], states, time_major=time_major)
         return outputs if len(composite.result_types) == 2 else [b.concatenation(outputs, 2)]
 
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator
     ) -> Sequence[npt.NDArray[Any]] | None:
         time_major = _is_time_major(composite)
-        inputs, *others = (kind.shape or () for kind in composite.arg_types)
+        inputs, *others = (kind.sizes for kind in composite.arg_types)
         batches = [inputs[1 if time_major else 0], *(shape[0] for shape in others[6:])]
         batch = next((each for each in batches if each), size)
         steps = inputs[0 if time_major else 1] or size
@@ -107,34 +105,38 @@ def _is_time_major(composite: Composite) -> bool:
     return bool(composite.attributes.get("time_major", False))
 
 
-def _units(arguments: Sequence[TensorType]) -> list[int]:
-    """The units of both directions, from the recurrent kernels, which were verified to be known."""
-    return [(arguments[index].shape or (0,))[0] or 0 for index in (2, 5)]
+def _units(arguments: Sequence[TensorType]) -> int:
+    """The units of each direction, from the forward recurrent kernel, which was verified to be known."""
+    return arguments[2].sizes[0] or 0
 
 
 def _size_problem(arguments: Sequence[TensorType], time_major: bool) -> str | None:
     names = _names()
     for name, kind in zip(names[1:7], arguments[1:7], strict=True):
-        if None in (kind.shape or ()) or 0 in (kind.shape or ()):
+        if None in kind.sizes or 0 in kind.sizes:
             return f"{name} is {kind}; the weights' sizes must be known, and none is 0"
-    inputs = arguments[0].shape or ()
-    expected: list[tuple[int | None, ...]] = [(None, None, (arguments[1].shape or ())[0])]
-    for units in _units(arguments):
-        expected += [(inputs[2], 4 * units), (units, 4 * units), (4 * units,)]
-    expected += [(None, units) for units in _units(arguments) for _ in "hc"]
+    units, backward_units = (arguments[index].sizes[0] for index in (2, 5))
+    if units != backward_units:
+        return (
+            f"the forward LSTM has {units} units and the backward LSTM {backward_units}; "
+            "BIDIRECTIONAL_SEQUENCE_LSTM takes as many in both"
+        )
+    inputs = arguments[0].sizes
+    columns = 4 * _units(arguments)
+    weights = [(arguments[1].sizes[0], columns), (units, columns), (columns,)]
+    expected: list[tuple[int | None, ...]] = [(None, None, weights[0][0]), *weights, *weights, *[(None, units)] * 4]
     for name, kind, shape in zip(names, arguments, expected, strict=False):
-        if any(None not in pair and pair[0] != pair[1] for pair in zip(kind.shape or (), shape, strict=True)):
+        if any(None not in pair and pair[0] != pair[1] for pair in zip(kind.sizes, shape, strict=True)):
             return f"{name} is {kind}, which does not fit the others: " + ", ".join(map(str, arguments))
-    batches = {inputs[1 if time_major else 0], *((kind.shape or ())[0] for kind in arguments[7:])} - {None}
+    batches = {inputs[1 if time_major else 0], *(kind.sizes[0] for kind in arguments[7:])} - {None}
     if len(batches) > 1:
         return "the batch is of several sizes: " + ", ".join(map(str, arguments))
     return None
 
 
 def _result_problem(arguments: Sequence[TensorType], results: Sequence[TensorType]) -> str | None:
-    units = _units(arguments)
-    sizes = units if len(results) == 2 else [sum(units)]
-    for index, (kind, size) in enumerate(zip(results, sizes, strict=True)):
-        if kind.dtype != "float32" or kind.rank not in {3, None} or (kind.shape or (size,))[-1] not in {size, None}:
+    size = _units(arguments) * (3 - len(results))
+    for index, kind in enumerate(results):
+        if kind.dtype != "float32" or kind.rank not in {3, None} or (kind.rank and kind.sizes[-1] not in {size, None}):
             return f"result {index} is {kind}; its last dimension is of {size} units, the rank 3, the dtype float32"
     return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.engine.mlir import ir
+from litefuse.errors import FusionError
 from litefuse.fusions.options import encode_options
 
 __all__ = ["AUXILIARY", "INITIAL_STATE", "Builder"]
@@ -23,7 +24,14 @@ _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
 class Builder:
-    """Emits LiteRT (``tfl``) ops into the function that replaces a composite's body, with inferred result types."""
+    """Emits LiteRT (``tfl``) ops into the function that replaces a composite's body, with inferred result types.
+
+    Args:
+        body: The symbol of a function with the body that is replaced, made on demand; None where there is none.
+    """
+
+    def __init__(self, body: Callable[[], str] | None = None) -> None:
+        self._body = body
 
     def op(
         self,
@@ -59,6 +67,49 @@ class Builder:
         data = options if isinstance(options, bytes) else encode_options(options)
         return self.op("tfl.custom", operands, result_types, custom_op_attributes(name, data))
 
+    def composite(
+        self,
+        name: str,
+        operands: Sequence[ir.Value],
+        result_types: Sequence[ir.Type],
+        attributes: Mapping[str, Any],
+    ) -> list[ir.Value]:
+        """STABLEHLO_COMPOSITE: a named op that carries the body, which the runtime runs where no kernel claims the op.
+
+        Args:
+            name: Its name, with a namespace, such as ``tf.einsum``.
+            operands: The composite's arguments, all of them in their order.
+            result_types: The composite's.
+            attributes: Ints, floats, bools and strings, which become a flexbuffer map.
+
+        Raises:
+            FusionError: An attribute that such an op cannot hold.
+        """
+        if self._body is None:
+            raise FusionError(f"there is no body for the composite {name!r} to carry")
+        texts: dict[str, ir.Attribute] = {}
+        for key, value in attributes.items():
+            if isinstance(value, bool):
+                texts[key] = ir.BoolAttr.get(value)
+            elif isinstance(value, int):
+                texts[key] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+            elif isinstance(value, float):
+                texts[key] = ir.FloatAttr.get(ir.F32Type.get(), value)
+            elif isinstance(value, str):
+                texts[key] = ir.StringAttr.get(value)
+            else:
+                raise FusionError(f"the attribute {key!r} holds {value!r}, which a composite op cannot")
+        return self.op(
+            "stablehlo.composite",
+            operands,
+            result_types,
+            {
+                "name": ir.StringAttr.get(name),
+                "composite_attributes": ir.DictAttr.get(texts),
+                "decomposition": ir.FlatSymbolRefAttr.get(self._body()),
+            },
+        )
+
     def constant(self, value: npt.NDArray[Any]) -> ir.Value:
         """A constant tensor of the array's shape and dtype."""
         attribute = ir.DenseElementsAttr.get(value)
@@ -66,7 +117,7 @@ class Builder:
 
     def no_value(self) -> ir.Value:
         """What an op gets for an optional operand that is left out."""
-        return self.op("tfl.no_value", [], [ir.NoneType.get()], {"value": ir.UnitAttr.get()})[0]
+        return self.op("tfl.no_value", [], [ir.Type.parse("none")], {"value": ir.UnitAttr.get()})[0]
 
     def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
         """TRANSPOSE; of a constant it is computed at conversion."""

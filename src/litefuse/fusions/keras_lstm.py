@@ -75,7 +75,7 @@ class KerasLstm(Fusion):
         self, composite: Composite, size: int, random: np.random.Generator
     ) -> Sequence[npt.NDArray[Any]] | None:
         time_major = composite.attributes["time_major"]
-        inputs, h, c, kernel, recurrent, bias = (kind.shape or () for kind in composite.arg_types)
+        inputs, h, c, kernel, recurrent, bias = (kind.sizes for kind in composite.arg_types)
         batch = inputs[1 if time_major else 0] or h[0] or c[0] or size
         steps = inputs[0 if time_major else 1] or size
         features, units = kernel[0] or 0, recurrent[0] or 0
@@ -100,13 +100,13 @@ def _is_diagonal(composite: Composite) -> bool:
 
 def _only_last(composite: Composite, time: int) -> bool:
     """Whether the function returns the last output alone as its outputs: the layer does not return sequences."""
-    outputs = composite.result_tensor_types[1].shape or ()
-    return outputs[time] == 1 and (composite.arg_types[0].shape or ())[time] != 1
+    outputs = composite.result_tensor_types[1].sizes
+    return outputs[time] == 1 and composite.arg_types[0].sizes[time] != 1
 
 
 def _known(kind: TensorType) -> tuple[int, ...]:
     """A shape that was verified to be known."""
-    return tuple(size or 0 for size in kind.shape or ())
+    return tuple(size or 0 for size in kind.sizes)
 
 
 def _interface_problem(composite: Composite) -> str | None:
@@ -132,9 +132,9 @@ def _interface_problem(composite: Composite) -> str | None:
 
 
 def _shape_problem(arguments: Sequence[TensorType], time_major: bool, recurrent_units: int | None) -> str | None:
-    inputs, h, c, kernel, recurrent, bias = (kind.shape or () for kind in arguments)
+    inputs, h, c, kernel, recurrent, bias = (kind.sizes for kind in arguments)
     for (name, _), kind in zip(_ARGUMENTS[3:], arguments[3:], strict=True):
-        if None in (kind.shape or ()):
+        if None in kind.sizes:
             return f"{name} is {kind}; the weights' sizes must be known"
     units = recurrent[0]
     assert units is not None
@@ -148,7 +148,7 @@ def _shape_problem(arguments: Sequence[TensorType], time_major: bool, recurrent_
         (arguments[0], (None, None, kernel[0]), _ARGUMENTS[0][0]),
     )
     for kind, shape, name in expected:
-        if any(None not in pair and pair[0] != pair[1] for pair in zip(kind.shape or (), shape, strict=True)):
+        if any(None not in pair and pair[0] != pair[1] for pair in zip(kind.sizes, shape, strict=True)):
             return f"{name} is {kind}, which does not fit a layer of {units} units: {_table(arguments)}"
     batches = {inputs[1 if time_major else 0], h[0], c[0]} - {None}
     if len(batches) > 1:

@@ -50,7 +50,7 @@ class LstmCellSimple(Fusion):
         for (name, rank), kind in zip(expected, arguments, strict=False):
             if kind.dtype != "float32" or kind.rank != rank:
                 return f"{name} is {kind}; LSTM takes float32, here of rank {rank}"
-            if name != "the input" and None in (kind.shape or ()):
+            if name != "the input" and None in kind.sizes:
                 return f"{name} is {kind}; the weights' sizes must be known"
         (result,) = composite.result_tensor_types
         if result.dtype != "float32" or result.rank not in {2, None}:
@@ -90,9 +90,9 @@ class LstmCellSimple(Fusion):
             return None  # an argument that is not used
         # Weights that leave the gates where they are neither open nor shut, however many there are.
         values = [
-            random.normal(0, 1, ((x.shape or (None,))[0] or size, rows - n_out)),
+            random.normal(0, 1, (x.sizes[0] or size, rows - n_out)),
             random.normal(0, (rows - n_out) ** -0.5, (rows, columns)),
-            *(random.normal(0, 1, [each or size for each in kind.shape or ()]) for kind in others),
+            *(random.normal(0, 1, [each or size for each in kind.sizes]) for kind in others),
         ]
         return [value.astype(np.float32) for value in values]
 
@@ -103,7 +103,7 @@ def _order(composite: Composite) -> str:
 
 def _sizes(kind: TensorType) -> tuple[int, int]:
     """The sizes of a matrix that were verified to be known."""
-    rows, columns = (size or 0 for size in kind.shape or ())
+    rows, columns = (size or 0 for size in kind.sizes)
     return rows, columns
 
 
@@ -120,7 +120,7 @@ def _size_problem(arguments: Sequence[TensorType], result: TensorType, gates: in
         )
     if rows <= n_out:
         return f"the weight is {weight}: it has rows for the {n_out} outputs of the projection, but none for the input"
-    if (x.shape or ())[1] not in {rows - n_out, None}:
+    if x.sizes[1] not in {rows - n_out, None}:
         return f"the input is {x}; the weight {weight} has {rows - n_out} rows for it, and {n_out} for the output"
     for (name, _), kind in ((_ARGUMENTS[2], bias), *((_ARGUMENTS[4], each) for each in arguments[4:])):
         if kind.shape != (columns,):

@@ -30,6 +30,7 @@ ORIGINAL_NAME = "tf._original_func_name"
 # The attributes of each op that name functions; the callees get the operands after the first ``_OWN_OPERANDS``.
 _CALLEE_ATTRIBUTES = {
     "func.call": ("callee",),
+    "stablehlo.composite": ("decomposition",),
     "tf.LegacyCall": ("f",),
     "tf.PartitionedCall": ("f",),
     "tf.StatefulPartitionedCall": ("f",),

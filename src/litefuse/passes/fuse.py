@@ -122,6 +122,7 @@ class FuseComposites:
         if function.is_external:
             return replace(outcome, reason="the function has no body")
         replacement = _empty_copy(function)
+        body = _Body(function)
         try:
             composite = Composite(
                 annotation.name,
@@ -130,7 +131,7 @@ class FuseComposites:
                 list(function.type.results),
                 outcome.function,
             )
-            reason = _build(fusion, composite, replacement)
+            reason = _build(fusion, composite, replacement, body)
             checked = CheckResult()
             # The body of a composite that its author declared a custom op may be a placeholder.
             if reason is None and self.check is not None and not isinstance(fusion, FusableOp):
@@ -142,14 +143,40 @@ class FuseComposites:
                 reason = checked.problem
         except BaseException:
             replacement.operation.erase()
+            body.discard()
             raise
         if reason is not None:
             replacement.operation.erase()
+            body.discard()
             return replace(outcome, reason=reason)
         named = [op for op in operations(replacement) if op.name not in _UNNAMED and AUXILIARY not in op.attributes]
         fused_into = ", ".join(map(_op_name, named))
         _swap_bodies(function, replacement)
         return replace(outcome, kind="fused", fused_into=fused_into, error=checked.error, unchecked=checked.unchecked)
+
+
+class _Body:
+    """A copy of a composite for a fused op that carries it; made when the op asks for it."""
+
+    def __init__(self, function: func.FuncOp) -> None:
+        self._function = function
+        self._copy: ir.OpView | None = None
+
+    def symbol(self) -> str:
+        symbol = f"{function_symbol(self._function)}.decomposition"
+        if self._copy is None:
+            with ir.InsertionPoint(self._function):
+                self._copy = self._function.clone()
+            self._copy.attributes["sym_name"] = ir.StringAttr.get(symbol)
+            self._copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
+            for key in ANNOTATIONS:
+                if key in self._copy.attributes:
+                    del self._copy.attributes[key]
+        return symbol
+
+    def discard(self) -> None:
+        if self._copy is not None:
+            self._copy.operation.erase()
 
 
 _UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # no ops in a model
@@ -192,14 +219,14 @@ def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize:
     return inputs
 
 
-def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp) -> str | None:
+def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp, body: _Body) -> str | None:
     where = _where(fusion, composite)
     try:
         reason = fusion.verify(composite)
         if reason is not None:
             return reason
         with ir.InsertionPoint(replacement.entry_block), ir.Location.name(composite.name):
-            results = fusion.rewrite(composite, Builder())
+            results = fusion.rewrite(composite, Builder(body.symbol))
             results = [results] if isinstance(results, ir.Value) else list(results)
             func.ReturnOp(results)
         reason = _result_mismatch(results, composite.result_types)
@@ -245,6 +272,8 @@ def _result_mismatch(results: Sequence[ir.Value], expected: Sequence[ir.Type]) -
 def _op_name(op: ir.OpView) -> str:
     if op.name == "tfl.custom":
         return ir.StringAttr(op.attributes["custom_code"]).value
+    if op.name == "stablehlo.composite":
+        return f"STABLEHLO_COMPOSITE {ir.StringAttr(op.attributes['name']).value}"
     return op.name.removeprefix("tfl.").upper() if op.name.startswith("tfl.") else op.name
 
 
