@@ -358,18 +358,3 @@ def test_cell_of_another_activation_is_kept(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, path, normal({"x": (None, 3)}, batches=(1,)))
     assert [composite.outcome for composite in result.report.composites] == ["inlined"] * 4
     assert all("it computes something else" in str(composite.reason) for composite in result.report.composites)
-
-
-def test_cell_against_the_stock_converter(tensorflow: TensorFlow) -> None:
-    path = tensorflow.save(cells, ["LSTMCellSimple"], 1)
-    stock = tensorflow.stock_convert(path)
-    assert isinstance(stock, bytes), stock
-    assert op_counts(stock)["LSTM"] == 2
-    ours = litefuse.convert(path, require_fused=True).model_bytes
-    (inputs,) = normal({"x": (1, 3)}, batches=(1,))
-    (ours_first, ours_second), (first, second) = (
-        run_calls(model, [("serving_default", inputs)] * 2) for model in (ours, stock)
-    )
-    np.testing.assert_allclose(ours_first["y0"], first["y0"], atol=1e-6)
-    np.testing.assert_array_equal(ours_second["y0"], ours_first["y0"])
-    assert np.abs(second["y0"] - first["y0"]).max() > 1e-3  # the stock converter's state stays
