@@ -39,7 +39,7 @@ func.func private @batch(%x: tensor<?x8x3xf32>, %w: tensor<3x4xf32>, %b: tensor<
 // RUN: fuse-composites
 // No padding; no bias: the bodies stay.
 // REASON: it needs the attribute padding, SAME or VALID; it has {}
-// REASON: it has 2 arguments, not 3 (x, the weights, the bias)
+// REASON: it has 2 arguments, not 3 (x, the weight, the bias)
 // CHECK-LABEL: func.func private @conv
 // CHECK-NEXT: tf.Undefined
 func.func private @conv(%x: tensor<1x7x7x3xf32>, %k: tensor<3x2x3x4xf32>, %b: tensor<4xf32>) -> tensor<1x7x7x4xf32> attributes {tf._implements = "conv_2d_bias_relu"} {
@@ -116,7 +116,7 @@ func.func private @channels(%a: tensor<1x7x7x3xf32>, %b: tensor<3x2x5x4xf32>, %c
 // -----
 // RUN: fuse-composites
 // A bias of another size.
-// REASON: the bias is float32[3]; for weights float32[3,2,3,4] it has 4 elements
+// REASON: the bias is float32[3]; for a weight float32[3,2,3,4] it has 4 elements
 // CHECK: func.func private @bias
 // CHECK-NEXT: tf.Undefined
 func.func private @bias(%a: tensor<1x7x7x3xf32>, %b: tensor<3x2x3x4xf32>, %c: tensor<3xf32>) -> tensor<1x7x7x4xf32>
@@ -188,7 +188,7 @@ func.func private @matrix_attributes(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %
 // -----
 // RUN: fuse-composites
 // A matrix product of rows and columns that do not agree.
-// REASON: x is float32[2,5] and the weights are float32[3,4]: rows and columns do not agree
+// REASON: x is float32[2,5] and the weight float32[3,4]: rows and columns do not agree
 // CHECK: func.func private @matrix_sizes
 // CHECK-NEXT: tf.Undefined
 func.func private @matrix_sizes(%a: tensor<2x5xf32>, %b: tensor<3x4xf32>, %c: tensor<4xf32>) -> tensor<2x4xf32>
@@ -212,7 +212,7 @@ func.func private @vector(%a: tensor<3xf32>, %b: tensor<3x4xf32>, %c: tensor<4xf
 // -----
 // RUN: fuse-composites
 // A matrix product of batches of weights.
-// REASON: the weights is float32[2,3,4]; it must be float32 of rank 2
+// REASON: the weight is float32[2,3,4]; it must be float32 of rank 2
 // CHECK: func.func private @batches
 // CHECK-NEXT: tf.Undefined
 func.func private @batches(%a: tensor<2x2x3xf32>, %b: tensor<2x3x4xf32>, %c: tensor<4xf32>) -> tensor<2x2x4xf32>

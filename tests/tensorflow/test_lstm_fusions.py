@@ -176,6 +176,28 @@ def test_initial_state(tensorflow: TensorFlow, batch: int | None) -> None:
     assert fused_ops(result) == [SEQUENCE] * 4
 
 
+def stateful(tf: Any, batch: int) -> Any:
+    """A layer that goes on from the last call's states."""
+    import tf_keras  # pyright: ignore[reportMissingTypeStubs, reportMissingImports]
+
+    keras: Any = tf_keras
+    x = keras.Input(batch_shape=(batch, 6, 3))
+    layer = lstm(keras, stateful=True, return_sequences=True)
+    module, signatures = served(tf, keras.Model(x, layer(x)), [tf.TensorSpec((batch, 6, 3), tf.float32, name="x")])
+    module.states = layer.states
+    return module, signatures
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_stateful_layer(tensorflow: TensorFlow, batch: int) -> None:
+    path = tensorflow.save(stateful, batch)
+    inputs = normal({"x": (batch, 6, 3)}, batches=(1, 1))
+    result = check(tensorflow, path, inputs, require_fused=True)
+    assert fused_ops(result) == [SEQUENCE]
+    counts = op_counts(result.model_bytes)
+    assert (counts["READ_VARIABLE"], counts["ASSIGN_VARIABLE"]) == (2, 4)  # each is also given its first value
+
+
 def test_the_stock_converter_forgets_what_is_kept_here(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(keras_models, (1, 6, 3), [("", {})])
     stock = tensorflow.stock_convert(path)

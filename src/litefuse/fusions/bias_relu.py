@@ -71,12 +71,12 @@ class Conv2dBiasRelu(Fusion):
 class FullyConnectedBiasRelu(Fusion):
     """Matrix product, bias and activation become one builtin FULLY_CONNECTED.
 
-    ``f(x [..., n], weights [n, m], bias [m]) -> [..., m]``, all float32, x of rank 2 or more:
-    ``relu(matmul(x, weights) + bias)``, or ``relu6``.
+    ``f(x [..., n], weight [n, m], bias [m]) -> [..., m]``, all float32, x of rank 2 or more:
+    ``relu(matmul(x, weight) + bias)``, or ``relu6``.
     """
 
     def verify(self, composite: Composite) -> str | None:
-        problem = _interface_problem(composite, "the weights", (2, 3, 4, 5), 2)
+        problem = _interface_problem(composite, "the weight", (2, 3, 4, 5), 2)
         if problem is not None:
             return problem
         if composite.attributes:
@@ -84,7 +84,7 @@ class FullyConnectedBiasRelu(Fusion):
         x, weights, bias = composite.arg_types
         inputs, outputs = weights.sizes
         if x.sizes[-1] not in {inputs, None}:
-            return f"x is {x} and the weights are {weights}: rows and columns do not agree"
+            return f"x is {x} and the weight {weights}: rows and columns do not agree"
         return _bias_problem(bias, outputs, weights)
 
     def rewrite(self, composite: Composite, b: Builder) -> ir.Value:
@@ -129,7 +129,7 @@ def _interface_problem(
 
 def _bias_problem(bias: TensorType, outputs: int | None, weights: TensorType) -> str | None:
     if bias.shape != (outputs,):
-        return f"the bias is {bias}; for weights {weights} it has {outputs} elements"
+        return f"the bias is {bias}; for a weight {weights} it has {outputs} elements"
     return None
 
 
