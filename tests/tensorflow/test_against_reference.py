@@ -190,8 +190,8 @@ def keras_lstm(
     )
 
     def body(x: Any, c: Any) -> Any:
-        state = tf.ones([1, 5]) if initial == "constant" else c
-        found = layer(x, initial_state=[state, state] if initial else None)
+        states: dict[str, Any] = {"input": [tf.tanh(c), c], "same": [c, c], "constant": [tf.ones([1, 5])] * 2}
+        found = layer(x, initial_state=states.get(initial))
         return found if all_results else found[0]
 
     shape = (4, batch, 3) if time_major else (batch, 4, 3)
@@ -322,6 +322,13 @@ def test_keras_lstm_has_no_cell_clip(tensorflow: TensorFlow) -> None:
     assert op_counts(reference)[SEQUENCE] == 1
     (found,) = run_calls(reference, [("serving_default", inputs)])
     assert np.abs(found["y0"] - expected["y0"]).max() > 1e-3
+
+
+def test_keras_lstm_whose_states_begin_alike(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(keras_lstm_from, "same")
+    assert "duplicate values for the stateful op" in str(tensorflow.stock_convert(path))
+    result = check(tensorflow, path, normal({"x0": (1, 4, 3), "x1": (1, 5)}), require_fused=True)
+    assert op_counts(result.model_bytes)[SEQUENCE] == 1
 
 
 def test_keras_lstm_begins_with_its_constant_state(tensorflow: TensorFlow) -> None:
