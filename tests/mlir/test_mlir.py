@@ -5,6 +5,7 @@ The first lines say what to do, the rest is the module::
     // RUN: lift-reads, sink-handles     the passes, in order; options in braces: emit-custom-ops{allow=Roll}
     // VALUE: v = dense<1.0> : tensor<f32>    a variable's value in the checkpoint
     // ERROR: some text                  instead of checks: a pass raises a litefuse error that contains this
+    // REASON: some text                 fuse-composites keeps a body for a reason that contains this; one for each body
 
 Checks are FileCheck's. Modules in a file are separated by ``// -----``, and each names its own passes.
 """
@@ -97,15 +98,24 @@ def _passes(text: str) -> list[Pass | str]:
     return found
 
 
+def _check_reasons(expected: list[str], passes: list[Pass | str]) -> None:
+    outcomes = [outcome for one in passes if isinstance(one, FuseComposites) for outcome in one.outcomes]
+    reasons = [outcome.reason or "" for outcome in outcomes if outcome.kind != "fused"]
+    assert len(reasons) == len(expected), reasons
+    for reason, part in zip(reasons, expected, strict=True):
+        assert part in reason
+
+
 @pytest.mark.parametrize("text", _cases())
 def test_pass(text: str) -> None:
     errors = _directives(text, "ERROR")
     assert errors or "// CHECK" in text, "the module checks nothing"
     with mlir_context():
         module = ir.Module.parse(text)
+        passes = _passes(text)
 
         def run() -> None:
-            for one in _passes(text):
+            for one in passes:
                 if isinstance(one, str):
                     run_mlir_passes(module, one)
                 else:
@@ -118,6 +128,7 @@ def test_pass(text: str) -> None:
                 assert expected in str(caught.value)
             return
         run()
+        _check_reasons(_directives(text, "REASON"), passes)
         module.operation.verify()
         result = str(module)
         assert filecheck_check_input(result, text), result

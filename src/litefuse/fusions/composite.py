@@ -28,6 +28,11 @@ class TensorType:
         """The rank; None when it is unknown."""
         return None if self.shape is None else len(self.shape)
 
+    @property
+    def sizes(self) -> tuple[int | None, ...]:
+        """The shape, for where the rank is known; empty where it is not."""
+        return self.shape or ()
+
     def __str__(self) -> str:
         if self.shape is None:
             return f"{self.dtype}[*]"

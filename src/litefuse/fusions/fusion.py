@@ -22,10 +22,14 @@ __all__ = ["Fusion", "find_fusion", "fusion", "pickle_registered", "registered_f
 
 _ENTRY_POINTS = "litefuse.fusions"
 _FAMILIES = (
+    "bias_relu",
+    "bidirectional_lstm",
     "dense_image_warp",
     "detection_postprocess",
     "einsum",
     "embedding",
+    "keras_lstm",
+    "lstm_cell",
     "max_unpooling",
     "non_max_suppression",
 )

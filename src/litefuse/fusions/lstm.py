@@ -1,0 +1,222 @@
+"""The LSTM ops of LiteRT, and weights in the form that they take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from litefuse.engine.mlir import ir
+from litefuse.fusions.builder import Builder
+
+__all__ = [
+    "Gates",
+    "LstmWeights",
+    "bidirectional_sequence_lstm",
+    "last_cell_state",
+    "lstm",
+    "split_gates",
+    "unidirectional_sequence_lstm",
+]
+
+
+@dataclass(frozen=True)
+class Gates:
+    """One operand for each gate.
+
+    Attributes:
+        input: That of the input gate; None when the gate is 1 minus the forget gate.
+        forget: That of the forget gate.
+        cell: That of the new cell value.
+        output: That of the output gate.
+    """
+
+    input: ir.Value | None
+    forget: ir.Value
+    cell: ir.Value
+    output: ir.Value
+
+    def operands(self, b: Builder) -> list[ir.Value]:
+        """The four in LiteRT's order."""
+        return [b.no_value() if self.input is None else self.input, self.forget, self.cell, self.output]
+
+
+@dataclass(frozen=True)
+class LstmWeights:
+    """The weights of one LSTM of u cells whose n outputs go back into it; n is u without a projection.
+
+    Attributes:
+        kernel: ``[u, inputs]`` each.
+        recurrent: ``[u, n]`` each; ``[u]`` when cells see their own output only.
+        bias: ``[u]`` each.
+        layer_norm: ``[u]`` each, what the normalised sums of each gate are multiplied by; None without normalisation.
+        projection: ``[n, u]``, or None.
+    """
+
+    kernel: Gates
+    recurrent: Gates
+    bias: Gates
+    layer_norm: Gates | None = None
+    projection: ir.Value | None = None
+
+
+def split_gates(b: Builder, value: ir.Value, order: str, axis: int = 0) -> Gates:
+    """Takes apart what holds the gates' weights one after the other.
+
+    Args:
+        b: The builder.
+        value: A matrix or vector whose size along ``axis`` is a multiple of the number of gates.
+        order: The gates' first letters, as in ``ifco``; without ``i`` there is no input gate.
+        axis: Where they follow each other; along 1, the parts are transposed.
+    """
+    shape = list(ir.ShapedType(value.type).shape)
+    size = shape[axis] // len(order)
+    parts: dict[str, ir.Value] = {}
+    for index, gate in enumerate(order):
+        begin, count = [0] * len(shape), list(shape)
+        begin[axis], count[axis] = index * size, size
+        part = b.slice(value, begin, count)
+        parts[gate] = b.transpose(part, (1, 0)) if axis == 1 else part
+    return Gates(parts.get("i"), parts["f"], parts["c"], parts["o"])
+
+
+def lstm(b: Builder, x: ir.Value, weights: LstmWeights, h: ir.Value, c: ir.Value, *, cell_clip: float) -> ir.Value:
+    """LSTM: one step.
+
+    Args:
+        b: The builder.
+        x: ``[batch, inputs]`` float32.
+        weights: The weights.
+        h: The last output ``[batch, n]``, a state (``Builder.state``).
+        c: The cell state ``[batch, u]``, a state.
+        cell_clip: The cell state's largest absolute value; 0 for no limit.
+
+    Returns:
+        The output ``[batch, n]``.
+    """
+    none = b.no_value()
+    projection = none if weights.projection is None else weights.projection
+    normalization = [none] * 4 if weights.layer_norm is None else weights.layer_norm.operands(b)
+    operands = [x, *_weight_operands(b, weights), projection, none, h, c, *normalization]
+    kind = ir.ShapedType(x.type)
+    result = ir.RankedTensorType.get([kind.shape[0], ir.ShapedType(h.type).shape[1]], kind.element_type)
+    attributes = _attributes(cell_clip) | {"kernel_type": ir.Attribute.parse("#tfl<lstm_kernel_type_attr FULL>")}
+    op = ir.Operation.create("tfl.lstm", [result], operands, attributes, regions=1)
+    return op.result
+
+
+def unidirectional_sequence_lstm(
+    b: Builder,
+    x: ir.Value,
+    weights: LstmWeights,
+    h: ir.Value,
+    c: ir.Value,
+    *,
+    time_major: bool = False,
+    cell_clip: float = 0.0,
+) -> ir.Value:
+    """UNIDIRECTIONAL_SEQUENCE_LSTM: an LSTM over all steps.
+
+    Args:
+        b: The builder.
+        x: ``[batch, time, inputs]`` float32, or ``[time, batch, inputs]``.
+        weights: The weights.
+        h: The output before the first step ``[batch, n]``, a state (``Builder.state``).
+        c: The cell state before it ``[batch, u]``, a state.
+        time_major: Whether time comes first.
+        cell_clip: The cell state's largest absolute value; 0 for no limit.
+
+    Returns:
+        The outputs of all steps, laid out as ``x``.
+    """
+    none = b.no_value()
+    projection = none if weights.projection is None else weights.projection
+    normalization = [none] * 4 if weights.layer_norm is None else weights.layer_norm.operands(b)
+    operands = [x, *_weight_operands(b, weights), projection, none, h, c, *normalization]
+    attributes = _attributes(cell_clip) | {"time_major": ir.BoolAttr.get(time_major)}
+    if ir.ShapedType(weights.recurrent.forget.type).rank == 1:
+        attributes["diagonal_recurrent_tensors"] = ir.BoolAttr.get(True)
+    return b.op("tfl.unidirectional_sequence_lstm", operands, [_outputs(x, h)], attributes)[0]
+
+
+def last_cell_state(b: Builder, last_output: ir.Value, c: ir.Value) -> ir.Value:
+    """The cell state after the last step.
+
+    The op writes it into the memory of the state that it was given; so this reads that memory, and takes the op's
+    output with it, so that no runtime can read before the op has written.
+
+    Args:
+        b: The builder.
+        last_output: The output of the last step ``[batch, n]``.
+        c: The cell state ``[batch, u]`` that the op was given, a state.
+    """
+    outputs = ir.ShapedType(last_output.type).shape[1]
+    return b.slice(b.concatenation([last_output, c], 1), [0, outputs], [-1, -1])
+
+
+def bidirectional_sequence_lstm(
+    b: Builder,
+    x: ir.Value,
+    forward: LstmWeights,
+    backward: LstmWeights,
+    states: Sequence[ir.Value],
+    *,
+    time_major: bool = False,
+) -> tuple[ir.Value, ir.Value]:
+    """BIDIRECTIONAL_SEQUENCE_LSTM: one LSTM over all steps, and one over all steps from the last to the first.
+
+    The engine holds this op only with peephole connections and projections: it gets weights of zero for the first and
+    the identity for the second, which change nothing.
+
+    The op's own concatenation of the two (``merge_outputs``) is not used: in LiteRT up to 2.3 it is wrong for batches
+    of more than one, unless time comes first.
+
+    Args:
+        b: The builder.
+        x: ``[batch, time, inputs]`` float32, or ``[time, batch, inputs]``.
+        forward: The weights of the first; a projection and layer normalisation are not taken.
+        backward: Those of the second.
+        states: Output and cell state of the first and of the second, each a state (``Builder.state``).
+        time_major: Whether time comes first.
+
+    Returns:
+        The outputs of both at all steps, laid out as ``x``, each at the step that it was computed at.
+    """
+    operands = [x]
+    for weights in (forward, backward):
+        units = ir.ShapedType(weights.recurrent.forget.type).shape[0]
+        zeros = b.constant(np.zeros(units, np.float32))
+        projection = [b.constant(np.eye(units, dtype=np.float32)), zeros]
+        operands += [*_weight_operands(b, weights, [zeros] * 3), *projection]
+    operands += [*states, *[b.no_value()] * 9]  # no auxiliary input, and no weights for one
+    attributes = _attributes(0.0) | {
+        "merge_outputs": ir.BoolAttr.get(False),
+        "time_major": ir.BoolAttr.get(time_major),
+    }
+    results = [_outputs(x, states[0]), _outputs(x, states[2])]
+    first, second = b.op("tfl.bidirectional_sequence_lstm", operands, results, attributes)
+    return first, second
+
+
+def _weight_operands(b: Builder, weights: LstmWeights, peepholes: Sequence[ir.Value] | None = None) -> list[ir.Value]:
+    return [
+        *weights.kernel.operands(b),
+        *weights.recurrent.operands(b),
+        *(peepholes or [b.no_value()] * 3),
+        *weights.bias.operands(b),
+    ]
+
+
+def _outputs(x: ir.Value, h: ir.Value) -> ir.Type:
+    kind = ir.ShapedType(x.type)
+    return ir.RankedTensorType.get([*kind.shape[:2], ir.ShapedType(h.type).shape[1]], kind.element_type)
+
+
+def _attributes(cell_clip: float) -> dict[str, ir.Attribute]:
+    float32 = ir.F32Type.get()
+    return {
+        "fused_activation_function": ir.StringAttr.get("TANH"),
+        "cell_clip": ir.FloatAttr.get(float32, cell_clip),
+        "proj_clip": ir.FloatAttr.get(float32, 0.0),
+    }
