@@ -27,6 +27,7 @@ from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
+from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
@@ -99,7 +100,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     initializers: list[str] = []
     run_passes(module, [InitializeVariables(values, initializers), LowerEnsureShape()], steps.begin)
     _inline_and_fold(module, steps)
-    run_passes(module, [KeepZeroFactors()], steps.begin)
+    run_passes(module, [LowerTensorLists(), FoldConstants(), KeepZeroFactors()], steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:
