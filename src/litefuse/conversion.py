@@ -18,6 +18,7 @@ from litefuse.job import ConversionJob
 from litefuse.kernels import PACK
 from litefuse.passes.call_graph import functions
 from litefuse.passes.call_once import CallOnce
+from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.check_constants import CheckConstants
 from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.passes.decompose_ops import Decomposed, DecomposeOps
@@ -100,7 +101,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     initializers: list[str] = []
     run_passes(module, [InitializeVariables(values, initializers), LowerEnsureShape()], steps.begin)
     _inline_and_fold(module, steps)
-    run_passes(module, [LowerTensorLists(), FoldConstants(), KeepZeroFactors()], steps.begin)
+    run_passes(module, [LowerTensorLists(), RefineCallTypes(), FoldConstants(), KeepZeroFactors()], steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:

@@ -120,7 +120,14 @@ def _specs(case: Case) -> _Specs:
     kind = case.family.split()[0]
     batch, time = case.batch, case.time
     values: _Specs = {"x": ([batch, time, FEATURES], "float32")}
-    if kind in {"masked", "masked_last", "bidirectional_masked", "zero_output_for_mask", "masked_stack", "stateful_masked"}:
+    if kind in {
+        "masked",
+        "masked_last",
+        "bidirectional_masked",
+        "zero_output_for_mask",
+        "masked_stack",
+        "stateful_masked",
+    }:
         return {"ids": ([batch, time], "int32")}
     if kind == "conv_lstm" or kind == "conv_lstm_last":
         return {"x": ([batch, time, _IMAGE, _IMAGE, 2], "float32")}

@@ -113,7 +113,10 @@ def _without_first(value: ir.Value, shape: Shape, b: Builder) -> ir.Value:
 
 def _set_item(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
     value, index, item = op.operands[0], op.operands[1], _item(op.operands[2], web)
-    update = b.expand(item, 0)
+    if web.guarded:  # a smaller one would be written into a part of the place
+        update = b.reshape(item, [1, *b.sizes(value)[1:]])
+    else:
+        update = b.expand(item, 0)
     if web.length == 1 and constant(index) == 0:
         return [_ensured(update, ir.ShapedType(web.type), b)]
     if resizes(op):
@@ -206,9 +209,7 @@ def _scatter_into(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> 
     return [_typed(_scattered(value, tensor, indices, op, web, b), web)]
 
 
-def _scattered(
-    value: ir.Value, tensor: ir.Value, indices: ir.Value, op: ir.OpView, web: Web, b: Builder
-) -> ir.Value:
+def _scattered(value: ir.Value, tensor: ir.Value, indices: ir.Value, op: ir.OpView, web: Web, b: Builder) -> ir.Value:
     """The list with items replaced; of several for one place the last one counts.
 
     LiteRT's SCATTER_ND adds them up, so each place looks for the last item for it instead.

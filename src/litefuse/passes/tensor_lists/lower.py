@@ -20,6 +20,7 @@ from litefuse.passes.call_graph import (
     update_function_type,
 )
 from litefuse.passes.tensor_lists.dense_ops import dense_form
+from litefuse.passes.tensor_lists.first_turn import FirstTurn
 from litefuse.passes.tensor_lists.list_sizes import LIST_NUMBERS, LIST_RULES, item_sizes
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
 from litefuse.passes.tensor_lists.sizes import Size, Sizes, Unknown, emit, values_of
@@ -51,7 +52,8 @@ class LowerTensorLists:
             return False
         by_symbol = _with_one_caller(module)
         webs = find_webs(by_symbol)
-        sizes = Sizes(by_symbol, RULES | LIST_RULES, NUMBERS | LIST_NUMBERS, webs)
+        first_turn = FirstTurn(webs)
+        sizes = Sizes(by_symbol, RULES | LIST_RULES, NUMBERS | LIST_NUMBERS, webs, first_turn)
         distinct = list({id(web): web for web in webs.values()}.values())
         alive = [web for web in distinct if web.is_read]
         for web in distinct:
@@ -59,7 +61,7 @@ class LowerTensorLists:
                 _drop(web)
         formulas: list[tuple[Web, ir.OpView, list[Size]]] = []
         for web in alive:
-            formulas += [(web, op, shape) for op, shape in _work_out(web, sizes)]
+            formulas += [(web, op, shape) for op, shape in _work_out(web, sizes, first_turn)]
         for web in alive:
             for value in web.values:
                 if _is_handed_on(value):
@@ -158,7 +160,7 @@ def _drop(web: Web) -> None:
             _replace(op, [op.operands[0]])
 
 
-def _work_out(web: Web, sizes: Sizes) -> list[tuple[ir.OpView, list[Size]]]:
+def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.OpView, list[Size]]]:
     """Completes what is known of a list, and finds formulas for the items of those that are made of nothing.
 
     Raises:
@@ -174,7 +176,7 @@ def _work_out(web: Web, sizes: Sizes) -> list[tuple[ir.OpView, list[Size]]]:
     for op in creators:
         if op.name in _FROM_NOTHING:
             _sink(op)
-            found.append((op, [_item_size(op, axis, web, sizes) for axis in range(len(web.item))]))
+            found.append((op, [_item_size(op, axis, web, sizes, first_turn) for axis in range(len(web.item))]))
     for _, shape in found:
         web.learn(tuple(size if isinstance(size, int) else None for size in shape), first)
     if not web.changes_length:
@@ -210,7 +212,7 @@ def _sink(op: ir.OpView) -> None:
         op.operation.move_before(first.operation)
 
 
-def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes) -> Size:
+def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes, first_turn: FirstTurn) -> Size:
     assert web.item is not None
     known = web.item[axis]
     if known is not None:
@@ -218,7 +220,9 @@ def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes) -> Size:
     reasons: list[str] = []
     with sizes.visit(op.results[0], axis + 1):
         for size in item_sizes(sizes, op, axis, reasons):
+            _sink(op)  # behind what was copied to before the loop
             if all(_is_available(value, op) for value in values_of(size)):
+                web.guarded |= any(map(first_turn.is_copy, values_of(size)))
                 return size
             reasons.append("it is computed after the list is made")
     raise unsupported(

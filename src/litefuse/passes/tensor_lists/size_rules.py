@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import numpy as np
+
 from litefuse.engine.mlir import ir
 from litefuse.passes.tensor_lists.sizes import (
     Circular,
@@ -238,6 +240,31 @@ def _tile(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size | None:
     return arithmetic("Mul", sizes.size(op.operands[0], axis), sizes.number(op.operands[1], axis))
 
 
+def _pad(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size | None:
+    amounts = op.operands[1].owner
+    if isinstance(amounts, ir.Block) or amounts.name != "tf.Const":
+        return None
+    value = amounts.attributes["value"]
+    if not isinstance(value, ir.DenseElementsAttr):
+        return None
+    before, after = np.array(value).reshape(-1, 2)[axis].tolist()
+    return arithmetic("AddV2", sizes.size(op.operands[0], axis), before + after)
+
+
+def _einsum(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size | None:
+    equation = ir.StringAttr(op.attributes["equation"]).value.replace(" ", "")
+    if "." in equation or "->" not in equation:
+        return None
+    terms, output = equation.split("->")
+    label = output[axis]
+    found = [
+        sizes.size(operand, term.index(label))
+        for operand, term in zip(op.operands, terms.split(","), strict=True)
+        if label in term and _rank(operand) == len(term)
+    ]
+    return broadcast(found) if found else None
+
+
 def _given(position: int) -> Rule:
     """The shape is an operand."""
 
@@ -294,12 +321,16 @@ RULES: dict[str, Rule] = {
     "tf.ConcatV2": _concat,
     "tf.Conv2D": _convolution,
     "tf.DepthwiseConv2dNative": _convolution,
+    "tf.Einsum": _einsum,
     "tf.ExpandDims": _expand_dims,
     "tf.Fill": _given(0),
     "tf.GatherV2": _gather,
     "tf.MatMul": _mat_mul,
     "tf.OneHot": _one_hot,
+    "tf.MirrorPad": _pad,
     "tf.Pack": _pack,
+    "tf.Pad": _pad,
+    "tf.PadV2": _pad,
     "tf.Reshape": _reshape,
     "tf.Select": _as_operand(1),
     "tf.Slice": _slice,

@@ -88,12 +88,14 @@ class Sizes:
         rules: How the size of a dimension (op, result, axis) follows from an op's operands.
         numbers: How an element (op, index) of an op's integer result does.
         webs: What is known of each list.
+        first_turn: Computes a value inside a function before the op that calls it; raises Unknown if it cannot.
     """
 
     by_symbol: Mapping[str, func.FuncOp]
     rules: Mapping[str, Rule]
     numbers: Mapping[str, NumberRule]
     webs: Mapping[ir.Value, Web]
+    first_turn: Callable[[ir.Value, ir.OpView], ir.Value]
     callers: dict[str, ir.OpView] = field(default_factory=dict[str, ir.OpView])
     _known: dict[SizeOf, Size] = field(default_factory=dict[SizeOf, Size])
     _assumed: dict[SizeOf, bool] = field(default_factory=dict[SizeOf, bool])
@@ -175,8 +177,11 @@ class Sizes:
                 if call.name == "tf.While" and not self._is_invariant(call, position):
                     raise Unknown("it depends on a number that changes in the loop")
                 return self.number(call_operands(call)[position], index)
-            case SizeOf(value, _) | Number(value, _):
-                raise Unknown(f"it depends on the result of {value.owner.name}")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+            case SizeOf(value, axis):
+                computed = self.first_turn(value, call)
+                return self.size(computed, axis)
+            case Number(value, _):
+                raise Unknown(f"it depends on a number that {value.owner.name} computes")
 
     @contextmanager
     def visit(self, value: ir.Value, axis: int) -> Generator[None]:

@@ -111,9 +111,10 @@ class Web:
     Attributes:
         values: The values.
         ops: The list ops that make, change or read it.
-        dtype: The items' dtype.
+        element: The items' element type.
         item: The items' shape as far as types say; None for an unknown rank.
         length: The list's length when it is known and never changes.
+        guarded: Whether the items' size was not proven to stay: then one of another size is an error at run time.
     """
 
     values: list[ir.Value] = field(default_factory=list[ir.Value])
@@ -121,9 +122,11 @@ class Web:
     element: ir.Type | None = None
     item: Shape | None = None
     length: int | None = None
+    guarded: bool = False
 
     @property
     def dtype(self) -> str:
+        """The items' dtype."""
         return tensor_type_of(self.type).dtype
 
     @property
