@@ -1,3 +1,4 @@
+# pyright: reportUnknownLambdaType=false, reportUnknownVariableType=false
 """Recurrent models as Keras 3, Keras 2 and TensorFlow 1 export them: every family, open or fixed batch and time.
 
 ``cases()`` names them, ``build`` makes one in the TensorFlow process, ``inputs`` makes what to call it with.
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["FEATURES", "Case", "build", "cases", "inputs"]
+__all__ = ["FEATURES", "Case", "build", "cases", "inputs", "spread"]
 
 FEATURES = 4
 UNITS = 5
@@ -61,6 +62,18 @@ def cases() -> Iterator[Case]:
                     yield Case(framework, family, batch, time)
 
 
+def spread() -> Iterator[Case]:
+    """Some of the cases: every family of Keras 3 and some of the others, their batches and steps open or not in turn."""
+    families: dict[tuple[str, str], list[Case]] = {}
+    for case in cases():
+        families.setdefault((case.framework, case.family), []).append(case)
+    count = {"keras": 0, "tf_keras": 0, "v1": 0}
+    for (framework, _), variants in families.items():
+        count[framework] += 1
+        if framework == "keras" or count[framework] % 4 == 1:
+            yield variants[count[framework] % len(variants)]
+
+
 def build(tf: Any, framework: str, family: str, batch: int | None, time: int | None) -> tuple[Any, dict[str, Any]]:
     """A module and its signature, with random weights and biases."""
     case = Case(framework, family, batch, time)
@@ -80,7 +93,8 @@ def build(tf: Any, framework: str, family: str, batch: int | None, time: int | N
         _randomize(model)
 
         def serve(*values: Any) -> dict[str, Any]:
-            results = model(list(values) if len(values) > 1 else values[0])
+            given = list(values)
+            results = model(given if len(given) > 1 else given[0])
             flat = tf.nest.flatten(results)
             return {f"y{number}": value for number, value in enumerate(flat)}
 
@@ -129,9 +143,7 @@ def _specs(case: Case) -> _Specs:
         "stateful_masked",
     }:
         return {"ids": ([batch, time], "int32")}
-    if kind == "conv_lstm" or kind == "conv_lstm_last":
-        return {"x": ([batch, time, _IMAGE, _IMAGE, 2], "float32")}
-    if case.family == "time_distributed Conv2D":
+    if case.family in {"conv_lstm", "conv_lstm_last", "time_distributed Conv2D"}:
         return {"x": ([batch, time, _IMAGE, _IMAGE, 2], "float32")}
     if kind == "initial_state":
         return values | {f"s{n}": ([batch, UNITS], "float32") for n in range(2 if "LSTM" in case.family else 1)}
@@ -150,9 +162,6 @@ def _randomize(model: Any) -> None:
             for value in model.get_weights()
         ]
     )
-
-
-_Make = "Callable[..., Any]"
 
 
 def _layered(kind: str, layer: str) -> Callable[..., Any]:
@@ -284,7 +293,7 @@ _OTHERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _dynamic(cell: str, *, time_major: bool = False, lengths: bool = False, both: bool = False, **options: Any) -> Any:
+def _dynamic(cell: str, *, time_major: bool = False, both: bool = False, **options: Any) -> Any:
     """``tf.compat.v1.nn.dynamic_rnn`` (or its bidirectional form)."""
 
     def make(tf: Any, module: Any) -> Callable[..., Any]:
@@ -309,12 +318,8 @@ def _dynamic(cell: str, *, time_major: bool = False, lengths: bool = False, both
 def _cell(tf: Any, name: str, **options: Any) -> Any:
     """A cell of TensorFlow 1 whose weights are random, biases included."""
     legacy = importlib.import_module("tf_keras.src.layers.rnn.legacy_cells")
-    if name == "Multi":
-        cell = legacy.MultiRNNCell([_cell(tf, "LSTM"), _cell(tf, "GRU")])
-        cell.build([None, FEATURES])
-        return cell
     cell = getattr(legacy, f"{name}Cell" if name != "RNN" else "BasicRNNCell")(UNITS, **options)
-    cell.build([None, FEATURES if name != "GRU" or not options else FEATURES])
+    cell.build([None, FEATURES])
     random = np.random.default_rng(4)
     for weight in cell.weights:
         weight.assign((random.standard_normal(weight.shape) * 0.4).astype(np.float32))
@@ -338,7 +343,7 @@ _V1: dict[str, Callable[..., Any]] = {
     **{f"static {name}": _static(name) for name in ("LSTM", "GRU", "RNN")},
     **{f"dynamic {name}": _dynamic(name) for name in ("LSTM", "GRU", "RNN")},
     **{f"bidirectional {name}": _dynamic(name, both=True) for name in ("LSTM", "GRU")},
-    **{f"sequence_length {name}": _dynamic(name, lengths=True) for name in ("LSTM", "GRU", "RNN")},
+    **{f"sequence_length {name}": _dynamic(name) for name in ("LSTM", "GRU", "RNN")},
     "time_major LSTM": _dynamic("LSTM", time_major=True),
     "peepholes LSTM": _dynamic("LSTM", use_peepholes=True, num_proj=3),
 }

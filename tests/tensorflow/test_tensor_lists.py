@@ -10,7 +10,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import ConversionError
-from tests.tensorflow.checking import check, op_counts
+from tests.tensorflow.checking import check, interpreter, op_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,6 +149,13 @@ def scattered(tf: Any, module: Any, x: Any) -> Any:
     return {"y": array.stack(), "some": array.gather([3, 2, 3]), "one": array.read(2)}
 
 
+def scattered_twice(tf: Any, module: Any, x: Any) -> Any:
+    """What is written later counts, also within one scatter."""
+    array = tf.TensorArray(tf.float32, size=0, dynamic_size=True).scatter([4, 0, 1, 2, 3], tf.tile(x[:1], [5, 1, 1]))
+    array = array.scatter([1, 3, 1], tf.stack([x[0], x[0] * 2.0, x[0] * 3.0]))
+    return {"y": array.stack(), "size": array.size()}
+
+
 def unstacked(tf: Any, module: Any, x: Any) -> Any:
     array = tf.TensorArray(tf.float32, size=tf.shape(x)[0]).unstack(x)
     total = tf.zeros_like(x[0])
@@ -223,6 +230,40 @@ def numbers(tf: Any, module: Any, x: Any) -> Any:
     return {"y": target.stack()}
 
 
+def stack(tf: Any, module: Any, x: Any) -> Any:
+    """A list that grows at its end, and shrinks again: the ops under a TensorArray's."""
+    raw = tf.raw_ops
+    n = tf.shape(x)[0]
+    shape = tf.constant([-1, 3])
+    empty = raw.EmptyTensorList(element_shape=shape, max_num_elements=-1, element_dtype=tf.float32)
+    full = tf.while_loop(
+        lambda i, _: i < n,
+        lambda i, items: (i + 1, raw.TensorListPushBack(input_handle=items, tensor=tf.tanh(x[i]))),
+        [0, empty],
+    )[1]
+    length = raw.TensorListLength(input_handle=full)
+
+    def take(i: Any, items: Any, total: Any) -> Any:
+        rest, last = raw.TensorListPopBack(input_handle=items, element_shape=shape, element_dtype=tf.float32)
+        return i + 1, rest, total * 0.5 + last
+
+    _, rest, total = tf.while_loop(lambda i, *_: i < n - 1, take, [0, full, tf.zeros_like(x[0])])
+    found = raw.TensorListElementShape(input_handle=rest, shape_type=tf.int32)
+    first = raw.TensorListStack(input_handle=rest, element_shape=found, element_dtype=tf.float32)
+    return {"length": length, "total": total, "first": first}
+
+
+def resized(tf: Any, module: Any, x: Any) -> Any:
+    raw = tf.raw_ops
+    shape = tf.constant([-1, 3])
+    items = raw.TensorListFromTensor(tensor=x, element_shape=shape)
+    results = {}
+    for name, size in (("three", 3), ("two", 2), ("seven", 7)):
+        items = raw.TensorListResize(input_handle=items, size=size)
+        results[name] = raw.TensorListStack(input_handle=items, element_shape=shape, element_dtype=tf.float32)
+    return results
+
+
 _OPEN = [
     map_to_several,
     map_in_map,
@@ -238,11 +279,14 @@ _OPEN = [
     read_back,
     concatenated,
     scattered,
+    scattered_twice,
     unstacked,
     made_in_a_branch,
     nested_loops,
     never_read,
     pooled,
+    resized,
+    stack,
 ]
 
 
@@ -267,3 +311,47 @@ def test_split_into_equal_parts(tensorflow: TensorFlow) -> None:
 def test_dtypes(tensorflow: TensorFlow, dtype: str) -> None:
     path = save(tensorflow, numbers, (None, None, 3), dtype=dtype)
     check(tensorflow, path, sets(((None, None, 3),), dtype))
+
+
+def unequal_parts(tf: Any, module: Any, x: Any) -> Any:
+    return {"y": tf.TensorArray(tf.float32, size=2, infer_shape=False).split(x, [1, 3]).read(1)}
+
+
+def different_shapes(tf: Any, module: Any, x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, size=2, infer_shape=False)
+    return {"y": array.write(0, x[:1]).write(1, x[:2]).concat()}
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [(unequal_parts, "lengths of the parts are not known, or not equal"), (different_shapes, "[1, 3] and [2, 3]")],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_is_no_dense_tensor_is_refused(tensorflow: TensorFlow, function: Any, reason: str) -> None:
+    with pytest.raises(ConversionError) as caught:
+        litefuse.convert(save(tensorflow, function, (4, 3), dtype="float32"))
+    assert reason in str(caught.value)
+    assert "node TensorArray" in str(caught.value)
+    assert "TensorArray is converted when" in str(caught.value)
+
+
+def growing_items(tf: Any, module: Any, x: Any) -> Any:
+    """The items have other sizes in each turn: TensorFlow concatenates them, a dense tensor cannot hold them."""
+    array = tf.TensorArray(tf.float32, size=4, infer_shape=False)
+    for i in tf.range(4):
+        array = array.write(i, x[: 4 - i])
+    return {"y": array.concat()}
+
+
+def test_items_of_changing_size_are_an_error_of_the_runtime(tensorflow: TensorFlow) -> None:
+    model = litefuse.convert(save(tensorflow, growing_items, (None, 3), dtype="float32")).model_bytes
+    run = interpreter(model).get_signature_runner()
+    with pytest.raises((RuntimeError, ValueError)):
+        run(x0=np.ones((4, 3), np.float32))
+
+
+def test_a_list_that_nobody_reads_is_not_made(tensorflow: TensorFlow) -> None:
+    result = check(
+        tensorflow, save(tensorflow, never_read, (None, None, 3), dtype="float32"), sets(((None, None, 3),), "float32")
+    )
+    assert op_counts(result.model_bytes)["DYNAMIC_UPDATE_SLICE"] == 0

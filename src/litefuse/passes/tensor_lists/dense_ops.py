@@ -36,8 +36,7 @@ def dense_form(op: ir.OpView, web: Web, dims: Sequence[Dim], b: Builder) -> list
 
 def _zeros(web: Web, dims: Sequence[Dim], b: Builder) -> ir.Value:
     value: float | str = "" if web.dtype == "string" else 0
-    filled = b.fill(dims, value, web.dtype)  # pyright: ignore[reportArgumentType]
-    return filled
+    return b.fill(dims, value, web.dtype)  # pyright: ignore[reportArgumentType]
 
 
 def _typed(value: ir.Value, web: Web) -> ir.Value:
@@ -113,10 +112,7 @@ def _without_first(value: ir.Value, shape: Shape, b: Builder) -> ir.Value:
 
 def _set_item(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
     value, index, item = op.operands[0], op.operands[1], _item(op.operands[2], web)
-    if web.guarded:  # a smaller one would be written into a part of the place
-        update = b.reshape(item, [1, *b.sizes(value)[1:]])
-    else:
-        update = b.expand(item, 0)
+    update = _guarded(item, value, b) if web.guarded else b.expand(item, 0)
     if web.length == 1 and constant(index) == 0:
         return [_ensured(update, ir.ShapedType(web.type), b)]
     if resizes(op):
@@ -129,6 +125,15 @@ def _set_item(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list
         return [_typed(updated, web)]
     after = b.slice(value, 0, b.dims("AddV2", index, 1), None)
     return [_typed(b.concat([b.slice(value, 0, 0, index), update, after], 0), web)]
+
+
+def _guarded(item: ir.Value, value: ir.Value, b: Builder) -> ir.Value:
+    """An item as an update of its list, by a reshape that fails if it has another size than the others.
+
+    One that is too small would be written into a part of its place. No size is left to the reshape to find out.
+    """
+    shape = (1, *b.shape(value)[1:])
+    return b.op("Reshape", [item, b.vector([1, *b.sizes(value)[1:]])], shape, b.dtype(item))
 
 
 def _longer(value: ir.Value, count: Dim, web: Web, b: Builder) -> ir.Value:
@@ -156,7 +161,7 @@ def _resize(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[i
     return [_longer(kept, missing, web, b)]
 
 
-def _stack(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _stack(op: ir.OpView, _web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
     kind = ir.ShapedType(op.results[0].type)
     return [_ensured(op.operands[0], kind, b) if kind.has_rank else op.operands[0]]
 

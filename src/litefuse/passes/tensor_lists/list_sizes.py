@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import function_symbol
 from litefuse.passes.tensor_lists.sizes import (
-    Circular,
     NumberRule,
     Rule,
     Size,

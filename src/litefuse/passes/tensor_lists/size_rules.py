@@ -298,15 +298,15 @@ def _product(factors: list[Size]) -> Size:
 
 
 _SAME = (
-    "Abs Acos Acosh Asin Asinh Atan Atanh BiasAdd Cast Ceil CheckNumerics Cos Cosh Cumsum Elu EnsureShape Erf Exp Expm1 "
-    "Floor FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 Identity Inv Invert IsFinite IsInf IsNan LeakyRelu Log Log1p "
-    "LogSoftmax LogicalNot Neg OnesLike PreventGradient Reciprocal Relu Relu6 ReverseV2 Rint Roll Round Rsqrt Selu Sigmoid "
-    "Sign Sin Sinh Softmax Softplus Softsign Sqrt Square StopGradient Tan Tanh ZerosLike"
+    "Abs Acos Acosh Asin Asinh Atan Atanh BiasAdd Cast Ceil CheckNumerics Cos Cosh Cumsum Elu EnsureShape Erf Exp "
+    "Expm1 Floor FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 Identity Inv Invert IsFinite IsInf IsNan LeakyRelu "
+    "Log Log1p LogSoftmax LogicalNot Neg OnesLike PreventGradient Reciprocal Relu Relu6 ReverseV2 Rint Roll Round "
+    "Rsqrt Selu Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Square StopGradient Tan Tanh ZerosLike"
 )
 _BROADCASTING = (
     "Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual Less "
-    "LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul MulNoNan NotEqual Pow RealDiv SelectV2 SquaredDifference Sub "
-    "TruncateDiv Xdivy Xlogy"
+    "LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul MulNoNan NotEqual Pow RealDiv SelectV2 SquaredDifference "
+    "Sub TruncateDiv Xdivy Xlogy"
 )
 _REDUCTIONS = "All Any ArgMax ArgMin Max Mean Min Prod Sum"
 
@@ -417,7 +417,7 @@ def _gathered_number(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | N
     return sizes.number(op.operands[0], chosen) if isinstance(chosen, int) and _rank(op.operands[0]) == 1 else None
 
 
-def _product_number(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
+def _product_number(sizes: Sizes, op: ir.OpView, _index: int | None) -> Size | None:
     vector = op.operands[0]
     kind = ir.ShapedType(vector.type)
     if not kind.has_rank or kind.rank != 1 or kind.is_dynamic_dim(0) or _rank(op.results[0]) != 0:

@@ -169,7 +169,7 @@ class Sizes:
                 return broadcast([self.before(each, call) for each in sizes])
             case SizeOf(value, axis) if isinstance(value.owner, ir.Block):
                 position = ir.BlockArgument(value).arg_number
-                if call.name == "tf.While" and not self._stays(call, position, axis):
+                if call.name == "tf.While" and not self.stays(call, position, axis):
                     raise Unknown("it changes from one turn of the loop to the next")
                 return self.size(call_operands(call)[position], axis)
             case Number(value, index) if isinstance(value.owner, ir.Block):
@@ -181,7 +181,7 @@ class Sizes:
                 computed = self.first_turn(value, call)
                 return self.size(computed, axis)
             case Number(value, _):
-                raise Unknown(f"it depends on a number that {value.owner.name} computes")
+                raise Unknown("it depends on a number that the function computes")
 
     @contextmanager
     def visit(self, value: ir.Value, axis: int) -> Generator[None]:
@@ -203,7 +203,7 @@ class Sizes:
         """The op that calls a function, if any does."""
         return self.callers.get(function_symbol(function))
 
-    def _stays(self, loop: ir.OpView, position: int, axis: int) -> bool:
+    def stays(self, loop: ir.OpView, position: int, axis: int) -> bool:
         """Whether a loop variable keeps its size; one that grows to a size that it is broadcast to counts as well."""
         body = self.by_symbol[callees(loop)[1]]
         argument = body.entry_block.arguments[position]
@@ -239,7 +239,7 @@ class Sizes:
 def _call_size(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size | None:
     """The size of a call's result: of a loop, that of the variable; of a branch, what both sides agree on."""
     if op.name == "tf.While":
-        stays = sizes._stays(op, result, axis)  # noqa: SLF001
+        stays = sizes.stays(op, result, axis)
         return sizes.size(call_operands(op)[result], axis) if stays else None
     found: set[Size] = set()
     for symbol in callees(op):
@@ -296,10 +296,8 @@ def emit(size: Size, b: Builder) -> Dim:
             return size
         case SizeOf(value, axis):
             return b.size(value, axis)
-        case Number(value, None):
-            return b.cast(value, "int32")
         case Number(value, index):
-            return b.cast(b.element(value, index), "int32")
+            return b.cast(value if index is None else b.element(value, index), "int32")
         case Arithmetic(name, a, c):
             return b.dims(name, emit(a, b), emit(c, b))
         case Broadcast(sizes):

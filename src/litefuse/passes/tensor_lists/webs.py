@@ -239,6 +239,9 @@ def _learn_from(web: Web, op: ir.OpView) -> None:
             raise unsupported(op, "its items are tensor lists themselves")
     if op.name in _SHAPES:
         web.learn(_constant_shape(op.operands[_SHAPES[op.name]]), op)
+    if op.name == "tf.TensorListSplit":  # along the first dimension
+        shape = tensor_type_of(op.operands[0]).shape
+        web.learn(None if shape is None else (None, *shape[1:]), op)
     for table, values in ((_ITEMS, op.operands), (_ITEM_RESULTS, op.results)):
         if op.name in table:
             position, leading = table[op.name]
