@@ -37,6 +37,7 @@ from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import Pass, run_passes
 from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
+from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import FreezeVariables, InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
@@ -64,6 +65,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "lower-case": lambda _o, _v: LowerCase(),
     "lower-ensure-shape": lambda _o, _v: LowerEnsureShape(),
     "lower-conditions": lambda _o, _v: LowerConditions(),
+    "lower-tensor-lists": lambda _o, _v: LowerTensorLists(),
     "name-tensors": lambda options, _: NameTensors(
         {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}
     ),

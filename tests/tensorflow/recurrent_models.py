@@ -63,7 +63,7 @@ def cases() -> Iterator[Case]:
 
 
 def spread() -> Iterator[Case]:
-    """Some of the cases: every family of Keras 3 and some of the others, their batches and steps open or not in turn."""
+    """Some of the cases: every family of Keras 3 and some of the others, with open sizes and not in turn."""
     families: dict[tuple[str, str], list[Case]] = {}
     for case in cases():
         families.setdefault((case.framework, case.family), []).append(case)

@@ -71,7 +71,7 @@ def _merged(value: ir.Value, shape: Shape) -> Shape:
 def _item(value: ir.Value, web: Web) -> ir.Value:
     """An item whose type says what is known of the list's items."""
     assert web.item is not None
-    if not isinstance(value.owner, ir.Block) and tensor_type_of(value).shape is None:
+    if tensor_type_of(value).shape is None:
         sizes = [ir.ShapedType.get_dynamic_size() if size is None else size for size in web.item]
         value.set_type(ir.RankedTensorType.get(sizes, ir.ShapedType(value.type).element_type))
     return value
