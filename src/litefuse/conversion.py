@@ -23,6 +23,7 @@ from litefuse.passes.check_constants import CheckConstants
 from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.passes.decompose_ops import Decomposed, DecomposeOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
+from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.initialize_states import InitializeStates
@@ -113,6 +114,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     emitted: list[CustomOpForm] = []
     finishing = [
         InitializeStates(),
+        FillBuffers(),
         OutlineLoops(),
         DecomposeOps(decomposed),
         CheckConstants(),

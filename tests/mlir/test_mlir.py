@@ -28,6 +28,7 @@ from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.decompose_ops import DecomposeOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
+from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.fuse import FuseComposites
@@ -54,6 +55,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "decompose-ops": lambda _o, _v: DecomposeOps([]),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
+    "fill-buffers": lambda _o, _v: FillBuffers(),
     "fold-branches": lambda _o, _v: FoldBranches(),
     "fold-constants": lambda _o, _v: FoldConstants(),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),

@@ -16,7 +16,6 @@ __all__ = ["dense_form"]
 # What LiteRT's DYNAMIC_UPDATE_SLICE and GATHER take.
 _UPDATED = frozenset({"bool", "float16", "float32", "int8", "int16", "int32", "int64"})
 _GATHERED = frozenset({"bool", "float32", "int8", "int16", "int32", "int64", "uint8"})
-_MAX_CONSTANT = 1024
 
 
 def dense_form(op: ir.OpView, web: Web, dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
@@ -35,8 +34,17 @@ def dense_form(op: ir.OpView, web: Web, dims: Sequence[Dim], b: Builder) -> list
 
 
 def _zeros(web: Web, dims: Sequence[Dim], b: Builder) -> ir.Value:
-    value: float | str = "" if web.dtype == "string" else 0
-    return b.fill(dims, value, web.dtype)  # pyright: ignore[reportArgumentType]
+    zero = b.constant(0, web.dtype)
+    sizes = [dim for dim in dims if isinstance(dim, int)]
+    if len(sizes) < len(dims):
+        return b.op("Fill", [b.vector(dims), zero], [dim if isinstance(dim, int) else None for dim in dims], web.dtype)
+    # As one number, not as many equal ones.
+    constant_op = zero.owner
+    assert not isinstance(constant_op, ir.Block)
+    scalar = ir.DenseElementsAttr(constant_op.attributes["value"])
+    kind = ir.RankedTensorType.get(sizes, scalar.type.element_type)
+    splat = ir.DenseElementsAttr.get_splat(kind, scalar.get_splat_value())
+    return ir.Operation.create("tf.Const", [kind], [], {"value": splat}).result
 
 
 def _typed(value: ir.Value, web: Web) -> ir.Value:
