@@ -257,7 +257,7 @@ def resized(tf: Any, module: Any, x: Any) -> Any:
     raw = tf.raw_ops
     shape = tf.constant([-1, 3])
     items = raw.TensorListFromTensor(tensor=x, element_shape=shape)
-    results = {}
+    results: dict[str, Any] = {}
     for name, size in (("three", 3), ("two", 2), ("seven", 7)):
         items = raw.TensorListResize(input_handle=items, size=size)
         results[name] = raw.TensorListStack(input_handle=items, element_shape=shape, element_dtype=tf.float32)
@@ -333,6 +333,11 @@ def test_what_is_no_dense_tensor_is_refused(tensorflow: TensorFlow, function: An
     assert reason in str(caught.value)
     assert "node TensorArray" in str(caught.value)
     assert "TensorArray is converted when" in str(caught.value)
+
+
+def test_strings_cannot_be_collected(tensorflow: TensorFlow) -> None:
+    with pytest.raises(ConversionError, match="do not take string"):
+        litefuse.convert(save(tensorflow, numbers, (None, 3), dtype="string"))
 
 
 def growing_items(tf: Any, module: Any, x: Any) -> Any:

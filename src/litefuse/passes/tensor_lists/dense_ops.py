@@ -16,6 +16,18 @@ __all__ = ["dense_form"]
 # What LiteRT's DYNAMIC_UPDATE_SLICE and GATHER take.
 _UPDATED = frozenset({"bool", "float16", "float32", "int8", "int16", "int32", "int64"})
 _GATHERED = frozenset({"bool", "float32", "int8", "int16", "int32", "int64", "uint8"})
+# What else a list may hold if it is only made of a tensor and read.
+_NUMBERS = _UPDATED | _GATHERED | {"bfloat16", "float64", "uint16", "uint32", "uint64"}
+_ANY_DTYPE = frozenset(
+    {
+        "tf.Identity",
+        "tf.StopGradient",
+        "tf.TensorListFromTensor",
+        "tf.TensorListGetItem",
+        "tf.TensorListLength",
+        "tf.TensorListStack",
+    }
+)
 
 
 def dense_form(op: ir.OpView, web: Web, dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
@@ -30,6 +42,8 @@ def dense_form(op: ir.OpView, web: Web, dims: Sequence[Dim], b: Builder) -> list
     Raises:
         ConversionError: There is no such form.
     """
+    if web.dtype not in _NUMBERS and op.name not in _ANY_DTYPE:
+        raise unsupported(op, f"LiteRT's ops that move elements do not take {web.dtype}")
     return _FORMS[op.name](op, web, dims, b)
 
 
