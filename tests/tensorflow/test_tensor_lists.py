@@ -164,6 +164,37 @@ def unstacked(tf: Any, module: Any, x: Any) -> Any:
     return {"y": total}
 
 
+def unstacked_and_grown(tf: Any, module: Any, x: Any) -> Any:
+    """Made of a tensor of known length, and longer after the loop."""
+    array = tf.TensorArray(tf.float32, size=0, dynamic_size=True, clear_after_read=False).unstack(x)
+    n = array.size()
+    for i in tf.range(n):
+        array = array.write(n + i, array.read(i) * 2.0 + module.bias)
+    return {"y": array.stack(), "size": array.size()}
+
+
+def read_in_a_condition(tf: Any, module: Any, x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, size=0, dynamic_size=True, clear_after_read=False).unstack(x)
+    count = tf.constant(0)
+    while count < array.size() and tf.reduce_sum(array.read(count)) < 4.0:
+        count += 1
+    return {"count": count}
+
+
+def chosen_item(tf: Any, module: Any, x: Any) -> Any:
+    """Written in a branch of a loop, by one of two lists of one kind."""
+    n = tf.shape(x)[0]
+    low, high = tf.TensorArray(tf.float32, size=n), tf.TensorArray(tf.float32, size=n)
+    for i in tf.range(n):
+        if tf.reduce_sum(x[i]) > 0.0:
+            high = high.write(i, x[i])
+            low = low.write(i, tf.zeros_like(x[i]))
+        else:
+            high = high.write(i, tf.zeros_like(x[i]))
+            low = low.write(i, x[i] - module.bias)
+    return {"low": low.stack(), "high": high.stack()}
+
+
 def parts(tf: Any, module: Any, x: Any) -> Any:
     array = tf.TensorArray(tf.float32, size=3).split(x, [2, 2, 2])
     total = tf.zeros([2, 3])
@@ -281,6 +312,9 @@ _OPEN = [
     scattered,
     scattered_twice,
     unstacked,
+    unstacked_and_grown,
+    read_in_a_condition,
+    chosen_item,
     made_in_a_branch,
     nested_loops,
     never_read,
