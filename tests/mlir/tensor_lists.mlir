@@ -149,3 +149,56 @@ func.func private @body(%i: tensor<i32>, %list: tensor<!tf_type.variant>, %h: te
   %1 = "tf.Identity"(%0) : (tensor<!tf_type.variant<tensor<*xf32>>>) -> tensor<!tf_type.variant>
   return %next, %1, %state : tensor<i32>, tensor<!tf_type.variant>, tensor<?xf32>
 }
+
+// -----
+// RUN: lower-tensor-lists
+// No rule tells how many places Where finds: the first turn's are counted before the loop, and each write is checked.
+// CHECK-LABEL: func.func @main(
+// CHECK: %[[COPY:.*]] = "tf.Where"(%arg0)
+// CHECK: "tf.Shape"(%[[COPY]])
+// CHECK: "tf.Fill"
+// CHECK: "tf.While"
+// CHECK-LABEL: func.func private @body(
+// CHECK: %[[ITEM:.*]] = "tf.Where"(%arg2)
+// CHECK: %[[SIZES:.*]] = "tf.Shape"(%arg1)
+// CHECK: "tf.StridedSlice"(%[[SIZES]]
+// CHECK: %[[DIMS:.*]] = "tf.Pack"
+// CHECK: %[[UPDATE:.*]] = "tf.Reshape"(%[[ITEM]], %[[DIMS]]) : {{.*}} -> tensor<1x?x1xi64>
+// CHECK: "tf.XlaDynamicUpdateSlice"(%arg1, %[[UPDATE]]
+func.func @main(%x: tensor<?xf32>) -> tensor<3x?x1xi64> {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %three = "tf.Const"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %shape = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %list = "tf.TensorListReserve"(%shape, %three) {element_dtype = i64, shape_type = i32} : (tensor<i32>, tensor<i32>) -> tensor<!tf_type.variant<tensor<*xi64>>>
+  %0:3 = "tf.While"(%zero, %list, %x) {cond = @cond, body = @body, is_stateless = true} : (tensor<i32>, tensor<!tf_type.variant<tensor<*xi64>>>, tensor<?xf32>) -> (tensor<i32>, tensor<!tf_type.variant>, tensor<?xf32>)
+  %y = "tf.TensorListStack"(%0#1, %shape) {element_dtype = i64, num_elements = 3 : i64} : (tensor<!tf_type.variant>, tensor<i32>) -> tensor<3x?x1xi64>
+  return %y : tensor<3x?x1xi64>
+}
+func.func private @cond(%i: tensor<i32>, %list: tensor<*x!tf_type.variant>, %h: tensor<?xf32>) -> tensor<i1> {
+  %three = "tf.Const"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%i, %three) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+func.func private @body(%i: tensor<i32>, %list: tensor<!tf_type.variant>, %h: tensor<?xf32>) -> (tensor<i32>, tensor<!tf_type.variant>, tensor<?xf32>) {
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %next = "tf.AddV2"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %found = "tf.Where"(%h) : (tensor<?xf32>) -> tensor<?x1xi64>
+  %0 = "tf.TensorListSetItem"(%list, %i, %found) {element_dtype = i64, resize_if_index_out_of_bounds = false} : (tensor<!tf_type.variant>, tensor<i32>, tensor<?x1xi64>) -> tensor<!tf_type.variant>
+  return %next, %0, %h : tensor<i32>, tensor<!tf_type.variant>, tensor<?xf32>
+}
+
+// -----
+// RUN: lower-tensor-lists, fold-constants
+// A write behind the end makes the list longer first; only a dtype that DYNAMIC_UPDATE_SLICE takes is written by it.
+// CHECK-LABEL: func.func @main(
+// CHECK: %[[LONGER:.*]] = "tf.ConcatV2"(%arg0, %{{.*}}) : {{.*}} -> tensor<?x3xui8>
+// CHECK: %[[AFTER:.*]] = "tf.StridedSlice"(%[[LONGER]]
+// CHECK: %[[BEFORE:.*]] = "tf.StridedSlice"(%[[LONGER]]
+// CHECK: "tf.ConcatV2"(%[[BEFORE]], %{{.*}}, %[[AFTER]], %{{.*}}) : {{.*}} -> tensor<?x3xui8>
+func.func @main(%x: tensor<4x3xui8>, %i: tensor<i32>, %item: tensor<3xui8>) -> tensor<?x3xui8> {
+  %shape = "tf.Const"() {value = dense<3> : tensor<1xi32>} : () -> tensor<1xi32>
+  %list = "tf.TensorListFromTensor"(%x, %shape) {element_dtype = ui8, shape_type = i32} : (tensor<4x3xui8>, tensor<1xi32>) -> tensor<!tf_type.variant<tensor<3xui8>>>
+  %0 = "tf.TensorListSetItem"(%list, %i, %item) {element_dtype = ui8, resize_if_index_out_of_bounds = true} : (tensor<!tf_type.variant<tensor<3xui8>>>, tensor<i32>, tensor<3xui8>) -> tensor<!tf_type.variant<tensor<3xui8>>>
+  %y = "tf.TensorListStack"(%0, %shape) {element_dtype = ui8, num_elements = -1 : i64} : (tensor<!tf_type.variant<tensor<3xui8>>>, tensor<1xi32>) -> tensor<?x3xui8>
+  return %y : tensor<?x3xui8>
+}

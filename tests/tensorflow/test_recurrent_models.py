@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("case", list(recurrent_models.spread()), ids=str)
 def test_recurrent_model(tensorflow: TensorFlow, case: recurrent_models.Case) -> None:
+    if case.framework != "keras" and importlib.util.find_spec("tf_keras") is None:
+        pytest.skip("tf_keras is not installed: Keras 2 and the cells of TensorFlow 1")
     result = check(tensorflow, tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case))
     assert not [name for name in op_counts(result.model_bytes) if name.startswith("Flex")]
 
