@@ -195,6 +195,15 @@ def chosen_item(tf: Any, module: Any, x: Any) -> Any:
     return {"low": low.stack(), "high": high.stack()}
 
 
+def windows(tf: Any, module: Any, x: Any) -> Any:
+    """The size of an item is the difference of two numbers that change."""
+    twice, n = tf.concat([x, -x], 0), tf.shape(x)[0]
+    array = tf.TensorArray(tf.float32, size=n)
+    for i in tf.range(n):
+        array = array.write(i, tf.tanh(twice[i : i + 2] + module.bias))
+    return {"y": array.stack()}
+
+
 def parts(tf: Any, module: Any, x: Any) -> Any:
     array = tf.TensorArray(tf.float32, size=3).split(x, [2, 2, 2])
     total = tf.zeros([2, 3])
@@ -321,6 +330,7 @@ _OPEN = [
     pooled,
     resized,
     stack,
+    windows,
 ]
 
 
