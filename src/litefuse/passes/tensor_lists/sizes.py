@@ -57,9 +57,10 @@ class Arithmetic:
 
 @dataclass(frozen=True)
 class Broadcast:
-    """The size that different sizes are broadcast to: all of them are equal, or 1."""
+    """The size that different sizes are broadcast to, in whatever order: all of them are equal, or 1."""
 
     sizes: frozenset[Size]
+    ordered: tuple[Size, ...] = field(compare=False)
 
 
 Size: TypeAlias = "int | SizeOf | Number | Arithmetic | Broadcast"
@@ -165,7 +166,7 @@ class Sizes:
                 return size
             case Arithmetic(name, a, b):
                 return arithmetic(name, self.before(a, call), self.before(b, call))
-            case Broadcast(sizes):
+            case Broadcast(_, sizes):
                 return broadcast([self.before(each, call) for each in sizes])
             case SizeOf(value, axis) if isinstance(value.owner, ir.Block):
                 position = ir.BlockArgument(value).arg_number
@@ -264,16 +265,16 @@ def arithmetic(name: str, a: Size, b: Size) -> Size:
 
 def broadcast(sizes: list[Size]) -> Size:
     """What sizes of values that are broadcast to each other become."""
-    flat: set[Size] = set()
+    flat: dict[Size, None] = {}
     for size in sizes:
-        flat |= size.sizes if isinstance(size, Broadcast) else {size}
-    flat.discard(1)
+        flat |= dict.fromkeys(size.ordered if isinstance(size, Broadcast) else [size])
+    flat.pop(1, None)
     known = [size for size in flat if isinstance(size, int)]
     if known:
         return known[0]
-    if not flat:
-        return 1
-    return flat.pop() if len(flat) == 1 else Broadcast(frozenset(flat))
+    if len(flat) < 2:
+        return next(iter(flat), 1)
+    return Broadcast(frozenset(flat), tuple(flat))
 
 
 def values_of(size: Size) -> set[ir.Value]:
@@ -285,7 +286,7 @@ def values_of(size: Size) -> set[ir.Value]:
             return {value}
         case Arithmetic(_, a, b):
             return values_of(a) | values_of(b)
-        case Broadcast(sizes):
+        case Broadcast(_, sizes):
             return {value for each in sizes for value in values_of(each)}
 
 
@@ -300,8 +301,8 @@ def emit(size: Size, b: Builder) -> Dim:
             return b.cast(value if index is None else b.element(value, index), "int32")
         case Arithmetic(name, a, c):
             return b.dims(name, emit(a, b), emit(c, b))
-        case Broadcast(sizes):
-            first, *others = (emit(each, b) for each in sorted(sizes, key=str))
+        case Broadcast(_, sizes):
+            first, *others = (emit(each, b) for each in sizes)
             for other in others:  # sizes of 1 are broadcast; 0 and 1 together do not occur
                 first = b.dims("Maximum", first, other)
             return first
