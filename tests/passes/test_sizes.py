@@ -43,18 +43,24 @@ _CASES = [
     ('"tf.AddV2"(%x, %y) : (tensor<?x?x3xf32>, tensor<?x3xf32>) -> tensor<?x?x3xf32>', "x0 x1 | y0 3"),
     ('"tf.AddV2"(%x, %x) : (tensor<?x?x3xf32>, tensor<?x?x3xf32>) -> tensor<?x?x?xf32>', "x0 x1 3"),
     (
-        '"tf.MatMul"(%y, %y) {transpose_a = true, transpose_b = false} : (tensor<?x3xf32>, tensor<?x3xf32>) '
-        "-> tensor<?x?xf32>",
+        (
+            '"tf.MatMul"(%y, %y) {transpose_a = true, transpose_b = false} : (tensor<?x3xf32>, tensor<?x3xf32>) '
+            "-> tensor<?x?xf32>"
+        ),
         "3 3",
     ),
     (
-        '"tf.MatMul"(%y, %y) {transpose_a = false, transpose_b = true} : (tensor<?x3xf32>, tensor<?x3xf32>) '
-        "-> tensor<?x?xf32>",
+        (
+            '"tf.MatMul"(%y, %y) {transpose_a = false, transpose_b = true} : (tensor<?x3xf32>, tensor<?x3xf32>) '
+            "-> tensor<?x?xf32>"
+        ),
         "y0 y0",
     ),
     (
-        '"tf.BatchMatMulV2"(%x, %y) {adj_x = false, adj_y = true} : (tensor<?x?x3xf32>, tensor<?x3xf32>) -> '
-        "tensor<?x?x?xf32>",
+        (
+            '"tf.BatchMatMulV2"(%x, %y) {adj_x = false, adj_y = true} : (tensor<?x?x3xf32>, tensor<?x3xf32>) -> '
+            "tensor<?x?x?xf32>"
+        ),
         "x0 x1 y0",
     ),
     (
@@ -75,8 +81,10 @@ _CASES = [
     ('"tf.Sum"(%x, %one) {keep_dims = false} : (tensor<?x?x3xf32>, tensor<i32>) -> tensor<?x?xf32>', "x0 3"),
     ('"tf.Sum"(%x, %one) {keep_dims = true} : (tensor<?x?x3xf32>, tensor<i32>) -> tensor<?x?x?xf32>', "x0 1 3"),
     (
-        '"tf.GatherV2"(%x, %p, %one) {batch_dims = 0 : i64} : (tensor<?x?x3xf32>, tensor<2xi32>, '
-        "tensor<i32>) -> tensor<?x?x?xf32>",
+        (
+            '"tf.GatherV2"(%x, %p, %one) {batch_dims = 0 : i64} : (tensor<?x?x3xf32>, tensor<2xi32>, '
+            "tensor<i32>) -> tensor<?x?x?xf32>"
+        ),
         "x0 2 3",
     ),
     ('"tf.Pad"(%y, %pads) : (tensor<?x3xf32>, tensor<2x2xi32>) -> tensor<?x?xf32>', "(y0 + 3) 3"),
@@ -88,20 +96,26 @@ _CASES = [
         "x0 3",
     ),
     (
-        '"tf.StridedSlice"(%x, %n1, %n2, %n3) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : '
-        "i64, new_axis_mask = 0 : i64, shrink_axis_mask = 1 : i64} : (tensor<?x?x3xf32>, tensor<1xi32>, "
-        "tensor<1xi32>, tensor<1xi32>) -> tensor<?x?xf32>",
+        (
+            '"tf.StridedSlice"(%x, %n1, %n2, %n3) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : '
+            "i64, new_axis_mask = 0 : i64, shrink_axis_mask = 1 : i64} : (tensor<?x?x3xf32>, tensor<1xi32>, "
+            "tensor<1xi32>, tensor<1xi32>) -> tensor<?x?xf32>"
+        ),
         "x1 3",
     ),
     (
-        '"tf.StridedSlice"(%x, %n1, %n2, %n3) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : '
-        "i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<?x?x3xf32>, tensor<1xi32>, "
-        "tensor<1xi32>, tensor<1xi32>) -> tensor<?x?x?xf32>",
+        (
+            '"tf.StridedSlice"(%x, %n1, %n2, %n3) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : '
+            "i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<?x?x3xf32>, tensor<1xi32>, "
+            "tensor<1xi32>, tensor<1xi32>) -> tensor<?x?x?xf32>"
+        ),
         "<tf.StridedSlice>0 x1 3",
     ),
     (
-        '"tf.Conv2D"(%image, %kernel) {strides = [1, 2, 1, 1], padding = "VALID", data_format = "NHWC", '
-        "dilations = [1, 1, 1, 1]} : (tensor<?x?x?x2xf32>, tensor<3x3x2x4xf32>) -> tensor<?x?x?x4xf32>",
+        (
+            '"tf.Conv2D"(%image, %kernel) {strides = [1, 2, 1, 1], padding = "VALID", data_format = "NHWC", '
+            "dilations = [1, 1, 1, 1]} : (tensor<?x?x?x2xf32>, tensor<3x3x2x4xf32>) -> tensor<?x?x?x4xf32>"
+        ),
         "x0 ((x1 + -1) / 2) 1 4",
     ),
     ('"tf.MatrixInverse"(%x) : (tensor<?x?x3xf32>) -> tensor<?x?x3xf32>', "<tf.MatrixInverse>0 <tf.MatrixInverse>1 3"),
