@@ -19,16 +19,19 @@ from litefuse.job import ConversionJob
 from litefuse.kernels import PACK
 from litefuse.passes.call_graph import functions
 from litefuse.passes.call_once import CallOnce
+from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.check_constants import CheckConstants
 from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.passes.decompose_ops import Decomposed, DecomposeOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
+from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
+from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
@@ -112,7 +115,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     initializers: list[str] = []
     run_passes(module, [InitializeVariables(values, initializers), LowerEnsureShape()], steps.begin)
     _inline_and_fold(module, steps)
-    run_passes(module, [KeepZeroFactors()], steps.begin)
+    run_passes(module, [LowerTensorLists(), RefineCallTypes(), FoldConstants(), KeepZeroFactors()], steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:
@@ -125,6 +128,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     finishing = [
         EmitCompositeOps(),
         InitializeStates(),
+        FillBuffers(),
         OutlineLoops(),
         DecomposeOps(decomposed),
         CheckConstants(),

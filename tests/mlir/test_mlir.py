@@ -29,6 +29,7 @@ from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.decompose_ops import DecomposeOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
+from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.fuse import FuseComposites
@@ -38,6 +39,7 @@ from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import Pass, run_passes
 from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
+from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import FreezeVariables, InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
@@ -54,6 +56,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "decompose-ops": lambda _o, _v: DecomposeOps([]),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
+    "fill-buffers": lambda _o, _v: FillBuffers(),
     "fold-branches": lambda _o, _v: FoldBranches(),
     "fold-constants": lambda _o, _v: FoldConstants(),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
@@ -65,6 +68,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "lower-case": lambda _o, _v: LowerCase(),
     "lower-ensure-shape": lambda _o, _v: LowerEnsureShape(),
     "lower-conditions": lambda _o, _v: LowerConditions(),
+    "lower-tensor-lists": lambda _o, _v: LowerTensorLists(),
     "name-tensors": lambda options, _: NameTensors(
         {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}
     ),

@@ -69,14 +69,5 @@ def _lowering_error(what: str, error: Exception) -> LoweringError:
     found = [match for match in map(_DIAGNOSTIC.search, lines) if match is not None]
     if found:
         node = found[0]["node"]
-        return LoweringError(f"{what}: {found[0]['message']}", where=f"node {node}", hint=_hint(found[0]["message"]))
+        return LoweringError(f"{what}: {found[0]['message']}", where=f"node {node}")
     return LoweringError(f"{what}: " + ("\n".join(lines) or f"{type(error).__name__} without a message"))
-
-
-def _hint(message: str) -> str:
-    if "requires element_shape to be static" in message:
-        return (
-            "Loops that collect values in a TensorArray of unknown size per step (recurrent layers with an open batch) "
-            "cannot be converted yet; export the model with a fixed batch size."
-        )
-    return ""

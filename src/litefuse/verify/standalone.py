@@ -5,18 +5,20 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from litefuse.engine.lowering import lower, set_signature, write_flatbuffer
+from litefuse.engine.lowering import lower, run_mlir_passes, set_signature, write_flatbuffer
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError
 from litefuse.fusions.annotation import ANNOTATIONS
 from litefuse.passes.call_graph import callees, function_symbol, functions, operations
 from litefuse.passes.composite_ops import EmitCompositeOps
+from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.decompose_ops import DecomposeOps
 from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
+from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.verify.fixed_size import fix_arguments, fix_list_elements
 
 __all__ = ["standalone_model"]
@@ -66,8 +68,9 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
             copy.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
             inputs = [f"x{index}" for index in range(len(copy.type.inputs))]
             set_signature(copy, _ENTRY, inputs, [f"y{index}" for index in range(len(copy.type.results))])
-    if size is not None:
-        run_passes(alone, [FoldConstants()])  # how long a list is, which the engine needs to know as well
+    # As a list is handed from function to function, so is what is known of it.
+    run_mlir_passes(alone, "inline{default-pipeline=}", "symbol-dce")
+    run_passes(alone, [FoldConstants(), LowerTensorLists(), RefineCallTypes(), FoldConstants()])
     lower(alone)
     run_passes(alone, [EmitCompositeOps(), InitializeStates(), OutlineLoops(), DecomposeOps([]), EmitCustomOps()])
     with tempfile.TemporaryDirectory(prefix="litefuse-check-") as folder:
