@@ -10,8 +10,8 @@ from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError
 from litefuse.fusions.annotation import ANNOTATIONS
 from litefuse.passes.call_graph import callees, function_symbol, functions, operations
-from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.call_types import RefineCallTypes
+from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.decompose_ops import DecomposeOps
 from litefuse.passes.fold_constants import FoldConstants
