@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,3 +19,10 @@ def tensorflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TensorFlow]
     process = TensorFlow(tmp_path_factory.mktemp("tensorflow"))
     yield process
     process.close()
+
+
+@pytest.fixture(scope="session")
+def keras_2() -> None:
+    """For tests whose models Keras 2 makes, in TensorFlow's process."""
+    if importlib.util.find_spec("tf_keras") is None:
+        pytest.skip("tf_keras is not installed")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -315,14 +314,8 @@ def keras_2_trained(tf: Any, path: str) -> None:
     model.save(path, save_format="tf")
 
 
-def keras_2_is_installed(tf: Any) -> bool:
-    del tf
-    return importlib.util.find_spec("tf_keras") is not None
-
-
+@pytest.mark.usefixtures("keras_2")
 def test_keras_2_with_optimizer(tensorflow: TensorFlow, tmp_path: Path) -> None:
-    if not tensorflow.call(keras_2_is_installed):
-        pytest.skip("tf_keras is not installed")
     path = tmp_path / "model"
     tensorflow.call(keras_2_trained, str(path))
     model = check_against_tensorflow(tensorflow, path)
