@@ -28,6 +28,7 @@ from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
+from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
@@ -115,7 +116,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     initializers: list[str] = []
     run_passes(module, [InitializeVariables(values, initializers), LowerEnsureShape()], steps.begin)
     _inline_and_fold(module, steps)
-    run_passes(module, [LowerTensorLists(), RefineCallTypes(), FoldConstants(), KeepZeroFactors()], steps.begin)
+    loops = [LowerTensorLists(), RefineCallTypes(), FoldConstants(), HoistProjections()]
+    run_passes(module, [*loops, KeepZeroFactors()], steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:

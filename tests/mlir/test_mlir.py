@@ -33,6 +33,7 @@ from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.fuse import FuseComposites
+from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.lower_case import LowerCase
 from litefuse.passes.outline_loops import OutlineLoops
@@ -61,6 +62,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "fold-constants": lambda _o, _v: FoldConstants(),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),
+    "hoist-projections": lambda _o, _v: HoistProjections(),
     "initialize-states": lambda _o, _v: InitializeStates(),
     "initialize-variables": lambda _, values: InitializeVariables(_values(values), []),
     "keep-zero-factors": lambda _o, _v: KeepZeroFactors(),

@@ -1,0 +1,118 @@
+"""Latency of recurrent layers: litefuse's loop and its fused op against the stock converter's model.
+
+Run it as ``python benchmarks/recurrent.py``; it needs the extra ``bench`` and, for the fused op, tf_keras. For each
+number of units and steps, layers with random weights and batch size 1 are converted by litefuse and by
+``tf.lite.TFLiteConverter``: Keras 3's LSTM and GRU, which become loops, and Keras 2's LSTM, which litefuse fuses. All
+models of a row run in one process with one thread, in turn; the table gives medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import litefuse
+from litefuse.runtime.interpreter import Interpreter
+
+__all__ = ["main"]
+
+_UNITS = (32, 128, 256, 512)
+_STEPS = (20, 100, 500)
+
+
+def make(folder: Path, layer: str, units: int, steps: int) -> None:
+    """Writes ``model`` (a SavedModel), ``fused`` (the same of Keras 2, of an LSTM) and ``stock.tflite``."""
+    os.environ |= {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    tf: Any = importlib.import_module("tensorflow")
+    names = {"model": "keras"}
+    if layer == "LSTM" and importlib.util.find_spec("tf_keras") is not None:
+        names["fused"] = "tf_keras"
+    for name, package in names.items():
+        keras: Any = importlib.import_module(package)
+        keras.utils.set_random_seed(0)
+        inputs = keras.Input(batch_shape=(1, steps, units))
+        made = getattr(keras.layers, layer)(units, return_sequences=True, bias_initializer="random_normal")
+        model = keras.Model(inputs, made(inputs))
+        module = tf.Module()
+        module.weights = [tf.Variable(value) for value in model.get_weights()]
+        module.variables_of_model = model.variables
+        module.serve = tf.function(
+            lambda x, model=model: {"y": model(x)},
+            input_signature=[tf.TensorSpec((1, steps, units), tf.float32, name="x")],
+            autograph=False,
+        )
+        tf.saved_model.save(module, str(folder / name), signatures={"serving_default": module.serve})
+    stock = tf.lite.TFLiteConverter.from_saved_model(str(folder / "model")).convert()
+    (folder / "stock.tflite").write_bytes(stock)
+
+
+def measure(layer: str, units: int, steps: int, repeats: int) -> dict[str, Any]:
+    """Seconds of one call of each model, medians."""
+    with tempfile.TemporaryDirectory() as work:
+        folder = Path(work)
+        command = [sys.executable, __file__, "--make", work, layer, str(units), str(steps)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        models = {"stock": (folder / "stock.tflite").read_bytes()}
+        models["loop"] = litefuse.convert(folder / "model", composites="inline").model_bytes
+        if (folder / "fused").exists():
+            models["fused"] = litefuse.convert(folder / "fused", require_fused=True).model_bytes
+    x = np.random.default_rng(0).standard_normal((1, steps, units)).astype(np.float32)
+    interpreters: dict[str, Any] = {}
+    for name, content in models.items():
+        interpreter = Interpreter(model_content=content, num_threads=1)
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
+        interpreters[name] = interpreter
+    seconds: dict[str, list[float]] = {name: [] for name in models}
+    for _ in range(repeats + 2):
+        for name, interpreter in interpreters.items():
+            begin = time.perf_counter()
+            interpreter.invoke()
+            seconds[name].append(time.perf_counter() - begin)
+    medians = {name: statistics.median(each[2:]) for name, each in seconds.items()}
+    return {"layer": layer, "units": units, "steps": steps, **medians}
+
+
+def main() -> None:
+    """Measures and prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--json", type=Path, help="also write the results there")
+    parser.add_argument("--make", nargs=4, metavar=("FOLDER", "LAYER", "UNITS", "STEPS"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.make:
+        folder, layer, units, steps = arguments.make
+        make(Path(folder), layer, int(units), int(steps))
+        return
+    print("| Layer | units = inputs | steps | stock | loop | fused | stock / loop | stock / fused |", flush=True)
+    print("|---|--:|--:|--:|--:|--:|--:|--:|", flush=True)
+    rows: list[dict[str, Any]] = []
+    for layer in ("LSTM", "GRU"):
+        for units in _UNITS:
+            for steps in _STEPS:
+                row = measure(layer, units, steps, arguments.repeats)
+                rows.append(row)
+                stock = row["stock"]
+                times = " | ".join(
+                    f"{row[name] * 1e3:.2f} ms" if name in row else "" for name in ("stock", "loop", "fused")
+                )
+                ratios = " | ".join(f"{stock / row[name]:.2f}x" if name in row else "" for name in ("loop", "fused"))
+                print(f"| {layer} | {units} | {steps} | {times} | {ratios} |", flush=True)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""Products that a loop computes step by step, computed for all steps before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.engine.mlir import func, ir
+from litefuse.passes.call_graph import callees, functions, operations, update_function_type
+
+__all__ = ["HoistProjections"]
+
+# What a weight may go through on its way to the product.
+_REARRANGING = frozenset(
+    {"tf.Identity", "tf.Reshape", "tf.Slice", "tf.Split", "tf.SplitV", "tf.Squeeze", "tf.StridedSlice", "tf.Transpose"}
+)
+
+
+@dataclass(frozen=True)
+class HoistProjections:
+    """Moves out of a loop the product of each step's input and a weight, as recurrent layers have it::
+
+        %y = tf.While(%t, %xs) {                     %ps = tf.BatchMatMulV2(%xs, %w)
+          %x = tf.GatherV2(%xs, %t, 0)         -->   %y = tf.While(%t, %xs, %ps) {
+          %p = tf.MatMul(%x, %w)                       %p = tf.GatherV2(%ps, %t, 0)
+          ... tf.AddV2(%t, 1)                          ... tf.AddV2(%t, 1)
+
+    One large product is faster than many small ones. The step must be a counter that goes up by one, so that no product
+    is computed that the loop would not come to, unless it ends early.
+    """
+
+    name: ClassVar[str] = "hoist-projections"
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        callers = Counter(
+            symbol for function in by_symbol.values() for op in operations(function) for symbol in callees(op)
+        )
+        modified = False
+        for function in by_symbol.values():
+            for op in operations(function):
+                if op.name == "tf.While" and all(callers[symbol] == 1 for symbol in callees(op)):
+                    body = by_symbol[_symbol(op, "body")]
+                    products = [product for each in operations(body) if (product := _product(each, body)) is not None]
+                    if products:
+                        _hoist(op, body, by_symbol[_symbol(op, "cond")], products)
+                        modified = True
+        return modified
+
+
+@dataclass(frozen=True)
+class _Product:
+    """One product of a loop's body.
+
+    Attributes:
+        op: The MatMul.
+        inputs: The loop variable with the inputs of all steps.
+        step: The index of the step.
+        weight: The other factor.
+    """
+
+    op: ir.OpView
+    inputs: ir.BlockArgument
+    step: ir.Value
+    weight: ir.Value
+
+
+def _symbol(op: ir.OpView, attribute: str) -> str:
+    return ir.FlatSymbolRefAttr(op.attributes[attribute]).value
+
+
+def _product(op: ir.OpView, body: func.FuncOp) -> _Product | None:
+    if op.name != "tf.MatMul" or ir.BoolAttr(op.attributes["transpose_a"]).value:
+        return None
+    gather = _source(op.operands[0])
+    if isinstance(gather.owner, ir.Block) or gather.owner.name != "tf.GatherV2":
+        return None
+    inputs, step, axis = (_source(operand) for operand in gather.owner.operands)
+    kind = ir.ShapedType(inputs.type)
+    if not isinstance(inputs, ir.BlockArgument) or not _is_invariant(inputs, body) or not _is_zero(axis):
+        return None
+    if not kind.has_rank or kind.rank != 3 or kind.element_type != ir.F32Type.get():
+        return None
+    if ir.ShapedType(step.type).rank or not _is_counter(step, body) or not _comes_from_outside(op.operands[1], body):
+        return None
+    return _Product(op, inputs, step, op.operands[1])
+
+
+def _source(value: ir.Value) -> ir.Value:
+    """The value behind copies of it."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Identity":
+        value = value.owner.operands[0]
+    return value
+
+
+def _returned(argument: ir.BlockArgument, body: func.FuncOp) -> ir.Value:
+    return _source(list(body.entry_block.operations)[-1].operands[argument.arg_number])
+
+
+def _is_invariant(value: ir.Value, body: func.FuncOp) -> bool:
+    return isinstance(value, ir.BlockArgument) and _returned(value, body) == value
+
+
+def _is_counter(value: ir.Value, body: func.FuncOp) -> bool:
+    if not isinstance(value, ir.BlockArgument):
+        return False
+    after = _returned(value, body).owner
+    if isinstance(after, ir.Block) or after.name not in {"tf.AddV2", "tf.Add"}:
+        return False
+    sources = [_source(operand) for operand in after.operands]
+    return value in sources and any(_number(each) == 1 for each in sources)
+
+
+def _number(value: ir.Value) -> int | None:
+    """The value of an integer constant of one element."""
+    if isinstance(value.owner, ir.Block) or value.owner.name != "tf.Const":
+        return None
+    attribute = value.owner.attributes["value"]
+    kind = ir.ShapedType(value.type)
+    if not isinstance(attribute, ir.DenseElementsAttr) or list(kind.shape) not in ([], [1]):
+        return None
+    return int(np.array(attribute).reshape(-1)[0]) if isinstance(kind.element_type, ir.IntegerType) else None
+
+
+def _is_zero(value: ir.Value) -> bool:
+    return _number(value) == 0
+
+
+def _comes_from_outside(value: ir.Value, body: func.FuncOp) -> bool:
+    """Whether a value is the same in every turn, and can be computed before the loop."""
+    if isinstance(value, ir.BlockArgument):
+        return _is_invariant(value, body)
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return False
+    if owner.name == "tf.Const":
+        return True
+    return owner.name in _REARRANGING and all(_comes_from_outside(operand, body) for operand in owner.operands)
+
+
+def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequence[_Product]) -> None:
+    outside: dict[ir.Value, ir.Value] = dict(zip(body.arguments, loop.operands, strict=True))
+    projected: list[ir.Value] = []
+    for product in products:
+        with ir.InsertionPoint(loop), product.op.location:
+            weight = _outside(product.weight, outside, loop)
+            inputs = ir.ShapedType(product.inputs.type)
+            columns = ir.ShapedType(product.op.results[0].type).shape[1]
+            kind = ir.RankedTensorType.get([*inputs.shape[:2], columns], inputs.element_type)
+            attributes = {
+                "adj_x": ir.BoolAttr.get(False),
+                "adj_y": product.op.attributes["transpose_b"],
+            }
+            operands = [outside[product.inputs], weight]
+            projected.append(ir.Operation.create("tf.BatchMatMulV2", [kind], operands, attributes).result)
+    with ir.InsertionPoint(loop), loop.location:
+        kinds = [*(result.type for result in loop.results), *(value.type for value in projected)]
+        made = ir.Operation.create("tf.While", kinds, [*loop.operands, *projected], _attributes(loop))
+    for old, new in zip(loop.results, made.results, strict=False):
+        old.replace_all_uses_with(new)
+    loop.operation.erase()
+    terminator = list(body.entry_block.operations)[-1]
+    handed_on: list[ir.Value] = []
+    for product, value in zip(products, projected, strict=True):
+        argument = body.entry_block.add_argument(value.type, product.op.location)
+        cond.entry_block.add_argument(value.type, product.op.location)
+        handed_on.append(argument)
+        with ir.InsertionPoint(product.op), product.op.location:
+            zero = ir.DenseElementsAttr.get(np.array(0, np.int32))
+            axis = ir.Operation.create("tf.Const", [zero.type], [], {"value": zero}).result
+            attributes: dict[str, ir.Attribute] = {"batch_dims": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
+            row = ir.Operation.create(
+                "tf.GatherV2", [product.op.results[0].type], [argument, product.step, axis], attributes
+            )
+        product.op.results[0].replace_all_uses_with(row.result)
+        product.op.operation.erase()
+    with ir.InsertionPoint(terminator), terminator.location:
+        func.ReturnOp([*terminator.operands, *handed_on])
+    terminator.operation.erase()
+    update_function_type(body)
+    update_function_type(cond)
+
+
+def _attributes(op: ir.OpView) -> dict[str, ir.Attribute]:
+    return {key: op.attributes[key] for key in op.attributes}
+
+
+def _outside(value: ir.Value, outside: dict[ir.Value, ir.Value], loop: ir.OpView) -> ir.Value:
+    """A value of the body, computed before the loop."""
+    if value not in outside:
+        owner = value.owner
+        assert not isinstance(owner, ir.Block)
+        operands = [_outside(operand, outside, loop) for operand in owner.operands]
+        copy = owner.clone(ip=ir.InsertionPoint(loop))
+        for index, operand in enumerate(operands):
+            copy.operands[index] = operand
+        outside.update(zip(owner.results, copy.results, strict=True))
+    return outside[value]

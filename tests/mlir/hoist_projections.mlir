@@ -1,0 +1,103 @@
+// RUN: hoist-projections
+// The weight is a constant of the body; another is handed in and split there.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[W:.*]] = "tf.Const"() <{value = dense<2.000000e+00> : tensor<4x5xf32>}>
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %[[W]]) <{adj_x = false, adj_y = false}> : (tensor<?x?x4xf32>, tensor<4x5xf32>) -> tensor<?x?x5xf32>
+// CHECK: %[[S:.*]]:2 = "tf.Split"(%{{.*}}, %arg1)
+// CHECK: %[[Q:.*]] = "tf.BatchMatMulV2"(%arg0, %[[S]]#1) <{adj_x = false, adj_y = true}> : (tensor<?x?x4xf32>, tensor<5x4xf32>) -> tensor<?x?x5xf32>
+// CHECK: %[[R:.*]]:6 = "tf.While"(%{{.*}}, %arg0, %arg1, %arg2, %[[P]], %[[Q]])
+// CHECK: return %[[R]]#3
+func.func @main(%xs: tensor<?x?x4xf32>, %w: tensor<10x4xf32>, %h: tensor<?x5xf32>) -> tensor<?x5xf32> {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0:4 = "tf.While"(%zero, %xs, %w, %h) {body = @body, cond = @cond, is_stateless = true} : (tensor<i32>, tensor<?x?x4xf32>, tensor<10x4xf32>, tensor<?x5xf32>) -> (tensor<i32>, tensor<?x?x4xf32>, tensor<10x4xf32>, tensor<?x5xf32>)
+  return %0#3 : tensor<?x5xf32>
+}
+// CHECK-LABEL: func.func private @cond
+// CHECK-SAME: %arg4: tensor<?x?x5xf32>, %arg5: tensor<?x?x5xf32>)
+func.func private @cond(%t: tensor<i32>, %xs: tensor<?x?x4xf32>, %w: tensor<10x4xf32>, %h: tensor<?x5xf32>) -> tensor<i1> {
+  %n = "tf.Const"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%t, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+// CHECK-LABEL: func.func private @body
+// CHECK-SAME: %[[T:.*]]: tensor<i32>, %arg1: tensor<?x?x4xf32>, %arg2: tensor<10x4xf32>, %[[H:.*]]: tensor<?x5xf32>, %[[PS:.*]]: tensor<?x?x5xf32>, %[[QS:.*]]: tensor<?x?x5xf32>)
+// CHECK: "tf.GatherV2"(%[[PS]], %[[T]], %{{.*}}) <{batch_dims = 0 : i64}> : (tensor<?x?x5xf32>, tensor<i32>, tensor<i32>) -> tensor<?x5xf32>
+// CHECK: "tf.GatherV2"(%[[QS]], %[[T]], %{{.*}})
+// The state is not known before the loop.
+// CHECK: "tf.MatMul"(%[[H]]
+// CHECK-NOT: tf.MatMul
+// CHECK: return %{{.*}}, %{{.*}}, %arg2, %{{.*}}, %[[PS]], %[[QS]]
+func.func private @body(%t: tensor<i32>, %xs: tensor<?x?x4xf32>, %w: tensor<10x4xf32>, %h: tensor<?x5xf32>) -> (tensor<i32>, tensor<?x?x4xf32>, tensor<10x4xf32>, tensor<?x5xf32>) {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %k = "tf.Const"() {value = dense<2.0> : tensor<4x5xf32>} : () -> tensor<4x5xf32>
+  %u = "tf.Const"() {value = dense<3.0> : tensor<5x5xf32>} : () -> tensor<5x5xf32>
+  %row = "tf.GatherV2"(%xs, %t, %axis) {batch_dims = 0 : i64} : (tensor<?x?x4xf32>, tensor<i32>, tensor<i32>) -> tensor<?x4xf32>
+  %x = "tf.Identity"(%row) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %p = "tf.MatMul"(%x, %k) {transpose_a = false, transpose_b = false} : (tensor<?x4xf32>, tensor<4x5xf32>) -> tensor<?x5xf32>
+  %parts:2 = "tf.Split"(%axis, %w) : (tensor<i32>, tensor<10x4xf32>) -> (tensor<5x4xf32>, tensor<5x4xf32>)
+  %q = "tf.MatMul"(%x, %parts#1) {transpose_a = false, transpose_b = true} : (tensor<?x4xf32>, tensor<5x4xf32>) -> tensor<?x5xf32>
+  %r = "tf.MatMul"(%h, %u) {transpose_a = false, transpose_b = false} : (tensor<?x5xf32>, tensor<5x5xf32>) -> tensor<?x5xf32>
+  %0 = "tf.AddV2"(%p, %q) : (tensor<?x5xf32>, tensor<?x5xf32>) -> tensor<?x5xf32>
+  %1 = "tf.AddV2"(%0, %r) : (tensor<?x5xf32>, tensor<?x5xf32>) -> tensor<?x5xf32>
+  %next = "tf.AddV2"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %same = "tf.Identity"(%xs) : (tensor<?x?x4xf32>) -> tensor<?x?x4xf32>
+  return %next, %same, %w, %1 : tensor<i32>, tensor<?x?x4xf32>, tensor<10x4xf32>, tensor<?x5xf32>
+}
+
+// -----
+// RUN: hoist-projections
+// Nothing is computed before the loop for steps that the loop may never come to, or come to twice: the step is doubled.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tf.BatchMatMulV2
+func.func @main(%xs: tensor<9x?x4xf32>, %h: tensor<?x5xf32>) -> tensor<?x5xf32> {
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %0:3 = "tf.While"(%one, %xs, %h) {body = @body, cond = @cond, is_stateless = true} : (tensor<i32>, tensor<9x?x4xf32>, tensor<?x5xf32>) -> (tensor<i32>, tensor<9x?x4xf32>, tensor<?x5xf32>)
+  return %0#2 : tensor<?x5xf32>
+}
+func.func private @cond(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %h: tensor<?x5xf32>) -> tensor<i1> {
+  %n = "tf.Const"() {value = dense<9> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%t, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+// CHECK-LABEL: func.func private @body
+// CHECK: tf.MatMul
+func.func private @body(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %h: tensor<?x5xf32>) -> (tensor<i32>, tensor<9x?x4xf32>, tensor<?x5xf32>) {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %k = "tf.Const"() {value = dense<2.0> : tensor<4x5xf32>} : () -> tensor<4x5xf32>
+  %x = "tf.GatherV2"(%xs, %t, %axis) {batch_dims = 0 : i64} : (tensor<9x?x4xf32>, tensor<i32>, tensor<i32>) -> tensor<?x4xf32>
+  %p = "tf.MatMul"(%x, %k) {transpose_a = false, transpose_b = false} : (tensor<?x4xf32>, tensor<4x5xf32>) -> tensor<?x5xf32>
+  %0 = "tf.AddV2"(%p, %h) : (tensor<?x5xf32>, tensor<?x5xf32>) -> tensor<?x5xf32>
+  %next = "tf.AddV2"(%t, %t) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  return %next, %xs, %0 : tensor<i32>, tensor<9x?x4xf32>, tensor<?x5xf32>
+}
+
+// -----
+// RUN: hoist-projections
+// The inputs change in the loop, and the weight of the second product is made there.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tf.BatchMatMulV2
+func.func @main(%xs: tensor<9x?x4xf32>, %ys: tensor<9x?x4xf32>, %h: tensor<5x5xf32>) -> tensor<5x5xf32> {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0:4 = "tf.While"(%zero, %xs, %ys, %h) {body = @body, cond = @cond, is_stateless = true} : (tensor<i32>, tensor<9x?x4xf32>, tensor<9x?x4xf32>, tensor<5x5xf32>) -> (tensor<i32>, tensor<9x?x4xf32>, tensor<9x?x4xf32>, tensor<5x5xf32>)
+  return %0#3 : tensor<5x5xf32>
+}
+func.func private @cond(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %ys: tensor<9x?x4xf32>, %h: tensor<5x5xf32>) -> tensor<i1> {
+  %n = "tf.Const"() {value = dense<9> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%t, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+// CHECK-LABEL: func.func private @body
+// CHECK-COUNT-2: tf.MatMul
+func.func private @body(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %ys: tensor<9x?x4xf32>, %h: tensor<5x5xf32>) -> (tensor<i32>, tensor<9x?x4xf32>, tensor<9x?x4xf32>, tensor<5x5xf32>) {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %k = "tf.Const"() {value = dense<2.0> : tensor<4x5xf32>} : () -> tensor<4x5xf32>
+  %x = "tf.GatherV2"(%xs, %t, %axis) {batch_dims = 0 : i64} : (tensor<9x?x4xf32>, tensor<i32>, tensor<i32>) -> tensor<5x4xf32>
+  %y = "tf.GatherV2"(%ys, %t, %axis) {batch_dims = 0 : i64} : (tensor<9x?x4xf32>, tensor<i32>, tensor<i32>) -> tensor<4x5xf32>
+  %p = "tf.MatMul"(%x, %k) {transpose_a = false, transpose_b = false} : (tensor<5x4xf32>, tensor<4x5xf32>) -> tensor<5x5xf32>
+  %q = "tf.MatMul"(%y, %h) {transpose_a = false, transpose_b = false} : (tensor<4x5xf32>, tensor<5x5xf32>) -> tensor<4x5xf32>
+  %0 = "tf.AddV2"(%p, %h) : (tensor<5x5xf32>, tensor<5x5xf32>) -> tensor<5x5xf32>
+  %next = "tf.AddV2"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  return %next, %ys, %xs, %0 : tensor<i32>, tensor<9x?x4xf32>, tensor<9x?x4xf32>, tensor<5x5xf32>
+}
