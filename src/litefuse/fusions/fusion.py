@@ -28,6 +28,7 @@ _FAMILIES = (
     "embedding",
     "max_unpooling",
     "non_max_suppression",
+    "tftext",
 )
 
 
