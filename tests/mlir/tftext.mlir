@@ -48,8 +48,7 @@ func.func private @of_rank_3(%text: tensor<?x?x?x!tf_type.string>) -> tensor<?x!
 // -----
 // RUN: fuse-composites
 // CHECK-LABEL: func.func private @ngrams
-// CHECK-NEXT: %[[R:.*]] = "tfl.custom"(%{{.*}}) <{custom_code = "tftext:Ngrams", custom_option = #tfl<const_bytes : "0x
-// CHECK-SAME: >}> : (tensor<?x!tf_type.string>) -> tensor<?x!tf_type.string>
+// CHECK-NEXT: %[[R:.*]] = "tfl.custom"(%{{.*}}) <{custom_code = "tftext:Ngrams", custom_option = #tfl<const_bytes : "0x6178697300726564756374696F6E5F74797065000B535452494E475F4A4F494E00737472696E675F736570617261746F7200012000776964746800043C381D0A040104FF2F120204141404082401">}> : (tensor<?x!tf_type.string>) -> tensor<?x!tf_type.string>
 // CHECK-NEXT: return %[[R]]
 func.func private @ngrams(%values: tensor<?x!tf_type.string>) -> tensor<?x!tf_type.string>
     attributes {tf._implements = {name = "tftext:Ngrams", attributes = {axis = -1, reduction_type = "STRING_JOIN", string_separator = " ", width = 2}}} {
@@ -83,7 +82,7 @@ func.func private @without_width(%values: tensor<?x!tf_type.string>) -> tensor<?
 // RUN: fuse-composites
 // CHECK-LABEL: func.func private @sgnn_projection
 // CHECK-SAME: (%[[V:.*]]: tensor<?x!tf_type.string>, %[[S:.*]]: tensor<?xi64>) -> tensor<?x3xf64>
-// CHECK-NEXT: %[[F:.*]] = "tfl.custom"(%[[V]], %[[S]]) <{custom_code = "tftext:custom:SgnnProjection", custom_option = #tfl<const_bytes : "0x
+// CHECK-NEXT: %[[F:.*]] = "tfl.custom"(%[[V]], %[[S]]) <{custom_code = "tftext:custom:SgnnProjection", custom_option = #tfl<const_bytes : "0x6275636B65747300686173685F73656564000305070B021710000000050000000100000002000000FFFFFF7F19000000062C0A2601">}>
 // CHECK-SAME: -> tensor<?x3xf32>
 // CHECK-NEXT: %[[R:.*]] = "tfl.cast"(%[[F]]) : (tensor<?x3xf32>) -> tensor<?x3xf64>
 // CHECK-NEXT: return %[[R]]
