@@ -1,0 +1,207 @@
+# pyright: reportUnknownLambdaType=false
+"""Composites of TensorFlow Text's API for LiteRT in SavedModels: fused, converted, and run with the kernel pack.
+
+The bodies are ops of TensorFlow itself, since TensorFlow Text need not be installed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from tests.tensorflow.checking import check, custom_options, op_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.tensorflow.process import TensorFlow
+
+SEEDS = [1902835825, -1475704015, 473120514, 7, -1]
+BUCKETS = 0x7FFFFFFF
+TEXTS = [b"small medium large", b"", b" \t two\nlines ", "übergroß – größer".encode(), b"x", b"  "]
+
+
+def strings(values: Any) -> Any:
+    return np.array(values) if isinstance(values, bytes) else np.array(values, object)
+
+
+def batches(name: str = "text") -> list[dict[str, Any]]:
+    return [{name: strings(TEXTS[start : start + size])} for start, size in ((0, 1), (1, 3), (2, 3), (5, 1))]
+
+
+def serving(tf: Any, function: Any, *specs: Any) -> Any:
+    module = tf.Module()
+    module.serve = tf.function(function, input_signature=specs)
+    return module, {"serving_default": module.serve}
+
+
+def tokenizer(tf: Any, kind: str = "attributes") -> Any:
+    """A whitespace tokenizer: strings split by ``tf.strings.split``, which knows ASCII whitespace."""
+    annotation = {"attributes": 'name: "tftext:WhitespaceTokenizer"', "string": "tftext:WhitespaceTokenizer"}[kind]
+
+    @tf.function(experimental_implements=annotation)
+    def tokenize(text: Any) -> Any:
+        if text.shape.rank == 0:
+            return tf.strings.split(text)
+        if text.shape.rank == 1:
+            return tf.strings.split(text)
+        return tf.strings.split(tf.RaggedTensor.from_tensor(text))
+
+    return tokenize
+
+
+def tokenizing(tf: Any, shape: Sequence[int | None], kind: str) -> Any:
+    tokenize = tokenizer(tf, kind)
+
+    def serve(text: Any) -> Any:
+        tokens = tokenize(text)
+        if len(shape) == 0:
+            return {"tokens": tokens}
+        splits = {f"splits_{place}": one for place, one in enumerate(tokens.nested_row_splits)}
+        return {"tokens": tokens.flat_values, **splits}
+
+    return serving(tf, serve, tf.TensorSpec(shape, tf.string, name="text"))
+
+
+def ngrams_annotation(width: int, separator: str, axis: int = -1) -> str:
+    return (
+        f'name: "tftext:Ngrams" attr {{ key: "width" value {{ i: {width} }} }} '
+        f'attr {{ key: "axis" value {{ i: {axis} }} }} '
+        'attr { key: "reduction_type" value { s: "STRING_JOIN" } } '
+        f'attr {{ key: "string_separator" value {{ s: "{separator}" }} }}'
+    )
+
+
+def ngrams(tf: Any, data: Any, width: int, separator: str) -> Any:
+    """TensorFlow Text's function for LiteRT: a ragged tensor goes into the composite in its parts."""
+
+    @tf.function(experimental_implements=ngrams_annotation(width, separator))
+    def ragged(values: Any, *splits: Any) -> Any:
+        rows = tf.RaggedTensor.from_nested_row_splits(values, splits)
+        innermost = tf.RaggedTensor.from_row_splits(values, splits[-1])
+        joined = tf.strings.ngrams(innermost, width, separator)
+        for one in reversed(splits[:-1]):
+            joined = tf.RaggedTensor.from_row_splits(joined, one)
+        assert joined.ragged_rank == rows.ragged_rank
+        return joined
+
+    @tf.function(experimental_implements=ngrams_annotation(width, separator))
+    def dense(values: Any) -> Any:
+        count = values.shape[-1] - width + 1
+        parts = [values[..., at : at + count] for at in range(width)]
+        return tf.strings.join(parts, separator)
+
+    if isinstance(data, tf.RaggedTensor):
+        return ragged(data.flat_values, *data.nested_row_splits)
+    return dense(data)
+
+
+def joining(tf: Any, width: int, separator: str) -> Any:
+    def serve(text: Any) -> Any:
+        tokens = tokenizer(tf)(text)
+        joined = ngrams(tf, tokens, width, separator)
+        return {"values": joined.flat_values, "splits": joined.row_splits}
+
+    return serving(tf, serve, tf.TensorSpec([None], tf.string, name="text"))
+
+
+def joining_dense(tf: Any, shape: Sequence[int | None], width: int) -> Any:
+    def serve(words: Any) -> Any:
+        return {"values": ngrams(tf, words, width, "_")}
+
+    return serving(tf, serve, tf.TensorSpec(shape, tf.string, name="words"))
+
+
+def projection(tf: Any, dtype: str, seeds: Sequence[int] = SEEDS) -> Any:
+    """The composite of the SGNN model, from its published formulas."""
+    listed = " ".join(f"i: {seed}" for seed in seeds)
+
+    @tf.function(
+        experimental_implements=(
+            f'name: "tftext:custom:SgnnProjection" attr {{ key: "hash_seed" value {{ list {{ {listed} }} }} }} '
+            f'attr {{ key: "buckets" value {{ i: {BUCKETS} }} }}'
+        )
+    )
+    def project(values: Any, splits: Any) -> Any:
+        signatures = tf.strings.to_hash_bucket_fast(values, BUCKETS)
+        projected = tf.abs(signatures[:, tf.newaxis] * tf.constant(seeds, tf.int64)) % BUCKETS
+        projected -= tf.cast(projected > BUCKETS // 2, tf.int64) * BUCKETS
+        means = tf.reduce_mean(tf.RaggedTensor.from_row_splits(tf.cast(projected, tf.float64), splits), 1)
+        return tf.cast(tf.ensure_shape(means / (BUCKETS // 2), [None, len(seeds)]), dtype)
+
+    return project
+
+
+def projecting(tf: Any, dtype: str) -> Any:
+    """A text's words, their pairs, and the projection of these: a small SGNN."""
+    project = projection(tf, dtype)
+
+    def serve(text: Any) -> Any:
+        pairs = ngrams(tf, tokenizer(tf)(tf.strings.join([text, " ^ $"])) if False else tokenizer(tf)(text), 1, "")
+        projected = project(pairs.flat_values, pairs.row_splits)
+        return {"projected": projected, "sum": tf.reduce_sum(tf.cast(projected, tf.float32), 1)}
+
+    return serving(tf, serve, tf.TensorSpec([None], tf.string, name="text"))
+
+
+@pytest.mark.parametrize("kind", ["attributes", "string"])
+@pytest.mark.parametrize(
+    ("shape", "inputs"),
+    [
+        ([], [{"text": strings(text)} for text in TEXTS if text]),
+        ([None], batches()),
+        ([3], [{"text": strings(TEXTS[:3])}, {"text": strings(TEXTS[3:])}]),
+        ([None, 2], [{"text": strings(TEXTS[:2]).reshape(1, 2)}, {"text": strings(TEXTS).reshape(3, 2)}]),
+        ([None, None], [{"text": strings(TEXTS).reshape(size)}] if (size := (3, 2)) else []),
+    ],
+    ids=["scalar", "vector", "fixed", "matrix", "any_matrix"],
+)
+def test_whitespace_tokenizer(
+    tensorflow: TensorFlow, shape: list[int | None], inputs: list[dict[str, Any]], kind: str
+) -> None:
+    path = tensorflow.save(tokenizing, shape, kind)
+    result = check(tensorflow, path, inputs, kernel_pack=True, require_fused=True)
+    assert op_counts(result.model_bytes) == {"tftext:WhitespaceTokenizer": 1}
+    (composite,) = result.report.composites
+    assert composite.fused_into == "tftext:WhitespaceTokenizer"
+    assert composite.error is None
+    assert (composite.unchecked or "").startswith("the composite cannot be converted alone: ")
+    assert result.report.custom_ops == result.report.pack_kernels == result.report.python_kernels
+    assert "tftext:WhitespaceTokenizer  1 op  litefuse's pack has the kernel, in Python only" in str(result.report)
+
+
+@pytest.mark.parametrize(("width", "separator"), [(1, " "), (2, " "), (3, "–"), (2, "")])
+def test_ngrams_of_tokens(tensorflow: TensorFlow, width: int, separator: str) -> None:
+    path = tensorflow.save(joining, width, separator)
+    result = check(tensorflow, path, batches(), kernel_pack=True, require_fused=True)
+    assert op_counts(result.model_bytes) == {"tftext:WhitespaceTokenizer": 1, "tftext:Ngrams": 1}
+    (options,) = custom_options(result.model_bytes)["tftext:Ngrams"]
+    assert options == {"width": width, "axis": -1, "reduction_type": "STRING_JOIN", "string_separator": separator}
+    assert all(composite.unchecked for composite in result.report.composites)
+
+
+@pytest.mark.parametrize(("shape", "width"), [([None, 4], 2), ([None, 4], 4), ([5], 2), ([2, None, 3], 3)])
+def test_ngrams_of_a_dense_tensor(tensorflow: TensorFlow, shape: list[int | None], width: int) -> None:
+    path = tensorflow.save(joining_dense, shape, width)
+    inputs: list[dict[str, Any]] = []
+    for batch in (1, 3):
+        sizes = [batch if size is None else size for size in shape]
+        words = [f"w{number}".encode() * (number % 3) for number in range(int(np.prod(sizes)))]
+        inputs.append({"words": strings(words).reshape(sizes)})
+    result = check(tensorflow, path, inputs, kernel_pack=True, require_fused=True)
+    assert op_counts(result.model_bytes) == {"tftext:Ngrams": 1}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_sgnn_projection(tensorflow: TensorFlow, dtype: str) -> None:
+    path = tensorflow.save(projecting, dtype)
+    tolerance = {"float16": 2e-3}.get(dtype, 1e-6)
+    # A text without tokens gives not a number, in both.
+    result = check(tensorflow, path, batches(), kernel_pack=True, require_fused=True, rtol=tolerance)
+    (options,) = custom_options(result.model_bytes)["tftext:custom:SgnnProjection"]
+    assert options == {"hash_seed": SEEDS, "buckets": BUCKETS}
+    into = {composite.name: composite.fused_into for composite in result.report.composites}
+    cast = "" if dtype == "float32" else ", CAST"
+    assert into["tftext:custom:SgnnProjection"] == f"tftext:custom:SgnnProjection{cast}"
