@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.tensorflow.checking import check, custom_options, op_counts
+import litefuse
+from litefuse.errors import NotFusedError, UnsupportedOpsError
+from tests.tensorflow.checking import check, custom_options, op_counts, run_calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 SEEDS = [1902835825, -1475704015, 473120514, 7, -1]
 BUCKETS = 0x7FFFFFFF
-TEXTS = [b"small medium large", b"", b" \t two\nlines ", "übergroß – größer".encode(), b"x", b"  "]
+TEXTS = [b"small medium large", b"", b" \t two\nlines ", "übergroß größer".encode(), b"x", b"  "]
 
 
 def strings(values: Any) -> Any:
@@ -139,27 +141,26 @@ def projecting(tf: Any, dtype: str) -> Any:
     project = projection(tf, dtype)
 
     def serve(text: Any) -> Any:
-        pairs = ngrams(tf, tokenizer(tf)(tf.strings.join([text, " ^ $"])) if False else tokenizer(tf)(text), 1, "")
+        pairs = ngrams(tf, tokenizer(tf)(text), 2, " ")
         projected = project(pairs.flat_values, pairs.row_splits)
         return {"projected": projected, "sum": tf.reduce_sum(tf.cast(projected, tf.float32), 1)}
 
     return serving(tf, serve, tf.TensorSpec([None], tf.string, name="text"))
 
 
-@pytest.mark.parametrize("kind", ["attributes", "string"])
 @pytest.mark.parametrize(
-    ("shape", "inputs"),
+    ("shape", "kind", "inputs"),
     [
-        ([], [{"text": strings(text)} for text in TEXTS if text]),
-        ([None], batches()),
-        ([3], [{"text": strings(TEXTS[:3])}, {"text": strings(TEXTS[3:])}]),
-        ([None, 2], [{"text": strings(TEXTS[:2]).reshape(1, 2)}, {"text": strings(TEXTS).reshape(3, 2)}]),
-        ([None, None], [{"text": strings(TEXTS).reshape(size)}] if (size := (3, 2)) else []),
+        ([], "attributes", [{"text": strings(text)} for text in TEXTS if text]),
+        ([None], "attributes", batches()),
+        ([3], "string", [{"text": strings(TEXTS[:3])}, {"text": strings(TEXTS[3:])}]),
+        ([None, 2], "attributes", [{"text": strings(TEXTS[:2]).reshape(1, 2)}, {"text": strings(TEXTS).reshape(3, 2)}]),
+        ([None, None], "string", [{"text": strings(TEXTS).reshape(3, 2)}, {"text": strings(TEXTS).reshape(2, 3)}]),
     ],
     ids=["scalar", "vector", "fixed", "matrix", "any_matrix"],
 )
 def test_whitespace_tokenizer(
-    tensorflow: TensorFlow, shape: list[int | None], inputs: list[dict[str, Any]], kind: str
+    tensorflow: TensorFlow, shape: list[int | None], kind: str, inputs: list[dict[str, Any]]
 ) -> None:
     path = tensorflow.save(tokenizing, shape, kind)
     result = check(tensorflow, path, inputs, kernel_pack=True, require_fused=True)
@@ -172,7 +173,7 @@ def test_whitespace_tokenizer(
     assert "tftext:WhitespaceTokenizer  1 op  litefuse's pack has the kernel, in Python only" in str(result.report)
 
 
-@pytest.mark.parametrize(("width", "separator"), [(1, " "), (2, " "), (3, "–"), (2, "")])
+@pytest.mark.parametrize(("width", "separator"), [(1, " "), (2, " "), (3, "漢"), (2, "")])
 def test_ngrams_of_tokens(tensorflow: TensorFlow, width: int, separator: str) -> None:
     path = tensorflow.save(joining, width, separator)
     result = check(tensorflow, path, batches(), kernel_pack=True, require_fused=True)
@@ -205,3 +206,79 @@ def test_sgnn_projection(tensorflow: TensorFlow, dtype: str) -> None:
     into = {composite.name: composite.fused_into for composite in result.report.composites}
     cast = "" if dtype == "float32" else ", CAST"
     assert into["tftext:custom:SgnnProjection"] == f"tftext:custom:SgnnProjection{cast}"
+
+
+def body_of_no_text_op(tf: Any, wrong: bool, width: int) -> Any:
+    """A composite whose body LiteRT has the ops for."""
+
+    @tf.function(experimental_implements=ngrams_annotation(width, "_"))
+    def func(values: Any) -> Any:
+        return values[..., ::-1] if wrong else tf.identity(values)
+
+    return serving(tf, lambda words: {"values": func(words)}, tf.TensorSpec([None, 3], tf.string, name="words"))
+
+
+WORDS = {"words": strings([[b"a", b"", b"c"], [b"d", b"e", b"f"]])}
+
+
+def test_body_that_can_be_checked(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(body_of_no_text_op, False, 1)
+    result = check(tensorflow, path, WORDS, kernel_pack=True, require_fused=True)
+    (composite,) = result.report.composites
+    assert (composite.fused_into, composite.error, composite.unchecked) == ("tftext:Ngrams", 0.0, None)
+
+
+def test_body_that_computes_something_else_is_kept(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(body_of_no_text_op, True, 1)
+    result = check(tensorflow, path, WORDS)
+    (composite,) = result.report.composites
+    assert composite.outcome == "inlined"
+    assert "it computes something else" in (composite.reason or "")
+
+
+def test_refused_composite_is_kept(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(body_of_no_text_op, False, 2)
+    result = check(tensorflow, path, WORDS)
+    (composite,) = result.report.composites
+    assert composite.reason == "result 0 is string[?,3], that of Ngrams of width 2 string[?,2]"
+    with pytest.raises(NotFusedError, match="that of Ngrams of width 2"):
+        litefuse.convert(path, require_fused=["tftext:Ngrams"])
+
+
+def other_composite(tf: Any, body_of_text_ops: bool) -> Any:
+    @tf.function(experimental_implements='name: "tftext:UnicodeScriptTokenizer"')
+    def func(text: Any) -> Any:
+        return tf.strings.lower(text) if body_of_text_ops else tf.reverse(text, [0])
+
+    return serving(tf, lambda text: {"text": func(text)}, tf.TensorSpec([None], tf.string, name="text"))
+
+
+def test_others_of_tensorflow_text_are_reported(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(other_composite, False)
+    result = litefuse.convert(path)
+    (composite,) = result.report.composites
+    assert composite.outcome == "inlined"
+    assert composite.reason == "no fusion is registered for 'tftext:UnicodeScriptTokenizer'"
+    path = tensorflow.save(other_composite, True)
+    with pytest.raises(UnsupportedOpsError, match="StringLower"):
+        litefuse.convert(path)
+
+
+def test_form_builtin_cannot_be_had(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(body_of_no_text_op, False, 1)
+    result = check(tensorflow, path, WORDS, composites="builtin")
+    (composite,) = result.report.composites
+    assert composite.reason == "its form was chosen to be builtin, and its fusion gives tftext:Ngrams"
+
+
+def test_the_same_model_again_and_again(tensorflow: TensorFlow) -> None:
+    model = litefuse.convert(tensorflow.save(joining, 2, " ")).model_bytes
+    random = np.random.default_rng(3)
+    calls: list[Any] = []
+    for _ in range(20):
+        words = [" ".join(["ab"] * random.integers(0, 5)).encode() for _ in range(random.integers(1, 6))]
+        calls.append(("serving_default", {"text": strings(words)}))
+    for (_, inputs), outputs in zip(calls, run_calls(model, calls, kernel_pack=True), strict=True):
+        counts = [max(len(text.split()) - 1, 0) for text in inputs["text"]]
+        assert outputs["splits"].tolist() == [0, *np.cumsum(counts).tolist()]
+        assert outputs["values"].tolist() == [b"ab ab"] * sum(counts)
