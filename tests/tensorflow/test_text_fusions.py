@@ -13,6 +13,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import NotFusedError, UnsupportedOpsError
+from litefuse.saved_model.messages import SavedModel
 from tests.tensorflow.checking import check, custom_options, op_counts, run_calls
 
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ def test_refused_composite_is_kept(tensorflow: TensorFlow) -> None:
 def other_composite(tf: Any, body_of_text_ops: bool) -> Any:
     @tf.function(experimental_implements='name: "tftext:UnicodeScriptTokenizer"')
     def func(text: Any) -> Any:
-        return tf.strings.lower(text) if body_of_text_ops else tf.reverse(text, [0])
+        return tf.strings.lower(text) if body_of_text_ops else tf.gather(text, [0, 0])
 
     return serving(tf, lambda text: {"text": func(text)}, tf.TensorSpec([None], tf.string, name="text"))
 
@@ -282,3 +283,27 @@ def test_the_same_model_again_and_again(tensorflow: TensorFlow) -> None:
         counts = [max(len(text.split()) - 1, 0) for text in inputs["text"]]
         assert outputs["splits"].tolist() == [0, *np.cumsum(counts).tolist()]
         assert outputs["values"].tolist() == [b"ab ab"] * sum(counts)
+
+
+def test_body_of_ops_that_tensorflow_does_not_have(tensorflow: TensorFlow) -> None:
+    # As TensorFlow Text's are, whose definitions the SavedModel brings.
+    path = tensorflow.save(tokenizing, [None], "attributes")
+    file = path / "saved_model.pb"
+    model = SavedModel.FromString(file.read_bytes())
+    (graph,) = model.meta_graphs
+    nodes = [node for function in graph.graph_def.library.function for node in function.node_def]
+    splits = [node for node in nodes if node.op == "StringSplitV2"]
+    assert splits
+    for node in splits:
+        node.op = "TFText>Split"
+    for op in graph.meta_info_def.stripped_op_list.op:
+        if op.name == "StringSplitV2":
+            op.name = "TFText>Split"
+    file.write_bytes(model.SerializeToString())
+
+    result = litefuse.convert(path)
+    (composite,) = result.report.composites
+    assert composite.fused_into == "tftext:WhitespaceTokenizer"
+    assert "LiteRT has no op for TFText>Split" in (composite.unchecked or "")
+    (outputs,) = run_calls(result.model_bytes, [("serving_default", batches()[0])], kernel_pack=True)
+    assert outputs["tokens"].tolist() == [b"small", b"medium", b"large"]
