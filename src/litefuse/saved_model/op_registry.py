@@ -1,6 +1,6 @@
 """TensorFlow's op definitions, shipped with litefuse.
 
-A SavedModel strips attributes that equal their op's default, and lists only the ops of its top-level graph: to import a
+A SavedModel strips attributes that equal their op's default, and need not list all ops of its functions: to import a
 function one needs the definitions of all ops. They were dumped from TensorFlow by ``scripts/dump_op_registry.py``.
 """
 
