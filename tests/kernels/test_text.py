@@ -254,6 +254,7 @@ WRONG_ROW_SPLITS: list[Any] = [
     ([[0, 1], [0, 1, 3]], "row_splits 0 ends with 1, not with 2"),
     ([[0, 2], [0, -1, 3]], "row_splits 1 falls from 0 to -1"),
     ([[0, 1 << 40, 3]], "row_splits 0 falls"),
+    ([[0, 2**63 - 1, -2, 3]], "row_splits 0 falls from 9223372036854775807 to -2"),
     ([[]], "row_splits 0 must be of rank 1 with one element or more"),
 ]
 

@@ -40,7 +40,7 @@ def check_row_splits(name: str, splits: npt.NDArray[Any], size: int) -> None:
         raise KernelError(f"{name} begins with {splits[0]}, not 0")
     if splits[-1] != size:
         raise KernelError(f"{name} ends with {splits[-1]}, not with {size}, the number of what it splits")
-    falls = np.flatnonzero(np.diff(splits) < 0)
+    falls = np.flatnonzero(splits[1:] < splits[:-1])
     if len(falls):
         at = falls[0]
         raise KernelError(f"{name} falls from {splits[at]} to {splits[at + 1]} after position {at}")
