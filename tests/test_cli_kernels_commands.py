@@ -72,6 +72,8 @@ def test_list_as_json(kernel_file: Path) -> None:
     assert all(each["dtypes"] for each in listed if each["source"] == "litefuse")
     native = {each["op"] for each in listed if each["form"] == "native"}
     assert ("ExtractImagePatches" in native) == (native_library() is not None)
+    text = [(each["form"], each["dtypes"]) for each in listed if each["op"] == "tftext:Ngrams"]
+    assert text == [("numpy", ["string"])]
 
 
 def test_list_names_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from litefuse.fusions.form import CompositeForms
 from litefuse.fusions.fusion import unpickle_registered
 from litefuse.importer import EntryPoint, default_signatures, import_saved_model
 from litefuse.job import ConversionJob
-from litefuse.kernels import PACK
+from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.passes.call_graph import functions
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
@@ -157,6 +157,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         op_counts=summary.op_counts,
         custom_ops=summary.custom_ops,
         pack_kernels=tuple(name for name in summary.custom_ops if name in PACK),
+        python_kernels=tuple(name for name in summary.custom_ops if name in PYTHON_ONLY),
         lacking_ops=_lacking_ops(decomposed, emitted),
         size=job.output.stat().st_size,
         timings=steps.timings,

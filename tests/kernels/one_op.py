@@ -34,7 +34,7 @@ def run(
 
     Args:
         op: The op's name.
-        inputs: Its inputs.
+        inputs: Its inputs; strings as an array of objects, a scalar one as an array of numpy's own bytes.
         outputs: The dtypes of its outputs.
         options: Its options, written as a flexbuffer map unless they are bytes.
         form: Which kernel runs: ``numpy`` or ``native``.
@@ -45,7 +45,7 @@ def run(
     tensors = [
         graph.tensor(f"constant_{place}", array.shape, array.dtype, value=array)
         if place in constants
-        else graph.input(f"input_{place}", array.shape, array.dtype)
+        else graph.input(f"input_{place}", array.shape, object if array.dtype.kind == "S" else array.dtype)
         for place, array in enumerate(arrays)
     ]
     results = [graph.output(f"output_{place}", [], dtype) for place, dtype in enumerate(outputs)]

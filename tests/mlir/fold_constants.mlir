@@ -69,3 +69,15 @@ func.func @main(%x: tensor<?x?x?xf32>, %y: tensor<2xf32>) -> (tensor<?x8x3xf32>,
   %2 = "tf.EnsureShape"(%y) {shape = #tf_type.shape<?>} : (tensor<2xf32>) -> tensor<2xf32>
   return %0, %1, %2 : tensor<?x8x3xf32>, tensor<?x?x3xf32>, tensor<2xf32>
 }
+
+// -----
+// RUN: fold-constants
+// What is returned keeps its type, on which the caller counts.
+// CHECK-LABEL: func.func @main() -> tensor<?xi64>
+// CHECK: tf.Pack
+func.func @main() -> tensor<?xi64> {
+  %a = "tf.Const"() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %b = "tf.Const"() {value = dense<4> : tensor<i64>} : () -> tensor<i64>
+  %0 = "tf.Pack"(%a, %b) {axis = 0 : i64} : (tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  return %0 : tensor<?xi64>
+}

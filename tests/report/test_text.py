@@ -67,6 +67,12 @@ def test_report_as_text() -> None:
     assert str(REPORT) == TEXT
 
 
+def test_a_kernel_that_is_in_python_only() -> None:
+    text = report_text(replace(REPORT, python_kernels=("CropAndResize",)))
+    assert "  CropAndResize  1 op   litefuse's pack has the kernel, in Python only\n" in text
+    assert json.loads(json.dumps(replace(REPORT, python_kernels=("my_op",)).to_json()))["python_kernels"] == ["my_op"]
+
+
 def test_time_of_every_step_on_demand() -> None:
     assert report_text(REPORT, timings=True) == (
         f"{TEXT}\n\nTime by step\n  step        ms\n  read     500.0\n  lower  1,250.0"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from litefuse.saved_model import DataType, op_registry
+from litefuse.saved_model.messages import AttrValue, OpDef
 
 
 def test_registry_is_read_once() -> None:
@@ -50,6 +51,18 @@ def test_defaults() -> None:
     assert registry.defaults("ArgMax")["output_type"].type == DataType.INT64
     assert registry.defaults("NoSuchOp") == {}
     assert registry.defaults("Conv2D") is conv
+
+
+def test_definitions_of_other_libraries() -> None:
+    known = op_registry()
+    other = OpDef(name="TFText>Other", attr=[OpDef.AttrDef(name="n", type="int", default_value=AttrValue(i=3))])
+    registry = known.with_others([other, OpDef(name="MatMul", is_stateful=True)])
+    assert registry.get("TFText>Other") == other
+    assert registry.defaults("TFText>Other")["n"].i == 3
+    assert registry.get("MatMul") is known.get("MatMul")  # TensorFlow's own
+    assert len(registry) == len(known) + 1
+    assert "TFText>Other" not in known
+    assert known.with_others([OpDef(name="MatMul")]) is known
 
 
 def test_documentation_is_left_out() -> None:

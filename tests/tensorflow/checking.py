@@ -169,7 +169,7 @@ def custom_options(model: bytes) -> dict[str, list[dict[str, Any]]]:
     flexbuffers: Any = importlib.import_module("flatbuffers.flexbuffers")
     options: dict[str, list[dict[str, Any]]] = {}
     for _, name, op in _ops(model):
-        if op.customOptions is not None:
+        if op.customOptions is not None and len(op.customOptions):
             options.setdefault(name, []).append(flexbuffers.Loads(bytes(bytearray(op.customOptions))))
     return options
 

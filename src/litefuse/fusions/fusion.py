@@ -32,6 +32,7 @@ _FAMILIES = (
     "lstm_cell",
     "max_unpooling",
     "non_max_suppression",
+    "tftext",
 )
 
 

@@ -39,7 +39,7 @@ class FunctionImporter:
 
     Attributes:
         library: The functions by name.
-        registry: The definitions of TensorFlow's ops.
+        registry: The definitions of the ops.
         symbol: The module symbol of a function of the library; called once for every reference.
     """
 
@@ -130,7 +130,7 @@ class FunctionImporter:
             definition = callee.signature if callee is not None else self.registry.get(node.op)
             if definition is None:
                 raise GraphError(
-                    f"the op {node.op} is unknown: neither TensorFlow's registry nor the model's functions define it"
+                    f"the op {node.op} is unknown: neither TensorFlow's registry nor the SavedModel defines it"
                 )
             defaults = {
                 attr.name: attribute(attr.default_value)

@@ -84,7 +84,8 @@ class _ModuleImporter:
     def __init__(self, saved_model: SavedModel) -> None:
         self._library = saved_model.functions
         self._module = ir.Module.create()
-        self._functions = FunctionImporter(self._library, op_registry(), self._symbol)
+        registry = op_registry().with_others(saved_model.op_definitions)
+        self._functions = FunctionImporter(self._library, registry, self._symbol)
         self._symbols: dict[str, str] = {}  # the symbol of each library function that is imported or waits to be
         self._pending: list[str] = []
         self._current = ""  # the function that is being imported; exported functions are nobody's callee

@@ -18,9 +18,12 @@ from litefuse.kernels.linear_algebra import Cholesky, MatrixDeterminant, MatrixI
 from litefuse.kernels.max_pool_with_argmax import MaxPoolWithArgmax
 from litefuse.kernels.max_unpooling_2d import MaxUnpooling2D
 from litefuse.kernels.native import native_library
+from litefuse.kernels.ngrams import Ngrams
 from litefuse.kernels.pool_3d import AvgPool3D, MaxPool3D
 from litefuse.kernels.roll import Roll
+from litefuse.kernels.sgnn_projection import SgnnProjection
 from litefuse.kernels.unravel_index import UnravelIndex
+from litefuse.kernels.whitespace_tokenizer import WhitespaceTokenizer
 from litefuse.runtime.custom_op import CustomOp, kernels_by_name
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ __all__ = [
     "IRFFT",
     "IRFFT2D",
     "PACK",
+    "PYTHON_ONLY",
     "AvgPool3D",
     "Bincount",
     "Cholesky",
@@ -47,8 +51,11 @@ __all__ = [
     "MaxPool3D",
     "MaxPoolWithArgmax",
     "MaxUnpooling2D",
+    "Ngrams",
     "Roll",
+    "SgnnProjection",
     "UnravelIndex",
+    "WhitespaceTokenizer",
     "native_library",
 ]
 
@@ -74,9 +81,15 @@ PACK: Mapping[str, type[CustomOp]] = MappingProxyType(
             MaxPool3D,
             MaxPoolWithArgmax,
             MaxUnpooling2D,
+            Ngrams,
             Roll,
+            SgnnProjection,
             UnravelIndex,
+            WhitespaceTokenizer,
         ]
     )
 )
 """The kernels by the name of their op. ``custom_op`` registers a kernel that goes before the one here."""
+
+PYTHON_ONLY: frozenset[str] = frozenset(kernel.op_name for kernel in (Ngrams, SgnnProjection, WhitespaceTokenizer))
+"""The ops of the pack's kernels that have no native form: those of strings, which run in Python only."""

@@ -62,6 +62,9 @@ def _fold(function: func.FuncOp) -> bool:
             continue
         value = value.astype(dtype)
         attribute = ir.DenseElementsAttr.get(np.ascontiguousarray(value).reshape(value.shape))
+        # What is returned has the type that callers, or the turns of a loop, count on.
+        if attribute.type != result.type and any(use.owner.name == "func.return" for use in result.uses):
+            continue
         constant = ir.Operation.create(
             "tf.Const",
             results=[attribute.type],

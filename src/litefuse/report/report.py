@@ -84,6 +84,8 @@ class Report:
         op_counts: How often each op stands in the output, over all its subgraphs; custom ops by their names.
         custom_ops: The custom ops that the output needs kernels for.
         pack_kernels: Those of them whose kernels are in litefuse's pack.
+        python_kernels: Those of these whose kernels are in Python only, so that they run with litefuse's interpreter
+            and delegate but not on a device.
         lacking_ops: The TensorFlow ops that LiteRT lacks, and what became of them.
         size: The output's size in bytes.
         timings: Seconds for each step, in order.
@@ -96,6 +98,7 @@ class Report:
     op_counts: Mapping[str, int] = field(default_factory=dict[str, int])
     custom_ops: tuple[str, ...] = ()
     pack_kernels: tuple[str, ...] = ()
+    python_kernels: tuple[str, ...] = ()
     lacking_ops: tuple[LackingOpReport, ...] = ()
     size: int = 0
     timings: Mapping[str, float] = field(default_factory=dict[str, float])

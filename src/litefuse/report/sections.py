@@ -70,7 +70,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
             (
                 name,
                 count_of(report.op_counts.get(name, 0), "op"),
-                *(["litefuse's pack has the kernel"] if name in report.pack_kernels else []),
+                *_pack_notes(report, name),
             )
             for name in report.custom_ops
         ]
@@ -82,6 +82,12 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
         rows = [(step, f"{time * 1000:,.1f}") for step, time in report.timings.items()]
         sections.append(Section("Time by step", rows, headings=("step", "ms"), right=frozenset({1})))
     return sections
+
+
+def _pack_notes(report: Report, op: str) -> list[str]:
+    if op not in report.pack_kernels:
+        return []
+    return ["litefuse's pack has the kernel" + (", in Python only" if op in report.python_kernels else "")]
 
 
 def count_of(number: int, thing: str) -> str:

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from litefuse.errors import SavedModelError, SignatureError
 from litefuse.saved_model.captures import Asset, Capture, Constant, ResourceObject, Variable
 from litefuse.saved_model.dtypes import DataType
-from litefuse.saved_model.messages import FunctionDef, MetaGraphDef, NodeDef
+from litefuse.saved_model.messages import FunctionDef, MetaGraphDef, NodeDef, OpDef
 from litefuse.saved_model.messages import SavedModel as SavedModelProto
 from litefuse.saved_model.object_graph import ObjectGraph
 from litefuse.saved_model.regular_file import read_regular, resolve_inside
@@ -22,7 +22,7 @@ from litefuse.saved_model.signatures import INTERNAL_KEYS, Signature, SignatureR
 from litefuse.saved_model.variables import load_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
 __all__ = ["SavedModel", "load"]
 
@@ -38,6 +38,8 @@ class SavedModel:
         tags: The tags of the meta graph that was loaded.
         tensorflow_version: The release that saved it.
         functions: The function library by name.
+        op_definitions: The definitions of the ops that it uses, among them those of other libraries than TensorFlow, as
+            the process that saved it had them.
         signatures: The signatures that can be used, by key, in alphabetical order.
         variables: The variables by their node in the object graph.
         constants: The captured constants, in the same way.
@@ -50,6 +52,7 @@ class SavedModel:
     tags: frozenset[str]
     tensorflow_version: str
     functions: Mapping[str, FunctionDef] = field(repr=False)
+    op_definitions: Sequence[OpDef] = field(repr=False)
     signatures: Mapping[str, Signature]
     variables: Mapping[int, Variable] = field(repr=False)
     constants: Mapping[int, Constant] = field(repr=False)
@@ -215,6 +218,7 @@ class _Loader:
             tags=frozenset(self.meta_graph.meta_info_def.tags),
             tensorflow_version=self.meta_graph.meta_info_def.tensorflow_version,
             functions=MappingProxyType(functions),
+            op_definitions=tuple(self.meta_graph.meta_info_def.stripped_op_list.op),
             signatures=MappingProxyType(signatures),
             variables=MappingProxyType(load_variables(self.folder, graph, paths)),
             constants=MappingProxyType(self._constants(graph, nodes)),

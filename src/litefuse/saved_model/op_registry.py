@@ -1,6 +1,6 @@
 """TensorFlow's op definitions, shipped with litefuse.
 
-A SavedModel strips attributes that equal their op's default, and lists only the ops of its top-level graph: to import a
+A SavedModel strips attributes that equal their op's default, and need not list all ops of its functions: to import a
 function one needs the definitions of all ops. They were dumped from TensorFlow by ``scripts/dump_op_registry.py``.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from litefuse.saved_model.messages import AttrValue, OpDef, OpRegistryFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["OpRegistry", "op_registry"]
 
@@ -45,6 +45,15 @@ class OpRegistry:
             defaults = {attr.name: attr.default_value for attr in attrs if attr.HasField("default_value")}
             self._defaults[name] = defaults
         return defaults
+
+    def with_others(self, definitions: Iterable[OpDef]) -> OpRegistry:
+        """A registry that has these as well, but for ops that it knows already.
+
+        A SavedModel brings the definitions of the ops that the process that wrote it had from elsewhere, such as
+        TensorFlow Text's.
+        """
+        others = {op.name: op for op in definitions if op.name not in self._ops}
+        return OpRegistry(self.tensorflow_version, {**self._ops, **others}) if others else self
 
     def __contains__(self, name: object) -> bool:
         return name in self._ops

@@ -131,4 +131,4 @@ def _difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float | 
 
 
 def _first_line(error: LitefuseError) -> str:
-    return str(error).splitlines()[0]
+    return str(error).splitlines()[0].rstrip(":")
