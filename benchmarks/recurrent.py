@@ -46,13 +46,9 @@ def make(folder: Path, layer: str, units: int, steps: int) -> None:
         made = getattr(keras.layers, layer)(units, return_sequences=True, bias_initializer="random_normal")
         model = keras.Model(inputs, made(inputs))
         module = tf.Module()
-        module.weights = [tf.Variable(value) for value in model.get_weights()]
         module.variables_of_model = model.variables
-        module.serve = tf.function(
-            lambda x, model=model: {"y": model(x)},
-            input_signature=[tf.TensorSpec((1, steps, units), tf.float32, name="x")],
-            autograph=False,
-        )
+        spec = tf.TensorSpec((1, steps, units), tf.float32, name="x")
+        module.serve = tf.function(model, input_signature=[spec], autograph=False)
         tf.saved_model.save(module, str(folder / name), signatures={"serving_default": module.serve})
     stock = tf.lite.TFLiteConverter.from_saved_model(str(folder / "model")).convert()
     (folder / "stock.tflite").write_bytes(stock)

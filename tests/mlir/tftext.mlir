@@ -37,6 +37,7 @@ func.func private @whitespace_tokenizer_rank0(%text: tensor<!tf_type.string>) ->
 
 // -----
 // RUN: fuse-composites
+// REASON: the text is string[?,?,?]; WhitespaceTokenizer takes string of rank 0, 1 or 2
 // CHECK-LABEL: func.func private @of_rank_3
 // CHECK-NEXT: "tf.Body"
 func.func private @of_rank_3(%text: tensor<?x?x?x!tf_type.string>) -> tensor<?x!tf_type.string>
@@ -70,6 +71,7 @@ func.func private @ngrams_ragged_rank_2(%values: tensor<?x!tf_type.string>, %out
 
 // -----
 // RUN: fuse-composites
+// REASON: it needs the attribute width
 // CHECK-LABEL: func.func private @without_width
 // CHECK-NEXT: "tf.Body"
 func.func private @without_width(%values: tensor<?x!tf_type.string>) -> tensor<?x!tf_type.string>
@@ -105,6 +107,7 @@ func.func private @sgnn_projection_of_floats(%values: tensor<?x!tf_type.string>,
 
 // -----
 // RUN: fuse-composites
+// REASON: the result is float32[?,4], that of SgnnProjection float32[?,3]
 // CHECK-LABEL: func.func private @of_other_seeds
 // CHECK-NEXT: "tf.Body"
 func.func private @of_other_seeds(%values: tensor<?x!tf_type.string>, %splits: tensor<?xi64>) -> tensor<?x4xf32>
@@ -115,6 +118,7 @@ func.func private @of_other_seeds(%values: tensor<?x!tf_type.string>, %splits: t
 
 // -----
 // RUN: fuse-composites
+// REASON: no fusion is registered for 'tftext:UnicodeScriptTokenizer'
 // CHECK-LABEL: func.func private @unknown_to_us
 // CHECK-NEXT: "tf.Body"
 func.func private @unknown_to_us(%text: tensor<?x!tf_type.string>) -> tensor<?x!tf_type.string>
