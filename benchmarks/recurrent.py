@@ -45,9 +45,12 @@ def make(folder: Path, layer: str, units: int, steps: int) -> None:
         inputs = keras.Input(batch_shape=(1, steps, units))
         made = getattr(keras.layers, layer)(units, return_sequences=True, bias_initializer="random_normal")
         model = keras.Model(inputs, made(inputs))
+        spec = tf.TensorSpec((1, steps, units), tf.float32, name="x")
+        if package == "keras":
+            model.export(str(folder / name), input_signature=[spec], verbose=False)
+            continue
         module = tf.Module()
         module.variables_of_model = model.variables
-        spec = tf.TensorSpec((1, steps, units), tf.float32, name="x")
         module.serve = tf.function(model, input_signature=[spec], autograph=False)
         tf.saved_model.save(module, str(folder / name), signatures={"serving_default": module.serve})
     stock = tf.lite.TFLiteConverter.from_saved_model(str(folder / "model")).convert()
