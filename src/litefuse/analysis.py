@@ -24,6 +24,7 @@ from litefuse.passes.pipeline import run_passes
 from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.variables import FreezeVariables, Verdict
+from litefuse.recognizers import RecognizeComposites
 from litefuse.report import CompositeReport, VariableReport
 from litefuse.saved_model import DataType
 from litefuse.verify.self_check import self_check
@@ -122,6 +123,7 @@ def analyze(
     run_mlir_passes(imported.module, "symbol-dce")
     fusion = [
         FreezeVariables(values, verdicts),
+        RecognizeComposites([]),
         FuseComposites(
             outcomes,
             self_check if check_fusions else None,
