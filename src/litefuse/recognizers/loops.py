@@ -112,9 +112,8 @@ def read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
         raise NotRecognized("its list of outputs is not as long as its inputs")
     if any(list(op.results[p].uses) for p in indices):
         raise NotRecognized("the number of its turns is used after it")
-    return StepLoop(
-        op, cond, body, inputs, input_list, output_list, source(write.operands[2]), every_step, states, kept, indices, steps
-    )
+    output = source(write.operands[2])
+    return StepLoop(op, cond, body, inputs, input_list, output_list, output, every_step, states, kept, indices, steps)
 
 
 def _position(value: ir.Value) -> int | None:

@@ -118,16 +118,16 @@ def _loop(
     )
     h, c = made.results[lstm.h], made.results[lstm.c]
     kind = ir.ShapedType(h.type)
-    steps = ir.ShapedType(inputs.type).shape[0] if loop.every_step else 1
+    given = ir.ShapedType(inputs.type)
+    steps = given.shape[0] if loop.every_step else 1
+    known = not loop.every_step or not given.is_dynamic_dim(0)
     outputs = ir.Operation.create(
         "tf.TensorListStack",
         [ir.RankedTensorType.get([steps, *kind.shape], kind.element_type)],
         [made.results[loop.output_list], _item_shape(h)],
         {
             **_element_type(h),
-            "num_elements": ir.IntegerAttr.get(
-                ir.IntegerType.get_signless(64), -1 if ir.ShapedType.is_dynamic_size(steps) else steps
-            ),
+            "num_elements": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), steps if known else -1),
         },
     )
     return [outputs.result, h, c]
@@ -201,9 +201,11 @@ def _outside(loop: StepLoop, value: ir.Value) -> ir.Value:
 
 
 def _copied(value: ir.Value) -> ir.Value:
+    """The same constant at the insertion point."""
     owner = value.owner
     assert not isinstance(owner, ir.Block)
-    return owner.clone(ip=ir.InsertionPoint.current).results[0]
+    attributes = {name: owner.attributes[name] for name in owner.attributes}
+    return ir.Operation.create("tf.Const", [value.type], [], attributes).result
 
 
 def _constant(value: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> ir.Value:
@@ -235,10 +237,7 @@ def _size(value: ir.Value) -> ir.Value:
         "tf.StridedSlice",
         [ir.RankedTensorType.get([], int32)],
         [shape, *(_constant(np.array([number], np.int32)) for number in (0, 1, 1))],
-        {
-            name: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(name == "shrink_axis_mask"))
-            for name in masks
-        },
+        {name: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(name == "shrink_axis_mask")) for name in masks},
     ).result
 
 

@@ -118,10 +118,8 @@ class Mismatch:
 
     def __str__(self) -> str:
         owner = self.found.owner
-        if isinstance(owner, ir.Block):
-            found = f"argument {ir.BlockArgument(self.found).arg_number}"
-        else:
-            found = node(owner)
+        block = isinstance(owner, ir.Block)
+        found = f"argument {ir.BlockArgument(self.found).arg_number}" if block else node(owner)
         return f"{found} is not {self.expected}"
 
 
