@@ -24,7 +24,8 @@ from litefuse.passes.pipeline import run_passes
 from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.variables import FreezeVariables, Verdict
-from litefuse.report import CompositeReport, VariableReport
+from litefuse.recognizers import Recognition, RecognizeComposites
+from litefuse.report import CompositeReport, LoopReport, VariableReport
 from litefuse.saved_model import DataType
 from litefuse.verify.self_check import self_check
 
@@ -72,10 +73,12 @@ class Analysis:
     Attributes:
         composites: One entry for each annotated function.
         variables: One entry for each variable, in the order of first use.
+        loops: One entry for each loop that was not recognised.
     """
 
     composites: tuple[CompositeReport, ...]
     variables: tuple[VariableReport, ...]
+    loops: tuple[LoopReport, ...]
 
 
 def analyze(
@@ -88,7 +91,7 @@ def analyze(
     check_custom_ops: bool = False,
     forms: CompositeForms | None = None,
 ) -> Analysis:
-    """Freezes the variables that are only read and fuses the composites; the module is changed in place.
+    """Freezes the variables that are only read, recognises composites and fuses them; the module is changed in place.
 
     Args:
         imported: The module.
@@ -109,6 +112,7 @@ def analyze(
         raise GraphError(f"the graph is not valid: {error}", where=str(source)) from error
     verdicts: list[Verdict] = []
     outcomes: list[Outcome] = []
+    recognitions: list[Recognition] = []
     passes = [
         LowerCase(),
         LowerConditions(),
@@ -122,6 +126,7 @@ def analyze(
     run_mlir_passes(imported.module, "symbol-dce")
     fusion = [
         FreezeVariables(values, verdicts),
+        RecognizeComposites(recognitions),
         FuseComposites(
             outcomes,
             self_check if check_fusions else None,
@@ -133,6 +138,7 @@ def analyze(
     return Analysis(
         composites=_composite_reports(outcomes),
         variables=tuple(_variable_report(verdict, imported) for verdict in verdicts),
+        loops=tuple(LoopReport(each.layer, each.reason) for each in recognitions if each.reason is not None),
     )
 
 

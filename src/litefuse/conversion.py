@@ -153,6 +153,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         source=str(job.source),
         signatures=tuple(entry.symbol for entry in imported.entry_points),
         composites=analysis.composites,
+        loops=analysis.loops,
         variables=analysis.variables,
         op_counts=summary.op_counts,
         custom_ops=summary.custom_ops,

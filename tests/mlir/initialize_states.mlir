@@ -32,16 +32,16 @@ func.func @filled(%dims: tensor<2xi32>) -> (tensor<?x2xf32>, tensor<?x2xf32>) {
 
 // -----
 // RUN: initialize-states
-// Other constants and values are copied: -0.0, computed in every call, is added to them.
+// Other constants and values are copied: broadcast to their own shape, which is computed in every call.
 // CHECK-LABEL: func.func @copied
 // CHECK: %[[V:.*]] = "tfl.pseudo_const"() <{value = dense<{{.*}}1.000000e+00, 2.000000e+00{{.*}}> : tensor<1x2xf32>}>
-// CHECK: %[[ZERO:.*]] = "tfl.pseudo_const"() <{value = dense<-0.000000e+00> : tensor<f32>}>
-// CHECK: %[[DIMS:.*]] = "tfl.pseudo_const"() <{value = dense<[1, 2]> : tensor<2xi32>}>
-// CHECK: %[[FILL:.*]] = "tfl.fill"(%[[DIMS]], %[[ZERO]])
-// CHECK: %[[H:.*]] = tfl.add %[[V]], %[[FILL]] {fused_activation_function = "NONE"}
+// CHECK: %[[DIMS:.*]] = "tfl.pack"(%{{.*}}, %{{.*}}) <{axis = 0 : i32, values_count = 2 : i32}> : (tensor<i32>, tensor<i32>) -> tensor<2xi32>
+// CHECK: %[[H:.*]] = "tfl.broadcast_to"(%[[V]], %[[DIMS]]) : (tensor<1x2xf32>, tensor<2xi32>) -> tensor<1x2xf32>
 // CHECK: %[[SHAPE:.*]] = "tfl.shape"(%arg0) : (tensor<?x2xf32>) -> tensor<2xi32>
-// CHECK: %[[FILLED:.*]] = "tfl.fill"(%[[SHAPE]],
-// CHECK: %[[C:.*]] = tfl.add %arg0, %[[FILLED]]
+// CHECK: %[[BATCH:.*]] = "tfl.strided_slice"(%[[SHAPE]],
+// CHECK: %[[UNITS:.*]] = "tfl.strided_slice"(%[[SHAPE]],
+// CHECK: %[[SIZES:.*]] = "tfl.pack"(%[[BATCH]], %[[UNITS]])
+// CHECK: %[[C:.*]] = "tfl.broadcast_to"(%arg0, %[[SIZES]])
 // CHECK: return %[[H]], %[[C]]
 func.func @copied(%x: tensor<?x2xf32>) -> (tensor<1x2xf32>, tensor<?x2xf32>) {
   %v = "tfl.pseudo_const"() {value = dense<[[1.0, 2.0]]> : tensor<1x2xf32>} : () -> tensor<1x2xf32>
@@ -55,7 +55,7 @@ func.func @copied(%x: tensor<?x2xf32>) -> (tensor<1x2xf32>, tensor<?x2xf32>) {
 // In a loop too, and other custom ops are left alone.
 // CHECK-LABEL: func.func @loop
 // CHECK: tfl.while
-// CHECK: %[[S:.*]] = tfl.add 
+// CHECK: %[[S:.*]] = "tfl.broadcast_to"(
 // CHECK: "tfl.custom"(%[[S]]) <{custom_code = "other"
 func.func @loop(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = "tfl.while"(%x) ({

@@ -30,6 +30,7 @@ _FAMILIES = (
     "embedding",
     "keras_lstm",
     "lstm_cell",
+    "lstm_loop",
     "max_unpooling",
     "non_max_suppression",
     "tftext",

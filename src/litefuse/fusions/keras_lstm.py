@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
     from litefuse.fusions.composite import Composite, TensorType
 
-__all__ = ["KerasLstm"]
+__all__ = ["KerasLstm", "random_layer_inputs"]
 
 # name and rank
 _ARGUMENTS = (
@@ -74,24 +74,37 @@ class KerasLstm(Fusion):
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator
     ) -> Sequence[npt.NDArray[Any]] | None:
-        time_major = composite.attributes["time_major"]
-        inputs, h, c, kernel, recurrent, bias = (kind.sizes for kind in composite.arg_types)
-        batch = inputs[1 if time_major else 0] or h[0] or c[0] or size
-        steps = inputs[0 if time_major else 1] or size
-        features, units = kernel[0] or 0, recurrent[0] or 0
+        return random_layer_inputs(composite.arg_types, size, random, time_major=composite.attributes["time_major"])
 
-        def normal(shape: Sequence[int | None], scale: float) -> npt.NDArray[Any]:
-            return random.normal(0, scale, [each or 0 for each in shape]).astype(np.float32)
 
-        # Weights that leave the gates where they are neither open nor shut, however many there are.
-        return [
-            normal([steps, batch, features] if time_major else [batch, steps, features], 1),
-            normal([batch, units], _STATE_SCALE / 10),
-            normal([batch, units], _STATE_SCALE),
-            normal(kernel, 1 / max(1, features) ** 0.5),
-            normal(recurrent, 1 / max(1, units) ** 0.5),
-            normal(bias, 1),
-        ]
+def random_layer_inputs(
+    kinds: Sequence[TensorType], size: int, random: np.random.Generator, *, time_major: bool
+) -> list[npt.NDArray[Any]]:
+    """Random values of inputs, h, c, kernel, recurrent kernel and maybe bias that leave nothing of a layer out.
+
+    Args:
+        kinds: Their types.
+        size: The size of unknown dimensions.
+        random: Where the values come from.
+        time_major: Whether the inputs have time first.
+    """
+    inputs, h, c, kernel, recurrent, *bias = (kind.sizes for kind in kinds)
+    batch = inputs[1 if time_major else 0] or h[0] or c[0] or size
+    steps = inputs[0 if time_major else 1] or size
+    features, units = kernel[0] or 0, recurrent[0] or 0
+
+    def normal(shape: Sequence[int | None], scale: float) -> npt.NDArray[Any]:
+        return random.normal(0, scale, [each or 0 for each in shape]).astype(np.float32)
+
+    # Weights that leave the gates where they are neither open nor shut, however many there are.
+    return [
+        normal([steps, batch, features] if time_major else [batch, steps, features], 1),
+        normal([batch, units], _STATE_SCALE / 10),
+        normal([batch, units], _STATE_SCALE),
+        normal(kernel, 1 / max(1, features) ** 0.5),
+        normal(recurrent, 1 / max(1, units) ** 0.5),
+        *(normal(shape, 1) for shape in bias),
+    ]
 
 
 def _is_diagonal(composite: Composite) -> bool:

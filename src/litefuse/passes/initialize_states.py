@@ -22,15 +22,14 @@ class InitializeStates:
     """Gives each state the ops that write its initial value in every call::
 
         %s = litefuse.initial_state(0.0)  -->  %s = tfl.fill(%dims, 0.0)
-        %s = litefuse.initial_state(%v)   -->  %s = tfl.add(%v, tfl.fill(tfl.shape(%v), -0.0))
+        %s = litefuse.initial_state(%v)   -->  %s = tfl.broadcast_to(%v, tfl.pack(%size0, %size1))
 
     An LSTM op updates its states in place, in what the flatbuffer calls variable tensors. One that an op writes is
     fresh in every call. One that is a constant is not: the file does not even hold its value, the runtime begins with
     zeros, and the next call goes on from where the last one stopped.
 
-    FILL is computed in every call even if its operands are constants; other ops of constants need not be, nor does the
-    engine keep them. So this pass comes after the engine, and adds what is not filled to a FILL. Adding -0.0 changes
-    no value.
+    FILL is computed in every call even if its operands are constants, and so is BROADCAST_TO a shape that is computed;
+    the engine would fold both. So this pass comes after it.
     """
 
     name: ClassVar[str] = "initialize-states"
@@ -68,6 +67,7 @@ def _operations(block: ir.Block) -> Iterator[ir.OpView]:
 
 def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
     producer = None if isinstance(value.owner, ir.Block) else value.owner
+    shaped = ir.ShapedType(kind)
     if producer is not None and producer.name == "tfl.fill":
         return _create("tfl.fill", [*producer.operands], kind)
     if producer is not None and producer.name in _CONSTANTS:
@@ -76,17 +76,33 @@ def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
             scalar = ir.DenseElementsAttr.get_splat(
                 ir.RankedTensorType.get([], constant.type.element_type), constant.get_splat_value()
             )
-            return _create("tfl.fill", [_shape(value, kind), _constant(scalar)], kind)
-    zero = _constant(ir.DenseElementsAttr.get(np.array(-0.0, np.float32)))
-    attributes: dict[str, ir.Attribute] = {"fused_activation_function": ir.StringAttr.get("NONE")}
-    return _create("tfl.add", [value, _create("tfl.fill", [_shape(value, kind), zero], kind)], kind, attributes)
+            dims = _constant(ir.DenseElementsAttr.get(np.array(shaped.shape, np.int32)))
+            return _create("tfl.fill", [dims, _constant(scalar)], kind)
+    return _create("tfl.broadcast_to", [value, _computed_shape(value, shaped.rank)], kind)
 
 
-def _shape(value: ir.Value, kind: ir.Type) -> ir.Value:
-    shaped = ir.ShapedType(kind)
-    if shaped.has_static_shape:
-        return _constant(ir.DenseElementsAttr.get(np.array(shaped.shape, np.int32)))
-    return _create("tfl.shape", [value], ir.RankedTensorType.get([shaped.rank], ir.IntegerType.get_signless(32)))
+def _computed_shape(value: ir.Value, rank: int) -> ir.Value:
+    """The shape of a value, packed from its elements: such that the runtime computes it when it is called, not before.
+
+    Only then does the op that gets it allocate its result itself. An op behind one whose result has a size that only
+    the call decides (a loop, Where) is prepared during the call, and then a variable tensor that the runtime was to
+    allocate has no memory: it crashes.
+    """
+    int32 = ir.IntegerType.get_signless(32)
+    shape = _create("tfl.shape", [value], ir.RankedTensorType.get([rank], int32))
+    flags = dict.fromkeys(("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask"), 0) | {"shrink_axis_mask": 1}
+    attributes: dict[str, ir.Attribute] = {name: ir.IntegerAttr.get(int32, flag) for name, flag in flags.items()}
+    sizes = [
+        _create(
+            "tfl.strided_slice",
+            [shape, *(_constant(ir.DenseElementsAttr.get(np.array([n], np.int32))) for n in (axis, axis + 1, 1))],
+            ir.RankedTensorType.get([], int32),
+            {**attributes, "offset": ir.BoolAttr.get(False)},
+        )
+        for axis in range(rank)
+    ]
+    packing = {"axis": ir.IntegerAttr.get(int32, 0), "values_count": ir.IntegerAttr.get(int32, rank)}
+    return _create("tfl.pack", sizes, ir.RankedTensorType.get([rank], int32), packing)
 
 
 def _constant(attribute: ir.DenseElementsAttr) -> ir.Value:

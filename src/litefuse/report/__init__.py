@@ -1,5 +1,5 @@
 """What was fused, what was not and why, and what else a conversion found out."""
 
-from litefuse.report.report import CompositeReport, LackingOpReport, Report, VariableReport
+from litefuse.report.report import CompositeReport, LackingOpReport, LoopReport, Report, VariableReport
 
-__all__ = ["CompositeReport", "LackingOpReport", "Report", "VariableReport"]
+__all__ = ["CompositeReport", "LackingOpReport", "LoopReport", "Report", "VariableReport"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-__all__ = ["CompositeReport", "LackingOpReport", "Report", "VariableReport"]
+__all__ = ["CompositeReport", "LackingOpReport", "LoopReport", "Report", "VariableReport"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,19 @@ class LackingOpReport:
 
 
 @dataclass(frozen=True)
+class LoopReport:
+    """A loop that was not recognised as a layer that has an op of its own, and stays a loop.
+
+    Attributes:
+        layer: The layer's name, from the loop's node.
+        reason: What of it is not as in such a layer.
+    """
+
+    layer: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class VariableReport:
     """What became of one variable.
 
@@ -79,7 +92,8 @@ class Report:
     Attributes:
         source: The model that was converted.
         signatures: The keys of its signatures.
-        composites: Every annotated function that the signatures reach.
+        composites: Every annotated function that the signatures reach, and every layer that was recognised.
+        loops: Every loop that was not recognised, outside of annotated functions.
         variables: Every variable that the signatures capture.
         op_counts: How often each op stands in the output, over all its subgraphs; custom ops by their names.
         custom_ops: The custom ops that the output needs kernels for.
@@ -94,6 +108,7 @@ class Report:
     source: str
     signatures: tuple[str, ...] = ()
     composites: tuple[CompositeReport, ...] = ()
+    loops: tuple[LoopReport, ...] = ()
     variables: tuple[VariableReport, ...] = ()
     op_counts: Mapping[str, int] = field(default_factory=dict[str, int])
     custom_ops: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Literal, TypeAlias
 
-from litefuse.report.report import CompositeReport, LackingOpReport, Report, VariableReport
+from litefuse.report.report import CompositeReport, LackingOpReport, LoopReport, Report, VariableReport
 
 __all__ = ["Judgement", "Section", "count_of", "op_section", "report_sections", "shape_text"]
 
@@ -60,6 +60,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
             ],
         ),
         _composite_section(report.composites),
+        *([_loop_section(report.loops)] if report.loops else []),
         _variable_section(report.variables),
         op_section(report.op_counts, "Ops"),
     ]
@@ -164,6 +165,17 @@ def _composite_section(composites: Sequence[CompositeReport]) -> Section:
         right=frozenset({2}),
         judgements=judgements,
     )
+
+
+def _loop_section(loops: Sequence[LoopReport]) -> Section:
+    rows: list[tuple[str, ...]] = []
+    for reason in dict.fromkeys(loop.reason for loop in loops):
+        alike = [loop.layer for loop in loops if loop.reason == reason]
+        listed = alike if len(alike) <= _LISTED + 1 else alike[:_LISTED]
+        rows += [(layer, f"not recognised as an LSTM: {reason}") for layer in listed]
+        if len(listed) < len(alike):
+            rows.append((f"and {len(alike) - len(listed):,} more", f"not recognised as an LSTM: {reason}"))
+    return Section(f"Loops: {len(loops):,}", rows)
 
 
 def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]:

@@ -283,7 +283,7 @@ def constant(value: ir.Value) -> int | list[int] | None:
 
 def is_variant(value: ir.Value) -> bool:
     """Whether a value is a variant, which a tensor list is."""
-    return str(ir.ShapedType(value.type).element_type).startswith("!tf_type.variant")
+    return "!tf_type.variant" in str(value.type)  # a left-out operand of a fused op has no shaped type
 
 
 def node(op: ir.OpView) -> str:

@@ -1,0 +1,203 @@
+"""Loops that make one list of another, as Keras runs a cell over the steps of its input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from litefuse.engine.mlir import func, ir
+from litefuse.passes.call_graph import callees, is_call, operations
+from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
+from litefuse.passes.tensor_lists.sizes import NumberRule, Size, Sizes, Unknown
+from litefuse.passes.tensor_lists.webs import constant
+from litefuse.recognizers.pattern import source
+
+__all__ = ["NotRecognized", "StepLoop", "read_loop"]
+
+
+class NotRecognized(Exception):  # noqa: N818  no error: the loop stays one
+    """Something is not what it was looked at for; the text says why."""
+
+
+@dataclass(frozen=True)
+class StepLoop:
+    """A loop over all items of a list, which carries states and writes its outputs into another list.
+
+    Attributes:
+        op: The ``tf.While``.
+        cond: Its condition.
+        body: Its body.
+        inputs: The tensor that the list of inputs was made of, time first, beside the op.
+        input_list: The position of the list of inputs among the loop variables.
+        output_list: The position of the list of outputs.
+        output: What the body writes into it.
+        every_step: Whether the output of every step is kept, or the last one alone.
+        states: The loop variables that change in their own way: by position, their values in the next turn.
+        kept: The positions of the loop variables that stay as they are.
+        indices: The positions of those that count the steps from 0.
+        steps: The positions of those that are the number of steps.
+    """
+
+    op: ir.OpView
+    cond: func.FuncOp
+    body: func.FuncOp
+    inputs: ir.Value
+    input_list: int
+    output_list: int
+    output: ir.Value
+    every_step: bool
+    states: Mapping[int, ir.Value]
+    kept: frozenset[int]
+    indices: frozenset[int]
+    steps: frozenset[int]
+
+    def argument(self, position: int) -> ir.Value:
+        """A loop variable's value in the body."""
+        return self.body.entry_block.arguments[position]
+
+    def is_input(self, value: ir.Value) -> bool:
+        """Whether a value in the body is this step's input."""
+        owner = value.owner
+        return not isinstance(owner, ir.Block) and owner.name == "tf.TensorListGetItem"
+
+    def stays(self, value: ir.Value) -> bool:
+        """Whether a value in the body is the same in every step: a constant, or a variable that the loop keeps."""
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            return ir.BlockArgument(value).arg_number in self.kept
+        return owner.name == "tf.Const"
+
+
+def read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
+    """The parts of a loop over the items of a list.
+
+    Raises:
+        NotRecognized: It is another loop.
+    """
+    cond, body = (by_symbol[symbol] for symbol in callees(op))
+    if cond.is_external or body.is_external:
+        raise NotRecognized("its body is not known")
+    arguments = list(body.entry_block.arguments)
+    following = [source(value) for value in list(body.entry_block.operations)[-1].operands]
+    kept = frozenset(p for p, value in enumerate(following) if value == arguments[p])
+    indices = frozenset(
+        p
+        for p, value in enumerate(following)
+        if _is_next(value, arguments[p]) and constant(source(op.operands[p])) == 0
+    )
+    writes = {p: write for p, value in enumerate(following) if (write := _write(value, arguments[p])) is not None}
+    _check_effects(body)
+    input_list = _input_list(body, kept, indices)
+    if len(writes) != 1:
+        raise NotRecognized(f"it writes into {len(writes)} lists, not 1")
+    ((output_list, write),) = writes.items()
+    states = {p: value for p, value in enumerate(following) if p not in kept | indices | writes.keys()}
+    made = _maker(op, input_list, "tf.TensorListFromTensor", "the list that it reads is not made of one tensor")
+    inputs = made.operands[0]
+    kind = ir.ShapedType(inputs.type)
+    if not kind.has_rank or not kind.rank:
+        raise NotRecognized("the rank of its inputs is not known")
+
+    sizes = Sizes(by_symbol, RULES, NUMBERS | _MORE_NUMBERS, {}, _first_turn)
+    count = sizes.size(inputs, 0)
+    steps = frozenset(p for p in kept if _is_scalar(op.operands[p]) and sizes.number(op.operands[p], None) == count)
+    _check_condition(cond, indices, steps, count)
+    index = source(write.operands[1])
+    reserved = _maker(op, output_list, "tf.TensorListReserve", "the list that it writes into is not an empty one")
+    length = sizes.number(reserved.operands[1], None)
+    every_step = _position(index) in indices
+    if not every_step and (constant(index) != 0 or length != 1):
+        raise NotRecognized("it does not write the output of each step in its place, nor the last one alone")
+    if every_step and length != count:
+        raise NotRecognized("its list of outputs is not as long as its inputs")
+    if any(list(op.results[p].uses) for p in indices):
+        raise NotRecognized("the number of its turns is used after it")
+    output = source(write.operands[2])
+    return StepLoop(op, cond, body, inputs, input_list, output_list, output, every_step, states, kept, indices, steps)
+
+
+def _position(value: ir.Value) -> int | None:
+    return ir.BlockArgument(value).arg_number if isinstance(value.owner, ir.Block) else None
+
+
+def _is_scalar(value: ir.Value) -> bool:
+    kind = ir.ShapedType(value.type)
+    return kind.has_rank and kind.rank == 0 and str(kind.element_type) in {"i32", "i64"}
+
+
+def _is_next(value: ir.Value, argument: ir.Value) -> bool:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in {"tf.Add", "tf.AddV2"}:
+        return False
+    a, b = (source(operand) for operand in owner.operands)
+    return (a == argument and constant(b) == 1) or (b == argument and constant(a) == 1)
+
+
+def _write(value: ir.Value, argument: ir.Value) -> ir.OpView | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "tf.TensorListSetItem" or source(owner.operands[0]) != argument:
+        return None
+    return owner
+
+
+def _check_effects(body: func.FuncOp) -> None:
+    for op in operations(body):
+        if is_call(op):
+            raise NotRecognized("it calls functions")
+        if not op.results and op.name not in {"func.return", "tf.NoOp"}:
+            raise NotRecognized(f"it has side effects ({op.name.removeprefix('tf.')})")
+
+
+def _input_list(body: func.FuncOp, kept: frozenset[int], indices: frozenset[int]) -> int:
+    lists: set[int] = set()
+    for op in operations(body):
+        if op.name != "tf.TensorListGetItem":
+            continue
+        position = _position(source(op.operands[0]))
+        if position is None or position not in kept or _position(source(op.operands[1])) not in indices:
+            raise NotRecognized("it reads items of a list out of turn")
+        lists.add(position)
+    if len(lists) != 1:
+        raise NotRecognized(f"it reads {len(lists)} lists, not 1")
+    return lists.pop()
+
+
+def _maker(op: ir.OpView, position: int, name: str, problem: str) -> ir.OpView:
+    owner = source(op.operands[position]).owner
+    if isinstance(owner, ir.Block) or owner.name != name:
+        raise NotRecognized(problem)
+    return owner
+
+
+def _check_condition(cond: func.FuncOp, indices: frozenset[int], steps: frozenset[int], count: Size) -> None:
+    """Raises NotRecognized unless the loop goes on exactly while an index is less than the number of steps."""
+    result = list(cond.entry_block.operations)[-1].operands[0]
+    for value in _conjuncts(source(result)):
+        owner = value.owner
+        if isinstance(owner, ir.Block) or owner.name != "tf.Less":
+            raise NotRecognized("its condition is not only that there are more steps")
+        index, bound = (source(operand) for operand in owner.operands)
+        if _position(index) not in indices or not (_position(bound) in steps or constant(bound) == count):
+            raise NotRecognized("it does not run over all items of its list")
+
+
+def _conjuncts(value: ir.Value) -> Iterator[ir.Value]:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "tf.LogicalAnd":
+        yield value
+        return
+    for operand in owner.operands:
+        yield from _conjuncts(source(operand))
+
+
+def _first_turn(value: ir.Value, call: ir.OpView) -> ir.Value:
+    del value, call
+    raise Unknown("it is computed in a loop")
+
+
+def _maximum_of_scalar(sizes: Sizes, op: ir.OpView, _index: int | None) -> Size | None:
+    """Keras takes the maximum over no dimensions of the number of steps."""
+    return sizes.number(op.operands[0], None) if _is_scalar(op.operands[0]) else None
+
+
+_MORE_NUMBERS: dict[str, NumberRule] = {"tf.Max": _maximum_of_scalar}

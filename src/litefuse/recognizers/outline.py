@@ -1,0 +1,245 @@
+"""Outlining: a recognised loop, with its lists, becomes a function that carries an annotation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from litefuse.engine.mlir import func, ir
+from litefuse.passes.call_graph import (
+    ORIGINAL_NAME,
+    create_call,
+    function_symbol,
+    functions,
+    original_name,
+    update_function_type,
+)
+from litefuse.passes.tensor_lists.webs import is_variant
+from litefuse.recognizers.loops import NotRecognized, StepLoop
+from litefuse.recognizers.lstm import LstmLoop
+
+__all__ = ["layer_name", "outline_lstm"]
+
+
+def layer_name(op: ir.OpView) -> str:
+    """The name of the layer that a loop is: that of its node, without what Keras adds to it."""
+    location = op.location
+    while isinstance(location, ir.CallSiteLoc):  # of an inlined function
+        location = location.callee
+    name = location.name_str if isinstance(location, ir.NameLoc) else op.name
+    return name.removesuffix("/while")
+
+
+def outline_lstm(module: ir.Module, lstm: LstmLoop, name: str) -> func.FuncOp:
+    """Moves a loop into a function that is annotated with ``name``, and calls it in the loop's place::
+
+        f(inputs [time, batch, n], h [batch, u], c [batch, u], kernel, recurrent kernel, bias if there is one)
+          -> (outputs [time or 1, batch, u], last h, last c)
+
+    The function holds the loop as it was, around copies of its body and condition that get the weights as arguments.
+
+    Raises:
+        NotRecognized: The loop needs something else of the function that it stands in.
+    """
+    loop = lstm.loop
+    op = loop.op
+    taken = [position for value in lstm.weights if (position := _argument_number(value)) is not None]
+    for position in loop.kept - loop.steps - {loop.input_list, *taken}:
+        if not _is_constant(op.operands[position]):
+            raise NotRecognized(f"it takes something that an LSTM does not (argument {position})")
+    constants = [value for value in lstm.weights if _argument_number(value) is None]
+    body = _with_constants_as_arguments(module, loop.body, constants)
+    cond = _with_constants_as_arguments(module, loop.cond, [], [value.type for value in constants])
+
+    with ir.InsertionPoint(op), op.location:
+        weights = [_outside(loop, value) for value in lstm.weights]
+        operands = [loop.inputs, op.operands[lstm.h], op.operands[lstm.c], *weights]
+        function = _function(module, loop, name, [value.type for value in operands])
+        arguments = list(function.entry_block.arguments)
+        inner = {lstm.h: arguments[1], lstm.c: arguments[2]}
+        inner |= {position: arguments[3 + lstm.weights.index(loop.argument(position))] for position in taken}
+        added = [arguments[3 + lstm.weights.index(value)] for value in constants]
+        with ir.InsertionPoint(function.entry_block):
+            results = _loop(lstm, arguments[0], inner, added, body, cond)
+            func.ReturnOp(results)
+        update_function_type(function)
+
+        call = create_call(function_symbol(function), [value.type for value in results], operands)
+        outputs, h, c = call.results
+        written = ir.Operation.create(
+            "tf.TensorListFromTensor", [op.results[loop.output_list].type], [outputs, _item_shape(h)], _element_type(h)
+        )
+    replacements = {lstm.h: h, lstm.c: c, loop.output_list: written.result}
+    replacements |= {position: op.operands[position] for position in loop.kept}
+    for position, value in replacements.items():
+        op.results[position].replace_all_uses_with(value)
+    op.operation.erase()
+    return function
+
+
+def _loop(
+    lstm: LstmLoop,
+    inputs: ir.Value,
+    inner: Mapping[int, ir.Value],
+    added: Sequence[ir.Value],
+    body: func.FuncOp,
+    cond: func.FuncOp,
+) -> list[ir.Value]:
+    """Emits the loop and its lists; what it returns is what the function returns."""
+    loop = lstm.loop
+    op = loop.op
+    count = _size(inputs)
+    length = count if loop.every_step else _constant(np.array(1, np.int32))
+    state = inner[lstm.h]
+    operands: list[ir.Value] = []
+    for position, value in enumerate(op.operands):
+        if position in inner:
+            operands.append(inner[position])
+        elif position == loop.input_list:
+            item = _item_shape(inputs, leading=1)
+            made = ir.Operation.create("tf.TensorListFromTensor", [value.type], [inputs, item], _element_type(inputs))
+            operands.append(made.result)
+        elif position == loop.output_list:
+            made = ir.Operation.create(
+                "tf.TensorListReserve", [value.type], [_item_shape(state), length], _element_type(state)
+            )
+            operands.append(made.result)
+        elif position in loop.steps and not _is_constant(value):
+            operands.append(_cast(count, value.type))
+        else:  # a constant: an index, or something that the loop keeps
+            operands.append(_copied(value))
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    for role, function in (("body", body), ("cond", cond)):
+        attributes[role] = ir.FlatSymbolRefAttr.get(function_symbol(function))
+    types = [result.type for result in op.results]
+    made = ir.Operation.create(
+        "tf.While", [*types, *(value.type for value in added)], [*operands, *added], attributes, loc=op.location
+    )
+    h, c = made.results[lstm.h], made.results[lstm.c]
+    kind = ir.ShapedType(h.type)
+    given = ir.ShapedType(inputs.type)
+    steps = given.shape[0] if loop.every_step else 1
+    known = not loop.every_step or not given.is_dynamic_dim(0)
+    outputs = ir.Operation.create(
+        "tf.TensorListStack",
+        [ir.RankedTensorType.get([steps, *kind.shape], kind.element_type)],
+        [made.results[loop.output_list], _item_shape(h)],
+        {
+            **_element_type(h),
+            "num_elements": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), steps if known else -1),
+        },
+    )
+    return [outputs.result, h, c]
+
+
+def _with_constants_as_arguments(
+    module: ir.Module, function: func.FuncOp, constants: Sequence[ir.Value], types: Sequence[ir.Type] = ()
+) -> func.FuncOp:
+    """A copy of a loop's function with more loop variables: some of its constants, or some that it does not use."""
+    copy = function.clone(ip=ir.InsertionPoint(function))
+    assert isinstance(copy, func.FuncOp)
+    copy.attributes["sym_name"] = ir.StringAttr.get(_free_symbol(module, f"{function_symbol(function)}.outlined"))
+    copy.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_name(function))
+    block = copy.entry_block
+    copies = dict(zip(_results(function), _results(copy), strict=True))
+    added: list[ir.Value] = []
+    for value in constants:
+        argument = block.add_argument(value.type, value.location)
+        copies[value].replace_all_uses_with(argument)
+        added.append(argument)
+    for kind in types:
+        block.add_argument(kind, copy.location)
+    if added:
+        terminator = list(block.operations)[-1]
+        returned = [*terminator.operands, *added]
+        with ir.InsertionPoint(terminator), terminator.location:
+            func.ReturnOp(returned)
+        terminator.operation.erase()
+    update_function_type(copy)
+    return copy
+
+
+def _results(function: func.FuncOp) -> list[ir.Value]:
+    return [result for op in function.entry_block.operations for result in op.results]
+
+
+def _function(module: ir.Module, loop: StepLoop, name: str, types: Sequence[ir.Type]) -> func.FuncOp:
+    """An annotated function without ops."""
+    layer = layer_name(loop.op)
+    with ir.InsertionPoint(loop.body):
+        function = func.FuncOp(
+            _free_symbol(module, f"{layer}.{name}"), ir.FunctionType.get(list(types), []), visibility="private"
+        )
+    function.attributes["tf._implements"] = ir.StringAttr.get(name)
+    function.attributes[ORIGINAL_NAME] = ir.StringAttr.get(layer)
+    function.add_entry_block()
+    return function
+
+
+def _free_symbol(module: ir.Module, symbol: str) -> str:
+    present = functions(module)
+    free, number = symbol, 0
+    while free in present:
+        number += 1
+        free = f"{symbol}.{number}"
+    return free
+
+
+def _argument_number(value: ir.Value) -> int | None:
+    return ir.BlockArgument(value).arg_number if isinstance(value.owner, ir.Block) else None
+
+
+def _is_constant(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Const"
+
+
+def _outside(loop: StepLoop, value: ir.Value) -> ir.Value:
+    """A weight beside the loop."""
+    position = _argument_number(value)
+    return _copied(value) if position is None else loop.op.operands[position]
+
+
+def _copied(value: ir.Value) -> ir.Value:
+    """The same constant at the insertion point."""
+    owner = value.owner
+    assert not isinstance(owner, ir.Block)
+    attributes = {name: owner.attributes[name] for name in owner.attributes}
+    return ir.Operation.create("tf.Const", [value.type], [], attributes).result
+
+
+def _constant(value: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> ir.Value:
+    attribute = ir.DenseElementsAttr.get(value)
+    return ir.Operation.create("tf.Const", [attribute.type], [], {"value": attribute}).result
+
+
+def _item_shape(value: ir.Value, leading: int = 0) -> ir.Value:
+    """The shape of a list's items, -1 for what is not known, from a value's type without its leading dimensions."""
+    kind = ir.ShapedType(value.type)
+    sizes = [-1 if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in range(leading, kind.rank)]
+    return _constant(np.array(sizes, np.int32))
+
+
+def _element_type(value: ir.Value) -> dict[str, ir.Attribute]:
+    assert not is_variant(value)
+    return {"element_dtype": ir.TypeAttr.get(ir.ShapedType(value.type).element_type)}
+
+
+def _size(value: ir.Value) -> ir.Value:
+    """The size of the first dimension, an int32 scalar."""
+    kind = ir.ShapedType(value.type)
+    if not kind.is_dynamic_dim(0):
+        return _constant(np.array(kind.shape[0], np.int32))
+    int32 = ir.IntegerType.get_signless(32)
+    shape = ir.Operation.create("tf.Shape", [ir.RankedTensorType.get([kind.rank], int32)], [value]).result
+    masks = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
+    return ir.Operation.create(
+        "tf.StridedSlice",
+        [ir.RankedTensorType.get([], int32)],
+        [shape, *(_constant(np.array([number], np.int32)) for number in (0, 1, 1))],
+        {name: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(name == "shrink_axis_mask")) for name in masks},
+    ).result
+
+
+def _cast(value: ir.Value, kind: ir.Type) -> ir.Value:
+    return value if value.type == kind else ir.Operation.create("tf.Cast", [kind], [value]).result

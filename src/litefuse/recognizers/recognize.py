@@ -1,0 +1,81 @@
+"""The pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from litefuse.engine.mlir import func, ir
+from litefuse.fusions.annotation import read_annotation
+from litefuse.passes.call_graph import callees, functions, is_public, operations
+from litefuse.recognizers.loops import NotRecognized, read_loop
+from litefuse.recognizers.lstm import recognize_lstm
+from litefuse.recognizers.outline import layer_name, outline_lstm
+
+__all__ = ["Recognition", "RecognizeComposites"]
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """What was seen in one loop.
+
+    Attributes:
+        layer: The layer's name, from the loop's node.
+        name: The annotation that it got; None if it was not recognised.
+        reason: Why it was not.
+    """
+
+    layer: str
+    name: str | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class RecognizeComposites:
+    """Makes a composite, an annotated function, of each loop that is an LSTM layer::
+
+        %in = tf.TensorListFromTensor(%x)                       %call:3 = call @layer(%x, %h, %c, %kernel, ...)
+        %out = tf.TensorListReserve(...)                   -->  %list = tf.TensorListFromTensor(%call#0)
+        %r:7 = tf.While(0, %n, 0, %out, %h, %c, %in)            %y = tf.TensorListStack(%list)
+        %y = tf.TensorListStack(%r#3)                           func @layer attributes {tf._implements = "lstm_loop"}
+
+    The loop itself is the function's body, so that what is not fused computes what it did. Loops in annotated functions
+    are left alone: those functions say themselves what they are.
+
+    Attributes:
+        found: Filled with one entry for each loop.
+    """
+
+    name: ClassVar[str] = "recognize-composites"
+    found: list[Recognition]
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        modified = False
+        for symbol in _unannotated(by_symbol):
+            for op in operations(by_symbol[symbol]):
+                if op.name == "tf.While":
+                    modified |= self._recognize(module, op)
+        return modified
+
+    def _recognize(self, module: ir.Module, op: ir.OpView) -> bool:
+        layer = layer_name(op)
+        try:
+            outline_lstm(module, recognize_lstm(read_loop(op, functions(module))), "lstm_loop")
+        except NotRecognized as reason:
+            self.found.append(Recognition(layer, None, str(reason)))
+            return False
+        self.found.append(Recognition(layer, "lstm_loop"))
+        return True
+
+
+def _unannotated(by_symbol: Mapping[str, func.FuncOp]) -> list[str]:
+    """The functions that are run outside of any composite."""
+    found = [symbol for symbol, function in by_symbol.items() if is_public(function)]
+    for symbol in found:  # grows
+        for op in operations(by_symbol[symbol]):
+            for callee in callees(op):
+                if callee in by_symbol and callee not in found and read_annotation(by_symbol[callee]) is None:
+                    found.append(callee)
+    return found

@@ -1,0 +1,264 @@
+# pyright: reportUnknownLambdaType=false
+"""LSTM layers that nobody annotated: recognised in their loops, fused, and right in every call."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from tests.tensorflow import recurrent_models
+from tests.tensorflow.checking import check, normal, op_counts
+from tests.tensorflow.recurrent_models import FEATURES, UNITS, Case
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import litefuse
+    from tests.tensorflow.process import TensorFlow
+
+SEQUENCE = "UNIDIRECTIONAL_SEQUENCE_LSTM"
+
+# How many layers each has.
+FAMILIES = {
+    "backwards LSTM": 1,
+    "backwards_last LSTM": 1,
+    "bidirectional LSTM": 2,
+    "bidirectional_last LSTM": 2,
+    "bidirectional_sum LSTM": 2,
+    "cell LSTM": 1,
+    "dropout LSTM": 1,
+    "initial_state LSTM": 1,
+    "last LSTM": 1,
+    "no_bias LSTM": 1,
+    "return_state LSTM": 1,
+    "sequence LSTM": 1,
+    "stack LSTM": 2,
+    "stateful LSTM": 1,
+    "time_distributed LSTM": 1,
+}
+SIZES = [(None, None), (None, 6), (1, 6), (1, None)]
+
+
+def recognized() -> list[Case]:
+    """Every family once, with sizes in turn; two of them and all that Keras 2 does not annotate itself with more."""
+    cases = [
+        Case("keras", family, *SIZES[2 if family == "stateful LSTM" else number % 4])
+        for number, family in enumerate(FAMILIES)
+        if family not in {"sequence LSTM", "last LSTM", "time_distributed LSTM"}
+    ]
+    cases += [Case("keras", family, *sizes) for family in ("sequence LSTM", "last LSTM") for sizes in SIZES]
+    cases.append(Case("keras", "time_distributed LSTM", None, 6))
+    cases += [Case("tf_keras", family, None, None) for family in ("no_bias LSTM", "dropout LSTM", "cell LSTM")]
+    return cases
+
+
+def skip_without(framework: str) -> None:
+    if importlib.util.find_spec(framework) is None:
+        pytest.skip(f"{framework} is not installed")
+
+
+def fused_layers(result: litefuse.ConversionResult) -> int:
+    """How many recognised layers were fused; every one was checked."""
+    composites = [each for each in result.report.composites if each.name == "lstm_loop"]
+    for composite in composites:
+        assert (composite.outcome, composite.reason, composite.unchecked) == ("fused", None, None)
+        assert composite.error is not None
+        assert composite.error < 1e-5
+    count = sum(composite.call_sites for composite in composites)
+    assert op_counts(result.model_bytes)[SEQUENCE] == count
+    return count
+
+
+@pytest.mark.parametrize("case", recognized(), ids=str)
+def test_layer_is_fused(tensorflow: TensorFlow, case: Case) -> None:
+    skip_without("tf_keras" if case.framework == "tf_keras" else "keras")
+    result = check(tensorflow, tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case))
+    assert fused_layers(result) == FAMILIES[case.family]
+    counts = op_counts(result.model_bytes)
+    assert (
+        counts["WHILE"]
+        == counts["DYNAMIC_UPDATE_SLICE"]
+        == counts["FULLY_CONNECTED"] - (case.family == "time_distributed LSTM")
+        == 0
+    )
+
+
+@pytest.mark.parametrize(
+    "family", ["relu LSTM", "hard_sigmoid LSTM", "masked LSTM", "sequence GRU", "sequence SimpleRNN"]
+)
+def test_other_layer_stays_a_loop(tensorflow: TensorFlow, family: str) -> None:
+    case = Case("keras", family, None, None)
+    result = check(tensorflow, tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case))
+    assert result.report.composites == ()
+    assert op_counts(result.model_bytes)["WHILE"] == 1
+
+
+def export(_tf: Any, path: str, units: int, sequences: bool) -> None:
+    """A model as Keras itself exports it: the batch is open whatever the model says."""
+    keras = importlib.import_module("keras")
+    x = keras.Input((None, FEATURES), name="x")
+    bias = keras.initializers.RandomNormal(stddev=0.5, seed=1)
+    model = keras.Model(x, keras.layers.LSTM(units, return_sequences=sequences, bias_initializer=bias)(x))
+    model.export(path, verbose=False)
+
+
+@pytest.mark.parametrize("sequences", [False, True])
+@pytest.mark.parametrize("units", [1, 7])
+def test_export(tensorflow: TensorFlow, tmp_path: Path, units: int, sequences: bool) -> None:
+    tensorflow.call(export, str(tmp_path / "model"), units, sequences)
+    inputs = [normal({"x": (batch, time, FEATURES)})[0] for batch, time in ((1, 5), (3, 5), (3, 9), (1, 1))]
+    result = check(tensorflow, tmp_path / "model", inputs)
+    assert fused_layers(result) == 1
+    (composite,) = result.report.composites
+    assert "lstm" in composite.function
+    assert op_counts(result.model_bytes)["WHILE"] == 0
+
+
+def loop_model(tf: Any, kind: str) -> Any:
+    """A loop around TensorArrays whose step is that of an LSTM, or nearly so."""
+    random = np.random.default_rng(6)
+
+    def weight(*shape: int) -> Any:
+        return tf.Variable((random.standard_normal(shape) * 0.5).astype(np.float32))
+
+    kernel, recurrent, bias, peephole = (
+        weight(FEATURES, 4 * UNITS),
+        weight(UNITS, 4 * UNITS),
+        weight(4 * UNITS),
+        weight(UNITS),
+    )
+
+    def step(x: Any, h: Any, c: Any) -> tuple[Any, Any]:
+        z = bias + (tf.matmul(h, recurrent) + tf.matmul(x, kernel))
+        i, f, g, o = tf.split(z, 4, 1)
+        if kind == "gates in another order":
+            i, f, o, g = i, f, g, o
+        if kind == "peephole":
+            i = i + c * peephole
+        if kind == "another cell's input":
+            i = tf.split(tf.matmul(x, kernel), 4, 1)[0]
+        old, new = c * tf.sigmoid(f), tf.tanh(g) * tf.sigmoid(i)
+        c = old - new if kind == "difference" else tf.identity(new + old)
+        if kind == "clipped":
+            c = tf.clip_by_value(c, -1.0, 1.0)
+        return tf.tanh(c) * tf.sigmoid(h if kind == "output's own gate" else o), c
+
+    def serve(x: Any) -> dict[str, Any]:
+        items = tf.TensorArray(tf.float32, size=tf.shape(x)[1]).unstack(tf.transpose(x, [1, 0, 2]))
+        steps = tf.shape(x)[1]
+        outputs = tf.TensorArray(tf.float32, size=steps + 1 if kind == "longer" else steps, element_shape=[None, UNITS])
+        h = c = tf.zeros([tf.shape(x)[0], UNITS])
+        first = 1 if kind == "from the second step" else 0
+        last = steps - 1 if kind == "without the last step" else steps
+        stride = 2 if kind == "every other step" else 1
+
+        def body(t: Any, h: Any, c: Any, outputs: Any) -> Any:
+            position = steps - 1 - t if kind == "backwards" else t
+            h, c = step(items.read(position), h, c)
+            return t + stride, h, c, outputs.write(t, c if kind == "cell states" else h)
+
+        t, h, c, outputs = tf.while_loop(lambda t, *_: t < last, body, [first, h, c, outputs])
+        found = {"y": outputs.stack(), "h": h, "c": c}
+        return found | {"t": t} if kind == "counts" else found
+
+    module = tf.Module()
+    module.weights = [kernel, recurrent, bias, peephole]
+    module.serve = tf.function(
+        serve, input_signature=[tf.TensorSpec([None, None, FEATURES], name="x")], autograph=False
+    )
+    return module, {"serving_default": module.serve}
+
+
+def test_loop_written_by_hand(tensorflow: TensorFlow) -> None:
+    inputs = [normal({"x": (batch, time, FEATURES)})[0] for batch, time in ((1, 5), (3, 5), (2, 8))]
+    result = check(tensorflow, tensorflow.save(loop_model, "lstm"), inputs)
+    assert fused_layers(result) == 1
+    assert op_counts(result.model_bytes)["WHILE"] == 0
+
+
+ALMOST = [
+    "another cell's input",
+    "backwards",
+    "cell states",
+    "clipped",
+    "counts",
+    "difference",
+    "every other step",
+    "from the second step",
+    "gates in another order",
+    "longer",
+    "output's own gate",
+    "peephole",
+    "without the last step",
+]
+
+
+@pytest.mark.parametrize("kind", ALMOST)
+def test_almost_an_lstm_stays_a_loop(tensorflow: TensorFlow, kind: str) -> None:
+    inputs = [normal({"x": (batch, time, FEATURES)})[0] for batch, time in ((1, 5), (3, 5), (2, 8))]
+    result = check(tensorflow, tensorflow.save(loop_model, kind), inputs)
+    assert result.report.composites == ()
+    counts = op_counts(result.model_bytes)
+    assert (counts["WHILE"], counts[SEQUENCE]) == (1, 0)
+
+
+def test_form_can_be_chosen(tensorflow: TensorFlow) -> None:
+    case = Case("keras", "sequence LSTM", None, None)
+    path = tensorflow.save(recurrent_models.build, *case)
+    result = check(tensorflow, path, recurrent_models.inputs(case), composites={"lstm_loop": "inline"})
+    (composite,) = result.report.composites
+    assert (composite.outcome, composite.reason) == ("inlined", "its form was chosen to be inline")
+    assert op_counts(result.model_bytes)["WHILE"] == 1
+
+
+def layer(**options: Any) -> Any:
+    keras = importlib.import_module("keras")
+    made = keras.layers.LSTM(UNITS, **options)
+    made.build((None, None, FEATURES))
+    random = np.random.default_rng(3)
+    made.set_weights([(random.standard_normal(w.shape) * 0.5).astype(np.float32) for w in made.get_weights()])
+    return made
+
+
+def behind_open_sizes(tf: Any, kind: str) -> Any:
+    """Layers whose states or inputs have a size that only the call decides."""
+    lstm = layer(return_sequences=True)
+
+    def chosen(x: Any) -> Any:
+        return tf.gather(x, tf.where(x[:, 0, 0] > -1e9)[:, 0])
+
+    def states(x: Any) -> Any:
+        h = chosen(x)[:, 0, :]
+        h = tf.concat([h, h[:, :1]], 1)
+        h.set_shape([None, UNITS])
+        return h
+
+    kinds: dict[str, Callable[[Any], Any]] = {
+        "inputs": lambda x: lstm(chosen(x)),
+        "states": lambda x: lstm(x, initial_state=[states(x), 2.0 * states(x)]),
+        "loop": lambda x: lstm(
+            x,
+            initial_state=tf.while_loop(
+                lambda i, *_: i < 3, lambda i, h, c: (i + 1, tf.tanh(h + 0.5), c - h), [0, states(x), states(x)]
+            )[1:],
+        ),
+    }
+    module = tf.Module()
+    serve = tf.function(
+        lambda x: {"y": kinds[kind](x)}, input_signature=[tf.TensorSpec([None, None, FEATURES], name="x")]
+    )
+    module.serve = serve
+    module.tracked = list(serve.get_concrete_function().graph.variables)
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("kind", ["inputs", "states", "loop"])
+def test_sizes_that_the_call_decides(tensorflow: TensorFlow, kind: str) -> None:
+    inputs = [normal({"x": (batch, 6, FEATURES)})[0] for batch in (1, 3, 2, 1)]
+    result = check(tensorflow, tensorflow.save(behind_open_sizes, kind), inputs)
+    assert fused_layers(result) == 1
