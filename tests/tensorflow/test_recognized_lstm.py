@@ -137,7 +137,7 @@ def loop_model(tf: Any, kind: str) -> Any:
         z = bias + (tf.matmul(h, recurrent) + tf.matmul(x, kernel))
         i, f, g, o = tf.split(z, 4, 1)
         if kind == "gates in another order":
-            i, f, o, g = i, f, g, o
+            o, g = g, o
         if kind == "peephole":
             i = i + c * peephole
         if kind == "another cell's input":
