@@ -13,7 +13,7 @@ import numpy.typing as npt
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
-from litefuse.fusions.form import CompositeForms
+from litefuse.fusions.form import CompositeForms, RnnForm
 from litefuse.importer import ImportedModule
 from litefuse.importer.constants import elements_attribute
 from litefuse.passes.call_types import RefineCallTypes
@@ -73,7 +73,7 @@ class Analysis:
     Attributes:
         composites: One entry for each annotated function.
         variables: One entry for each variable, in the order of first use.
-        loops: One entry for each loop that was not recognised.
+        loops: One entry for each loop that stays one.
     """
 
     composites: tuple[CompositeReport, ...]
@@ -90,6 +90,7 @@ def analyze(
     check_fusions: bool,
     check_custom_ops: bool = False,
     forms: CompositeForms | None = None,
+    rnn: RnnForm = "auto",
 ) -> Analysis:
     """Freezes the variables that are only read, recognises composites and fuses them; the module is changed in place.
 
@@ -101,6 +102,7 @@ def analyze(
         check_fusions: Whether a fusion must pass its self-check.
         check_custom_ops: Whether also one of a composite that its author declared a custom op.
         forms: What the composites are to become; None: what their fusions make of them.
+        rnn: Which of the recurrent layers that nobody annotated are to be fused.
 
     Raises:
         GraphError: The module is not valid.
@@ -126,7 +128,7 @@ def analyze(
     run_mlir_passes(imported.module, "symbol-dce")
     fusion = [
         FreezeVariables(values, verdicts),
-        RecognizeComposites(recognitions),
+        RecognizeComposites(recognitions, rnn),
         FuseComposites(
             outcomes,
             self_check if check_fusions else None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.engine.process import run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError
-from litefuse.fusions.form import CompositeForm, CompositeForms
+from litefuse.fusions.form import RNN_FORMS, CompositeForm, CompositeForms, RnnForm
 from litefuse.fusions.fusion import pickle_registered
 from litefuse.job import ConversionJob
 
@@ -88,6 +88,7 @@ def convert(
     allow_custom_ops: bool | Collection[str] = False,
     builtins_only: bool = False,
     composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
+    rnn: RnnForm = "auto",
     require_fused: bool | Collection[str] = False,
     check_fusions: bool = True,
     check_custom_ops: bool = False,
@@ -113,6 +114,8 @@ def convert(
             ``custom``: a custom op of its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE of its name
             and attributes, which carries the body in LiteRT ops and runs anywhere, and which a kernel or an
             accelerator may claim; ``inline``: the ops of its body.
+        rnn: What recurrent layers that nobody annotated, but that are recognised, are to become: ``fused``, one op;
+            ``loop``, a loop; ``auto``, whichever is faster.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
         check_fusions: Apply a fusion only when it computes what the composite's body computes: both are run on random
             inputs in the stock runtime and compared. A composite that its author declared a custom op
@@ -141,6 +144,8 @@ def convert(
             "builtins_only forbids what allow_custom_ops allows",
             hint="Leave out one of the two (on the command line, --builtins-only or --allow-custom-ops).",
         )
+    if rnn not in RNN_FORMS:
+        raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
     folder = tempfile.TemporaryDirectory(prefix="litefuse-")
     job = ConversionJob(
         source=Path(model).absolute(),
@@ -150,6 +155,7 @@ def convert(
         allow_custom_ops=allowed,
         builtins_only=builtins_only,
         composites=CompositeForms.of(composites),
+        rnn=rnn,
         require_fused=_switch(require_fused, "require_fused"),
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,

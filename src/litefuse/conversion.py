@@ -110,6 +110,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         check_fusions=job.check_fusions,
         check_custom_ops=job.check_custom_ops,
         forms=job.composites,
+        rnn=job.rnn,
     )
     _check_names(job.composites, analysis.composites)
     _require_fused(job.require_fused, analysis.composites)

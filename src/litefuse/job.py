@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from litefuse.fusions.form import CompositeForms
+from litefuse.fusions.form import CompositeForms, RnnForm
 
 __all__ = ["ConversionJob"]
 
@@ -23,6 +23,7 @@ class ConversionJob:
         allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
         builtins_only: No custom op takes the place of an op that LiteRT lacks.
         composites: What the composites are to become.
+        rnn: Which of the recurrent layers that nobody annotated are to be fused.
         require_fused: Composites that must be fused: True for all, or names.
         check_fusions: Whether a fusion is applied only when it computes what the composite computes.
         check_custom_ops: Whether that also holds for composites that their author declared custom ops.
@@ -38,6 +39,7 @@ class ConversionJob:
     allow_custom_ops: bool | frozenset[str] = False
     builtins_only: bool = False
     composites: CompositeForms = field(default_factory=CompositeForms)
+    rnn: RnnForm = "auto"
     require_fused: bool | frozenset[str] = False
     check_fusions: bool = True
     check_custom_ops: bool = False

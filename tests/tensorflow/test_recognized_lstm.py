@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import litefuse
+from litefuse.errors import LitefuseError
     from tests.tensorflow.process import TensorFlow
 
 SEQUENCE = "UNIDIRECTIONAL_SEQUENCE_LSTM"
@@ -214,6 +215,36 @@ def test_form_can_be_chosen(tensorflow: TensorFlow) -> None:
     (composite,) = result.report.composites
     assert (composite.outcome, composite.reason) == ("inlined", "its form was chosen to be inline")
     assert op_counts(result.model_bytes)["WHILE"] == 1
+
+
+def of_many_units(tf: Any, steps: int) -> Any:
+    """Two layers that are faster as loops, of 200 and 60 units."""
+    keras = importlib.import_module("keras")
+    layers = [keras.layers.LSTM(units, return_sequences=True, bias_initializer="random_normal") for units in (200, 60)]
+    model = keras.Sequential([keras.Input((steps, FEATURES)), *layers])
+    spec = tf.TensorSpec([None, steps, FEATURES], tf.float32, name="x")
+    module = tf.Module()
+    module.layers_of_model = model.variables
+    module.serve = tf.function(lambda x: {"y": model(x)}, input_signature=[spec], autograph=False)  # pyright: ignore[reportUnknownLambdaType]
+    return module, {"serving_default": module.serve}
+
+
+@pytest.mark.parametrize(("steps", "rnn", "fused"), [(5, "auto", 0), (401, "auto", 1), (5, "fused", 2), (5, "loop", 0)])
+def test_the_faster_form_is_chosen(tensorflow: TensorFlow, steps: int, rnn: Any, fused: int) -> None:
+    path = tensorflow.save(of_many_units, steps)
+    result = check(tensorflow, path, normal({"x": (None, steps, FEATURES)}, batches=(1, 3)), rnn=rnn)
+    assert fused_layers(result) == fused
+    assert op_counts(result.model_bytes)["WHILE"] == 2 - fused
+    reasons = [loop.reason for loop in result.report.loops]
+    if rnn == "auto":
+        assert f"an LSTM of 200 units over {steps} steps: the loop is faster than the fused op" in reasons
+    if rnn == "loop":
+        assert "an LSTM of 60 units, left as it is by choice" in reasons
+
+
+def test_there_is_no_other_form(tmp_path: Path) -> None:
+    with pytest.raises(LitefuseError, match=r"no form 'slow' of recurrent layers(.|\n)*auto, fused, loop"):
+        litefuse.convert(tmp_path, rnn="slow")  # pyright: ignore[reportArgumentType]
 
 
 def layer(**options: Any) -> Any:

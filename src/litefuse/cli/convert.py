@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
-from litefuse.fusions.form import FORMS, CompositeForm
+from litefuse.fusions.form import FORMS, RNN_FORMS, CompositeForm, RnnForm
 
 __all__ = ["OptionalValueCommand", "convert"]
 
@@ -69,6 +69,13 @@ def convert(
             "body), inline (their body). May be repeated.",
         ),
     ] = None,
+    rnn: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(RNN_FORMS),
+            help="What recurrent layers become that nobody annotated: one op, a loop, or whichever is faster.",
+        ),
+    ] = "auto",
     require_fused: Annotated[
         str | None,
         typer.Option(
@@ -130,6 +137,7 @@ def convert(
             allow_custom_ops=_all_or_names(allow_custom_ops, "--allow-custom-ops"),
             builtins_only=builtins_only,
             composites=_forms(composites or []),
+            rnn=_rnn_form(rnn),
             require_fused=_all_or_names(require_fused, "--require-fused"),
             check_fusions=check_fusions,
             check_custom_ops=check_custom_ops,
@@ -160,6 +168,13 @@ def _forms(values: list[str]) -> dict[str, CompositeForm]:
             raise typer.BadParameter(f"--composites takes {', '.join(FORMS)}, or NAME= and one of these, not {value!r}")
         forms[name if equals else _ALL] = form
     return forms
+
+
+def _rnn_form(value: str) -> RnnForm:
+    for form in RNN_FORMS:
+        if form == value:
+            return form
+    raise typer.BadParameter(f"--rnn takes {', '.join(RNN_FORMS)}, not {value!r}")
 
 
 def _split(names: str) -> list[str]:

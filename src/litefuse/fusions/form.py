@@ -1,4 +1,4 @@
-"""What a composite is to become, as the user chose."""
+"""What composites and recurrent layers are to become, as the user chose."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["FORMS", "CompositeForm", "CompositeForms"]
+__all__ = ["FORMS", "RNN_FORMS", "CompositeForm", "CompositeForms", "RnnForm"]
 
 #: ``fuse``: what its fusion makes of it; ``builtin``: the same, if it is builtin ops; ``custom``: a custom op of its
 #: name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE of its name and attributes, with its body as
@@ -17,6 +17,11 @@ __all__ = ["FORMS", "CompositeForm", "CompositeForms"]
 CompositeForm: TypeAlias = Literal["fuse", "builtin", "custom", "keep", "inline"]
 
 FORMS: tuple[CompositeForm, ...] = get_args(CompositeForm)
+
+#: What recurrent layers that nobody annotated become: ``auto``: the faster of the two; ``fused``: one op; ``loop``.
+RnnForm: TypeAlias = Literal["auto", "fused", "loop"]
+
+RNN_FORMS: tuple[RnnForm, ...] = get_args(RnnForm)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,11 @@ from typing import ClassVar
 
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import read_annotation
+from litefuse.fusions.form import RnnForm
 from litefuse.passes.call_graph import callees, functions, is_public, operations
+from litefuse.recognizers.faster import lstm_loop_is_faster
 from litefuse.recognizers.loops import NotRecognized, read_loop
-from litefuse.recognizers.lstm import recognize_lstm
+from litefuse.recognizers.lstm import LstmLoop, recognize_lstm
 from litefuse.recognizers.outline import layer_name, outline_lstm
 
 __all__ = ["Recognition", "RecognizeComposites"]
@@ -23,7 +25,7 @@ class Recognition:
     Attributes:
         layer: The layer's name, from the loop's node.
         name: The annotation that it got; None if it was not recognised.
-        reason: Why it was not.
+        reason: Why it was not, or why it was left as it is.
     """
 
     layer: str
@@ -45,10 +47,12 @@ class RecognizeComposites:
 
     Attributes:
         found: Filled with one entry for each loop.
+        form: Which layers to make composites of: those that are faster as one op, all or none.
     """
 
     name: ClassVar[str] = "recognize-composites"
     found: list[Recognition]
+    form: RnnForm = "auto"
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -62,12 +66,28 @@ class RecognizeComposites:
     def _recognize(self, module: ir.Module, op: ir.OpView) -> bool:
         layer = layer_name(op)
         try:
-            outline_lstm(module, recognize_lstm(read_loop(op, functions(module))), "lstm_loop")
-        except NotRecognized as reason:
-            self.found.append(Recognition(layer, None, str(reason)))
+            lstm = recognize_lstm(read_loop(op, functions(module)))
+            reason = self._reason_to_leave(lstm)
+            if reason is None:
+                outline_lstm(module, lstm, "lstm_loop")
+        except NotRecognized as mismatch:
+            reason = f"not recognised as an LSTM: {mismatch}"
+        if reason is not None:
+            self.found.append(Recognition(layer, None, reason))
             return False
         self.found.append(Recognition(layer, "lstm_loop"))
         return True
+
+    def _reason_to_leave(self, lstm: LstmLoop) -> str | None:
+        units = ir.ShapedType(lstm.loop.argument(lstm.h).type).shape[1]
+        inputs = ir.ShapedType(lstm.loop.inputs.type)
+        steps = None if not inputs.has_rank or inputs.is_dynamic_dim(0) else inputs.shape[0]
+        if self.form == "loop":
+            return f"an LSTM of {units} units, left as it is by choice"
+        if self.form == "auto" and lstm_loop_is_faster(units, steps):
+            shown = "an unknown number of" if steps is None else steps
+            return f"an LSTM of {units} units over {shown} steps: the loop is faster than the fused op"
+        return None
 
 
 def _unannotated(by_symbol: Mapping[str, func.FuncOp]) -> list[str]:

@@ -55,11 +55,11 @@ class LackingOpReport:
 
 @dataclass(frozen=True)
 class LoopReport:
-    """A loop that was not recognised as a layer that has an op of its own, and stays a loop.
+    """A loop that stays a loop.
 
     Attributes:
         layer: The layer's name, from the loop's node.
-        reason: What of it is not as in such a layer.
+        reason: What of it is not as in a layer that has an op of its own, or why it is a loop nevertheless.
     """
 
     layer: str
@@ -93,7 +93,7 @@ class Report:
         source: The model that was converted.
         signatures: The keys of its signatures.
         composites: Every annotated function that the signatures reach, and every layer that was recognised.
-        loops: Every loop that was not recognised, outside of annotated functions.
+        loops: Every loop that stays one, outside of annotated functions.
         variables: Every variable that the signatures capture.
         op_counts: How often each op stands in the output, over all its subgraphs; custom ops by their names.
         custom_ops: The custom ops that the output needs kernels for.
