@@ -7,11 +7,15 @@
 // CHECK-DAG: %[[R:.*]] = "tf.Const"() <{value = dense<2.000000e+00> : tensor<2x8xf32>}>
 // CHECK-NOT: tf.While
 // CHECK: %[[CALL:.*]]:3 = "tf.StatefulPartitionedCall"(%[[X]], %[[H]], %[[C]], %[[K]], %[[R]], %[[B]])
-// CHECK-SAME: f = @[[LAYER:.*]]}> : (tensor<?x?x3xf32>, tensor<?x2xf32>, tensor<?x2xf32>, tensor<3x8xf32>, tensor<2x8xf32>, tensor<8xf32>) -> (tensor<?x?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>)
+// CHECK-SAME: f = @tf.While.lstm_loop}> : (tensor<?x?x3xf32>, tensor<?x2xf32>, tensor<?x2xf32>, tensor<3x8xf32>, tensor<2x8xf32>, tensor<8xf32>) -> (tensor<?x?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>)
 // CHECK: %[[LIST:.*]] = "tf.TensorListFromTensor"(%[[CALL]]#0, %{{.*}}) {element_dtype = f32}
 // CHECK: %[[STACK:.*]] = "tf.TensorListStack"(%[[LIST]],
 // CHECK: return %[[STACK]], %[[CALL]]#1, %[[CALL]]#2
-// CHECK: func.func private @"{{.*}}.lstm_loop"(%[[IN:.*]]: tensor<?x?x3xf32>, %[[H0:.*]]: tensor<?x2xf32>, %[[C0:.*]]: tensor<?x2xf32>, %[[KERNEL:.*]]: tensor<3x8xf32>, %[[RECURRENT:.*]]: tensor<2x8xf32>, %[[BIAS:.*]]: tensor<8xf32>) -> (tensor<?x?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>)
+// CHECK: func.func private @body.outlined(
+// CHECK-SAME: %[[INNER_K:[^:]*]]: tensor<3x8xf32>, %[[INNER_R:[^:]*]]: tensor<2x8xf32>) ->
+// CHECK: "tf.MatMul"(%{{.*}}, %[[INNER_K]])
+// CHECK: "tf.MatMul"(%{{.*}}, %[[INNER_R]])
+// CHECK: func.func private @tf.While.lstm_loop(%[[IN:.*]]: tensor<?x?x3xf32>, %[[H0:.*]]: tensor<?x2xf32>, %[[C0:.*]]: tensor<?x2xf32>, %[[KERNEL:.*]]: tensor<3x8xf32>, %[[RECURRENT:.*]]: tensor<2x8xf32>, %[[BIAS:.*]]: tensor<8xf32>) -> (tensor<?x?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>)
 // CHECK-SAME: tf._implements = "lstm_loop"
 // CHECK: %[[SHAPE:.*]] = "tf.Shape"(%[[IN]])
 // CHECK: %[[STEPS:.*]] = "tf.StridedSlice"(%[[SHAPE]],
@@ -21,10 +25,6 @@
 // CHECK: %[[LOOP:.*]]:9 = "tf.While"(%[[ZERO]], %[[STEPS]], %[[OUT]], %[[H0]], %[[C0]], %[[ITEMS]], %[[BIAS]], %[[KERNEL]], %[[RECURRENT]]) <{body = @body.outlined, cond = @cond.outlined
 // CHECK: %[[OUTPUTS:.*]] = "tf.TensorListStack"(%[[LOOP]]#2,
 // CHECK: return %[[OUTPUTS]], %[[LOOP]]#3, %[[LOOP]]#4
-// CHECK: func.func private @body.outlined(
-// CHECK-SAME: %[[INNER_K:[^:]*]]: tensor<3x8xf32>, %[[INNER_R:[^:]*]]: tensor<2x8xf32>) ->
-// CHECK: "tf.MatMul"(%{{.*}}, %[[INNER_K]])
-// CHECK: "tf.MatMul"(%{{.*}}, %[[INNER_R]])
 func.func public @main(%x: tensor<?x?x3xf32>, %h: tensor<?x2xf32>, %c: tensor<?x2xf32>, %b: tensor<8xf32>) -> (tensor<?x?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>) {
   %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
   %0 = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
