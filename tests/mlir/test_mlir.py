@@ -44,6 +44,7 @@ from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import FreezeVariables, InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
+from litefuse.recognizers import RecognizeComposites
 
 Values = dict[str, str]
 
@@ -75,6 +76,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
         {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}
     ),
     "outline-loops": lambda _o, _v: OutlineLoops(),
+    "recognize-composites": lambda _o, _v: RecognizeComposites([]),
     "refine-call-types": lambda _o, _v: RefineCallTypes(),
     "sink-handles": lambda _o, _v: SinkHandles(),
 }

@@ -74,6 +74,13 @@ def read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
     Raises:
         NotRecognized: It is another loop.
     """
+    try:
+        return _read_loop(op, by_symbol)
+    except Unknown as reason:
+        raise NotRecognized(f"the number of its steps is not known: {reason}") from reason
+
+
+def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
     cond, body = (by_symbol[symbol] for symbol in callees(op))
     if cond.is_external or body.is_external:
         raise NotRecognized("its body is not known")

@@ -142,10 +142,19 @@ def match(formula: Sequence[Pattern], values: Sequence[ir.Value]) -> Match | Mis
 
 
 def source(value: ir.Value) -> ir.Value:
-    """The value behind ops that only hand it on."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name in _COPIES:
-        value = value.owner.operands[0]
+    """The value behind ops that only hand it on, or multiply it by ones, as Keras 2 does for dropout."""
+    while not isinstance(value.owner, ir.Block):
+        op = value.owner
+        if op.name in _COPIES or (op.name == "tf.Mul" and _is_ones_like(op.operands[1], op.operands[0])):
+            value = op.operands[0]
+        else:
+            break
     return value
+
+
+def _is_ones_like(value: ir.Value, other: ir.Value) -> bool:
+    owner = value.owner
+    return not isinstance(owner, ir.Block) and owner.name == "tf.OnesLike" and owner.operands[0] == other
 
 
 class _Matcher:
@@ -183,7 +192,8 @@ class _Matcher:
         elif isinstance(pattern, _Part) and (whole := _whole(value, pattern.index, pattern.count)) is not None:
             yield from self._match(pattern.whole, source(whole), including)
         else:
-            self._fail(bound, value, str(pattern))
+            same = isinstance(pattern, _Op) and op is not None and op.name == pattern.name
+            self._fail(bound, value, f"{pattern} without transposition" if same else str(pattern))
 
     def _match_in_any_order(
         self, patterns: Sequence[Pattern], values: Sequence[ir.Value], bound: Match

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+import pytest
+
+from litefuse.engine.mlir import ir, mlir_context
+from litefuse.passes.call_graph import functions
+from litefuse.recognizers.pattern import Match, Mismatch, Pattern, Variable, match, matmul, parts, sigmoid, tanh
+
+_BINARY = "(tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>"
+_MASKS = ", ".join(f"{name}_mask = 0 : i64" for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis"))
+_SLICE = "(tensor<8xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<4xf32>"
+_UNARY = "(tensor<2x4xf32>) -> tensor<2x4xf32>"
+
+
+def found(formula: Sequence[Pattern], body: str) -> dict[str, int | str] | str:
+    """The argument, or the op, that each variable of the formula is; or what did not match.
+
+    Args:
+        formula: The results of the formula.
+        body: The ops of a function of %a, %b, %c ``[2, 4]``, %w ``[4, 8]`` and %v ``[8]``, and its return.
+    """
+    body = textwrap.dedent(body).replace("BINARY", _BINARY).replace("UNARY", _UNARY)
+    body = body.replace("_MASKS", _MASKS).replace("_SLICE", _SLICE)
+    arguments = "%a: tensor<2x4xf32>, %b: tensor<2x4xf32>, %c: tensor<2x4xf32>, %w: tensor<4x8xf32>, %v: tensor<8xf32>"
+    results = body.rsplit(":", 1)[1].strip()
+    with mlir_context():
+        module = ir.Module.parse(f"func.func @f({arguments}) -> ({results}) {{\n{body}\n}}")
+        returned = list(functions(module)["f"].entry_block.operations)[-1].operands
+        result = match(formula, list(returned))
+        return str(result) if isinstance(result, Mismatch) else _values(result)
+
+
+def _values(result: Match) -> dict[str, int | str]:
+    values: dict[str, int | str] = {}
+    for pattern, value in result.items():
+        if isinstance(pattern, Variable):
+            block = isinstance(value.owner, ir.Block)
+            values[str(pattern)] = ir.BlockArgument(value).arg_number if block else value.owner.name
+    return values
+
+
+def gated() -> Pattern:
+    a, b, c = Variable("a"), Variable("b"), Variable("c")
+    return sigmoid(a) * tanh(b) + tanh(c)
+
+
+@pytest.mark.parametrize("swapped", ["", "product", "sum", "both"])
+def test_products_and_sums_match_in_any_order(swapped: str) -> None:
+    first, second = ("%2, %1" if swapped in {"product", "both"} else "%1, %2"), "%3, %4"
+    if swapped in {"sum", "both"}:
+        second = "%4, %3"
+    body = f"""
+        %1 = "tf.Sigmoid"(%b) : UNARY
+        %2 = "tf.Tanh"(%c) : UNARY
+        %3 = "tf.Mul"({first}) : BINARY
+        %4 = "tf.Tanh"(%a) : UNARY
+        %5 = "tf.Add"({second}) : BINARY
+        %6 = "tf.Identity"(%5) : UNARY
+        return %6 : tensor<2x4xf32>"""
+    assert found([gated()], body) == {"a": 1, "b": 2, "c": 0}
+
+
+def test_sums_match_with_any_brackets() -> None:
+    body = """
+        %1 = "tf.Tanh"(%a) : UNARY
+        %2 = "tf.Sigmoid"(%b) : UNARY
+        %3 = "tf.AddV2"(%2, %c) : BINARY
+        %4 = "tf.Add"(%1, %3) : BINARY
+        return %4 : tensor<2x4xf32>"""
+    a, b, c = Variable("a"), Variable("b"), Variable("c")
+    assert found([sigmoid(a) + b + tanh(c)], body) == {"a": 1, "b": 2, "c": 0}
+    assert found([sigmoid(a) + tanh(c)], body) == 'node loc("-":6:6) (Add) is not a sum of 2'
+
+
+def test_squeezed_term_of_a_sum() -> None:
+    body = """
+        %0 = "tf.Const"() {value = dense<1.0> : tensor<1x4xf32>} : () -> tensor<1x4xf32>
+        %1 = "tf.Tanh"(%0) : (tensor<1x4xf32>) -> tensor<1x4xf32>
+        %2 = "tf.Squeeze"(%1) {squeeze_dims = []} : (tensor<1x4xf32>) -> tensor<4xf32>
+        %3 = "tf.BiasAdd"(%a, %2) {data_format = "NHWC"} : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+        return %3 : tensor<2x4xf32>"""
+    x, y = Variable("x", lambda value: isinstance(value.owner, ir.Block)), Variable("y")
+    assert found([x + tanh(y)], body) == {"x": 0, "y": "tf.Const"}
+    assert "(Squeeze) is not Tanh" in str(found([x + tanh(y)], body.replace("1x4", "4x1")))
+
+
+def test_parts() -> None:
+    body = """
+        %axis = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+        %m = "tf.MatMul"(%a, %w) {transpose_b = false} : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+        %s:2 = "tf.Split"(%axis, %m) : (tensor<i32>, tensor<2x8xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>)
+        %1 = "tf.Tanh"(%s#0) : UNARY
+        %2 = "tf.Sigmoid"(%s#1) : UNARY
+        return %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>"""
+    x, weight = Variable("x"), Variable("weight")
+    first, second = parts(matmul(x, weight), 2)
+    assert found([tanh(first), sigmoid(second)], body) == {"x": 0, "weight": 3}
+    assert "(Split) is not part 1 of 2" in str(found([tanh(second), sigmoid(first)], body))
+    assert "(Split) is not part 0 of 2" in str(
+        found([tanh(first), sigmoid(second)], body.replace("dense<-1>", "dense<0>"))
+    )
+
+
+def test_transposing_product_is_another_one() -> None:
+    body = """
+        %1 = "tf.MatMul"(%a, %b) {transpose_b = true} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x2xf32>
+        return %1 : tensor<2x2xf32>"""
+    assert "(MatMul) is not MatMul without transposition" in str(found([matmul(Variable("x"), Variable("y"))], body))
+
+
+@pytest.mark.parametrize(("begin", "end", "index"), [(0, 4, 0), (4, 8, 1), (4, 9, 1), (-4, 8, 1), (3, 7, None)])
+def test_slices_are_parts(begin: int, end: int, index: int | None) -> None:
+    body = f"""
+        %begin = "tf.Const"() {{value = dense<{begin}> : tensor<1xi32>}} : () -> tensor<1xi32>
+        %end = "tf.Const"() {{value = dense<{end}> : tensor<1xi32>}} : () -> tensor<1xi32>
+        %one = "tf.Const"() {{value = dense<1> : tensor<1xi32>}} : () -> tensor<1xi32>
+        %1 = "tf.StridedSlice"(%v, %begin, %end, %one) {{_MASKS}} : _SLICE
+        return %1 : tensor<4xf32>"""
+    for position, part in enumerate(parts(Variable("bias"), 2)):
+        result = found([part], body)
+        assert result == {"bias": 4} if position == index else "(StridedSlice) is not part" in str(result)
+
+
+def test_copies_are_not_seen() -> None:
+    body = """
+        %1 = "tf.OnesLike"(%a) : UNARY
+        %2 = "tf.Mul"(%a, %1) : BINARY
+        %3 = "tf.StopGradient"(%2) : UNARY
+        %4 = "tf.Tanh"(%3) : UNARY
+        return %4 : tensor<2x4xf32>"""
+    x = Variable("x")
+    assert found([tanh(x)], body) == {"x": 0}
+    assert "(Mul) is not Sigmoid" in str(found([tanh(sigmoid(x))], body.replace("(%a, %1)", "(%b, %1)")))
+
+
+def test_same_pattern_is_the_same_value() -> None:
+    x = Variable("x")
+    body = """
+        %1 = "tf.Tanh"(%a) : UNARY
+        %2 = "tf.Sigmoid"(%b) : UNARY
+        %3 = "tf.Mul"(%1, %2) : BINARY
+        return %3 : tensor<2x4xf32>"""
+    assert found([tanh(x) * sigmoid(x)], body) == "argument 1 is not the same x as elsewhere"
+    assert found([tanh(x) * sigmoid(x)], body.replace("%b", "%a")) == {"x": 0}
+
+
+def test_the_attempt_that_got_furthest_is_told() -> None:
+    body = """
+        %1 = "tf.Sigmoid"(%b) : UNARY
+        %2 = "tf.Relu"(%c) : UNARY
+        %3 = "tf.Mul"(%2, %1) : BINARY
+        %4 = "tf.Tanh"(%a) : UNARY
+        %5 = "tf.Add"(%3, %4) : BINARY
+        return %5 : tensor<2x4xf32>"""
+    assert found([gated()], body) == 'node loc("-":4:6) (Relu) is not Tanh'
