@@ -101,7 +101,10 @@ def _computed_shape(value: ir.Value, rank: int) -> ir.Value:
         )
         for axis in range(rank)
     ]
-    packing = {"axis": ir.IntegerAttr.get(int32, 0), "values_count": ir.IntegerAttr.get(int32, rank)}
+    packing: dict[str, ir.Attribute] = {
+        "axis": ir.IntegerAttr.get(int32, 0),
+        "values_count": ir.IntegerAttr.get(int32, rank),
+    }
     return _create("tfl.pack", sizes, ir.RankedTensorType.get([rank], int32), packing)
 
 
