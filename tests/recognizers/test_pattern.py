@@ -37,8 +37,9 @@ def _values(result: Match) -> dict[str, int | str]:
     values: dict[str, int | str] = {}
     for pattern, value in result.items():
         if isinstance(pattern, Variable):
-            block = isinstance(value.owner, ir.Block)
-            values[str(pattern)] = ir.BlockArgument(value).arg_number if block else value.owner.name
+            owner = value.owner
+            is_argument = isinstance(owner, ir.Block)
+            values[str(pattern)] = ir.BlockArgument(value).arg_number if is_argument else owner.name
     return values
 
 

@@ -143,18 +143,18 @@ def match(formula: Sequence[Pattern], values: Sequence[ir.Value]) -> Match | Mis
 
 def source(value: ir.Value) -> ir.Value:
     """The value behind ops that only hand it on, or multiply it by ones, as Keras 2 does for dropout."""
-    while not isinstance(value.owner, ir.Block):
-        op = value.owner
-        if op.name in _COPIES or (op.name == "tf.Mul" and _is_ones_like(op.operands[1], op.operands[0])):
-            value = op.operands[0]
-        else:
-            break
+    while not isinstance(value.owner, ir.Block) and _hands_on(value.owner):
+        value = value.owner.operands[0]
     return value
 
 
-def _is_ones_like(value: ir.Value, other: ir.Value) -> bool:
-    owner = value.owner
-    return not isinstance(owner, ir.Block) and owner.name == "tf.OnesLike" and owner.operands[0] == other
+def _hands_on(op: ir.OpView) -> bool:
+    """Whether the result is the first operand."""
+    if op.name != "tf.Mul":
+        return op.name in _COPIES
+    value, factor = op.operands
+    owner = factor.owner
+    return not isinstance(owner, ir.Block) and owner.name == "tf.OnesLike" and owner.operands[0] == value
 
 
 class _Matcher:
