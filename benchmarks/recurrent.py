@@ -1,16 +1,14 @@
 """Latency of recurrent layers: litefuse's loop and its fused op against the stock converter's model.
 
-Run it as ``python benchmarks/recurrent.py``; it needs the extra ``bench`` and, for the fused op, tf_keras. For each
-number of units and steps, layers with random weights and batch size 1 are converted by litefuse and by
-``tf.lite.TFLiteConverter``: Keras 3's LSTM and GRU, which become loops, and Keras 2's LSTM, which litefuse fuses. All
-models of a row run in one process with one thread, in turn; the table gives medians.
+Run it as ``python benchmarks/recurrent.py``; it needs the extra ``bench``. For each number of units and steps, a layer
+of Keras 3 with random weights and batch size 1 is converted by litefuse, an LSTM in both forms, and by
+``tf.lite.TFLiteConverter``. All models of a row run in one process with one thread, in turn; the table gives medians.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.util
 import json
 import os
 import statistics
@@ -33,28 +31,17 @@ _STEPS = (20, 100, 500)
 
 
 def make(folder: Path, layer: str, units: int, steps: int) -> None:
-    """Writes ``model`` (a SavedModel), ``fused`` (the same of Keras 2, of an LSTM) and ``stock.tflite``."""
+    """Writes ``model``, a SavedModel, and ``stock.tflite``."""
     os.environ |= {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
     tf: Any = importlib.import_module("tensorflow")
-    names = {"model": "keras"}
-    if layer == "LSTM" and importlib.util.find_spec("tf_keras") is not None:
-        names["fused"] = "tf_keras"
-    for name, package in names.items():
-        keras: Any = importlib.import_module(package)
-        keras.utils.set_random_seed(0)
-        inputs = keras.Input(batch_shape=(1, steps, units))
-        made = getattr(keras.layers, layer)(units, return_sequences=True, bias_initializer="random_normal")
-        model = keras.Model(inputs, made(inputs))
-        spec = tf.TensorSpec((1, steps, units), tf.float32, name="x")
-        if package == "keras":
-            model.export(str(folder / name), input_signature=[spec], verbose=False)
-            continue
-        module = tf.Module()
-        module.variables_of_model = model.variables
-        module.serve = tf.function(model, input_signature=[spec], autograph=False)
-        tf.saved_model.save(module, str(folder / name), signatures={"serving_default": module.serve})
-    stock = tf.lite.TFLiteConverter.from_saved_model(str(folder / "model")).convert()
-    (folder / "stock.tflite").write_bytes(stock)
+    keras: Any = importlib.import_module("keras")
+    keras.utils.set_random_seed(0)
+    inputs = keras.Input(batch_shape=(1, steps, units))
+    made = getattr(keras.layers, layer)(units, return_sequences=True, bias_initializer="random_normal")
+    path = str(folder / "model")
+    spec = tf.TensorSpec((1, steps, units), tf.float32, name="x")
+    keras.Model(inputs, made(inputs)).export(path, input_signature=[spec], verbose=False)
+    (folder / "stock.tflite").write_bytes(tf.lite.TFLiteConverter.from_saved_model(path).convert())
 
 
 def measure(layer: str, units: int, steps: int, repeats: int) -> dict[str, Any]:
@@ -64,9 +51,9 @@ def measure(layer: str, units: int, steps: int, repeats: int) -> dict[str, Any]:
         command = [sys.executable, __file__, "--make", work, layer, str(units), str(steps)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         models = {"stock": (folder / "stock.tflite").read_bytes()}
-        models["loop"] = litefuse.convert(folder / "model", composites="inline").model_bytes
-        if (folder / "fused").exists():
-            models["fused"] = litefuse.convert(folder / "fused", require_fused=True).model_bytes
+        models["loop"] = litefuse.convert(folder / "model", rnn="loop").model_bytes
+        if layer == "LSTM":
+            models["fused"] = litefuse.convert(folder / "model", rnn="fused", require_fused=True).model_bytes
     x = np.random.default_rng(0).standard_normal((1, steps, units)).astype(np.float32)
     interpreters: dict[str, Any] = {}
     for name, content in models.items():
