@@ -126,13 +126,15 @@ def analyze(
     run_passes(imported.module, passes, on_step)
     # The functions that sink-handles made copies of: nobody calls them, and what they do must not count.
     run_mlir_passes(imported.module, "symbol-dce")
+    chosen = forms or CompositeForms()
     fusion = [
         FreezeVariables(values, verdicts),
-        RecognizeComposites(recognitions, rnn),
+        # Custom ops of all composites are for those that have kernels, which a loop has none for.
+        RecognizeComposites(recognitions, "loop" if chosen.default == "custom" else rnn),
         FuseComposites(
             outcomes,
             self_check if check_fusions else None,
-            forms=forms or CompositeForms(),
+            forms=chosen,
             check_custom_ops=check_custom_ops,
         ),
     ]
