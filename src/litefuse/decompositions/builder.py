@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.engine.mlir import ir
-from litefuse.fusions.composite import tensor_type_of
+from litefuse.fusions.annotation import mlir_attribute
+from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
 
 __all__ = ["Builder", "Dim", "Shape"]
 
@@ -21,31 +22,6 @@ Dim: TypeAlias = "int | ir.Value"
 Shape: TypeAlias = "tuple[int | None, ...]"
 
 _NUMPY = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "?"}
-_FLOATS = {"float16": ir.F16Type, "float32": ir.F32Type, "float64": ir.F64Type}
-
-
-def _element(dtype: str) -> ir.Type:
-    if dtype in _FLOATS:
-        return _FLOATS[dtype].get()
-    if dtype == "bool":
-        return ir.IntegerType.get_signless(1)
-    if dtype.startswith("uint"):
-        return ir.IntegerType.get_unsigned(int(dtype[4:]))
-    if dtype.startswith("int"):
-        return ir.IntegerType.get_signless(int(dtype[3:]))
-    if dtype == "complex64":
-        return ir.ComplexType.get(ir.F32Type.get())
-    return ir.Type.parse(f"!tf_type.{dtype}")
-
-
-def _attribute(value: Any) -> ir.Attribute:
-    if isinstance(value, bool):
-        return ir.BoolAttr.get(value)
-    if isinstance(value, int):
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-    if isinstance(value, str):
-        return ir.StringAttr.get(value)
-    return ir.ArrayAttr.get([_attribute(item) for item in value])
 
 
 def _known(dim: Dim) -> int | None:
@@ -62,13 +38,11 @@ class Builder:
         self, name: str, operands: Sequence[ir.Value], shape: Sequence[int | None], dtype: str, **attributes: Any
     ) -> ir.Value:
         """An op with one result, its type given."""
-        open_size = ir.ShapedType.get_dynamic_size()
-        sizes = [open_size if size is None else size for size in shape]
         return ir.Operation.create(
             f"tf.{name}",
-            results=[ir.RankedTensorType.get(sizes, _element(dtype))],
+            results=[ranked_tensor_type(TensorType(dtype, tuple(shape)))],
             operands=operands,
-            attributes={key: _attribute(value) for key, value in attributes.items()},
+            attributes={key: mlir_attribute(value) for key, value in attributes.items()},
         ).result
 
     # Values and sizes.
@@ -87,7 +61,7 @@ class Builder:
         """A constant of the given dtype."""
         array = np.ascontiguousarray(np.asarray(value).astype(_NUMPY.get(dtype, dtype)))
         array = array.reshape(np.shape(value))
-        kind = ir.RankedTensorType.get(list(array.shape), _element(dtype))
+        kind = ranked_tensor_type(TensorType(dtype, array.shape))
         attribute = ir.DenseElementsAttr.get(array, type=kind)
         return ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result
 

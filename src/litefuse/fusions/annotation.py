@@ -8,7 +8,7 @@ from typing import Any
 
 from litefuse.engine.mlir import func, ir
 
-__all__ = ["ANNOTATIONS", "Annotation", "attribute_value", "read_annotation"]
+__all__ = ["ANNOTATIONS", "Annotation", "attribute_value", "mlir_attribute", "read_annotation"]
 
 _KERAS = "tf.api_implements"
 
@@ -60,6 +60,27 @@ def _function_attributes(function: func.FuncOp, names: Sequence[str]) -> dict[st
         for name in names
         if f"tf.{name}" in function.attributes
     }
+
+
+def mlir_attribute(value: Any) -> ir.Attribute:
+    """A Python value as an MLIR attribute, the inverse of ``attribute_value``: ints of 64 bits, floats of 32.
+
+    Raises:
+        TypeError: It is no bool, int, float, str, or list or tuple of these.
+    """
+    match value:
+        case bool():
+            return ir.BoolAttr.get(value)
+        case int():
+            return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+        case float():
+            return ir.FloatAttr.get(ir.F32Type.get(), value)
+        case str():
+            return ir.StringAttr.get(value)
+        case list() | tuple():
+            return ir.ArrayAttr.get([mlir_attribute(item) for item in value])  # pyright: ignore[reportUnknownVariableType]
+        case _:
+            raise TypeError(value)
 
 
 def attribute_value(attribute: ir.Attribute) -> Any:

@@ -54,16 +54,12 @@ class BidirectionalLstm(Fusion):
         return _size_problem(arguments, _is_time_major(composite)) or _result_problem(arguments, results)
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
-        from litefuse.fusions.lstm import LstmWeights, bidirectional_sequence_lstm, split_gates
+        from litefuse.fusions.lstm import bidirectional_sequence_lstm, keras_weights
 
         x = composite.args[0]
         time_major = _is_time_major(composite)
         directions = [
-            LstmWeights(
-                split_gates(b, kernel, "ifco", axis=1),
-                split_gates(b, recurrent, "ifco", axis=1),
-                split_gates(b, bias, "ifco"),
-            )
+            keras_weights(b, kernel, recurrent, bias)
             for kernel, recurrent, bias in (composite.args[1:4], composite.args[4:7])
         ]
         initial = list(composite.args[7:]) or [

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from litefuse.engine.mlir import ir
 from litefuse.errors import FusionError
+from litefuse.fusions.annotation import mlir_attribute
 from litefuse.fusions.builtins import BUILTINS, Operand
 from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.fusions.options import encode_options
@@ -147,7 +148,7 @@ class Builder:
         held: dict[str, ir.Attribute] = {}
         for key, value in attributes.items():
             try:
-                held[key] = _attribute(value)
+                held[key] = mlir_attribute(value)
             except TypeError as error:
                 raise FusionError(f"the attribute {key!r} holds {value!r}, which a composite op cannot") from error
         return self.op(
@@ -385,22 +386,6 @@ def _shape(value: ir.Value) -> tuple[list[int], ir.Type]:
     return list(kind.shape), kind.element_type
 
 
-def _attribute(value: Any) -> ir.Attribute:
-    match value:
-        case bool():
-            return ir.BoolAttr.get(value)
-        case int():
-            return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-        case float():
-            return ir.FloatAttr.get(ir.F32Type.get(), value)
-        case str():
-            return ir.StringAttr.get(value)
-        case list():
-            return ir.ArrayAttr.get([_attribute(item) for item in value])  # pyright: ignore[reportUnknownVariableType]
-        case _:
-            raise TypeError(value)
-
-
 # The type of an optional operand that is left out.
 _NONE = TensorType("none", ())
 
@@ -416,12 +401,12 @@ def _constant_value(value: ir.Value) -> npt.NDArray[Any] | None:
 
 
 def _builtin_attribute(name: str, value: Any) -> ir.Attribute:
-    """As ``_attribute``, with the forms that builtin ops have: integers of 32 bits, and of 64 in lists."""
+    """As ``mlir_attribute``, with the forms that builtin ops have: integers of 32 bits, and of 64 in lists."""
     if name == "mode":
         return ir.Attribute.parse(f"#tfl<mirror_pad_attr {value}>")
     if isinstance(value, int) and not isinstance(value, bool):
         return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
-    return _attribute(value)
+    return mlir_attribute(value)
 
 
 def _none_type() -> ir.Type:

@@ -51,7 +51,7 @@ class KerasLstm(Fusion):
         )
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
-        from litefuse.fusions.lstm import Gates, LstmWeights, last_cell_state, split_gates, unidirectional_sequence_lstm
+        from litefuse.fusions.lstm import Gates, LstmWeights, lstm_layer, split_gates
 
         inputs, h, c, kernel, recurrent, bias = composite.args
         time_major = composite.attributes["time_major"]
@@ -64,12 +64,10 @@ class KerasLstm(Fusion):
         weights = LstmWeights(split_gates(b, kernel, "ifco", axis=1), recurrent_gates, split_gates(b, bias, "ifco"))
         if composite.attributes.get("go_backwards"):
             inputs = b.reverse(inputs, time)
-        cell = b.state(c)
-        outputs = unidirectional_sequence_lstm(b, inputs, weights, b.state(h), cell, time_major=time_major)
-        last = b.last(outputs, time)
-        if _only_last(composite, time):
-            outputs = b.last(outputs, time, keep=True)
-        return last, outputs, last, last_cell_state(b, last, cell), b.constant(np.array(1, np.float32))
+        outputs, last, last_cell = lstm_layer(
+            b, inputs, weights, h, c, time_major=time_major, only_last=_only_last(composite, time)
+        )
+        return last, outputs, last, last_cell, b.constant(np.array(1, np.float32))
 
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator

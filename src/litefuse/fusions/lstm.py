@@ -14,8 +14,10 @@ __all__ = [
     "Gates",
     "LstmWeights",
     "bidirectional_sequence_lstm",
+    "keras_weights",
     "last_cell_state",
     "lstm",
+    "lstm_layer",
     "split_gates",
     "unidirectional_sequence_lstm",
 ]
@@ -138,6 +140,53 @@ def unidirectional_sequence_lstm(
     if ir.ShapedType(weights.recurrent.forget.type).rank == 1:
         attributes["diagonal_recurrent_tensors"] = ir.BoolAttr.get(True)
     return b.op("tfl.unidirectional_sequence_lstm", operands, [_outputs(x, h)], attributes)[0]
+
+
+def keras_weights(b: Builder, kernel: ir.Value, recurrent: ir.Value, bias: ir.Value) -> LstmWeights:
+    """The weights of an LSTM layer of Keras, whose gates follow each other: input, forget, cell, output.
+
+    Args:
+        b: The builder.
+        kernel: ``[inputs, 4 u]``.
+        recurrent: ``[u, 4 n]``.
+        bias: ``[4 u]``.
+    """
+    return LstmWeights(
+        split_gates(b, kernel, "ifco", axis=1), split_gates(b, recurrent, "ifco", axis=1), split_gates(b, bias, "ifco")
+    )
+
+
+def lstm_layer(
+    b: Builder,
+    x: ir.Value,
+    weights: LstmWeights,
+    h: ir.Value,
+    c: ir.Value,
+    *,
+    time_major: bool,
+    only_last: bool,
+) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """An LSTM layer that begins every call with the same states: UNIDIRECTIONAL_SEQUENCE_LSTM and what it leaves.
+
+    Args:
+        b: The builder.
+        x: ``[batch, time, inputs]`` float32, or ``[time, batch, inputs]``.
+        weights: The weights.
+        h: The output before the first step ``[batch, n]``.
+        c: The cell state before it ``[batch, u]``.
+        time_major: Whether time comes first.
+        only_last: Whether the outputs are those of the last step alone, of time 1.
+
+    Returns:
+        The outputs, laid out as ``x``; the last output ``[batch, n]``; the last cell state ``[batch, u]``.
+    """
+    time = 0 if time_major else 1
+    cell = b.state(c)
+    outputs = unidirectional_sequence_lstm(b, x, weights, b.state(h), cell, time_major=time_major)
+    last = b.last(outputs, time)
+    if only_last:
+        outputs = b.last(outputs, time, keep=True)
+    return outputs, last, last_cell_state(b, last, cell)
 
 
 def last_cell_state(b: Builder, last_output: ir.Value, c: ir.Value) -> ir.Value:

@@ -49,21 +49,14 @@ class LstmLoop(Fusion):
         return None
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
-        from litefuse.fusions.lstm import LstmWeights, last_cell_state, split_gates, unidirectional_sequence_lstm
+        from litefuse.fusions.lstm import keras_weights, lstm_layer
 
         inputs, h, c, kernel, recurrent, *biases = composite.args
         units = composite.arg_types[4].sizes[0] or 0
         bias = biases[0] if biases else b.constant(np.zeros(4 * units, np.float32))
-        weights = LstmWeights(
-            split_gates(b, kernel, "ifco", axis=1),
-            split_gates(b, recurrent, "ifco", axis=1),
-            split_gates(b, bias, "ifco"),
-        )
-        cell = b.state(c)
-        outputs = unidirectional_sequence_lstm(b, inputs, weights, b.state(h), cell, time_major=True)
-        last = b.last(outputs, 0)
+        weights = keras_weights(b, kernel, recurrent, bias)
         only_last = composite.result_tensor_types[0].sizes[0] == 1 and composite.arg_types[0].sizes[0] != 1
-        return b.last(outputs, 0, keep=True) if only_last else outputs, last, last_cell_state(b, last, cell)
+        return lstm_layer(b, inputs, weights, h, c, time_major=True, only_last=only_last)
 
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator

@@ -10,14 +10,17 @@ from litefuse.errors import GraphError
 
 __all__ = [
     "ORIGINAL_NAME",
+    "attributes_of",
     "call_operands",
     "callees",
     "callees_first",
+    "copy_function",
     "create_call",
     "function_symbol",
     "functions",
     "is_call",
     "is_public",
+    "nested_operations",
     "operations",
     "original_name",
     "set_callees",
@@ -128,6 +131,37 @@ def operations(function: func.FuncOp) -> Iterator[ir.OpView]:
     if function.is_external:
         return iter(())
     return iter(list(function.entry_block.operations))
+
+
+def nested_operations(block: ir.Block) -> Iterator[ir.OpView]:
+    """The ops of a block and of the regions within, a snapshot of each block."""
+    for op in list(block.operations):
+        yield op
+        for region in op.regions:
+            for inner in region.blocks:
+                yield from nested_operations(inner)
+
+
+def attributes_of(op: ir.OpView | ir.Operation) -> dict[str, ir.Attribute]:
+    """The op's attributes by name, for another op that is to have them."""
+    return {name: op.attributes[name] for name in op.attributes}
+
+
+def copy_function(by_symbol: dict[str, func.FuncOp], symbol: str) -> func.FuncOp:
+    """Copies a function beside it, under a symbol that is not taken, and adds the copy to ``by_symbol``.
+
+    The copy keeps the name that the function has in the model.
+    """
+    function = by_symbol[symbol]
+    unique = symbol
+    while unique in by_symbol:
+        unique = f"{symbol}_{len(by_symbol)}"
+    copy = function.clone(ip=ir.InsertionPoint(function))
+    assert isinstance(copy, func.FuncOp)
+    copy.attributes["sym_name"] = ir.StringAttr.get(unique)
+    copy.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_name(function))
+    by_symbol[unique] = copy
+    return copy
 
 
 def update_function_type(function: func.FuncOp) -> None:

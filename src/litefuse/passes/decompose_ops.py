@@ -17,7 +17,7 @@ from litefuse.engine.mlir import func, ir
 from litefuse.errors import LoweringError
 from litefuse.fusions.annotation import attribute_value
 from litefuse.fusions.composite import tensor_type_of
-from litefuse.passes.call_graph import functions, operations
+from litefuse.passes.call_graph import attributes_of, functions, operations
 from litefuse.passes.composite_ops import create_composite_op
 from litefuse.passes.custom_ops import REASON, is_option, left_over, tensorflow_name, tensorflow_op
 
@@ -103,7 +103,7 @@ def _lowered(op: ir.OpView, name: str, decomposition: Decomposition) -> ir.Modul
             for argument, value in zip(block.arguments, known, strict=True)
         ]
         attributes = {
-            key: attribute_value(value) for key, value in _attributes(tensorflow_op(op)).items() if is_option(key)
+            key: attribute_value(value) for key, value in attributes_of(tensorflow_op(op)).items() if is_option(key)
         }
         types = [tensor_type_of(value) for value in operands]
         declared = [tensor_type_of(result.type) for result in op.results]
@@ -124,10 +124,6 @@ def _lowered(op: ir.OpView, name: str, decomposition: Decomposition) -> ir.Modul
             f"its rewriting needs {tensorflow_name(left) or left.name}({kinds_left}), which LiteRT lacks"
         )
     return module
-
-
-def _attributes(op: ir.OpView) -> dict[str, ir.Attribute]:
-    return {key: op.attributes[key] for key in op.attributes}
 
 
 def _constant(value: ir.Value) -> npt.NDArray[Any] | None:
@@ -165,7 +161,7 @@ def _composite(module: ir.Module, op: ir.OpView, name: str, function: func.FuncO
     copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
     options = {
         key: attribute_value(value)
-        for key, value in _attributes(tensorflow_op(op)).items()
+        for key, value in attributes_of(tensorflow_op(op)).items()
         if is_option(key) and not isinstance(value, ir.TypeAttr)
     }
     try:

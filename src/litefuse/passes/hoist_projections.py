@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.engine.mlir import func, ir
-from litefuse.passes.call_graph import callees, functions, operations, update_function_type
+from litefuse.passes.call_graph import attributes_of, callees, functions, operations, update_function_type
+from litefuse.passes.integer_constants import constant
 
 __all__ = ["HoistProjections"]
 
@@ -81,7 +82,7 @@ def _product(op: ir.OpView, body: func.FuncOp) -> _Product | None:
         return None
     inputs, step, axis = (_source(operand) for operand in gather.owner.operands)
     kind = ir.ShapedType(inputs.type)
-    if not isinstance(inputs, ir.BlockArgument) or not _is_invariant(inputs, body) or not _is_zero(axis):
+    if not isinstance(inputs, ir.BlockArgument) or not _is_invariant(inputs, body) or constant(axis) != 0:
         return None
     if not kind.has_rank or kind.rank != 3 or kind.element_type != ir.F32Type.get():
         return None
@@ -112,22 +113,7 @@ def _is_counter(value: ir.Value, body: func.FuncOp) -> bool:
     if isinstance(after, ir.Block) or after.name not in {"tf.AddV2", "tf.Add"}:
         return False
     sources = [_source(operand) for operand in after.operands]
-    return value in sources and any(_number(each) == 1 for each in sources)
-
-
-def _number(value: ir.Value) -> int | None:
-    """The value of an integer constant of one element."""
-    if isinstance(value.owner, ir.Block) or value.owner.name != "tf.Const":
-        return None
-    attribute = value.owner.attributes["value"]
-    kind = ir.ShapedType(value.type)
-    if not isinstance(attribute, ir.DenseElementsAttr) or list(kind.shape) not in ([], [1]):
-        return None
-    return int(np.array(attribute).reshape(-1)[0]) if isinstance(kind.element_type, ir.IntegerType) else None
-
-
-def _is_zero(value: ir.Value) -> bool:
-    return _number(value) == 0
+    return value in sources and any(constant(each) == 1 for each in sources)
 
 
 def _comes_from_outside(value: ir.Value, body: func.FuncOp) -> bool:
@@ -159,7 +145,7 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
             projected.append(ir.Operation.create("tf.BatchMatMulV2", [kind], operands, attributes).result)
     with ir.InsertionPoint(loop), loop.location:
         kinds = [*(result.type for result in loop.results), *(value.type for value in projected)]
-        made = ir.Operation.create("tf.While", kinds, [*loop.operands, *projected], _attributes(loop))
+        made = ir.Operation.create("tf.While", kinds, [*loop.operands, *projected], attributes_of(loop))
     for old, new in zip(loop.results, made.results, strict=False):
         old.replace_all_uses_with(new)
     loop.operation.erase()
@@ -183,10 +169,6 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
     terminator.operation.erase()
     update_function_type(body)
     update_function_type(cond)
-
-
-def _attributes(op: ir.OpView) -> dict[str, ir.Attribute]:
-    return {key: op.attributes[key] for key in op.attributes}
 
 
 def _outside(value: ir.Value, outside: dict[ir.Value, ir.Value], loop: ir.OpView) -> ir.Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,11 +9,10 @@ import numpy as np
 
 from litefuse.engine.mlir import ir
 from litefuse.fusions.builder import INITIAL_STATE
-from litefuse.passes.call_graph import functions
+from litefuse.passes.call_graph import functions, nested_operations
+from litefuse.passes.splats import create_fill, splat
 
 __all__ = ["InitializeStates"]
-
-_CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const"})
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class InitializeStates:
             op
             for function in functions(module).values()
             if not function.is_external
-            for op in _operations(function.entry_block)
+            for op in nested_operations(function.entry_block)
             if op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == INITIAL_STATE
         ]
         for op in states:
@@ -57,28 +55,14 @@ def _erase(op: ir.OpView) -> None:
         value.owner.erase()
 
 
-def _operations(block: ir.Block) -> Iterator[ir.OpView]:
-    for op in list(block.operations):
-        yield op
-        for region in op.regions:
-            for inner in region.blocks:
-                yield from _operations(inner)
-
-
 def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
     producer = None if isinstance(value.owner, ir.Block) else value.owner
-    shaped = ir.ShapedType(kind)
     if producer is not None and producer.name == "tfl.fill":
         return _create("tfl.fill", [*producer.operands], kind)
-    if producer is not None and producer.name in _CONSTANTS:
-        constant = producer.attributes["value"]
-        if isinstance(constant, ir.DenseElementsAttr) and constant.is_splat:
-            scalar = ir.DenseElementsAttr.get_splat(
-                ir.RankedTensorType.get([], constant.type.element_type), constant.get_splat_value()
-            )
-            dims = _constant(ir.DenseElementsAttr.get(np.array(shaped.shape, np.int32)))
-            return _create("tfl.fill", [dims, _constant(scalar)], kind)
-    return _create("tfl.broadcast_to", [value, _computed_shape(value, shaped.rank)], kind)
+    elements = splat(value)
+    if elements is not None:
+        return create_fill(elements, kind)
+    return _create("tfl.broadcast_to", [value, _computed_shape(value, ir.ShapedType(kind).rank)], kind)
 
 
 def _computed_shape(value: ir.Value, rank: int) -> ir.Value:

@@ -15,16 +15,15 @@ from typing import ClassVar
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.passes.call_graph import (
-    ORIGINAL_NAME,
     call_operands,
     callees,
     callees_first,
+    copy_function,
     function_symbol,
     functions,
     is_call,
     is_public,
     operations,
-    original_name,
     set_callees,
     update_function_type,
 )
@@ -196,15 +195,7 @@ class _Sinker:
 
     def _copy(self, function: func.FuncOp, binding: _Binding) -> func.FuncOp:
         self._modified = True
-        symbol = function_symbol(function)
-        unique = symbol
-        while unique in self._functions:
-            unique = f"{symbol}_{len(self._functions)}"
-        copy = function.clone(ip=ir.InsertionPoint(function))
-        assert isinstance(copy, func.FuncOp)
-        copy.attributes["sym_name"] = ir.StringAttr.get(unique)
-        copy.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_name(function))
-        self._functions[unique] = copy
+        copy = copy_function(self._functions, function_symbol(function))
         block = copy.entry_block
         handles: dict[str, ir.Value] = {}
         for index, handle in reversed(list(enumerate(binding))):

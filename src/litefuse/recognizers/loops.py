@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import callees, is_call, operations
+from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
 from litefuse.passes.tensor_lists.sizes import NumberRule, Size, Sizes, Unknown
-from litefuse.passes.tensor_lists.webs import constant
 from litefuse.recognizers.pattern import source
 
 __all__ = ["NotRecognized", "StepLoop", "read_loop"]

@@ -9,6 +9,7 @@ import numpy as np
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import (
     ORIGINAL_NAME,
+    attributes_of,
     create_call,
     function_symbol,
     functions,
@@ -204,8 +205,7 @@ def _copied(value: ir.Value) -> ir.Value:
     """The same constant at the insertion point."""
     owner = value.owner
     assert not isinstance(owner, ir.Block)
-    attributes = {name: owner.attributes[name] for name in owner.attributes}
-    return ir.Operation.create("tf.Const", [value.type], [], attributes).result
+    return ir.Operation.create("tf.Const", [value.type], [], attributes_of(owner)).result
 
 
 def _constant(value: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> ir.Value:

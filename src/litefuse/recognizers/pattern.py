@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from litefuse.engine.mlir import ir
-from litefuse.passes.tensor_lists.webs import constant, node
+from litefuse.passes.integer_constants import constant
+from litefuse.passes.tensor_lists.webs import node
 
 __all__ = ["Match", "Mismatch", "Pattern", "Variable", "match", "matmul", "parts", "sigmoid", "source", "tanh"]
 

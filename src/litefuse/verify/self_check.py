@@ -75,7 +75,7 @@ def _specifications(module: ir.Module, composite: func.FuncOp, types: Sequence[T
     """The composite as a model for each size of its unknown dimensions; one for all where that can be converted."""
     try:
         return dict.fromkeys(_SIZES, standalone_model(module, composite))
-    except LitefuseError:  # as of a loop that collects values, which the engine needs to know the sizes of
+    except LitefuseError:  # as of ops that are lowered only if their sizes are known
         if any(kind.shape is None or None in kind.shape for kind in types):
             return {size: standalone_model(module, composite, size=size) for size in dict.fromkeys(_SIZES)}
         return dict.fromkeys(_SIZES, standalone_model(module, composite, size=1))

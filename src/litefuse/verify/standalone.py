@@ -19,7 +19,7 @@ from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.tensor_lists import LowerTensorLists
-from litefuse.verify.fixed_size import fix_arguments, fix_list_elements
+from litefuse.verify.fixed_size import fix_arguments
 
 __all__ = ["standalone_model"]
 
@@ -34,8 +34,7 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
     Args:
         module: The module.
         function: The function.
-        size: What the unknown dimensions of its arguments are to be, if all of them are to be the same. Then this is
-            also the size of all that is unknown in the elements of its tensor lists, which the engine needs to know.
+        size: What the unknown dimensions of its arguments are to be, if all of them are to be the same.
 
     Raises:
         LitefuseError: The function cannot be converted alone.
@@ -60,8 +59,6 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
             if key in copy.attributes:
                 del copy.attributes[key]
         copy.attributes["sym_visibility"] = ir.StringAttr.get("public" if entry else "private")
-        if size is not None:
-            fix_list_elements(copy, size)
         if entry:
             if size is not None:
                 fix_arguments(copy, size)

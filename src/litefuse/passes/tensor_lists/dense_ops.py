@@ -9,7 +9,8 @@ import numpy as np
 from litefuse.decompositions.builder import Builder, Dim
 from litefuse.engine.mlir import ir
 from litefuse.fusions.composite import tensor_type_of
-from litefuse.passes.tensor_lists.webs import Shape, Web, constant, resizes, unsupported
+from litefuse.passes.integer_constants import constant
+from litefuse.passes.tensor_lists.webs import Shape, Web, resizes, unsupported
 
 __all__ = ["dense_form"]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import function_symbol
+from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.sizes import (
     NumberRule,
     Rule,
@@ -14,7 +15,7 @@ from litefuse.passes.tensor_lists.sizes import (
     Unknown,
     arithmetic,
 )
-from litefuse.passes.tensor_lists.webs import constant, resizes
+from litefuse.passes.tensor_lists.webs import resizes
 
 __all__ = ["LIST_NUMBERS", "LIST_RULES", "WRITERS", "function_of", "item_sizes"]
 

@@ -9,13 +9,13 @@ from typing import ClassVar
 from litefuse.decompositions.builder import Builder, Dim
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import (
-    ORIGINAL_NAME,
     callees,
     callees_first,
+    copy_function,
+    function_symbol,
     functions,
     is_call,
     operations,
-    original_name,
     set_callees,
     update_function_type,
 )
@@ -109,7 +109,7 @@ def _with_one_caller(module: ir.Module) -> dict[str, func.FuncOp]:
             own: list[str] = []
             for callee in callees(op):
                 if callee in taken and callee in with_lists:
-                    copy = _copy(by_symbol, callee)
+                    copy = function_symbol(copy_function(by_symbol, callee))
                     with_lists.add(copy)
                     waiting.append(copy)
                     own.append(copy)
@@ -118,19 +118,6 @@ def _with_one_caller(module: ir.Module) -> dict[str, func.FuncOp]:
                 taken.add(own[-1])
             set_callees(op, own)
     return by_symbol
-
-
-def _copy(by_symbol: dict[str, func.FuncOp], symbol: str) -> str:
-    unique = symbol
-    while unique in by_symbol:
-        unique = f"{symbol}_{len(by_symbol)}"
-    function = by_symbol[symbol]
-    copy = function.clone(ip=ir.InsertionPoint(function))
-    assert isinstance(copy, func.FuncOp)
-    copy.attributes["sym_name"] = ir.StringAttr.get(unique)
-    copy.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_name(function))
-    by_symbol[unique] = copy
-    return unique
 
 
 def _is_handed_on(value: ir.Value) -> bool:

@@ -7,6 +7,7 @@ from contextlib import suppress
 import numpy as np
 
 from litefuse.engine.mlir import ir
+from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.sizes import (
     Circular,
     NumberRule,
@@ -16,7 +17,6 @@ from litefuse.passes.tensor_lists.sizes import (
     arithmetic,
     broadcast,
 )
-from litefuse.passes.tensor_lists.webs import constant
 
 __all__ = ["NUMBERS", "RULES"]
 

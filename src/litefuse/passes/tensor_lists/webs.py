@@ -12,6 +12,7 @@ from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import call_operands, callees, is_call, operations
+from litefuse.passes.integer_constants import constant
 
 __all__ = [
     "CREATORS",
@@ -20,7 +21,6 @@ __all__ = [
     "PASSING",
     "Shape",
     "Web",
-    "constant",
     "find_webs",
     "is_variant",
     "node",
@@ -268,17 +268,6 @@ def resizes(op: ir.OpView) -> bool:
     """Whether an op writes behind the end of a list by making it longer."""
     name = "resize_if_index_out_of_bounds"
     return op.name == "tf.TensorListSetItem" and name in op.attributes and ir.BoolAttr(op.attributes[name]).value
-
-
-def constant(value: ir.Value) -> int | list[int] | None:
-    """The value of an integer scalar or vector that is a constant."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "tf.Const":
-        return None
-    attribute = owner.attributes["value"]
-    if not isinstance(attribute, ir.DenseElementsAttr) or attribute.type.rank > 1:
-        return None
-    return np.array(attribute).reshape(attribute.type.shape).tolist()
 
 
 def is_variant(value: ir.Value) -> bool:

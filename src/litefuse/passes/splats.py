@@ -1,0 +1,31 @@
+"""Constants of one value, and FILL in their place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from litefuse.engine.mlir import ir
+
+__all__ = ["create_fill", "splat"]
+
+_CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const"})
+
+
+def splat(value: ir.Value) -> ir.DenseElementsAttr | None:
+    """The elements of a constant all of whose elements are the same; None for any other value."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in _CONSTANTS:
+        return None
+    attribute = owner.attributes["value"]
+    return attribute if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat else None
+
+
+def create_fill(elements: ir.DenseElementsAttr, kind: ir.Type) -> ir.Value:
+    """FILL with what a splat holds, at the current insertion point and location; the result is of type ``kind``."""
+    scalar = ir.RankedTensorType.get([], elements.type.element_type)
+    number = ir.DenseElementsAttr.get_splat(scalar, elements.get_splat_value())
+    dims = ir.DenseElementsAttr.get(np.array(elements.type.shape, np.int32))
+    operands = [
+        ir.Operation.create("tfl.pseudo_const", [each.type], [], {"value": each}).result for each in (dims, number)
+    ]
+    return ir.Operation.create("tfl.fill", [kind], operands).result
