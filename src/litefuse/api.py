@@ -85,6 +85,8 @@ def convert(
     *,
     signatures: Iterable[str] | None = None,
     tags: Collection[str] | None = None,
+    input_arrays: Iterable[str] | None = None,
+    output_arrays: Iterable[str] | None = None,
     allow_custom_ops: bool | Collection[str] = False,
     builtins_only: bool = False,
     composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
@@ -101,9 +103,12 @@ def convert(
     loaded TensorFlow reaches it.
 
     Args:
-        model: The folder of a SavedModel.
+        model: The folder of a SavedModel, or a file with a frozen graph (``.pb``, or ``.pbtxt`` for its text form).
         signatures: The keys of the signatures to convert; None takes all of them.
         tags: The tags of the meta graph to convert; None takes the one for serving.
+        input_arrays: The tensors of a frozen graph that are its inputs, ``node`` or ``node:index``, which also name
+            them; None takes the placeholders.
+        output_arrays: The tensors of a frozen graph that are its outputs; None takes the only one that nothing reads.
         allow_custom_ops: Make custom ops of TensorFlow ops that LiteRT lacks, that have no exact rewriting into ops
             that it has, and that litefuse has no kernel for: True for any, or the names of those that may. The
             interpreter needs kernels for them.
@@ -152,6 +157,8 @@ def convert(
         output=Path(folder.name, "model.tflite"),
         signatures=_names(signatures, "signatures"),
         tags=_names(tags, "tags"),
+        input_arrays=_names(input_arrays, "input_arrays"),
+        output_arrays=_names(output_arrays, "output_arrays"),
         allow_custom_ops=allowed,
         builtins_only=builtins_only,
         composites=CompositeForms.of(composites),

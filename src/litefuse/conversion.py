@@ -32,6 +32,7 @@ from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
+from litefuse.passes.tables import InitializeTables
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import InitializeVariables
@@ -97,7 +98,8 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
 
 def _convert(job: ConversionJob, steps: _Steps) -> Report:
     steps.begin("read")
-    saved_model = load(job.source, job.tags)
+    arrays = {"input_arrays": job.input_arrays, "output_arrays": job.output_arrays}
+    saved_model = load(job.source, job.tags, **arrays)
     steps.begin("import")
     imported = import_saved_model(saved_model, job.signatures or default_signatures(saved_model))
     module = steps.module = imported.module
@@ -115,7 +117,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     _check_names(job.composites, analysis.composites)
     _require_fused(job.require_fused, analysis.composites)
     initializers: list[str] = []
-    run_passes(module, [InitializeVariables(values, initializers), LowerEnsureShape()], steps.begin)
+    state = [InitializeVariables(values, initializers), InitializeTables(imported.tables, initializers)]
+    run_passes(module, [*state, LowerEnsureShape()], steps.begin)
     _inline_and_fold(module, steps)
     loops = [LowerTensorLists(), RefineCallTypes(), FoldConstants(), HoistProjections()]
     run_passes(module, [*loops, KeepZeroFactors()], steps.begin)

@@ -16,10 +16,12 @@ class ConversionJob:
     """What to convert and how; it can be sent to another process.
 
     Attributes:
-        source: The SavedModel's folder.
+        source: The SavedModel's folder, or the file of a frozen graph.
         output: Where to write the model; it appears whole or not at all.
         signatures: The keys to convert; None takes all.
         tags: The tags of the meta graph; None takes the one for serving.
+        input_arrays: The tensors that are a frozen graph's inputs; None takes its placeholders.
+        output_arrays: The tensors that are its outputs; None takes the only one that nothing reads.
         allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
         builtins_only: No custom op takes the place of an op that LiteRT lacks.
         composites: What the composites are to become.
@@ -36,6 +38,8 @@ class ConversionJob:
     output: Path
     signatures: tuple[str, ...] | None = None
     tags: tuple[str, ...] | None = None
+    input_arrays: tuple[str, ...] | None = None
+    output_arrays: tuple[str, ...] | None = None
     allow_custom_ops: bool | frozenset[str] = False
     builtins_only: bool = False
     composites: CompositeForms = field(default_factory=CompositeForms)

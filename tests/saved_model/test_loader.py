@@ -143,7 +143,7 @@ def test_missing_folder(tmp_path: Path) -> None:
         ("model.keras", "a Keras file", "model.export"),
         ("model.h5", "HDF5", "model.export"),
         ("model.tflite", "LiteRT model already", "made from"),
-        ("frozen.pb", "frozen graph", "folder"),
+        ("frozen.pb", "not a frozen graph", "folder"),
         ("notes.txt", "a file, not a SavedModel", "folder"),
         ("saved_model.pb", "a file of a SavedModel", "the folder that holds it"),
     ],
@@ -198,13 +198,19 @@ def test_tensorflow_1_model(tmp_path: Path) -> None:
     proto = model_writer.saved_model()
     proto.meta_graphs[0].ClearField("object_graph_def")
     proto.meta_graphs[0].graph_def.ClearField("library")
+    for node in proto.meta_graphs[0].graph_def.node:
+        if node.op == "VarHandleOp":
+            node.attr["dtype"].type = DataType.FLOAT32
+        for key in ("key_dtype", "value_dtype") if node.op == "HashTableV2" else ():
+            node.attr[key].type = DataType.INT64
     proto.meta_graphs[0].graph_def.node[-1].op = "MatMul"
-    with pytest.raises(SavedModelError, match=r"'serving_default' is of the TensorFlow 1 style") as caught:
-        load(model_writer.write(tmp_path, proto))
-    assert "tf.saved_model.save" in caught.value.hint
+    model = load(model_writer.write(tmp_path, proto))
+    signature = model.signature("serving_default")
+    assert [spec.name for spec in signature.inputs] == ["a", "x"]
+    assert [spec.name for spec in signature.outputs] == ["b", "twin", "y"]
+    assert "MatMul" in {node.op for node in model.functions[signature.function].node_def}
     proto.meta_graphs[0].ClearField("signature_def")
-    with pytest.raises(SavedModelError, match="TensorFlow 1 style"):
-        load(model_writer.write(tmp_path, proto))
+    assert not load(model_writer.write(tmp_path, proto)).signatures
 
 
 # Variables

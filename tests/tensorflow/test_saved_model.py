@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from litefuse.errors import SavedModelError
 from litefuse.saved_model import (
     Asset,
     Constant,
     DataType,
-    ResourceObject,
     SavedModel,
+    Table,
     TensorBundle,
     Variable,
     load,
@@ -172,23 +171,16 @@ def tables_and_assets(tf: Any, folder: str) -> Any:
 def test_tables_and_assets(tensorflow: TensorFlow, tmp_path: Path) -> None:
     model = check_against_tensorflow(tensorflow, tensorflow.save(tables_and_assets, str(tmp_path)))
     captures = model.signature("serving_default").captures
-    tables = {capture.name: capture for capture in captures if isinstance(capture, ResourceObject)}
+    tables = {capture.name: capture for capture in captures if isinstance(capture, Table)}
     assert sorted(tables) == ["numbers", "words"]
-    words, numbers = tables["words"], tables["numbers"]
-    assert words.registered_name == "tf.StaticHashTable"
-    assert words.creator in model.functions
-    assert words.initializer is not None
-    file, table = model.captures(words.initializer)
-    assert isinstance(file, Asset)
-    assert file.read() == b"a\nb\nc\n"
-    assert table is words
-    assert numbers.initializer is not None
-    table, keys, values = model.captures(numbers.initializer)
-    assert table is numbers
-    assert isinstance(keys, Constant)
-    assert isinstance(values, Constant)
-    assert (keys.read().tolist(), values.read().tolist()) == ([1, 2], [3, 4])
+    keys, values = tables["words"].read()
+    assert (keys.tolist(), values.tolist()) == ([b"a", b"b", b"c"], [0, 1, 2])
+    assert (tables["words"].key_dtype, tables["words"].value_dtype) == (DataType.STRING, DataType.INT64)
+    keys, values = tables["numbers"].read()
+    assert (keys.tolist(), values.tolist()) == ([1, 2], [3, 4])
+    assert (tables["numbers"].key_dtype, tables["numbers"].value_dtype) == (DataType.INT32, DataType.INT32)
     assert [asset.filename for asset in model.assets.values()] == ["vocabulary.txt"]
+    assert not model.resources
 
 
 def every_type(tf: Any) -> Any:
@@ -380,37 +372,6 @@ def test_merged_shards(tensorflow: TensorFlow, tmp_path: Path) -> None:
     assert bundle.num_shards == 4
     for key, value in values.items():
         np.testing.assert_array_equal(bundle.read(key), value)
-
-
-# TensorFlow 1
-
-
-def tensorflow_1_model(tf: Any, path: str) -> None:
-    v1 = tf.compat.v1
-    graph = tf.Graph()
-    with graph.as_default(), v1.Session(graph=graph) as session:
-        x = v1.placeholder(tf.float32, [None, 2], name="x")
-        w = v1.get_variable("w", [2, 3], use_resource=True)
-        y = tf.matmul(x, w)
-        session.run(v1.global_variables_initializer())
-        v1.saved_model.simple_save(session, path, {"x": x}, {"y": y})
-
-
-def save_again(tf: Any, path: str, new_path: str) -> None:
-    model = tf.saved_model.load(path)
-    tf.saved_model.save(model, new_path, signatures=model.signatures)
-
-
-def test_tensorflow_1_model_is_refused_with_advice_that_works(tensorflow: TensorFlow, tmp_path: Path) -> None:
-    tensorflow.call(tensorflow_1_model, str(tmp_path / "old"))
-    with pytest.raises(SavedModelError, match="TensorFlow 1 style") as caught:
-        load(tmp_path / "old")
-    assert "tf.saved_model.save(model, new_path, signatures=model.signatures)" in caught.value.hint
-    tensorflow.call(save_again, str(tmp_path / "old"), str(tmp_path / "new"))
-    signature = load(tmp_path / "new").signature("serving_default")
-    assert [spec.name for spec in (*signature.inputs, *signature.outputs)] == ["x", "y"]
-    assert isinstance(signature.captures[0], Variable)
-    assert signature.captures[0].read().shape == (2, 3)
 
 
 # Ops

@@ -27,7 +27,12 @@ class OptionalValueCommand(TyperCommand):
 
 
 def convert(
-    saved_model: Annotated[Path, typer.Argument(metavar="SAVED_MODEL", help="The folder of a SavedModel.")],
+    saved_model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="The folder of a SavedModel, or the file of a frozen graph (.pb, .pbtxt)."
+        ),
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -44,6 +49,14 @@ def convert(
     ] = None,
     tags: Annotated[
         str | None, typer.Option(metavar="A,B", help="The tags of the graph to convert. Default: serve.")
+    ] = None,
+    input_arrays: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="The tensors that are a frozen graph's inputs. Default: its placeholders."),
+    ] = None,
+    output_arrays: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="The tensors that are its outputs. Default: the one that nothing reads."),
     ] = None,
     allow_custom_ops: Annotated[
         str | None,
@@ -134,6 +147,8 @@ def convert(
             saved_model,
             signatures=signature or None,
             tags=None if tags is None else _split(tags),
+            input_arrays=None if input_arrays is None else _split(input_arrays),
+            output_arrays=None if output_arrays is None else _split(output_arrays),
             allow_custom_ops=_all_or_names(allow_custom_ops, "--allow-custom-ops"),
             builtins_only=builtins_only,
             composites=_forms(composites or []),
@@ -154,7 +169,7 @@ def convert(
 
 
 def _default_output(saved_model: Path) -> Path:
-    name = saved_model.name or saved_model.absolute().name
+    name = (saved_model.stem if saved_model.is_file() else saved_model.name) or saved_model.absolute().name
     if name == "..":
         name = saved_model.resolve().name
     return Path(f"{name or 'model'}.tflite")

@@ -116,6 +116,8 @@ class FunctionImporter:
             attributes = call_attributes(self.symbol(node.op))
         else:
             attributes = self._attributes(node, template)
+        if node.op == "Const" and isinstance(attributes.get("value"), ir.DenseElementsAttr):
+            types = [ir.DenseElementsAttr(attributes["value"]).type]  # frozen graphs note no shapes beside it
         op = ir.Operation.create(
             name, results=types, operands=operands, attributes=attributes, loc=ir.Location.name(node.name)
         )

@@ -12,7 +12,7 @@ from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.importer.constants import elements_attribute
 from litefuse.importer.functions import FunctionImporter
-from litefuse.importer.types import tensor_type
+from litefuse.importer.types import element_type, tensor_type
 from litefuse.saved_model import (
     Asset,
     Capture,
@@ -20,6 +20,7 @@ from litefuse.saved_model import (
     DataType,
     SavedModel,
     Signature,
+    Table,
     TensorSpec,
     Variable,
     op_registry,
@@ -55,18 +56,21 @@ class ImportedModule:
         module: One func per function; the exported ones are public and carry their signature's key as symbol.
         entry_points: The exported functions, in the order asked for.
         variables: The variables by the ``shared_name`` of their ``tf.VarHandleOp``.
+        tables: The hash tables by the ``shared_name`` of their ``tf.HashTableV2``.
     """
 
     module: ir.Module
     entry_points: tuple[EntryPoint, ...]
     variables: Mapping[str, Variable]
+    tables: Mapping[str, Table]
 
 
 def import_saved_model(saved_model: SavedModel, signatures: Sequence[str] | None = None) -> ImportedModule:
     """Imports signatures into the current MLIR context.
 
     Functions stay apart and keep their annotations; only those that the signatures reach are imported. A captured
-    variable is a ``tf.VarHandleOp`` in the exported function, handed down to callees as a resource argument.
+    variable is a ``tf.VarHandleOp`` in the exported function, handed down to callees as a resource argument, and a hash
+    table a ``tf.HashTableV2``.
 
     Args:
         saved_model: The model.
@@ -92,7 +96,8 @@ class _ModuleImporter:
         self._references: dict[str, set[str]] = {}
         self._reserved: set[str] = set()
         self._variables: dict[str, Variable] = {}
-        self._variable_names: dict[int, str] = {}
+        self._tables: dict[str, Table] = {}
+        self._resource_names: dict[int, str] = {}
 
     def run(self, signatures: Sequence[Signature]) -> ImportedModule:
         self._reserved = {signature.key for signature in signatures}
@@ -101,7 +106,7 @@ class _ModuleImporter:
             name = self._current = self._pending.pop()
             self._functions.import_function(self._library[name], self._symbols[name], self._module)
         self._refuse_recursion()
-        return ImportedModule(self._module, entry_points, self._variables)
+        return ImportedModule(self._module, entry_points, self._variables, self._tables)
 
     def _refuse_recursion(self) -> None:
         try:
@@ -157,29 +162,45 @@ class _ModuleImporter:
         if isinstance(capture, Asset):
             path = np.array(str(capture.path).encode(), object)
             return _constant(elements_attribute(path, DataType.STRING), capture.filename)
+        if isinstance(capture, Table):
+            return self._table_handle(capture)
         raise GraphError(
             f"it uses {capture.name or 'an object'} ({capture.registered_name or capture.kind}), "
             "which is not supported yet",
             where=where,
-            hint="Replace the table or resource by tensor ops, or export a signature that does not use it.",
+            hint="Replace the resource by tensor ops, or export a signature that does not use it.",
         )
 
     def _variable_handle(self, variable: Variable) -> ir.Value:
-        name = self._variable_names.get(variable.node_id)
-        if name is None:
-            name = variable.name
-            while name in self._variables:
-                name += f"_{variable.node_id}"
-            self._variable_names[variable.node_id] = name
-            self._variables[name] = variable
+        name = self._resource_name(variable)
+        self._variables[name] = variable
         value = tensor_type(variable.dtype, variable.shape)
-        handle = ir.Type.parse(f"tensor<!tf_type.resource<{value}>>")
+        return _handle("tf.VarHandleOp", ir.Type.parse(f"tensor<!tf_type.resource<{value}>>"), name, {})
+
+    def _table_handle(self, table: Table) -> ir.Value:
+        name = self._resource_name(table)
+        self._tables[name] = table
         attributes: dict[str, ir.Attribute] = {
-            "container": ir.StringAttr.get(""),
-            "shared_name": ir.StringAttr.get(name),
+            "key_dtype": ir.TypeAttr.get(element_type(table.key_dtype)),
+            "value_dtype": ir.TypeAttr.get(element_type(table.value_dtype)),
+            "use_node_name_sharing": ir.BoolAttr.get(False),
         }
-        op = ir.Operation.create("tf.VarHandleOp", results=[handle], attributes=attributes, loc=ir.Location.name(name))
-        return op.result
+        return _handle("tf.HashTableV2", tensor_type(DataType.RESOURCE, ()), name, attributes)
+
+    def _resource_name(self, capture: Variable | Table) -> str:
+        """A name that no other resource of the module has."""
+        name = self._resource_names.get(capture.node_id)
+        if name is None:
+            name = capture.name
+            while name in self._resource_names.values():
+                name += f"_{capture.node_id}"
+            self._resource_names[capture.node_id] = name
+        return name
+
+
+def _handle(op: str, kind: ir.Type, name: str, attributes: dict[str, ir.Attribute]) -> ir.Value:
+    attributes |= {"container": ir.StringAttr.get(""), "shared_name": ir.StringAttr.get(name)}
+    return ir.Operation.create(op, results=[kind], attributes=attributes, loc=ir.Location.name(name)).result
 
 
 def _names(specs: Sequence[TensorSpec]) -> tuple[str, ...]:

@@ -31,6 +31,8 @@ from litefuse.passes.call_graph import (
 __all__ = ["LiftReads", "SinkHandles", "is_resource", "resource_value_type"]
 
 _READ = "tf.ReadVariableOp"
+# What leaves a resource as it is.
+_READS = frozenset({_READ, "tf.LookupTableFindV2", "tf.LookupTableSizeV2", "tf.LookupTableExportV2"})
 _PLAIN_CALLS = frozenset({"tf.PartitionedCall", "tf.StatefulPartitionedCall", "tf.LegacyCall", "func.call"})
 _VALUE_TYPE = re.compile(r"tensor<!tf_type\.resource<(.+)>>")
 
@@ -93,7 +95,7 @@ def _writing_functions(by_symbol: dict[str, func.FuncOp]) -> set[str]:
             if is_call(op):
                 writes = any(callee in writers for callee in callees(op))
             else:
-                writes = op.name not in (_READ, "func.return") and any(is_resource(value) for value in op.operands)
+                writes = op.name not in {*_READS, "func.return"} and any(is_resource(value) for value in op.operands)
             if writes:
                 writers.add(symbol)
     return writers

@@ -1,10 +1,12 @@
-"""Reading TensorFlow 2 SavedModels: functions, signatures, variables, assets; without TensorFlow."""
+"""Reading SavedModels: functions, signatures, variables, tables, assets; without TensorFlow."""
 
 from __future__ import annotations
 
-from litefuse.saved_model.captures import Asset, Capture, Constant, ResourceObject, Variable
+from litefuse.saved_model.captures import Asset, Capture, Constant, ResourceObject, Table, Variable
 from litefuse.saved_model.dtypes import DataType, Shape
-from litefuse.saved_model.loader import SavedModel, load
+from litefuse.saved_model.graph_def import is_graph_file, load_graph
+from litefuse.saved_model.loader import load
+from litefuse.saved_model.model import SavedModel
 from litefuse.saved_model.op_registry import OpRegistry, op_registry
 from litefuse.saved_model.signatures import Signature, TensorSpec
 from litefuse.saved_model.tensor_bundle import Storage, TensorBundle
@@ -21,10 +23,13 @@ __all__ = [
     "Shape",
     "Signature",
     "Storage",
+    "Table",
     "TensorBundle",
     "TensorSpec",
     "Variable",
+    "is_graph_file",
     "load",
+    "load_graph",
     "op_registry",
     "tensor_value",
 ]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from litefuse.errors import CheckpointError
+import numpy as np
+
+from litefuse.errors import CheckpointError, SavedModelError
 from litefuse.saved_model.regular_file import read_regular
 from litefuse.saved_model.tensor_proto import tensor_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from litefuse.saved_model.messages import TensorProto
     from litefuse.saved_model.tensor_bundle import Storage, TensorBundle
 
-__all__ = ["Asset", "Capture", "Constant", "ResourceObject", "Variable"]
+__all__ = ["Asset", "Capture", "Constant", "ResourceObject", "Table", "Variable"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Variable:
         shape: The declared shape; dimensions may be unknown even though the value's shape never is.
         trainable: Whether it was declared trainable.
         checkpoint_key: The key of its value, None if it was saved without one.
+        extent: The part of the checkpoint's tensor that it is, start and length in each dimension, None for a whole
+            dimension; None if it is the tensor.
     """
 
     node_id: int
@@ -45,6 +49,7 @@ class Variable:
     trainable: bool
     checkpoint_key: str | None
     _bundle: TensorBundle | None = field(repr=False, compare=False)
+    extent: tuple[tuple[int, int] | None, ...] | None = None
 
     @property
     def has_value(self) -> bool:
@@ -57,12 +62,12 @@ class Variable:
         return self.has_value and bool(self._value_bundle().entry(self.checkpoint_key or "").slices)
 
     def storage(self) -> Storage | None:
-        """Return where its raw bytes lie, or None if they are not in one place (partitioned, strings).
+        """Return where its raw bytes lie, or None if they are not in one place (partitioned, a part, strings).
 
         Raises:
             CheckpointError: It has no value, or the checkpoint is damaged.
         """
-        return self._value_bundle().storage(self.checkpoint_key or "")
+        return None if self.extent else self._value_bundle().storage(self.checkpoint_key or "")
 
     def read(self, *, verify: bool = True) -> NDArray[Any]:
         """Return its value: a read-only view of the mapped checkpoint, perhaps unaligned.
@@ -75,6 +80,8 @@ class Variable:
                 shape.
         """
         value = self._value_bundle().read(self.checkpoint_key or "", verify=verify)
+        if self.extent is not None:
+            value = value[tuple(slice(None) if each is None else slice(each[0], sum(each)) for each in self.extent)]
         if value.dtype != self.dtype.to_numpy() or not _is_of_shape(value.shape, self.shape):
             found = f"{value.dtype} {list(value.shape)}"
             raise self._error(f"it was declared as {self.dtype} {self.shape}, but the checkpoint holds {found}")
@@ -176,7 +183,47 @@ class ResourceObject:
         return self.functions.get("_initialize")
 
 
-Capture: TypeAlias = Variable | Constant | Asset | ResourceObject
+@dataclass(frozen=True)
+class Table:
+    """A hash table.
+
+    Attributes:
+        node_id: A number that no other capture of the model has.
+        name: The path of attributes to it, or the name of the node that makes it; may repeat.
+        key_dtype: The keys' type.
+        value_dtype: The values' type.
+    """
+
+    node_id: int
+    name: str
+    key_dtype: DataType
+    value_dtype: DataType
+    _read: Callable[[], tuple[NDArray[Any], NDArray[Any]]] = field(repr=False, compare=False)
+
+    def read(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return its entries as it starts: keys ``[n]`` and values ``[n, ...]``, each key once.
+
+        Raises:
+            SavedModelError: They cannot be told, or are not a table's.
+            CheckpointError: The checkpoint is damaged.
+        """
+        keys, values = self._read()
+        where = f"table {self.name!r}"
+        if keys.ndim != 1 or not values.ndim or len(values) != len(keys):
+            raise SavedModelError(f"keys {list(keys.shape)} and values {list(values.shape)} do not match", where=where)
+        for what, array, dtype in (("keys", keys, self.key_dtype), ("values", values, self.value_dtype)):
+            if array.dtype != dtype.to_numpy():
+                raise SavedModelError(f"its {what} are {array.dtype}, not {dtype}", where=where)
+        first: dict[Any, int] = {}
+        for position, key in enumerate(keys.tolist()):
+            known = first.setdefault(key, position)
+            if known != position and not np.array_equal(values[known], values[position]):
+                raise SavedModelError(f"it has two values for the key {key!r}", where=where)
+        kept = sorted(first.values())
+        return keys[kept], values[kept]
+
+
+Capture: TypeAlias = Variable | Constant | Asset | Table | ResourceObject
 """What stands behind one captured argument of a function."""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
+import functools
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -12,119 +12,63 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import DecodeError
 
 from litefuse.errors import SavedModelError, SignatureError
-from litefuse.saved_model.captures import Asset, Capture, Constant, ResourceObject, Variable
+from litefuse.saved_model.captures import Asset, Constant, ResourceObject, Table
 from litefuse.saved_model.dtypes import DataType
-from litefuse.saved_model.messages import FunctionDef, MetaGraphDef, NodeDef, OpDef
+from litefuse.saved_model.graph_def import is_graph_file, load_graph
+from litefuse.saved_model.graph_function import split_tensor_name
+from litefuse.saved_model.graph_signatures import GraphSignatures
+from litefuse.saved_model.messages import AssetFileDef, CollectionDef, MetaGraphDef, NodeDef
 from litefuse.saved_model.messages import SavedModel as SavedModelProto
+from litefuse.saved_model.model import SavedModel
 from litefuse.saved_model.object_graph import ObjectGraph
+from litefuse.saved_model.op_registry import op_registry
 from litefuse.saved_model.regular_file import read_regular, resolve_inside
 from litefuse.saved_model.signatures import INTERNAL_KEYS, Signature, SignatureReader
-from litefuse.saved_model.variables import load_variables
+from litefuse.saved_model.tables import table_of_resource
+from litefuse.saved_model.tensor_bundle import TensorBundle
+from litefuse.saved_model.variables import checkpoint_keys, load_variables
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["SavedModel", "load"]
+__all__ = ["load"]
 
 _DEFAULT_TAGS = frozenset({"serve"})
+_ASSETS_COLLECTION = "saved_model_assets"
 
 
-@dataclass(frozen=True, eq=False)
-class SavedModel:
-    """A TensorFlow 2 SavedModel, read from disk; the variables' values stay there until they are asked for.
-
-    Attributes:
-        path: The folder.
-        tags: The tags of the meta graph that was loaded.
-        tensorflow_version: The release that saved it.
-        functions: The function library by name.
-        op_definitions: The definitions of the ops that it uses, among them those of other libraries than TensorFlow, as
-            the process that saved it had them.
-        signatures: The signatures that can be used, by key, in alphabetical order.
-        variables: The variables by their node in the object graph.
-        constants: The captured constants, in the same way.
-        assets: The assets, in the same way.
-        resources: Other resources, such as hash tables, in the same way.
-        unusable_signatures: Why each of the remaining signatures cannot be used.
-    """
-
-    path: Path
-    tags: frozenset[str]
-    tensorflow_version: str
-    functions: Mapping[str, FunctionDef] = field(repr=False)
-    op_definitions: Sequence[OpDef] = field(repr=False)
-    signatures: Mapping[str, Signature]
-    variables: Mapping[int, Variable] = field(repr=False)
-    constants: Mapping[int, Constant] = field(repr=False)
-    assets: Mapping[int, Asset] = field(repr=False)
-    resources: Mapping[int, ResourceObject] = field(repr=False)
-    unusable_signatures: Mapping[str, SavedModelError]
-    _bound_inputs: Mapping[str, tuple[int, ...]] = field(repr=False)
-
-    def signature(self, key: str) -> Signature:
-        """Return a signature.
-
-        Raises:
-            SignatureError: There is none of that name; the error lists those that there are.
-            SavedModelError: It is there, but cannot be used.
-        """
-        found = self.signatures.get(key)
-        if found is not None:
-            return found
-        if key in self.unusable_signatures:
-            raise self.unusable_signatures[key]
-        if not self.signatures:
-            raise SignatureError(
-                f"no signature {key!r}: the SavedModel has no signatures",
-                where=str(self.path),
-                hint="Save it with tf.saved_model.save(module, path, signatures=module.function).",
-            )
-        close = difflib.get_close_matches(key, self.signatures, n=1)
-        guess = f" Did you mean {close[0]!r}?" if close else ""
-        listed = ", ".join(repr(name) for name in self.signatures)
-        raise SignatureError(
-            f"no signature {key!r}.{guess}", where=str(self.path), hint=f"The signatures are {listed}."
-        )
-
-    def captures(self, function: str) -> tuple[Capture, ...]:
-        """Return what stands behind the last arguments of a function, for any function that the object graph knows.
-
-        That is every traced function, not the callees inside the library.
-
-        Raises:
-            SavedModelError: The object graph does not know the function, or it captures something that is no tensor.
-        """
-        bound = self._bound_inputs.get(function)
-        if bound is None:
-            message = f"function {function!r} is not in the object graph, so what it captures is not known"
-            raise SavedModelError(message, where=str(self.path))
-        captures: list[Capture] = []
-        for node in bound:
-            sources = (self.variables, self.constants, self.assets, self.resources)
-            capture = next((source[node] for source in sources if node in source), None)
-            if capture is None:
-                message = (
-                    f"function {function!r} captures object {node}, which is no variable, constant, asset or resource"
-                )
-                raise SavedModelError(message, where=str(self.path))
-            captures.append(capture)
-        return tuple(captures)
-
-
-def load(path: str | os.PathLike[str], tags: Collection[str] | None = None) -> SavedModel:
-    """Read a SavedModel, without its variables' values.
+def load(
+    path: str | os.PathLike[str],
+    tags: Collection[str] | None = None,
+    *,
+    input_arrays: Sequence[str] | None = None,
+    output_arrays: Sequence[str] | None = None,
+) -> SavedModel:
+    """Read a SavedModel, without its variables' values, or a frozen graph.
 
     Args:
-        path: Its folder.
+        path: The SavedModel's folder, or the file of a frozen graph (``.pb``, ``.pbtxt``).
         tags: The tags of the meta graph to load; None for the only one, or else the one tagged ``serve`` alone.
+        input_arrays: The tensors of a frozen graph that are its inputs; see :func:`load_graph`.
+        output_arrays: The tensors of a frozen graph that are its outputs.
 
     Raises:
-        SavedModelError: The folder is not a SavedModel, is damaged, or is one of TensorFlow 1.
-        SignatureError: No meta graph has these tags.
+        SavedModelError: It is neither, is damaged, or none of its signatures can be used.
+        SignatureError: No meta graph has these tags, or a graph no such tensors.
         CheckpointError: The index of the variables is missing or damaged.
     """
+    if is_graph_file(Path(path)):
+        if tags is not None:
+            raise SignatureError("a frozen graph has no tags", where=str(path))
+        return load_graph(Path(path), input_arrays, output_arrays)
     folder = _find_folder(Path(path))
     where = str(folder)
+    if input_arrays is not None or output_arrays is not None:
+        raise SignatureError(
+            "inputs and outputs can be named for a frozen graph only: those of a SavedModel are its signatures'",
+            where=where,
+            hint="Choose signatures instead.",
+        )
     try:
         proto = SavedModelProto.FromString(read_regular(folder, "saved_model.pb"))
     except (DecodeError, UnicodeDecodeError) as reason:
@@ -165,7 +109,6 @@ _OTHER_FILES = {
     ".hdf5": ("this is a Keras HDF5 file, not a SavedModel", _EXPORT_HINT),
     ".keras": ("this is a Keras file, not a SavedModel", _EXPORT_HINT),
     ".tflite": ("this is a LiteRT model already, not a SavedModel", "Give the SavedModel that it was made from."),
-    ".pb": ("this is a file, perhaps a frozen graph of TensorFlow 1, not a SavedModel", "Give a SavedModel's folder."),
 }
 _OTHER_FORMS = {
     "saved_model.pbtxt": (
@@ -211,8 +154,19 @@ class _Loader:
         nodes = {node.name: node for node in self.meta_graph.graph_def.node}
         functions = {function.signature.name: function for function in self.meta_graph.graph_def.library.function}
         reader = SignatureReader(nodes, functions, graph.concrete_functions, graph.signature_functions())
+        assets = self._assets(graph)
+        from_graph = GraphSignatures(
+            folder=self.folder,
+            nodes=nodes,
+            registry=op_registry(),
+            assets=self._assets_by_node(),
+            functions=functions,
+            first_id=len(graph.nodes),
+        )
         unusable: dict[str, SavedModelError] = {}
         signatures: dict[str, Signature] = {}
+        tables: dict[int, Table] = {}
+        resources = _resources(graph, paths)
         model = SavedModel(
             path=self.folder,
             tags=frozenset(self.meta_graph.meta_info_def.tags),
@@ -222,34 +176,37 @@ class _Loader:
             signatures=MappingProxyType(signatures),
             variables=MappingProxyType(load_variables(self.folder, graph, paths)),
             constants=MappingProxyType(self._constants(graph, nodes)),
-            assets=MappingProxyType(self._assets(graph)),
-            resources=MappingProxyType(_resources(graph, paths)),
+            assets=MappingProxyType(assets),
+            tables=MappingProxyType(tables),
+            resources=MappingProxyType(resources),
             unusable_signatures=MappingProxyType(unusable),
-            _bound_inputs={name: tuple(saved.bound_inputs) for name, saved in graph.concrete_functions.items()},
+            bound_inputs={name: tuple(saved.bound_inputs) for name, saved in graph.concrete_functions.items()},
         )
+        for number in list(resources):
+            checkpoint = functools.partial(self._checkpoint_of_table, graph, number)
+            table = table_of_resource(resources[number], functions, model.captures, op_registry(), checkpoint)
+            if table is not None:
+                tables[number] = table
+                del resources[number]
         for key in sorted(set(self.meta_graph.signature_def) - INTERNAL_KEYS):
             definition = self.meta_graph.signature_def[key]
             function = reader.function_of(key, definition)
-            if function is None:
-                unusable[key] = self._tensorflow_1_error(f"signature {key!r} is of")
-                continue
             try:
-                signatures[key] = reader.read(key, definition, function, model.captures(function))
+                if function is None:
+                    signatures[key] = from_graph.read(key, definition)
+                else:
+                    signatures[key] = reader.read(key, definition, function, model.captures(function))
             except SavedModelError as error:
                 unusable[key] = error
         if unusable and not signatures:
             raise next(iter(unusable.values()))
-        if not graph.nodes:
-            raise self._tensorflow_1_error("the SavedModel is of")
         return model
 
-    def _tensorflow_1_error(self, subject: str) -> SavedModelError:
-        return SavedModelError(
-            f"{subject} the TensorFlow 1 style (nodes of the top-level graph, no function), which is not supported yet",
-            where=str(self.folder),
-            hint="Load it in TensorFlow 2 with model = tf.saved_model.load(path) and save it again with "
-            "tf.saved_model.save(model, new_path, signatures=model.signatures).",
-        )
+    def _checkpoint_of_table(self, graph: ObjectGraph, number: int) -> tuple[TensorBundle, str] | None:
+        """The checkpoint and the key that it holds a mutable table under."""
+        bundle = TensorBundle.open(self.folder)
+        keys = checkpoint_keys(bundle, graph).get(number, {}).values()
+        return next(((bundle, key) for key in keys if f"{key}-keys" in bundle), None)
 
     def _constants(self, graph: ObjectGraph, nodes: Mapping[str, NodeDef]) -> dict[int, Constant]:
         constants: dict[int, Constant] = {}
@@ -277,10 +234,26 @@ class _Loader:
             index = saved.asset.asset_file_def_index
             if not 0 <= index < len(files):
                 raise SavedModelError(f"asset {index} (object {number}) does not exist", where=str(self.folder))
-            filename = files[index].filename
-            resolve_inside(self.folder / "assets", filename)
-            assets[number] = Asset(number, filename, self.folder)
+            assets[number] = self._asset(number, files[index].filename)
         return assets
+
+    def _assets_by_node(self) -> dict[str, Asset]:
+        """The assets by the nodes of the top-level graph that hold their paths."""
+        definitions = [*self.meta_graph.asset_file_def]
+        if _ASSETS_COLLECTION in self.meta_graph.collection_def:  # where TensorFlow 1 lists them
+            try:
+                collection = CollectionDef.FromString(self.meta_graph.collection_def[_ASSETS_COLLECTION])
+                definitions += [AssetFileDef.FromString(each.value) for each in collection.any_list.value]
+            except (DecodeError, UnicodeDecodeError) as reason:
+                raise SavedModelError(f"its list of assets is damaged: {reason}", where=str(self.folder)) from None
+        return {
+            split_tensor_name(definition.tensor_info.name)[0]: self._asset(-1, definition.filename)
+            for definition in definitions
+        }
+
+    def _asset(self, number: int, filename: str) -> Asset:
+        resolve_inside(self.folder / "assets", filename)
+        return Asset(number, filename, self.folder)
 
 
 def _resources(graph: ObjectGraph, paths: Mapping[int, tuple[str, ...]]) -> dict[int, ResourceObject]:

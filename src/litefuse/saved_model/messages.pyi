@@ -13,6 +13,7 @@ from google.protobuf.internal.containers import (
 from google.protobuf.message import Message
 
 __all__ = [
+    "AnyMessage",
     "AssetFileDef",
     "AttrValue",
     "BoolValue",
@@ -20,6 +21,7 @@ __all__ = [
     "BundleEntryProto",
     "BundleHeaderProto",
     "CapturedTensor",
+    "CollectionDef",
     "DictValue",
     "FullTypeDef",
     "FunctionDef",
@@ -67,6 +69,11 @@ __all__ = [
     "VariantTensorDataProto",
     "VersionDef",
 ]
+
+class AnyMessage(Message):
+    type_url: str
+    value: bytes
+    def __init__(self, *, type_url: str | None = ..., value: bytes | None = ...) -> None: ...
 
 class AssetFileDef(Message):
     @property
@@ -202,6 +209,17 @@ class CapturedTensor(Message):
     name: str
     concrete_function: str
     def __init__(self, *, name: str | None = ..., concrete_function: str | None = ...) -> None: ...
+
+class CollectionDef(Message):
+    class AnyList(Message):
+        @property
+        def value(self) -> RepeatedCompositeFieldContainer[AnyMessage]: ...
+        def __init__(self, *, value: Iterable[AnyMessage] | None = ...) -> None: ...
+
+    @property
+    def any_list(self) -> CollectionDef.AnyList: ...
+    def __init__(self, *, any_list: CollectionDef.AnyList | None = ...) -> None: ...
+    def HasField(self, field_name: Literal["any_list"]) -> bool: ...
 
 class DictValue(Message):
     @property

@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from litefuse.errors import SavedModelError
 from litefuse.saved_model.messages import AttrValue, OpDef, OpRegistryFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from litefuse.saved_model.messages import NodeDef
 
 __all__ = ["OpRegistry", "op_registry"]
 
@@ -45,6 +48,19 @@ class OpRegistry:
             defaults = {attr.name: attr.default_value for attr in attrs if attr.HasField("default_value")}
             self._defaults[name] = defaults
         return defaults
+
+    def attribute(self, node: NodeDef, name: str) -> AttrValue:
+        """Return a node's attribute, or the default that its op has for it.
+
+        Raises:
+            SavedModelError: It has neither.
+        """
+        if name in node.attr:
+            return node.attr[name]
+        default = self.defaults(node.op).get(name)
+        if default is None:
+            raise SavedModelError(f"the attribute {name!r} is missing", where=f"node {node.name} ({node.op})")
+        return default
 
     def with_others(self, definitions: Iterable[OpDef]) -> OpRegistry:
         """A registry that has these as well, but for ops that it knows already.

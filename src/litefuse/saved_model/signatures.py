@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import SavedModelError
 from litefuse.saved_model.dtypes import DataType, Shape, shape_from_proto
+from litefuse.saved_model.graph_function import split_tensor_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from litefuse.saved_model.captures import Capture
     from litefuse.saved_model.messages import FunctionDef, NodeDef, SavedConcreteFunction, SignatureDef, TensorInfo
 
-__all__ = ["INTERNAL_KEYS", "Signature", "SignatureReader", "TensorSpec"]
+__all__ = ["INTERNAL_KEYS", "Signature", "SignatureReader", "TensorSpec", "check_dense"]
 
 # The signatures of the initialisation and training ops of the graph, which are no functions of the model.
 INTERNAL_KEYS = frozenset({"__saved_model_init_op", "__saved_model_train_op"})
@@ -108,13 +109,7 @@ class SignatureReader:
             SavedModelError: The SavedModel contradicts itself, or a tensor is sparse or composite.
         """
         where = f"signature {key!r}"
-        for name, info in (*definition.inputs.items(), *definition.outputs.items()):
-            if info.WhichOneof("encoding") != "name":
-                raise SavedModelError(
-                    f"{name!r} is a sparse, ragged or composite tensor",
-                    where=where,
-                    hint="Save a signature that takes and returns its dense components.",
-                )
+        check_dense(definition, where)
         body = self.functions.get(function)
         if body is None:
             raise SavedModelError(f"its function {function!r} is not in the function library", where=where)
@@ -148,7 +143,7 @@ class SignatureReader:
     def _call(self, tensor: str) -> tuple[NodeDef, int] | None:
         """Return the call that makes a tensor of the top-level graph and the number of its result, or None."""
         for _ in range(_MAX_IDENTITIES):
-            name, index = _split_tensor_name(tensor)
+            name, index = split_tensor_name(tensor)
             node = self.nodes.get(name)
             if node is None:
                 return None
@@ -172,10 +167,10 @@ class SignatureReader:
         if not count:
             return ()
         function = body.signature.name
-        by_tensor = {_split_tensor_name(info.name): name for name, info in definition.inputs.items()}
+        by_tensor = {split_tensor_name(info.name): name for name, info in definition.inputs.items()}
         calls = self._calls(definition, function) or []
         candidates = [
-            *([by_tensor.get(_split_tensor_name(operand), "") for operand in node.input] for node, _ in calls[:1]),
+            *([by_tensor.get(split_tensor_name(operand), "") for operand in node.input] for node, _ in calls[:1]),
             [_user_specified_name(body, position) for position in range(count)],
             # Keyword arguments are flattened in the order of their names.
             sorted(_keywords(self.concrete_functions[function])),
@@ -202,12 +197,19 @@ class SignatureReader:
         return indices
 
 
-def _split_tensor_name(tensor: str) -> tuple[str, int]:
-    """Split ``node:index``; without an index it is the node's first output. A control input belongs to no output."""
-    name, colon, index = tensor.rpartition(":")
-    if not colon:
-        return tensor, 0
-    return (name, int(index)) if index.isdecimal() and len(index) < 10 else (tensor, 0)
+def check_dense(definition: SignatureDef, where: str) -> None:
+    """Refuse a signature with a tensor that is several.
+
+    Raises:
+        SavedModelError: There is one; it names it.
+    """
+    for name, info in (*definition.inputs.items(), *definition.outputs.items()):
+        if info.WhichOneof("encoding") != "name":
+            raise SavedModelError(
+                f"{name!r} is a sparse, ragged or composite tensor",
+                where=where,
+                hint="Save a signature that takes and returns its dense components.",
+            )
 
 
 def _keywords(function: SavedConcreteFunction) -> Sequence[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from litefuse.saved_model.object_graph import ObjectGraph
 
-__all__ = ["load_variables"]
+__all__ = ["checkpoint_keys", "load_variables"]
 
 _OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
@@ -40,7 +40,11 @@ def load_variables(folder: Path, graph: ObjectGraph, paths: Mapping[int, tuple[s
     if not saved:
         return {}
     bundle = TensorBundle.open(folder)
-    keys = _checkpoint_keys(bundle, graph)
+    keys = {
+        node: by_name["VARIABLE_VALUE"]
+        for node, by_name in checkpoint_keys(bundle, graph).items()
+        if "VARIABLE_VALUE" in by_name
+    }
     captured = {node for function in graph.concrete_functions.values() for node in function.bound_inputs}
     names = _readable_names(saved, paths, captured)
     variables: dict[int, Variable] = {}
@@ -58,8 +62,12 @@ def load_variables(folder: Path, graph: ObjectGraph, paths: Mapping[int, tuple[s
     return variables
 
 
-def _checkpoint_keys(bundle: TensorBundle, graph: ObjectGraph) -> dict[int, str]:
-    """Return the checkpoint key of each node that has a variable's value."""
+def checkpoint_keys(bundle: TensorBundle, graph: ObjectGraph) -> dict[int, dict[str, str]]:
+    """Return the checkpoint keys of each node's values, by the values' names (``VARIABLE_VALUE`` for a variable's).
+
+    Raises:
+        CheckpointError: The checkpoint has no object graph, or it is damaged.
+    """
     if _OBJECT_GRAPH_KEY not in bundle:
         message = "it holds no object graph: it was written by TensorFlow 1, or by something else"
         raise CheckpointError(message, where=str(bundle.folder / bundle.prefix))
@@ -69,12 +77,10 @@ def _checkpoint_keys(bundle: TensorBundle, graph: ObjectGraph) -> dict[int, str]
     except (DecodeError, UnicodeDecodeError) as reason:
         message = f"its object graph is damaged: {reason}"
         raise CheckpointError(message, where=str(bundle.folder / bundle.prefix)) from None
-    keys: dict[int, str] = {}
-    for node, other in graph.checkpoint_nodes(trackable).items():
-        for attribute in trackable.nodes[other].attributes:
-            if attribute.name == "VARIABLE_VALUE":
-                keys[node] = attribute.checkpoint_key
-    return keys
+    return {
+        node: {attribute.name: attribute.checkpoint_key for attribute in trackable.nodes[other].attributes}
+        for node, other in graph.checkpoint_nodes(trackable).items()
+    }
 
 
 def _readable_names(

@@ -1,0 +1,171 @@
+"""Frozen graphs: ``GraphDef`` files whose variables are constants, in binary or in text form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError
+
+from litefuse.errors import SavedModelError, SignatureError
+from litefuse.saved_model.dtypes import DataType, shape_from_proto
+from litefuse.saved_model.graph_function import split_tensor_name
+from litefuse.saved_model.graph_signatures import GraphSignatures
+from litefuse.saved_model.messages import GraphDef, NodeDef
+from litefuse.saved_model.model import SavedModel
+from litefuse.saved_model.op_registry import op_registry
+from litefuse.saved_model.regular_file import read_regular
+from litefuse.saved_model.signatures import Signature, TensorSpec
+
+if TYPE_CHECKING:
+    from litefuse.saved_model.dtypes import Shape
+    from litefuse.saved_model.op_registry import OpRegistry
+
+__all__ = ["SIGNATURE_KEY", "is_graph_file", "load_graph"]
+
+SIGNATURE_KEY = "serving_default"
+
+_TEXT = ".pbtxt"
+# Before this version of the format, a placeholder of unknown shape was written as a scalar.
+_SHAPES_OF_PLACEHOLDERS = 24
+_MAX_OUTPUTS = 2**16
+_PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2"})
+# What nobody reads and yet is no output.
+_NO_OUTPUTS = frozenset({"Const", "NoOp", "Assert", "PlaceholderWithDefault", *_PLACEHOLDERS})
+
+
+def is_graph_file(path: Path) -> bool:
+    """Whether a path is that of a file that may hold a graph, by its name."""
+    return path.suffix in {".pb", _TEXT} and path.stem != "saved_model" and path.is_file()
+
+
+def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> SavedModel:
+    """Read a frozen graph as a model with one signature, ``serving_default``.
+
+    Args:
+        path: A ``GraphDef`` in binary form (``.pb``) or text form (``.pbtxt``).
+        inputs: The tensors that are fed, ``node`` or ``node:index``; they also name the inputs. None takes the
+            placeholders that the outputs depend on.
+        outputs: The tensors that are fetched. None takes the one that nothing reads.
+
+    Raises:
+        SavedModelError: The file is not a graph, or not a frozen one.
+        SignatureError: The graph has no such tensor, or which are the outputs cannot be told.
+    """
+    where = str(path)
+    graph = _read(path)
+    nodes = {node.name: node for node in graph.node}
+    if not nodes:
+        raise SavedModelError("the file holds no graph: it is empty, or something else", where=where)
+    registry = op_registry()
+    fetched = list(outputs) if outputs else [_only_output(nodes, where)]
+    fed = list(inputs) if inputs is not None else _placeholders(nodes, fetched)
+    for tensor in (*fed, *fetched):
+        if split_tensor_name(tensor)[0] not in nodes:
+            listed = ", ".join(sorted(name for name, node in nodes.items() if node.op in _PLACEHOLDERS)) or "none"
+            raise SignatureError(
+                f"there is no node {split_tensor_name(tensor)[0]!r}",
+                where=where,
+                hint=f"The placeholders are {listed}.",
+            )
+    functions = {function.signature.name: function for function in graph.library.function}
+    reader = GraphSignatures(folder=None, nodes=nodes, registry=registry, assets={}, functions=functions, first_id=0)
+    producer = graph.versions.producer
+    signatures: dict[str, Signature] = {
+        SIGNATURE_KEY: reader.signature(
+            SIGNATURE_KEY,
+            [(_spec(tensor, nodes, registry, producer, where), tensor) for tensor in fed],
+            [(_spec(tensor, nodes, registry, producer, where), tensor) for tensor in fetched],
+        )
+    }
+    return SavedModel(
+        path=path,
+        tags=frozenset(),
+        tensorflow_version="",
+        functions=MappingProxyType(functions),
+        op_definitions=(),
+        signatures=MappingProxyType(signatures),
+        variables={},
+        constants={},
+        assets={},
+        tables={},
+        resources={},
+        unusable_signatures={},
+        bound_inputs={},
+    )
+
+
+def _read(path: Path) -> GraphDef:
+    where = str(path)
+    content = read_regular(path.resolve().parent, path.resolve().name)
+    try:
+        if path.suffix == _TEXT:
+            return text_format.Parse(content.decode(), GraphDef(), allow_unknown_field=True)
+        return GraphDef.FromString(content)
+    except (DecodeError, UnicodeDecodeError, text_format.ParseError) as reason:
+        raise SavedModelError(
+            f"the file is damaged, or not a frozen graph: {reason}",
+            where=where,
+            hint="Give the file of a GraphDef message, or a SavedModel's folder.",
+        ) from None
+
+
+def _only_output(nodes: Mapping[str, NodeDef], where: str) -> str:
+    read = {split_tensor_name(each.removeprefix("^"))[0] for node in nodes.values() for each in node.input}
+    found = [name for name, node in nodes.items() if name not in read and node.op not in _NO_OUTPUTS]
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(map(repr, sorted(found)[:20])) or "none"
+    raise SignatureError(
+        f"the graph does not say what its outputs are; the nodes that nothing reads are {listed}",
+        where=where,
+        hint="Name the outputs: outputs=[...], or --output-arrays on the command line.",
+    )
+
+
+def _placeholders(nodes: Mapping[str, NodeDef], outputs: Sequence[str]) -> list[str]:
+    """The placeholders that some tensors depend on, in the graph's order."""
+    live: set[str] = set()
+    pending = [split_tensor_name(tensor)[0] for tensor in outputs]
+    while pending:
+        name = pending.pop()
+        if name not in live and name in nodes:
+            live.add(name)
+            pending.extend(split_tensor_name(each.removeprefix("^"))[0] for each in nodes[name].input)
+    return [name for name, node in nodes.items() if name in live and node.op in _PLACEHOLDERS]
+
+
+def _spec(tensor: str, nodes: Mapping[str, NodeDef], registry: OpRegistry, producer: int, where: str) -> TensorSpec:
+    name, index = split_tensor_name(tensor)
+    node = nodes[name]
+    types = _output_types(node, registry)
+    if index >= len(types):
+        raise SignatureError(f"node {name!r} ({node.op}) has no output {index}", where=where)
+    shape: Shape = None
+    if "_output_shapes" in node.attr and index < len(node.attr["_output_shapes"].list.shape):
+        shape = shape_from_proto(node.attr["_output_shapes"].list.shape[index])
+    elif node.op.startswith("Placeholder") and "shape" in node.attr:
+        declared = shape_from_proto(node.attr["shape"].shape)
+        shape = None if declared == () and producer < _SHAPES_OF_PLACEHOLDERS else declared
+    return TensorSpec(tensor, DataType.from_proto(types[index], f"node {name!r}"), shape)
+
+
+def _output_types(node: NodeDef, registry: OpRegistry) -> list[int]:
+    """The types of a node's outputs; empty for an op that is not known."""
+    definition = registry.get(node.op)
+    if definition is None:
+        return []
+    types: list[int] = []
+    for output in definition.output_arg:
+        if output.type_list_attr:
+            types.extend(registry.attribute(node, output.type_list_attr).list.type)
+            continue
+        dtype = registry.attribute(node, output.type_attr).type if output.type_attr else output.type
+        count = registry.attribute(node, output.number_attr).i if output.number_attr else 1
+        if count > _MAX_OUTPUTS:
+            raise SavedModelError(f"an op cannot have {count} outputs", where=f"node {node.name}")
+        types.extend([dtype] * count)
+    return types

@@ -1,0 +1,180 @@
+"""Signatures of TensorFlow 1: those whose tensors are computed by the top-level graph itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from litefuse.errors import SavedModelError
+from litefuse.saved_model.captures import Variable
+from litefuse.saved_model.dtypes import DataType, shape_from_proto
+from litefuse.saved_model.graph_function import VARIABLE_OPS, function_of_graph, split_tensor_name
+from litefuse.saved_model.signatures import Signature, TensorSpec, check_dense
+from litefuse.saved_model.tables import TableNodes
+from litefuse.saved_model.tensor_bundle import TensorBundle
+from litefuse.saved_model.tensor_proto import tensor_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from litefuse.saved_model.captures import Asset, Table
+    from litefuse.saved_model.messages import FunctionDef, NodeDef, SignatureDef, TensorInfo
+    from litefuse.saved_model.op_registry import OpRegistry
+
+__all__ = ["GraphSignatures"]
+
+_MAX_IDENTITIES = 100
+
+
+@dataclass
+class GraphSignatures:
+    """Makes functions of the parts of a graph that signatures name.
+
+    Attributes:
+        folder: The SavedModel's folder, symbolic links resolved; None for a graph that has no variables with it.
+        nodes: The nodes of the graph by name.
+        registry: The definitions of the ops.
+        assets: The files that the graph names, by the names of the nodes that hold their paths.
+        functions: The function library; the functions that are made are added to it.
+        first_id: The first number that no object of the model has.
+    """
+
+    folder: Path | None
+    nodes: Mapping[str, NodeDef]
+    registry: OpRegistry
+    assets: Mapping[str, Asset]
+    functions: dict[str, FunctionDef]
+    first_id: int
+    _captures: dict[str, Variable | Table] = field(default_factory=dict[str, "Variable | Table"])
+    _keys: dict[str, tuple[str, str]] | None = None
+    _bundle: TensorBundle | None = None
+
+    def read(self, key: str, definition: SignatureDef) -> Signature:
+        """Resolve a signature, its inputs and outputs in the order of their names.
+
+        Raises:
+            SavedModelError: It cannot be used.
+            CheckpointError: The index of the variables is missing or damaged.
+        """
+        where = f"signature {key!r}"
+        check_dense(definition, where)
+        inputs = [
+            (_spec(name, definition.inputs[name], where), definition.inputs[name].name)
+            for name in sorted(definition.inputs)
+        ]
+        outputs = [
+            (_spec(name, definition.outputs[name], where), definition.outputs[name].name)
+            for name in sorted(definition.outputs)
+        ]
+        return self.signature(key, inputs, outputs)
+
+    def signature(
+        self, key: str, inputs: list[tuple[TensorSpec, str]], outputs: list[tuple[TensorSpec, str]]
+    ) -> Signature:
+        """The signature with these inputs and outputs, each with the name of its tensor in the graph.
+
+        Raises:
+            SavedModelError: The outputs cannot be computed from the inputs.
+            CheckpointError: The index of the variables is missing or damaged.
+        """
+        name = f"graph of {key}"
+        made = function_of_graph(
+            name,
+            self.nodes,
+            self.registry,
+            [(tensor, spec.dtype) for spec, tensor in inputs],
+            [(tensor, spec.dtype) for spec, tensor in outputs],
+        )
+        self.functions[name] = made.function
+        return Signature(
+            key=key,
+            function=name,
+            inputs=tuple(spec for spec, _ in inputs),
+            outputs=tuple(spec for spec, _ in outputs),
+            output_indices=tuple(range(len(outputs))),
+            input_tensors=tuple(tensor for _, tensor in inputs),
+            output_tensors=tuple(tensor for _, tensor in outputs),
+            captures=tuple(self._capture(node) for node in made.resources),
+        )
+
+    def _capture(self, node: NodeDef) -> Variable | Table:
+        capture = self._captures.get(node.name)
+        if capture is None:
+            number = self.first_id + len(self._captures)
+            if node.op in VARIABLE_OPS:
+                capture = self._variable(node, number)
+            else:
+                capture = TableNodes(self.nodes, self.registry, assets=self.assets).table(node, number)
+            self._captures[node.name] = capture
+        return capture
+
+    def _variable(self, node: NodeDef, number: int) -> Variable:
+        where = f"variable {node.name!r}"
+        if self.folder is None:
+            raise SavedModelError(
+                f"the graph is not frozen: it has the variable {node.name!r}, whose value is not in the file",
+                hint="Convert the SavedModel that it belongs to.",
+            )
+        if self._keys is None or self._bundle is None:
+            self._keys, self._bundle = _checkpoint_keys(self.nodes), TensorBundle.open(self.folder)
+        own = node.attr["shared_name"].s.decode(errors="replace") if "shared_name" in node.attr else ""
+        key, spec = self._keys.get(node.name, (node.name if node.name in self._bundle else own or node.name, ""))
+        return Variable(
+            node_id=number,
+            name=node.name,
+            shared_name=own,
+            dtype=DataType.from_proto(node.attr["dtype"].type, where),
+            shape=shape_from_proto(node.attr["shape"].shape),
+            trainable=True,
+            checkpoint_key=key,
+            _bundle=self._bundle,
+            extent=_extent(spec, where),
+        )
+
+
+def _spec(name: str, info: TensorInfo, where: str) -> TensorSpec:
+    dtype = DataType.from_proto(info.dtype, where)
+    return TensorSpec(name, dtype, shape_from_proto(info.tensor_shape) if info.HasField("tensor_shape") else None)
+
+
+def _checkpoint_keys(nodes: Mapping[str, NodeDef]) -> dict[str, tuple[str, str]]:
+    """The checkpoint key of each variable and which slice of the tensor it is, from the ops that restore it."""
+    keys: dict[str, tuple[str, str]] = {}
+    for node in nodes.values():
+        if node.op not in {"Assign", "AssignVariableOp"} or len(node.input) < 2:
+            continue
+        name, index = split_tensor_name(node.input[1])
+        for _ in range(_MAX_IDENTITIES):
+            source = nodes.get(name)
+            if source is None or source.op not in {"Identity", "Reshape"} or not source.input:
+                break
+            name, index = split_tensor_name(source.input[0])
+        restore = nodes.get(name)
+        if restore is None or restore.op != "RestoreV2" or len(restore.input) < 3:
+            continue
+        texts = [_strings(nodes, restore.input[position]) for position in (1, 2)]
+        if all(index < len(each) for each in texts):
+            key, spec = (each[index].decode(errors="replace") for each in texts)
+            keys[split_tensor_name(node.input[0])[0]] = (key, spec)
+    return keys
+
+
+def _strings(nodes: Mapping[str, NodeDef], tensor: str) -> list[bytes]:
+    node = nodes.get(split_tensor_name(tensor)[0])
+    if node is None or node.op != "Const":
+        return []
+    return [value for value in tensor_value(node.attr["value"].tensor).ravel().tolist() if isinstance(value, bytes)]
+
+
+def _extent(spec: str, where: str) -> tuple[tuple[int, int] | None, ...] | None:
+    """What ``shape_and_slices`` says: the shape of the whole, then start and length in each dimension, or a dash."""
+    if not spec:
+        return None
+    try:
+        return tuple(
+            None if each == "-" else (int(each.partition(",")[0]), int(each.partition(",")[2]))
+            for each in spec.rsplit(" ", maxsplit=1)[-1].split(":")
+        )
+    except ValueError:
+        raise SavedModelError(f"{spec!r} does not say which part of a tensor it is", where=where) from None
