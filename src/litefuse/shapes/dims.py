@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from functools import reduce
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from weakref import WeakValueDictionary
 
 __all__ = ["Dim", "Formula", "as_size", "broadcast", "is_size", "maximum", "minimum", "product", "unknown"]
@@ -130,7 +130,7 @@ def unknown(key: Hashable, *, is_size: bool) -> Formula:
     """
     symbol = _symbols.get((key, is_size))
     if symbol is None:
-        symbol = _symbols[key, is_size] = _Symbol(key, is_size)
+        symbol = _symbols[key, is_size] = _Symbol((key, is_size), is_size)
     return Formula((((symbol,), 1),))
 
 
@@ -164,7 +164,20 @@ def broadcast(a: Dim, b: Dim) -> Dim | None:
         return None if isinstance(b, int) else a
     if isinstance(b, int):
         return b
-    return _operation("broadcast", *sorted((a, b), key=_order), is_size=True)
+    members = _broadcast_members(a) | _broadcast_members(b)
+    return unknown(("broadcast", members), is_size=True)
+
+
+def _broadcast_members(dim: Formula) -> frozenset[Formula]:
+    """The different sizes that a size is the common one of; itself, if it is not that of several."""
+    monomial, factor = dim.terms[0]
+    if len(dim.terms) == 1 and len(monomial) == 1 and factor == 1:
+        match monomial[0].key:
+            case (("broadcast", frozenset() as members), _):
+                return cast("frozenset[Formula]", members)
+            case _:
+                pass
+    return frozenset({dim})
 
 
 def product(dims: Iterable[Dim]) -> Dim:

@@ -137,6 +137,12 @@ class ModuleGraph:
             self._ranked[key] = ir.RankedTensorType.get([dynamic if s is None else s for s in sizes], element)
         return self._ranked[key]
 
+    def append(self, value: ir.Value, dtype: str, sizes: tuple[int | None, ...] | None) -> int:
+        """Takes up a value that was added to the module, and returns its number."""
+        self.values.append(value)
+        self.declared.append(Declared(dtype, sizes))
+        return len(self.values) - 1
+
     def size_symbol(self, value: int, axis: int) -> Dim:
         """The size of a dimension of which nothing is known; the same one gives an equal formula."""
         return unknown((self._token, value, axis, "size"), is_size=True)

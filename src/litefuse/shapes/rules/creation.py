@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.shapes.combining import meet
 from litefuse.shapes.dims import Dim, Formula, is_size, maximum, minimum
-from litefuse.shapes.facts import Answer, OpenShape, Op, Rule, ShapeError, Undecided, normal_axis, text
+from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, ShapeError, Undecided, normal_axis, text
 from litefuse.shapes.rules.layout import stated_shape
 
 __all__ = ["RULES", "range_length"]
@@ -181,10 +181,23 @@ RULES: dict[str, Rule] = {
     "StatelessMultinomial": _multinomial,
     "ToBool": _scalar,
     **dict.fromkeys(
-        "ParameterizedTruncatedNormal RandomStandardNormal RandomUniform RandomUniformInt StatelessRandomNormal "
-        "StatelessRandomNormalV2 StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2 "
-        "StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessTruncatedNormal "
-        "StatelessTruncatedNormalV2 TruncatedNormal".split(),
+        [
+            "ParameterizedTruncatedNormal",
+            "RandomStandardNormal",
+            "RandomUniform",
+            "RandomUniformInt",
+            "StatelessRandomNormal",
+            "StatelessRandomNormalV2",
+            "StatelessRandomUniform",
+            "StatelessRandomUniformFullInt",
+            "StatelessRandomUniformFullIntV2",
+            "StatelessRandomUniformInt",
+            "StatelessRandomUniformIntV2",
+            "StatelessRandomUniformV2",
+            "StatelessTruncatedNormal",
+            "StatelessTruncatedNormalV2",
+            "TruncatedNormal",
+        ],
         _stated(0),
     ),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from litefuse.shapes.combining import broadcast_shapes, meet
-from litefuse.shapes.facts import Answer, OpenShape, Op, Rule, Shape, ShapeError, Undecided, text
+from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
 
 __all__ = ["BROADCASTING", "RULES"]
 

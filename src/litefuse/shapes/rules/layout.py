@@ -6,7 +6,7 @@ from math import prod
 
 from litefuse.shapes.combining import meet
 from litefuse.shapes.dims import Dim, Formula, is_size, product
-from litefuse.shapes.facts import Answer, OpenShape, Op, Rule, Shape, ShapeError, Undecided, normal_axis, text
+from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, normal_axis, text
 
 __all__ = ["RULES", "stated_shape"]
 

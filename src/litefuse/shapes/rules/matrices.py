@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.shapes.combining import broadcast_shapes, meet, meet_dims
 from litefuse.shapes.dims import Dim, broadcast, minimum
-from litefuse.shapes.facts import Answer, OpenShape, Op, Rule, Shape, ShapeError, Undecided, text
+from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
 
 __all__ = ["RULES"]
 

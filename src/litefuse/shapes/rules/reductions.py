@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.shapes.combining import meet
 from litefuse.shapes.dims import Dim, is_size
-from litefuse.shapes.facts import Answer, OpenShape, Op, Rule, ShapeError, Undecided, normal_axis, text
+from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, ShapeError, Undecided, normal_axis, text
 
 __all__ = ["RULES"]
 
@@ -125,7 +125,7 @@ RULES: dict[str, Rule] = {
     "UniqueWithCounts": _unique,
     "Where": _where,
     **dict.fromkeys(
-        "UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum".split(), _unsorted_segments
+        ["UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum"], _unsorted_segments
     ),
-    **dict.fromkeys("SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum".split(), _segments),
+    **dict.fromkeys(["SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum"], _segments),
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from litefuse.shapes.combining import meet
 from litefuse.shapes.dims import Dim, Formula, is_size, maximum, minimum
-from litefuse.shapes.facts import Answer, OpenShape, Op, Rule, Shape, ShapeError, Undecided, normal_axis, text
+from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, normal_axis, text
 from litefuse.shapes.rules.layout import stated_shape
 
 __all__ = ["RULES", "Extent", "extents"]

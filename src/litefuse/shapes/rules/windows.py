@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from litefuse.shapes.combining import meet
 from litefuse.shapes.dims import Dim, is_size
-from litefuse.shapes.facts import Answer, OpenShape, Op, Rule, Shape, ShapeError, Undecided, text
+from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
 from litefuse.shapes.rules.layout import stated_shape
 
 __all__ = ["RULES"]
@@ -185,8 +185,14 @@ RULES: dict[str, Rule] = {
     "MaxPool3D": _pool,
     "MaxPoolWithArgmax": _pool_with_argmax,
     **dict.fromkeys(
-        "NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5".split(),
+        [
+            "NonMaxSuppression",
+            "NonMaxSuppressionV2",
+            "NonMaxSuppressionV3",
+            "NonMaxSuppressionV4",
+            "NonMaxSuppressionV5",
+        ],
         _suppression,
     ),
-    **dict.fromkeys("ResizeArea ResizeBicubic ResizeBilinear ResizeNearestNeighbor".split(), _resize),
+    **dict.fromkeys(["ResizeArea", "ResizeBicubic", "ResizeBilinear", "ResizeNearestNeighbor"], _resize),
 }
