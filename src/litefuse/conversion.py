@@ -27,7 +27,7 @@ from litefuse.passes.decompose_ops import Decomposed, DecomposeOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
-from litefuse.passes.fold_constants import FoldConstants
+from litefuse.shapes import InferShapes
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
@@ -120,9 +120,9 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     state = [InitializeVariables(values, initializers), InitializeTables(imported.tables, initializers)]
     run_passes(module, [*state, LowerEnsureShape()], steps.begin)
     _inline_and_fold(module, steps)
-    loops = [LowerTensorLists(), RefineCallTypes(), FoldConstants(), HoistProjections()]
+    loops = [LowerTensorLists(), RefineCallTypes(), InferShapes(), HoistProjections()]
     run_passes(module, [*loops, KeepZeroFactors()], steps.begin)
-    run_mlir_passes(module, "symbol-dce")
+    run_mlir_passes(module, "cse", "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:
         set_signature(by_symbol[entry.symbol], entry.symbol, entry.inputs, entry.outputs)
@@ -174,7 +174,7 @@ def _inline_and_fold(module: ir.Module, steps: _Steps) -> None:
     while True:
         # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-factors prevents.
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
-        run_passes(module, [FoldConstants()], steps.begin)
+        run_passes(module, [InferShapes()], steps.begin)
         steps.begin(FoldBranches.name)
         if not FoldBranches().run(module):
             return

@@ -31,7 +31,7 @@ from litefuse.passes.decompose_ops import DecomposeOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
-from litefuse.passes.fold_constants import FoldConstants
+from litefuse.shapes import InferShapes
 from litefuse.passes.fuse import FuseComposites
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
@@ -60,7 +60,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
     "fill-buffers": lambda _o, _v: FillBuffers(),
     "fold-branches": lambda _o, _v: FoldBranches(),
-    "fold-constants": lambda _o, _v: FoldConstants(),
+    "infer-shapes": lambda _o, _v: InferShapes(),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),
     "hoist-projections": lambda _o, _v: HoistProjections(),

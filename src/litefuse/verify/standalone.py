@@ -14,7 +14,7 @@ from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.decompose_ops import DecomposeOps
-from litefuse.passes.fold_constants import FoldConstants
+from litefuse.shapes import InferShapes
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
@@ -67,7 +67,7 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
             set_signature(copy, _ENTRY, inputs, [f"y{index}" for index in range(len(copy.type.results))])
     # As a list is handed from function to function, so is what is known of it.
     run_mlir_passes(alone, "inline{default-pipeline=}", "symbol-dce")
-    run_passes(alone, [FoldConstants(), LowerTensorLists(), RefineCallTypes(), FoldConstants()])
+    run_passes(alone, [InferShapes(), LowerTensorLists(), RefineCallTypes(), InferShapes()])
     lower(alone)
     run_passes(alone, [EmitCompositeOps(), InitializeStates(), OutlineLoops(), DecomposeOps([]), EmitCustomOps()])
     with tempfile.TemporaryDirectory(prefix="litefuse-check-") as folder:

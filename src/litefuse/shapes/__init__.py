@@ -1,0 +1,5 @@
+"""Ranked shape inference, and folding of shape arithmetic, by one small rule for each op."""
+
+from litefuse.shapes.infer_shapes import InferShapes
+
+__all__ = ["InferShapes"]

@@ -1,0 +1,198 @@
+"""A function that is being rewritten, with what is known of its values, those that were added included."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from litefuse.engine.mlir import ir
+from litefuse.fusions.annotation import mlir_attribute
+from litefuse.shapes.dims import Formula
+from litefuse.shapes.facts import Shape, Tensor, Values, known
+from litefuse.shapes.graph import Function, Node
+from litefuse.shapes.inference import Inference
+from litefuse.shapes.rules import RULES
+
+__all__ = ["Editor", "is_known"]
+
+# Random numbers are others in every call.
+_PURE = frozenset(name for name in RULES if "Random" not in name and "Multinomial" not in name and "Normal" not in name)
+_DTYPES = {"i1": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8"}
+
+
+def is_known(values: Values) -> bool:
+    """Whether all elements are numbers."""
+    return not any(isinstance(element, Formula) for element in values.flat)
+
+
+class Editor:
+    """Changes one function. Values are numbers, as in the graph.
+
+    Attributes:
+        inference: What is known of the module's values.
+        function: The function as it was read.
+        modified: Whether anything was changed.
+        padded_sums: Sums of a padded tensor and a constant that is 0 where the tensor is not padded.
+    """
+
+    def __init__(self, inference: Inference, function: Function) -> None:
+        self.function = function
+        self.modified = False
+        self.padded_sums: set[int] = set()
+        self.inference = inference
+        self._graph = inference.graph
+        self._replaced: dict[int, int] = {}
+        self._producers: dict[int, Node] = {}
+        self._constants: dict[Hashable, int] = {}
+        self._constant_values: set[int] = set()
+
+    def resolve(self, value: int) -> int:
+        """The value that took the place of a value; itself, if none did."""
+        while value in self._replaced:
+            value = self._replaced[value]
+        return value
+
+    def operands(self, node: Node) -> list[int]:
+        """An op's operands as they are now."""
+        return [self.resolve(value) for value in node.operands]
+
+    def tensor(self, value: int) -> Tensor:
+        """What is known of a value."""
+        return self.inference.tensor(value)
+
+    def shape(self, value: int) -> Shape | None:
+        """A value's shape."""
+        return self.inference.tensor(value).shape
+
+    def values(self, value: int) -> Values | None:
+        """A value's elements."""
+        return self.inference.tensor(value).values
+
+    def value(self, value: int) -> ir.Value:
+        """The value itself."""
+        return self._graph.values[value]
+
+    def producer(self, value: int, *names: str) -> Node | None:
+        """The op that computes a value, if it has one of these names and was visited."""
+        node = self._producers.get(value)
+        return node if node is not None and node.name in names else None
+
+    def is_used_once(self, value: int) -> bool:
+        """Whether a value has exactly one use."""
+        uses: Iterator[ir.OpOperand] = iter(self.value(value).uses)
+        return next(uses, None) is not None and next(uses, None) is None
+
+    def produced(self, node: Node) -> None:
+        """Notes that an op computes its results."""
+        for value in node.results:
+            self._producers[value] = node
+        if node.name == "Const" or (node.operands and node.name in _PURE and self._of_constants(node)):
+            self._constant_values.update(node.results)
+
+    def is_constant(self, value: int) -> bool:
+        """Whether a value is computed of constants alone."""
+        return value in self._constant_values
+
+    def _of_constants(self, node: Node) -> bool:
+        return all(self.resolve(value) in self._constant_values for value in node.operands)
+
+    def refine(self, value: int) -> None:
+        """Gives a value the type that was found."""
+        sizes = known(self.shape(value))
+        if sizes is None or sizes == self._graph.declared[value].shape:
+            return
+        self.value(value).set_type(self._graph.ranked_type(value, sizes))
+        self.modified = True
+
+    def replace(self, node: Node, value: int) -> None:
+        """Puts a value in the place of an op's only result, and erases the op."""
+        (result,) = node.results
+        self._replaced[result] = value
+        self.value(result).replace_all_uses_with(self.value(value))
+        node.op.operation.erase()
+        self.modified = True
+
+    def set_operand(self, node: Node, position: int, value: int) -> None:
+        """Gives an op another operand."""
+        node.op.operands[position] = self.value(value)
+        self.modified = True
+
+    def add(
+        self,
+        before: Node,
+        name: str,
+        operands: Sequence[int],
+        tensor: Tensor,
+        attributes: Mapping[str, Any],
+    ) -> int:
+        """Emits a ``tf`` op with one result before another one, in its name, and returns the result.
+
+        Args:
+            before: The op before which it comes.
+            name: Its name without the dialect.
+            operands: Its operands.
+            tensor: What is known of its result, of an element type that occurs among the operands or results of
+                ``before``.
+            attributes: Its attributes, as Python values where there are such.
+        """
+        like = next(value for value in (*operands, *before.results) if self.tensor(value).dtype == tensor.dtype)
+        sizes = known(tensor.shape)
+        assert sizes is not None
+        operation = ir.Operation.create(
+            f"tf.{name}",
+            results=[self._graph.ranked_type(like, sizes)],
+            operands=[self.value(value) for value in operands],
+            attributes={
+                key: value if isinstance(value, ir.Attribute) else mlir_attribute(value)
+                for key, value in attributes.items()
+            },
+            loc=before.op.location,
+            ip=ir.InsertionPoint(before.op),
+        )
+        result = self._note(operation.result, tensor, sizes)
+        node = Node(operation.opview, name, tuple(operands), (result,), dict(attributes), ())
+        self.produced(node)
+        self.modified = True
+        return result
+
+    def add_reshape(self, before: Node, value: int, sizes: tuple[int, ...]) -> int:
+        """Emits a reshape to a shape that is known."""
+        elements: Values = np.array(sizes, object)
+        shape = self.constant(elements, "i32", ir.InsertionPoint(before.op), before.op.location)
+        return self.add(before, "Reshape", [value, shape], Tensor(self.tensor(value).dtype, sizes), {})
+
+    def constant(self, values: Values, dtype: str, point: ir.InsertionPoint, location: ir.Location) -> int:
+        """A constant of integers or booleans, one for all places that need the same."""
+        key = (dtype, values.shape, tuple(values.flat))
+        if key not in self._constants:
+            array = np.array(values.tolist(), _DTYPES[dtype]).reshape(values.shape)
+            self._constants[key] = self._constant(
+                ir.DenseElementsAttr.get(array), Tensor(dtype, values.shape, values), point, location
+            )
+        return self._constants[key]
+
+    def zeros(self, before: Node, like: int, shape: Sequence[int]) -> int:
+        """A constant of zeros of a value's floating point type."""
+        kind = self._graph.ranked_type(like, shape)
+        element = ir.ShapedType(kind).element_type
+        attribute = ir.DenseElementsAttr.get_splat(kind, ir.FloatAttr.get(element, 0.0))
+        point = ir.InsertionPoint(before.op)
+        return self._constant(attribute, Tensor(self.tensor(like).dtype, tuple(shape)), point, before.op.location)
+
+    def _constant(
+        self, attribute: ir.DenseElementsAttr, tensor: Tensor, point: ir.InsertionPoint, location: ir.Location
+    ) -> int:
+        operation = ir.Operation.create(
+            "tf.Const", results=[attribute.type], attributes={"value": attribute}, loc=location, ip=point
+        )
+        self.modified = True
+        result = self._note(operation.result, tensor, known(tensor.shape))
+        self.produced(Node(operation.opview, "Const", (), (result,), {}, ()))
+        return result
+
+    def _note(self, value: ir.Value, tensor: Tensor, sizes: tuple[int | None, ...] | None) -> int:
+        number = self._graph.append(value, tensor.dtype, sizes)
+        self.inference.tensors.append(tensor)
+        return number

@@ -1,0 +1,224 @@
+"""The functions of a module as lists of nodes: read once, since every look through the bindings takes microseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from litefuse.engine.mlir import func, ir
+from litefuse.fusions.annotation import attribute_value
+from litefuse.passes.call_graph import callees, functions, operations
+from litefuse.shapes.dims import Dim, unknown
+from litefuse.shapes.facts import Shape, Tensor, Values, array_of
+from litefuse.shapes.values import MAX_ELEMENTS
+
+__all__ = ["INTEGERS", "Declared", "Function", "ModuleGraph", "Node"]
+
+INTEGERS = frozenset({"i1", "i8", "i16", "i32", "i64"})
+"""The element types whose values are followed."""
+
+# Of a number that the model computes and that may be a shape, an element is told from the others.
+_MAX_OPEN_ELEMENTS = 16
+
+
+class _Attributes(Mapping[str, Any]):
+    """An op's attributes as Python values, read when they are asked for."""
+
+    def __init__(self, op: ir.OpView) -> None:
+        self._op = op
+        self._read: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._read:
+            attributes = self._op.attributes
+            if name not in attributes:
+                raise KeyError(name)
+            self._read[name] = attribute_value(attributes[name])
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._op.attributes)
+
+    def __len__(self) -> int:
+        return len(self._op.attributes)
+
+
+@dataclass(frozen=True)
+class Node:
+    """An op. Values are numbers that index ``ModuleGraph.values``.
+
+    Attributes:
+        op: The op.
+        name: Its name, without the dialect if that is ``tf``.
+        operands: Its operands.
+        results: Its results.
+        attributes: Its attributes.
+        callees: The symbols of the functions that it runs.
+    """
+
+    op: ir.OpView
+    name: str
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    attributes: Mapping[str, Any]
+    callees: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function.
+
+    Attributes:
+        op: The function.
+        symbol: Its symbol.
+        arguments: Its arguments.
+        nodes: Its ops but the last, in order.
+        returned: What it returns.
+    """
+
+    op: func.FuncOp
+    symbol: str
+    arguments: tuple[int, ...]
+    nodes: tuple[Node, ...]
+    returned: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a value's type says.
+
+    Attributes:
+        dtype: The element type as MLIR spells it.
+        shape: The shape, None for what is open.
+    """
+
+    dtype: str
+    shape: tuple[int | None, ...] | None
+
+
+@dataclass
+class ModuleGraph:
+    """The functions of a module.
+
+    Attributes:
+        functions: Those with a body, by symbol.
+        values: Every value.
+        declared: What its type says, in the same order.
+        constants: The elements of the small integer constants.
+    """
+
+    functions: dict[str, Function] = field(default_factory=dict[str, Function])
+    values: list[ir.Value] = field(default_factory=list[ir.Value])
+    declared: list[Declared] = field(default_factory=list[Declared])
+    constants: dict[int, Values] = field(default_factory=dict[int, Values])
+    _token: object = field(default_factory=object)
+    _types: dict[ir.Type, Declared] = field(default_factory=dict[ir.Type, Declared])
+    _ranked: dict[Hashable, ir.Type] = field(default_factory=dict[Hashable, ir.Type])
+    _numbers: dict[ir.Value, int] = field(default_factory=dict[ir.Value, int])
+
+    @classmethod
+    def of(cls, module: ir.Module) -> ModuleGraph:
+        """Reads a module."""
+        graph = cls()
+        for symbol, function in functions(module).items():
+            if not function.is_external:
+                graph.functions[symbol] = graph._read(symbol, function)
+        return graph
+
+    def ranked_type(self, value: int, sizes: Sequence[int | None]) -> ir.Type:
+        """The type of a value's elements and this shape."""
+        key = (self.declared[value].dtype, tuple(sizes))
+        if key not in self._ranked:
+            dynamic = ir.ShapedType.get_dynamic_size()
+            element = ir.ShapedType(self.values[value].type).element_type
+            self._ranked[key] = ir.RankedTensorType.get([dynamic if s is None else s for s in sizes], element)
+        return self._ranked[key]
+
+    def append(self, value: ir.Value, dtype: str, sizes: tuple[int | None, ...] | None) -> int:
+        """Takes up a value that was added to the module, and returns its number."""
+        self.values.append(value)
+        self.declared.append(Declared(dtype, sizes))
+        return len(self.values) - 1
+
+    def size_symbol(self, value: int, axis: int) -> Dim:
+        """The size of a dimension of which nothing is known; the same one gives an equal formula."""
+        return unknown((self._token, value, axis, "size"), is_size=True)
+
+    def element_symbols(self, value: int, shape: Shape) -> Values | None:
+        """The elements of an integer scalar or short vector of which nothing is known."""
+        sizes = [size for size in shape if isinstance(size, int)]
+        if len(sizes) < len(shape) or len(shape) > 1 or sum(sizes) > _MAX_OPEN_ELEMENTS:
+            return None
+        count = sizes[0] if sizes else 1
+        return array_of(
+            [unknown((self._token, value, index, "element"), is_size=False) for index in range(count)], sizes
+        )
+
+    def tensor(self, value: int) -> Tensor:
+        """What is known of a value by its type and, of a constant, its elements."""
+        declared = self.declared[value]
+        shape = None
+        if declared.shape is not None:
+            shape = tuple(
+                self.size_symbol(value, axis) if size is None else size for axis, size in enumerate(declared.shape)
+            )
+        values = self.constants.get(value)
+        if values is None and shape is not None and declared.dtype in INTEGERS:
+            values = self.element_symbols(value, shape)
+        return Tensor(declared.dtype, shape, values)
+
+    def _read(self, symbol: str, function: func.FuncOp) -> Function:
+        arguments = tuple(self._add(argument) for argument in function.entry_block.arguments)
+        *body, terminator = operations(function)
+        nodes = tuple(map(self._node, body))
+        return Function(
+            function, symbol, arguments, nodes, tuple(self._numbers[value] for value in terminator.operands)
+        )
+
+    def _node(self, op: ir.OpView) -> Node:
+        operands = tuple(self._numbers[value] for value in op.operands)
+        results = tuple(map(self._add, op.results))
+        name = op.name
+        if name == "tf.Const":
+            self._read_constant(op, results[0])
+        return Node(op, name.removeprefix("tf."), operands, results, _Attributes(op), tuple(callees(op)))
+
+    def _add(self, value: ir.Value) -> int:
+        number = self._numbers[value] = len(self.values)
+        self.values.append(value)
+        self.declared.append(self._declared(value.type))
+        return number
+
+    def _declared(self, kind: ir.Type) -> Declared:
+        found = self._types.get(kind)
+        if found is None:
+            found = self._types[kind] = _declared(kind)
+        return found
+
+    def _read_constant(self, op: ir.OpView, result: int) -> None:
+        declared = self.declared[result]
+        if declared.dtype not in INTEGERS or declared.shape is None:
+            return
+        attribute = op.attributes["value"]
+        if not isinstance(attribute, ir.DenseElementsAttr):
+            return
+        shape: list[int] = attribute.type.shape if attribute.type.rank else []
+        if np.prod(shape, dtype=np.int64) <= MAX_ELEMENTS:
+            elements = [int(element) for element in np.array(attribute).reshape(-1)]
+            self.constants[result] = array_of(elements, shape)
+
+
+def _declared(kind: ir.Type) -> Declared:
+    try:
+        shaped = ir.ShapedType(kind)
+    except ValueError:
+        return Declared(str(kind), None)
+    dtype = str(shaped.element_type)
+    if not shaped.has_rank:
+        return Declared(dtype, None)
+    return Declared(
+        dtype, tuple(None if shaped.is_dynamic_dim(axis) else shaped.shape[axis] for axis in range(shaped.rank))
+    )

@@ -1,0 +1,269 @@
+"""Shapes and small integers through a whole module: every op once, loops until nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from litefuse.engine.mlir import ir
+from litefuse.errors import GraphError
+from litefuse.shapes.combining import meet
+from litefuse.shapes.dims import Formula, as_size
+from litefuse.shapes.facts import Op, OpenShape, OpenTensor, ShapeError, Tensor, Undecided, Values, text
+from litefuse.shapes.graph import INTEGERS, Function, ModuleGraph, Node
+from litefuse.shapes.rules import RULES
+from litefuse.shapes.values import MAX_ELEMENTS, VALUES, wrapped
+
+__all__ = ["Inference"]
+
+# The variables of a loop are widened as they are seen to change; after so many turns, all of them at once.
+_PATIENCE = 6
+
+# What a rule or numpy raises on operands that no op accepts; the engine and the runtime say what is wrong with them.
+_MALFORMED = (ArithmeticError, LookupError, TypeError, ValueError)
+
+
+class Inference:
+    """What is known of every value of a module.
+
+    Attributes:
+        graph: The module, in which each function that is called has one caller.
+        tensors: What is known of each value; None of those in functions that nothing runs.
+        visited: The functions that something runs, by symbol.
+    """
+
+    def __init__(self, graph: ModuleGraph) -> None:
+        self.graph = graph
+        self.tensors: list[Tensor | None] = [None] * len(graph.values)
+        self.visited: dict[str, Function] = {}
+        self._declared: list[Tensor | None] = [None] * len(graph.values)
+
+    def run(self) -> None:
+        """Follows every function that nobody calls, and those that they call.
+
+        Raises:
+            GraphError: Shapes contradict each other.
+        """
+        functions = self.graph.functions
+        called = {
+            symbol
+            for function in functions.values()
+            for node in function.nodes
+            for symbol in node.callees
+            if node.name != "tfl.custom"
+        }
+        for symbol, function in functions.items():
+            if symbol not in called:
+                self._function(function, [None] * len(function.arguments))
+
+    def tensor(self, value: int) -> Tensor:
+        """What is known of a value of a function that runs."""
+        tensor = self.tensors[value]
+        assert tensor is not None
+        return tensor
+
+    def _function(self, function: Function, arguments: Sequence[Tensor | None]) -> list[Tensor]:
+        self.visited[function.symbol] = function
+        for value, tensor in zip(function.arguments, self._entered(function, arguments), strict=True):
+            self.tensors[value] = tensor
+        for node in function.nodes:
+            try:
+                self._node(node)
+            except ShapeError as error:
+                raise self._error(function, node, error) from None
+        return [self.tensor(value) for value in function.returned]
+
+    def _entered(self, function: Function, arguments: Sequence[Tensor | None]) -> list[Tensor]:
+        """What is known of a function's arguments: by their types, and by the call."""
+        tensors: list[Tensor] = []
+        for position, (value, given) in enumerate(zip(function.arguments, arguments, strict=True)):
+            try:
+                tensors.append(self._declared_tensor(value) if given is None else self._merged(value, given))
+            except ShapeError as error:
+                raise GraphError(f"argument {position}: {error}", where=f"function {function.symbol}") from None
+        return tensors
+
+    def _node(self, node: Node) -> None:
+        found: Sequence[OpenTensor | Tensor | None]
+        if node.callees and node.name != "tfl.custom":  # a composite's decomposition has many callers
+            found = self._call(node)
+        elif node.name in RULES:
+            operands = [self.tensor(value) for value in node.operands]
+            results = [self._declared_tensor(value) for value in node.results]
+            found = _by_rules(Op(node.name, operands, results, node.attributes))
+        else:
+            found = [None] * len(node.results)
+        for value, tensor in zip(node.results, found, strict=True):
+            self.tensors[value] = self._declared_tensor(value) if tensor is None else self._merged(value, tensor)
+
+    def _declared_tensor(self, value: int) -> Tensor:
+        tensor = self._declared[value]
+        if tensor is None:
+            tensor = self._declared[value] = self.graph.tensor(value)
+        return tensor
+
+    def _merged(self, value: int, found: OpenTensor | Tensor) -> Tensor:
+        """What a value's type and what was found say together."""
+        declared = self.graph.declared[value]
+        common = meet(found.shape, declared.shape)
+        if found.values is not None:
+            common = meet(common, found.values.shape)
+        if common is None:
+            return Tensor(declared.dtype, None)
+        shape = tuple(
+            self.graph.size_symbol(value, axis) if size is None else as_size(size) for axis, size in enumerate(common)
+        )
+        values = found.values
+        if values is None and declared.dtype in INTEGERS:
+            values = self.graph.element_symbols(value, shape)
+        return Tensor(declared.dtype, shape, values)
+
+    def _error(self, function: Function, node: Node, error: ShapeError) -> GraphError:
+        operands = ", ".join(f"{each.dtype}{text(each.shape)}" for each in map(self.tensor, node.operands))
+        results = ", ".join(f"{each.dtype}{text(each.shape)}" for each in map(self._declared_tensor, node.results))
+        return GraphError(
+            f"the op {node.name} cannot be computed: {error}; its operands are {operands or 'none'}, its results are "
+            f"declared as {results or 'none'}",
+            where=f"function {function.symbol}, node {_node_name(node.op.location)}",
+            hint="Check the shapes that were asked for, or the model.",
+        )
+
+    def _call(self, node: Node) -> Sequence[Tensor | None]:
+        operands = [self.tensor(value) for value in node.operands]
+        callees = [self.graph.functions[symbol] for symbol in node.callees if symbol in self.graph.functions]
+        if len(callees) < len(node.callees):  # a function without a body
+            return [None] * len(node.results)
+        if node.name == "While":
+            return self._loop(node, callees[0], callees[1], operands)
+        if node.name in {"If", "Case"}:
+            condition, *operands = operands
+            taken = _only_number(condition)
+            if taken is not None and node.name == "If":
+                callees = callees[:1] if taken else callees[1:]
+        results = [self._function(callee, operands) for callee in callees]
+        return [self._common(value, tensors) for value, *tensors in zip(node.results, *results, strict=True)]
+
+    def _common(self, value: int, tensors: Sequence[Tensor]) -> Tensor:
+        """What all branches say of a result."""
+        first, *others = tensors
+        shape, values = first.shape, first.values
+        for other in others:
+            if shape is None or other.shape is None or len(shape) != len(other.shape):
+                return Tensor(first.dtype, None)
+            shape = tuple(
+                size if size == another else self.graph.size_symbol(value, axis)
+                for axis, (size, another) in enumerate(zip(shape, other.shape, strict=True))
+            )
+            values = values if _equal_values(values, other.values) else None
+        return Tensor(first.dtype, shape, values)
+
+    def _loop(self, node: Node, condition: Function, body: Function, operands: Sequence[Tensor]) -> list[Tensor]:
+        """The loop variables after any number of turns.
+
+        What is known of a variable before the loop holds in every turn if the body keeps it. What the body changes
+        becomes unknown, and is followed through the body again; each time something does, until nothing does.
+        """
+        turn = 0
+        state = self._entered(body, operands)
+        while True:
+            returned = self._function(body, state)
+            everything = turn >= _PATIENCE
+            widened = [
+                self._widened(value, before, after, everything=everything)
+                for value, before, after in zip(body.arguments, state, returned, strict=True)
+            ]
+            widened = self._entered(body, widened)
+            if all(map(_equal, state, widened)):
+                break
+            state, turn = widened, turn + 1
+        self._function(condition, state)
+        return [
+            self._afterwards(argument, result) for argument, result in zip(body.arguments, node.results, strict=True)
+        ]
+
+    def _widened(self, argument: int, before: Tensor, after: Tensor, *, everything: bool) -> Tensor:
+        """A loop variable, with symbols in place of what a turn changes."""
+        if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
+            return Tensor(before.dtype, None)
+        shape = tuple(
+            size if size == new and not everything else self.graph.size_symbol(argument, axis)
+            for axis, (size, new) in enumerate(zip(before.shape, after.shape, strict=True))
+        )
+        values = before.values
+        if values is not None and not _equal_values(values, after.values):
+            symbols = self.graph.element_symbols(argument, shape)
+            if symbols is not None and after.values is not None and after.values.shape == values.shape:
+                symbols = np.where(values == after.values, values, symbols)
+            values = symbols
+        return Tensor(before.dtype, shape, values)
+
+    def _afterwards(self, argument: int, result: int) -> Tensor:
+        """A loop variable after the loop: the symbols of what changes are others than in the body."""
+        inside = self.tensor(argument)
+        if inside.shape is None:
+            return Tensor(inside.dtype, None)
+        graph = self.graph
+        shape = tuple(
+            graph.size_symbol(result, axis) if size == graph.size_symbol(argument, axis) else size
+            for axis, size in enumerate(inside.shape)
+        )
+        values = inside.values
+        symbols = graph.element_symbols(argument, inside.shape)
+        if values is not None and symbols is not None:
+            values = np.where(values == symbols, graph.element_symbols(result, inside.shape), values)
+        return Tensor(inside.dtype, shape, values)
+
+
+def _by_rules(op: Op) -> list[OpenTensor | None]:
+    """What an op's rules say of each of its results."""
+    count = len(op.results)
+    shapes: list[OpenShape] = [None] * count
+    values: list[Values | None] = [None] * count
+    try:
+        answer = RULES[op.name](op)
+        shapes = answer if isinstance(answer, list) else [answer]
+    except (Undecided, *_MALFORMED):
+        pass
+    rule = VALUES.get(op.name)
+    if rule is not None and any(result.dtype in INTEGERS for result in op.results):
+        try:
+            with np.errstate(over="ignore"):
+                found = rule(op)
+            found = found if isinstance(found, list) else [found]
+            values = [
+                wrapped(each, result.dtype) if result.dtype in INTEGERS and each.size <= MAX_ELEMENTS else None
+                for each, result in zip(found, op.results, strict=True)
+            ]
+        except (Undecided, *_MALFORMED):
+            pass
+    if len(shapes) != count:
+        shapes = [None] * count
+    return [
+        None if shape is None and elements is None else OpenTensor(shape, elements)
+        for shape, elements in zip(shapes, values, strict=True)
+    ]
+
+
+def _only_number(tensor: Tensor) -> int | None:
+    """The value of a scalar that is known."""
+    if tensor.values is None or tensor.values.shape:
+        return None
+    element = tensor.values.item()
+    return None if isinstance(element, Formula) else element
+
+
+def _equal(a: Tensor, b: Tensor) -> bool:
+    return a.shape == b.shape and _equal_values(a.values, b.values)
+
+
+def _equal_values(a: Values | None, b: Values | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a is b or (a.shape == b.shape and bool(np.all(a == b)))
+
+
+def _node_name(location: ir.Location) -> str:
+    while isinstance(location, ir.CallSiteLoc):
+        location = location.callee
+    return location.name_str if isinstance(location, ir.NameLoc) else str(location)

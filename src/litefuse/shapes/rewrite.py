@@ -1,0 +1,114 @@
+"""What inference found, written into the module: types, constants, and ops that are not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+from litefuse.engine.mlir import ir
+from litefuse.passes.call_graph import update_function_type
+from litefuse.shapes.contractions import multiply_matrices
+from litefuse.shapes.editor import Editor, is_known
+from litefuse.shapes.expansions import (
+    EXPANDING,
+    add_constants_first,
+    drop_expansions,
+    pad_instead,
+)
+from litefuse.shapes.graph import INTEGERS, Function, Node
+from litefuse.shapes.inference import Inference
+from litefuse.shapes.products import add_bias_first, unflatten_product
+from litefuse.shapes.simplify import SIMPLIFICATIONS, Simplification, keep_reduced
+from litefuse.shapes.values import VALUES
+
+__all__ = ["rewrite"]
+
+# What is erased when nothing uses it any more.
+_ARITHMETIC = frozenset({*VALUES, *EXPANDING, "Const", "MatMul"})
+
+_REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
+    **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
+    "AddV2": [add_bias_first, add_constants_first],
+    "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
+    "Einsum": [multiply_matrices],
+    "ExpandDims": [keep_reduced],
+    "Reshape": [SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
+}
+
+
+def rewrite(inference: Inference) -> bool:
+    """Writes what was found into the functions that something runs; returns whether anything changed."""
+    modified = False
+    for function in inference.visited.values():
+        modified |= _rewrite_function(Editor(inference, function))
+    return modified
+
+
+def _rewrite_function(editor: Editor) -> bool:
+    function = editor.function
+    for value in function.arguments:
+        editor.refine(value)
+    _place_argument_constants(editor, function)
+    unexpanded = drop_expansions(editor.inference, function)
+    computed: dict[Hashable, int] = {}
+    left: list[Node] = []
+    for node in function.nodes:
+        if len(node.results) == 1 and node.results[0] in unexpanded:
+            replacement = editor.resolve(unexpanded[node.results[0]])
+        else:
+            replacement = _replacement(editor, node, computed)
+        if replacement is not None:
+            editor.replace(node, replacement)
+            continue
+        editor.produced(node)
+        left.append(node)
+    if editor.modified:
+        for node in reversed(left):
+            if node.name in _ARITHMETIC and all(next(iter(each.uses), None) is None for each in node.op.results):
+                node.op.operation.erase()
+        update_function_type(function.op)
+    return editor.modified
+
+
+def _place_argument_constants(editor: Editor, function: Function) -> None:
+    """Puts constants in the place of arguments that always have one value, where the body computes with them."""
+    point = ir.InsertionPoint.at_block_begin(function.op.entry_block)
+    for number in function.arguments:
+        values = editor.values(number)
+        if values is None or not is_known(values):
+            continue
+        argument = editor.value(number)
+        # What a loop hands on unchanged stays to be seen as such.
+        uses = [use for use in argument.uses if use.owner.name != "func.return"]
+        if uses:
+            constant = editor.constant(values, editor.tensor(number).dtype, point, argument.location)
+            for use in uses:
+                use.owner.operands[use.operand_number] = editor.value(constant)
+
+
+def _replacement(editor: Editor, node: Node, computed: dict[Hashable, int]) -> int | None:
+    """Refines an op's types, and returns what its only result can be replaced by."""
+    if node.name == "Const":
+        return None
+    if len(node.results) == 1 and node.name in VALUES:
+        known = _known_value(editor, node, computed)
+        if known is not None:
+            return known
+    for value in node.results:
+        editor.refine(value)
+    for replace in _REPLACEMENTS.get(node.name, ()):
+        found = replace(editor, node)
+        if found is not None:
+            return found
+    return None
+
+
+def _known_value(editor: Editor, node: Node, computed: dict[Hashable, int]) -> int | None:
+    """A constant of what an op always computes, or the result of an earlier op that computes the same."""
+    (result,) = node.results
+    tensor = editor.tensor(result)
+    if tensor.values is None or tensor.dtype not in INTEGERS:
+        return None
+    if is_known(tensor.values):
+        return editor.constant(tensor.values, tensor.dtype, ir.InsertionPoint(node.op), node.op.location)
+    key = (tensor.dtype, tensor.values.shape, tuple(tensor.values.flat))
+    return None if computed.setdefault(key, result) == result else computed[key]

@@ -1,0 +1,21 @@
+"""How the shapes of an op's results follow from its operands: one small rule for each op of TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from litefuse.shapes.facts import Rule
+from litefuse.shapes.rules import creation, elementwise, layout, matrices, reductions, slicing, windows
+
+__all__ = ["RULES"]
+
+RULES: Mapping[str, Rule] = {
+    **creation.RULES,
+    **elementwise.RULES,
+    **layout.RULES,
+    **matrices.RULES,
+    **reductions.RULES,
+    **slicing.RULES,
+    **windows.RULES,
+}
+"""The rules by the ops' names without their dialect."""

@@ -1,0 +1,131 @@
+"""Ops that reduce dimensions, sort, and count."""
+
+from __future__ import annotations
+
+from litefuse.shapes.combining import meet
+from litefuse.shapes.dims import Dim, is_size
+from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, ShapeError, Undecided, normal_axis, text
+
+__all__ = ["RULES"]
+
+_REDUCTIONS = "All Any EuclideanNorm Max Mean Min Prod Sum"
+
+
+def _reduce(op: Op) -> Answer:
+    shape = op.shape(0)
+    keep = op.attribute("keep_dims", False)
+    try:
+        axes = {normal_axis(axis, len(shape)) for axis in op.numbers(1)}
+    except Undecided:
+        return (None,) * len(shape) if keep else None
+    if keep:
+        return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+    return tuple(size for axis, size in enumerate(shape) if axis not in axes)
+
+
+def _arg_extreme(op: Op) -> Answer:
+    shape = op.shape(0)
+    try:
+        along = op.axis(1, max(len(shape), 1))
+    except Undecided:
+        return (None,) * (len(shape) - 1)
+    return tuple(size for axis, size in enumerate(shape) if axis != along)
+
+
+def _scalar(_op: Op) -> Answer:
+    return ()
+
+
+def _top_k(op: Op) -> Answer:
+    shape = op.shape(0)
+    if not shape:
+        raise ShapeError("a scalar has no largest elements")
+    count: Dim | None = None
+    try:
+        count = op.attribute("k") if op.name == "TopK" else op.scalar(1)
+    except Undecided:
+        pass
+    if isinstance(count, int) and isinstance(shape[-1], int) and shape[-1] < count:
+        raise ShapeError(f"there are no {count} elements in the last dimension of {text(shape)}")
+    result = (*shape[:-1], _if_size(count))
+    return [result, result]
+
+
+def _if_size(dim: Dim | None) -> Dim | None:
+    return dim if dim is not None and is_size(dim) else None
+
+
+def _known_scalar(op: Op, index: int) -> Dim | None:
+    try:
+        return _if_size(op.scalar(index))
+    except Undecided:
+        return None
+
+
+def _unsorted_segments(op: Op) -> Answer:
+    data, ids = op.shape(0), op.shape(1)
+    if len(ids) > len(data):
+        raise ShapeError(f"the segments {text(ids)} are not a prefix of {text(data)}")
+    meet(data[: len(ids)], ids)
+    return (_known_scalar(op, 2), *data[len(ids) :])
+
+
+def _segments(op: Op) -> Answer:
+    data = op.shape(0)
+    if not data:
+        raise ShapeError("a scalar has no segments")
+    return (None, *data[1:])
+
+
+def _nth_element(op: Op) -> Answer:
+    return op.shape(0)[:-1]
+
+
+def _where(op: Op) -> Answer:
+    shape = op.operands[0].shape
+    return (None, None if shape is None else len(shape))
+
+
+def _unique(op: Op) -> Answer:
+    values, *others = (None,), op.ranked(0, 1), (None,)
+    answer: list[OpenShape] = [values, *others]
+    return answer[: len(op.results)]
+
+
+def _bincount(op: Op) -> Answer:
+    shape = op.operands[0].shape
+    if op.name == "DenseBincount" and (shape is None or len(shape) == 2):
+        return None if shape is None else (shape[0], _known_scalar(op, 1))
+    return (_known_scalar(op, 1),)
+
+
+def _in_top_k(op: Op) -> Answer:
+    return meet(op.operands[1].shape, op.operands[0].shape and op.operands[0].shape[:1])
+
+
+def _bucketize(op: Op) -> Answer:
+    return op.shape(0)
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_REDUCTIONS.split(), _reduce),
+    "ArgMax": _arg_extreme,
+    "ArgMin": _arg_extreme,
+    "Bincount": _bincount,
+    "Bucketize": _bucketize,
+    "DenseBincount": _bincount,
+    "InTopKV2": _in_top_k,
+    "L2Loss": _scalar,
+    "LookupTableSizeV2": _scalar,
+    "NthElement": _nth_element,
+    "TopK": _top_k,
+    "TopKV2": _top_k,
+    "Unique": _unique,
+    "UniqueV2": lambda op: _unique(op) if op.operands[1].shape == (0,) else [None, None],
+    "UniqueWithCounts": _unique,
+    "Where": _where,
+    **dict.fromkeys(
+        ["UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum"], _unsorted_segments
+    ),
+    **dict.fromkeys(["SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum"], _segments),
+}

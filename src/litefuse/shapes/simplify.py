@@ -1,0 +1,116 @@
+"""Ops that change nothing, whatever the sizes that are not known; and reshapes to constant shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from litefuse.engine.mlir import ir
+from litefuse.shapes.dims import Formula
+from litefuse.shapes.editor import Editor, is_known
+from litefuse.shapes.facts import Tensor, Values
+from litefuse.shapes.graph import Node
+
+_REDUCTIONS = ("Max", "Mean", "Min", "Prod", "Sum")
+
+__all__ = ["SIMPLIFICATIONS", "Simplification", "keep_reduced"]
+
+Simplification = Callable[[Editor, Node], "int | None"]
+"""Returns a value that is the op's result as well, or None; it may change the op."""
+
+
+def _same_shape(editor: Editor, node: Node) -> int | None:
+    """The first operand of an op that keeps all elements if it keeps the shape."""
+    source = editor.resolve(node.operands[0])
+    shape = editor.shape(source)
+    return source if shape is not None and shape == editor.shape(node.results[0]) else None
+
+
+def _whole_slice(editor: Editor, node: Node) -> int | None:
+    """The operand of a slice that takes all of it, in order."""
+    if node.name == "StridedSlice":
+        strides = editor.values(editor.resolve(node.operands[3]))
+        masks = (node.attributes.get(mask, 0) for mask in ("new_axis_mask", "shrink_axis_mask"))
+        if any(masks) or strides is None or any(stride != 1 for stride in strides.flat):
+            return None
+    return _same_shape(editor, node)
+
+
+def _identity_permutation(editor: Editor, node: Node) -> int | None:
+    """The operand of a transposition that moves nothing."""
+    order = editor.values(editor.resolve(node.operands[1]))
+    return editor.resolve(node.operands[0]) if order is not None and order.tolist() == list(range(order.size)) else None
+
+
+def _only_part(editor: Editor, node: Node) -> int | None:
+    """The only operand of a concatenation that has elements."""
+    *parts, _ = editor.operands(node)
+    result = editor.shape(node.results[0])
+    if len(parts) == 1:
+        return parts[0]
+    if result is None or 0 in result:
+        return None
+    return next((part for part in parts if editor.shape(part) == result), None)
+
+
+def _same_dtype(editor: Editor, node: Node) -> int | None:
+    """The operand of a conversion to its own type, which inlining leaves between types of different shapes."""
+    source = editor.resolve(node.operands[0])
+    return source if editor.tensor(source).dtype == editor.tensor(node.results[0]).dtype else None
+
+
+def _reshape(editor: Editor, node: Node) -> int | None:
+    """As ``_same_shape``; otherwise makes the shape a constant, with -1 for the one size that is not known."""
+    source, shape = _same_shape(editor, node), editor.shape(node.results[0])
+    if source is not None or shape is None:
+        return source
+    stated = editor.resolve(node.operands[1])
+    sizes = [-1 if isinstance(size, Formula) else size for size in shape]
+    if sizes.count(-1) > 1 or (-1 in sizes and 0 in sizes):
+        return None
+    present = editor.values(stated)
+    if present is None or present.tolist() != sizes:
+        values: Values = np.array(sizes, object)
+        point = ir.InsertionPoint(node.op)
+        editor.set_operand(node, 1, editor.constant(values, editor.tensor(stated).dtype, point, node.op.location))
+    return None
+
+
+def keep_reduced(editor: Editor, node: Node) -> int | None:
+    """Lets a reduction keep its dimensions, with size 1, where they are added to its result again::
+
+    %m = tf.Mean(%x : tensor<?x8x8x4xf32>, [1, 2])
+    %y = tf.Reshape(%m, ...) : tensor<?x1x1x4xf32>    -->  %y = tf.Mean(%x, [1, 2]) {keep_dims = true}
+    """
+    value = editor.resolve(node.operands[0])
+    reduction = editor.producer(value, *_REDUCTIONS)
+    result = editor.tensor(node.results[0])
+    if reduction is None or not editor.is_used_once(value) or reduction.attributes.get("keep_dims", False):
+        return None
+    source, axes = editor.operands(reduction)
+    shape, reduced = editor.shape(source), editor.values(axes)
+    if shape is None or reduced is None or not is_known(reduced):
+        return None
+    removed = {int(axis) % len(shape) for axis in reduced.flat}
+    kept = tuple(1 if axis in removed else size for axis, size in enumerate(shape))
+    if kept != result.shape or result.dtype not in {"f16", "f32"}:
+        return None
+    return editor.add(node, reduction.name, [source, axes], Tensor(result.dtype, kept), {"keep_dims": True})
+
+
+SIMPLIFICATIONS: Mapping[str, Simplification] = {
+    "BroadcastTo": _same_shape,
+    "Cast": _same_dtype,
+    "ConcatV2": _only_part,
+    "EnsureShape": _same_shape,
+    "MirrorPad": _same_shape,
+    "Pad": _same_shape,
+    "PadV2": _same_shape,
+    "Reshape": _reshape,
+    "Slice": _whole_slice,
+    "StridedSlice": _whole_slice,
+    "Tile": _same_shape,
+    "Transpose": _identity_permutation,
+}
+"""The simplifications by the ops' names."""
