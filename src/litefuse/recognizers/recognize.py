@@ -11,7 +11,8 @@ from litefuse.fusions.annotation import read_annotation
 from litefuse.passes.call_graph import callees, functions, is_public, operations
 from litefuse.recognizers.loops import NotRecognized, read_loop
 from litefuse.recognizers.lstm import recognize_lstm
-from litefuse.recognizers.outline import layer_name, outline_lstm
+from litefuse.recognizers.outline import layer_name, outline
+from litefuse.recognizers.simple_rnn import recognize_simple_rnn
 
 __all__ = ["Recognition", "RecognizeComposites"]
 
@@ -33,7 +34,7 @@ class Recognition:
 
 @dataclass(frozen=True)
 class RecognizeComposites:
-    """Makes a composite, an annotated function, of each loop that is an LSTM layer::
+    """Makes a composite, an annotated function, of each loop that is an LSTM or SimpleRNN layer::
 
         %in = tf.TensorListFromTensor(%x)                       %call:3 = call @layer(%x, %h, %c, %kernel, ...)
         %out = tf.TensorListReserve(...)                   -->  %list = tf.TensorListFromTensor(%call#0)
@@ -62,11 +63,13 @@ class RecognizeComposites:
     def _recognize(self, module: ir.Module, op: ir.OpView) -> bool:
         layer = layer_name(op)
         try:
-            outline_lstm(module, recognize_lstm(read_loop(op, functions(module))), "lstm_loop")
+            loop = read_loop(op, functions(module))
+            recurrent = recognize_simple_rnn(loop) if len(loop.states) == 1 else recognize_lstm(loop)
+            outline(module, recurrent)
         except NotRecognized as reason:
             self.found.append(Recognition(layer, None, str(reason)))
             return False
-        self.found.append(Recognition(layer, "lstm_loop"))
+        self.found.append(Recognition(layer, recurrent.name))
         return True
 
 

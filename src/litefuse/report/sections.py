@@ -166,9 +166,9 @@ def _loop_section(loops: Sequence[LoopReport]) -> Section:
     for reason in dict.fromkeys(loop.reason for loop in loops):
         alike = [loop.layer for loop in loops if loop.reason == reason]
         listed = alike if len(alike) <= _LISTED + 1 else alike[:_LISTED]
-        rows += [(layer, f"not recognised as an LSTM: {reason}") for layer in listed]
+        rows += [(layer, f"not recognised: {reason}") for layer in listed]
         if len(listed) < len(alike):
-            rows.append((f"and {len(alike) - len(listed):,} more", f"not recognised as an LSTM: {reason}"))
+            rows.append((f"and {len(alike) - len(listed):,} more", f"not recognised: {reason}"))
     return Section(f"Loops: {len(loops):,}", rows)
 
 
