@@ -97,7 +97,7 @@ SIMPLE = {
 }
 
 
-@pytest.mark.parametrize(("number", "family"), enumerate(SIMPLE), ids=str)
+@pytest.mark.parametrize(("number", "family"), list(enumerate(SIMPLE)), ids=str)
 def test_simple_rnn_is_fused(tensorflow: TensorFlow, number: int, family: str) -> None:
     case = Case("keras", family, *SIZES[2 if family == "stateful SimpleRNN" else number % 4])
     result = check(tensorflow, tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case))
