@@ -10,10 +10,12 @@ from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import read_annotation
 from litefuse.fusions.form import RnnForm
 from litefuse.passes.call_graph import callees, functions, is_public, operations
-from litefuse.recognizers.faster import lstm_loop_is_faster
+from litefuse.recognizers.faster import loop_is_faster
+from litefuse.recognizers.layer import RecurrentLayer
 from litefuse.recognizers.loops import NotRecognized, read_loop
-from litefuse.recognizers.lstm import LstmLoop, recognize_lstm
-from litefuse.recognizers.outline import layer_name, outline_lstm
+from litefuse.recognizers.lstm import recognize_lstm
+from litefuse.recognizers.outline import layer_name, outline
+from litefuse.recognizers.simple_rnn import recognize_simple_rnn
 
 __all__ = ["Recognition", "RecognizeComposites"]
 
@@ -35,7 +37,7 @@ class Recognition:
 
 @dataclass(frozen=True)
 class RecognizeComposites:
-    """Makes a composite, an annotated function, of each loop that is an LSTM layer::
+    """Makes a composite, an annotated function, of each loop that is an LSTM or SimpleRNN layer::
 
         %in = tf.TensorListFromTensor(%x)                       %call:3 = call @layer(%x, %h, %c, %kernel, ...)
         %out = tf.TensorListReserve(...)                   -->  %list = tf.TensorListFromTensor(%call#0)
@@ -66,27 +68,25 @@ class RecognizeComposites:
     def _recognize(self, module: ir.Module, op: ir.OpView) -> bool:
         layer = layer_name(op)
         try:
-            lstm = recognize_lstm(read_loop(op, functions(module)))
-            reason = self._reason_to_leave(lstm)
+            loop = read_loop(op, functions(module))
+            recurrent = recognize_simple_rnn(loop) if len(loop.states) == 1 else recognize_lstm(loop)
+            reason = self._reason_to_leave(recurrent)
             if reason is None:
-                outline_lstm(module, lstm, "lstm_loop")
+                outline(module, recurrent)
+                self.found.append(Recognition(layer, recurrent.name))
+                return True
         except NotRecognized as mismatch:
-            reason = f"not recognised as an LSTM: {mismatch}"
-        if reason is not None:
-            self.found.append(Recognition(layer, None, reason))
-            return False
-        self.found.append(Recognition(layer, "lstm_loop"))
-        return True
+            reason = str(mismatch)
+        self.found.append(Recognition(layer, None, reason))
+        return False
 
-    def _reason_to_leave(self, lstm: LstmLoop) -> str | None:
-        units = ir.ShapedType(lstm.loop.argument(lstm.h).type).shape[1]
-        inputs = ir.ShapedType(lstm.loop.inputs.type)
-        steps = None if not inputs.has_rank or inputs.is_dynamic_dim(0) else inputs.shape[0]
+    def _reason_to_leave(self, layer: RecurrentLayer) -> str | None:
+        name = f"{layer.kind} of {layer.units} units"
         if self.form == "loop":
-            return f"an LSTM of {units} units, left as it is by choice"
-        if self.form == "auto" and lstm_loop_is_faster(units, steps):
-            shown = "an unknown number of" if steps is None else steps
-            return f"an LSTM of {units} units over {shown} steps: the loop is faster than the fused op"
+            return f"{name}, left as it is by choice"
+        if self.form == "auto" and loop_is_faster(layer.name, layer.units, layer.steps):
+            steps = "an unknown number of" if layer.steps is None else layer.steps
+            return f"{name} over {steps} steps: the loop is faster than the fused op"
         return None
 
 
