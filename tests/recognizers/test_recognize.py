@@ -70,7 +70,7 @@ _REASONS = {
     "its list of outputs is not as long as its inputs": [
         ('"tf.TensorListReserve"(%item, %n)', '"tf.TensorListReserve"(%item, %zero)')
     ],
-    "as an LSTM: its output is not one of two states": [
+    "as a recurrent layer: its output is not one of its states": [
         ('"tf.TensorListSetItem"(%out, %t, %13)', '"tf.TensorListSetItem"(%out, %t, %12)')
     ],
 }

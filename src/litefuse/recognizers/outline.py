@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from litefuse.engine.mlir import func, ir
+from litefuse.fusions.annotation import annotate
 from litefuse.passes.call_graph import (
     ORIGINAL_NAME,
     attributes_of,
@@ -17,10 +18,11 @@ from litefuse.passes.call_graph import (
     update_function_type,
 )
 from litefuse.passes.tensor_lists.webs import is_variant
-from litefuse.recognizers.layer import RecurrentLayer
+from litefuse.recognizers.cells import Step
+from litefuse.recognizers.layer import LoopLayer
 from litefuse.recognizers.loops import NotRecognized, StepLoop
 
-__all__ = ["layer_name", "outline"]
+__all__ = ["empty_composite", "free_symbol", "layer_name", "outline_loop"]
 
 
 def layer_name(op: ir.OpView) -> str:
@@ -32,7 +34,7 @@ def layer_name(op: ir.OpView) -> str:
     return name.removesuffix("/while")
 
 
-def outline(module: ir.Module, layer: RecurrentLayer) -> func.FuncOp:
+def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
     """Moves a loop into a function that is annotated with the layer's name, and calls it in the loop's place::
 
         f(inputs [time, batch, n], states [batch, u]..., kernel, recurrent kernel, bias if there is one)
@@ -45,22 +47,24 @@ def outline(module: ir.Module, layer: RecurrentLayer) -> func.FuncOp:
     """
     loop = layer.loop
     op = loop.op
-    taken = [position for value in layer.weights if (position := _argument_number(value)) is not None]
+    if loop.masked:
+        raise NotRecognized("its composite would have no mask")
+    taken = [position for value in layer.step.weights if (position := _argument_number(value)) is not None]
     for position in loop.kept - loop.steps - {loop.input_list, *taken}:
         if not _is_constant(op.operands[position]):
             raise NotRecognized(f"it takes something that the layer does not (argument {position})")
-    constants = [value for value in layer.weights if _argument_number(value) is None]
+    constants = [value for value in layer.step.weights if _argument_number(value) is None]
     body = _with_constants_as_arguments(module, loop.body, constants)
     cond = _with_constants_as_arguments(module, loop.cond, [], [value.type for value in constants])
 
     with ir.InsertionPoint(op), op.location:
-        weights = [_outside(loop, value) for value in layer.weights]
+        weights = [_outside(loop, value) for value in layer.step.weights]
         operands = [loop.inputs, *(op.operands[position] for position in layer.states), *weights]
-        function = _function(module, loop, layer.name, [value.type for value in operands])
+        function = empty_composite(module, layer_name(op), layer.step, [value.type for value in operands])
         inputs, *arguments = function.entry_block.arguments
         count = len(layer.states)
         inner = dict(zip(layer.states, arguments[:count], strict=True))
-        own = dict(zip(layer.weights, arguments[count:], strict=True))
+        own = dict(zip(layer.step.weights, arguments[count:], strict=True))
         inner |= {position: own[loop.argument(position)] for position in taken}
         added = [own[value] for value in constants]
         with ir.InsertionPoint(function.entry_block):
@@ -85,7 +89,7 @@ def outline(module: ir.Module, layer: RecurrentLayer) -> func.FuncOp:
 
 
 def _loop(
-    layer: RecurrentLayer,
+    layer: LoopLayer,
     inputs: ir.Value,
     inner: Mapping[int, ir.Value],
     added: Sequence[ir.Value],
@@ -145,7 +149,7 @@ def _with_constants_as_arguments(
     """A copy of a loop's function with more loop variables: some of its constants, or some that it does not use."""
     copy = function.clone(ip=ir.InsertionPoint(function))
     assert isinstance(copy, func.FuncOp)
-    copy.attributes["sym_name"] = ir.StringAttr.get(_free_symbol(module, f"{function_symbol(function)}.outlined"))
+    copy.attributes["sym_name"] = ir.StringAttr.get(free_symbol(module, f"{function_symbol(function)}.outlined"))
     copy.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_name(function))
     block = copy.entry_block
     copies = dict(zip(_results(function), _results(copy), strict=True))
@@ -170,20 +174,28 @@ def _results(function: func.FuncOp) -> list[ir.Value]:
     return [result for op in function.entry_block.operations for result in op.results]
 
 
-def _function(module: ir.Module, loop: StepLoop, name: str, types: Sequence[ir.Type]) -> func.FuncOp:
-    """An annotated function without ops."""
-    layer = layer_name(loop.op)
-    with ir.InsertionPoint(loop.body):
+def empty_composite(module: ir.Module, layer: str, step: Step, types: Sequence[ir.Type]) -> func.FuncOp:
+    """An annotated function without ops.
+
+    Args:
+        module: Where it is put.
+        layer: The layer's name.
+        step: What each of its steps computes.
+        types: The types of its arguments.
+    """
+    name = step.cell.composite
+    with ir.InsertionPoint(module.body):
         function = func.FuncOp(
-            _free_symbol(module, f"{layer}.{name}"), ir.FunctionType.get(list(types), []), visibility="private"
+            free_symbol(module, f"{layer}.{name}"), ir.FunctionType.get(list(types), []), visibility="private"
         )
-    function.attributes["tf._implements"] = ir.StringAttr.get(name)
+    annotate(function, name, step.attributes)
     function.attributes[ORIGINAL_NAME] = ir.StringAttr.get(layer)
     function.add_entry_block()
     return function
 
 
-def _free_symbol(module: ir.Module, symbol: str) -> str:
+def free_symbol(module: ir.Module, symbol: str) -> str:
+    """A symbol that no function has, as this one where that is free."""
     present = functions(module)
     free, number = symbol, 0
     while free in present:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import read_annotation
-from litefuse.fusions.form import RnnForm
+from litefuse.fusions.form import CompositeForms, RnnForm
 from litefuse.passes.call_graph import callees, functions, is_public, operations
 from litefuse.recognizers.faster import loop_is_faster
-from litefuse.recognizers.layer import RecurrentLayer
+from litefuse.recognizers.gru import gru_cells
+from litefuse.recognizers.layer import LoopLayer, described, recognize_loop
 from litefuse.recognizers.loops import NotRecognized, read_loop
-from litefuse.recognizers.lstm import recognize_lstm
-from litefuse.recognizers.outline import layer_name, outline
-from litefuse.recognizers.simple_rnn import recognize_simple_rnn
+from litefuse.recognizers.lstm import lstm_cells
+from litefuse.recognizers.outline import layer_name, outline_loop
+from litefuse.recognizers.simple_rnn import simple_rnn_cells
 
 __all__ = ["Recognition", "RecognizeComposites"]
+
+_CELLS = (*lstm_cells(), *simple_rnn_cells(), *gru_cells())
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,13 @@ class RecognizeComposites:
     Attributes:
         found: Filled with one entry for each loop.
         form: Which layers to make composites of: those that are faster as one op, all or none.
+        forms: The forms of composites: a layer whose composite is named there is made one in any case.
     """
 
     name: ClassVar[str] = "recognize-composites"
     found: list[Recognition]
     form: RnnForm = "auto"
+    forms: CompositeForms = field(default_factory=CompositeForms)
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -68,23 +73,34 @@ class RecognizeComposites:
     def _recognize(self, module: ir.Module, op: ir.OpView) -> bool:
         layer = layer_name(op)
         try:
-            loop = read_loop(op, functions(module))
-            recurrent = recognize_simple_rnn(loop) if len(loop.states) == 1 else recognize_lstm(loop)
-            reason = self._reason_to_leave(recurrent)
+            recognized = recognize_loop(read_loop(op, functions(module)), _CELLS)
+            reason = self._reason_to_leave(recognized)
             if reason is None:
-                outline(module, recurrent)
-                self.found.append(Recognition(layer, recurrent.name))
-                return True
+                outline_loop(module, recognized)
         except NotRecognized as mismatch:
-            reason = str(mismatch)
-        self.found.append(Recognition(layer, None, reason))
-        return False
+            reason = f"not recognised as {mismatch.kind}: {mismatch}"
+        if reason is not None:
+            self.found.append(Recognition(layer, None, reason))
+            return False
+        self.found.append(Recognition(layer, recognized.step.cell.composite))
+        return True
 
-    def _reason_to_leave(self, layer: RecurrentLayer) -> str | None:
-        name = f"{layer.kind} of {layer.units} units"
+    def _reason_to_leave(self, layer: LoopLayer) -> str | None:
+        step, cell = layer.step, layer.step.cell
+        units = f"of {layer.units} units" if layer.units is not None else "of an unknown number of units"
+        name = f"{described(cell, masked=layer.loop.masked)} {units}"
+        if layer.loop.masked:
+            return f"{name}: {cell.op or 'LiteRT'} {'takes no mask' if cell.op else 'has no op for it'}; a loop"
+        if self.forms.names(cell.composite):
+            return None
+        hoisted = "; a loop with its input projection hoisted" if cell.projects_input else "; a loop"
+        if cell.op is None:
+            return f"{name}: LiteRT has no op for it{hoisted}"
+        if step.lacking:
+            return f"{name} whose activations {cell.op} does not have ({', '.join(step.lacking)}){hoisted}"
         if self.form == "loop":
             return f"{name}, left as it is by choice"
-        if self.form == "auto" and loop_is_faster(layer.name, layer.units, layer.steps):
+        if self.form == "auto" and loop_is_faster(cell.composite, layer.units or 0, layer.steps):
             steps = "an unknown number of" if layer.steps is None else layer.steps
             return f"{name} over {steps} steps: the loop is faster than the fused op"
         return None

@@ -1,44 +1,40 @@
-"""SimpleRNN layers: loops whose state is the tanh of a sum."""
+"""Cells whose output is a function of a sum."""
 
 from __future__ import annotations
 
-from litefuse.recognizers.layer import RecurrentLayer, weight
-from litefuse.recognizers.loops import NotRecognized, StepLoop
-from litefuse.recognizers.pattern import Mismatch, Pattern, Variable, match, matmul, tanh
+from collections.abc import Iterator
 
-__all__ = ["recognize_simple_rnn"]
+from litefuse.recognizers.cells import Activations, Cell, matrix, vector
+from litefuse.recognizers.pattern import Function, Variable, concat, matmul
+
+__all__ = ["simple_rnn_cells"]
 
 
-def simple_rnn_cell(x: Pattern, h: Pattern, kernel: Pattern, recurrent: Pattern, bias: Pattern | None) -> Pattern:
-    """A SimpleRNN.
+def simple_rnn_cells() -> Iterator[Cell]:
+    """The SimpleRNN of Keras and the BasicRNNCell of TensorFlow 1.
 
-    Definition: https://keras.io/api/layers/recurrent_layers/simple_rnn/, ``SimpleRNNCell.call``.
+    Definitions: https://keras.io/api/layers/recurrent_layers/simple_rnn/, ``SimpleRNNCell.call``; ``BasicRNNCell`` in
+    https://github.com/keras-team/tf-keras/blob/master/tf_keras/layers/rnn/legacy_cells.py.
     """
-    z = matmul(x, kernel) + matmul(h, recurrent)
-    return tanh(z if bias is None else z + bias)
-
-
-def recognize_simple_rnn(loop: StepLoop) -> RecurrentLayer:
-    """The parts of a SimpleRNN layer.
-
-    Raises:
-        NotRecognized: It is none.
-    """
-    if [*loop.states.values()] != [loop.output]:
-        raise NotRecognized("not recognised as a SimpleRNN: its output is not its only state")
-    (h,) = loop.states
-    closest: Mismatch | None = None
     for with_bias in (True, False):
-        x = Variable("the step's input", loop.is_input)
-        last_h = Variable("the last output", lambda value: value == loop.argument(h))
-        weights = [weight(loop, 2), weight(loop, 2), *([weight(loop, 1)] if with_bias else [])]
-        formula = simple_rnn_cell(x, last_h, weights[0], weights[1], weights[2] if with_bias else None)
-        found = match([formula], [loop.output])
-        if not isinstance(found, Mismatch):
-            values = tuple(found[each] for each in weights)
-            if len({*values}) < len(values):
-                raise NotRecognized("not recognised as a SimpleRNN: its kernel is also its recurrent kernel")
-            return RecurrentLayer("a SimpleRNN", "rnn_loop", loop, (h,), values)
-        if closest is None or found.matched > closest.matched:
-            closest = found
-    raise NotRecognized(f"not recognised as a SimpleRNN: {closest}")
+        for joint_kernel in (False, True):
+            yield _cell(with_bias, joint_kernel)
+
+
+def _cell(with_bias: bool, joint_kernel: bool) -> Cell:
+    x, h = Variable("the step's input"), Variable("the last output")
+    kernel, recurrent, bias = matrix("a kernel"), matrix("a kernel"), vector("the bias")
+    activation = Function("the activation")
+    z = matmul(concat([x, h]), kernel) if joint_kernel else matmul(x, kernel) + matmul(h, recurrent)
+    return Cell(
+        kind="SimpleRNN",
+        composite="rnn_loop",
+        op="UNIDIRECTIONAL_SEQUENCE_RNN",
+        x=x,
+        states=(h,),
+        weights=(kernel, *([] if joint_kernel else [recurrent]), *([bias] if with_bias else [])),
+        results=(activation(z + bias if with_bias else z),),
+        attributes={"joint_kernel": True} if joint_kernel else {},
+        activations={"activation": Activations(activation, {"Tanh": "tanh", "Relu": "relu", "Relu6": "relu6"})},
+        projects_input=not joint_kernel,
+    )
