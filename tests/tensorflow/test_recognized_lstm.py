@@ -1,5 +1,5 @@
 # pyright: reportUnknownLambdaType=false
-"""LSTM and SimpleRNN layers that nobody annotated: recognised in their loops, fused, and right in every call."""
+"""LSTM layers that nobody annotated: recognised in their loops, fused, and right in every call."""
 
 from __future__ import annotations
 
@@ -83,49 +83,6 @@ def test_layer_is_fused(tensorflow: TensorFlow, case: Case) -> None:
     assert result.report.loops == ()
     counts = op_counts(result.model_bytes)
     assert counts["WHILE"] == counts["DYNAMIC_UPDATE_SLICE"] == 0
-
-
-# How many layers of SimpleRNN each has.
-SIMPLE = {
-    "backwards SimpleRNN": 1,
-    "bidirectional SimpleRNN": 2,
-    "initial_state SimpleRNN": 1,
-    "last SimpleRNN": 1,
-    "no_bias SimpleRNN": 1,
-    "sequence SimpleRNN": 1,
-    "stack SimpleRNN": 2,
-    "stateful SimpleRNN": 1,
-}
-
-
-@pytest.mark.parametrize(("number", "family"), list(enumerate(SIMPLE)), ids=str)
-def test_simple_rnn_is_fused(tensorflow: TensorFlow, number: int, family: str) -> None:
-    case = Case("keras", family, *SIZES[2 if family == "stateful SimpleRNN" else number % 4])
-    result = check(tensorflow, tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case))
-    outcomes = [(each.name, each.fused_into, each.unchecked) for each in result.report.composites]
-    assert set(outcomes) == {("rnn_loop", "UNIDIRECTIONAL_SEQUENCE_RNN", None)}
-    counts = op_counts(result.model_bytes)
-    assert (counts["UNIDIRECTIONAL_SEQUENCE_RNN"], counts["WHILE"]) == (SIMPLE[family], 0)
-
-
-OTHERS = {
-    "hard_sigmoid LSTM": "(RealDiv) is not Sigmoid",
-    "masked LSTM": "it reads 2 lists, not 1",
-    "relu LSTM": "(Relu) is not Tanh",
-    "relu SimpleRNN": "(Relu) is not Tanh",
-    "sequence GRU": "(AddV2) is not Tanh",
-}
-
-
-@pytest.mark.parametrize("family", list(OTHERS))
-def test_other_layer_stays_a_loop(tensorflow: TensorFlow, family: str) -> None:
-    case = Case("keras", family, None, None)
-    result = check(tensorflow, tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case))
-    assert result.report.composites == ()
-    assert op_counts(result.model_bytes)["WHILE"] == 1
-    (loop,) = result.report.loops
-    assert OTHERS[family] in loop.reason
-    assert loop.reason in str(result.report)
 
 
 def export(_tf: Any, path: str, units: int, sequences: bool) -> None:

@@ -82,7 +82,7 @@ def random_arguments(
         expected: Its arguments.
         unknown: The size of unknown dimensions.
         random: Where the values come from.
-        scales: The standard deviation of some arguments by name; others have 1, kernels what keeps their products small.
+        scales: The standard deviation of some arguments by name; others have 1, and kernels what keeps products small.
     """
     inputs, *states = (kind.sizes for kind in composite.arg_types[: 1 + _states(expected)])
     batch = next((each for each in (inputs[1], *(state[0] for state in states)) if each is not None), unknown)

@@ -34,8 +34,8 @@ class LstmLoop(Fusion):
     ``litefuse.recognizers`` makes the function, which is ``f(inputs [time, batch, n], h [batch, u], c [batch, u],
     kernel [n, 4 u], recurrent_kernel [u, 4 u], bias [4 u] or none) -> (outputs [time or 1, batch, u], h [batch, u],
     c [batch, u])``, all float32, the gates in the order input, forget, cell, output. Its attributes are ``activation``
-    (``relu`` or ``relu6``; tanh if there is none) and those of TensorFlow 1's cells: with ``joint_kernel``, there is one
-    kernel ``[n + m, 4 u]`` for inputs and outputs, and a bias, the gates in the order input, cell, forget, output;
+    (``relu`` or ``relu6``; tanh if there is none) and those of TensorFlow 1's cells: with ``joint_kernel``, there is
+    one kernel ``[n + m, 4 u]`` for inputs and outputs, and a bias, the gates in the order input, cell, forget, output;
     ``forget_bias`` is added to the forget gate; with ``peepholes``, those of the input, forget and output gate follow,
     ``[u]`` each; with ``projection`` its matrix ``[u, m]``, which makes m outputs of u cells.
     """
@@ -112,7 +112,7 @@ def _joint_weights(composite: Composite, given: Mapping[str, ir.Value], b: Build
     of_outputs = b.slice(kernel, [inputs, 0], [outputs, 4 * units])
     bias = split_gates(b, given["the bias"], order)
     forget_bias = np.full(units, composite.attributes.get("forget_bias", 0.0), np.float32)
-    (forget,) = b.builtin("ADD", bias.forget, b.constant(forget_bias))
+    forget = b.add(bias.forget, b.constant(forget_bias))
     peepholes = [given[name] for name in given if name.startswith("the peephole")]
     return LstmWeights(
         split_gates(b, of_inputs, order, axis=1),

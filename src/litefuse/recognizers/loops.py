@@ -123,7 +123,7 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
     sizes = Sizes(by_symbol, RULES, NUMBERS | _MORE_NUMBERS, {}, _first_turn)
     count = sizes.size(inputs, 0)
     steps = frozenset(p for p in kept if _is_scalar(op.operands[p]) and sizes.number(op.operands[p], None) == count)
-    _check_condition(cond, indices, steps, count)
+    _check_condition(cond, indices, kept if masked else steps, count)
     index = source(write.operands[1])
     reserved = _maker(op, output_list, "tf.TensorListReserve", "the list that it writes into is not an empty one")
     length = sizes.number(reserved.operands[1], None)
@@ -212,7 +212,14 @@ def _maker(op: ir.OpView, position: int, name: str, problem: str) -> ir.OpView:
 
 
 def _check_condition(cond: func.FuncOp, indices: frozenset[int], steps: frozenset[int], count: Size) -> None:
-    """Raises NotRecognized unless the loop goes on exactly while an index is less than the number of steps."""
+    """Raises NotRecognized unless the loop goes on exactly while an index is less than the number of steps.
+
+    Args:
+        cond: The condition.
+        indices: The positions of the loop variables that count the steps.
+        steps: Those that are the number of steps; a loop with lengths may end when the longest one is reached.
+        count: The number of steps.
+    """
     result = list(cond.entry_block.operations)[-1].operands[0]
     for value in _conjuncts(source(result)):
         owner = value.owner
@@ -242,4 +249,21 @@ def _maximum_of_scalar(sizes: Sizes, op: ir.OpView, _index: int | None) -> Size 
     return sizes.number(op.operands[0], None) if _is_scalar(op.operands[0]) else None
 
 
-_MORE_NUMBERS: dict[str, NumberRule] = {"tf.Max": _maximum_of_scalar}
+def _maximum(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
+    a, b = (sizes.number(operand, index) for operand in op.operands)
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else a if a == b else None
+
+
+def _minimum(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
+    """TensorFlow 1 takes the minimum of the number of steps and the maximum of 1 and that number."""
+    for one, other in (op.operands, reversed(list(op.operands))):
+        size, owner = sizes.number(one, index), source(other).owner
+        if isinstance(owner, ir.Block) or owner.name != "tf.Maximum":
+            continue
+        if any(sizes.number(operand, index) == size for operand in owner.operands):
+            return size
+    a, b = (sizes.number(operand, index) for operand in op.operands)
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else a if a == b else None
+
+
+_MORE_NUMBERS: dict[str, NumberRule] = {"tf.Max": _maximum_of_scalar, "tf.Maximum": _maximum, "tf.Minimum": _minimum}

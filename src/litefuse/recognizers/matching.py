@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import attribute_value
 from litefuse.passes.tensor_lists.webs import node
@@ -44,6 +42,11 @@ _ELEMENTWISE = frozenset(
 _LONGEST_ACTIVATION = 5
 
 
+def _anything(variable: Variable, value: ir.Value) -> bool:
+    del variable, value
+    return True
+
+
 @dataclass(frozen=True)
 class Match:
     """What a formula is in a model.
@@ -65,6 +68,13 @@ class Match:
     def including(self, pattern: Pattern, value: ir.Value) -> Match:
         """This, and the value of one more part."""
         return replace(self, values={**self.values, pattern: value})
+
+
+def _known(values: Mapping[Variable, ir.Value] | None) -> Match:
+    parts: dict[Pattern, ir.Value] = {}
+    for variable, value in (values or {}).items():
+        parts[variable] = value
+    return Match(parts)
 
 
 @dataclass(frozen=True)
@@ -93,7 +103,7 @@ def match(
     values: Sequence[ir.Value],
     *,
     known: Mapping[Variable, ir.Value] | None = None,
-    can_be: Callable[[Variable, ir.Value], bool] = lambda *_: True,
+    can_be: Callable[[Variable, ir.Value], bool] = _anything,
 ) -> Match | Mismatch:
     """Matches the results of a formula with values.
 
@@ -107,7 +117,7 @@ def match(
         The value of each part of the formula; or where the attempt that got furthest ended.
     """
     matcher = _Matcher(can_be)
-    found = next(matcher.match_all(formula, values, Match({**(known or {})})), None)
+    found = next(matcher.match_all(formula, values, _known(known)), None)
     if found is not None:
         return found
     assert matcher.closest is not None
@@ -119,10 +129,10 @@ def matches(
     values: Sequence[ir.Value],
     *,
     known: Mapping[Variable, ir.Value] | None = None,
-    can_be: Callable[[Variable, ir.Value], bool] = lambda *_: True,
+    can_be: Callable[[Variable, ir.Value], bool] = _anything,
 ) -> Iterator[Match]:
     """All ways to match the results of a formula with values, as ``match``."""
-    return _Matcher(can_be).match_all(formula, values, Match({**(known or {})}))
+    return _Matcher(can_be).match_all(formula, values, _known(known))
 
 
 class _Matcher:
@@ -281,7 +291,7 @@ def _chains(value: ir.Value) -> Iterator[tuple[ir.Value, str]]:
         operands = [source(operand) for operand in owner.operands]
         open_ones = [operand for operand in operands if not is_constant(operand)]
         numbers = [constant_number(operand) for operand in operands if is_constant(operand)]
-        if len(open_ones) != 1 or None in numbers or np.ndim(numbers) != 1:
+        if len(open_ones) != 1 or None in numbers:
             return
         value = open_ones[0]
         name = owner.name.removeprefix("tf.")

@@ -78,7 +78,8 @@ class RecognizeComposites:
             if reason is None:
                 outline_loop(module, recognized)
         except NotRecognized as mismatch:
-            reason = f"not recognised as {mismatch.kind}: {mismatch}"
+            self.found.append(Recognition(layer, None, f"not recognised as {mismatch.kind}: {mismatch}"))
+            return False
         if reason is not None:
             self.found.append(Recognition(layer, None, reason))
             return False

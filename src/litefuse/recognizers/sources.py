@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from litefuse.engine.mlir import ir
 
@@ -57,4 +60,5 @@ def constant_number(value: ir.Value) -> float | None:
         return None
     if not attribute.is_splat:
         return None
-    return float(np.array(attribute).flat[0])
+    elements: npt.NDArray[Any] = np.array(attribute)
+    return float(elements.reshape(-1)[0]) if elements.size else None
