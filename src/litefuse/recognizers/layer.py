@@ -10,7 +10,7 @@ from litefuse.engine.mlir import ir
 from litefuse.recognizers.cells import Cell, Step, read_step
 from litefuse.recognizers.loops import NotRecognized, StepLoop
 from litefuse.recognizers.matching import Mismatch, match
-from litefuse.recognizers.pattern import Variable
+from litefuse.recognizers.pattern import Pattern, Variable
 
 __all__ = ["LoopLayer", "described", "recognize_loop"]
 
@@ -42,9 +42,11 @@ class LoopLayer:
         return None if not inputs.has_rank or inputs.is_dynamic_dim(0) else inputs.shape[0]
 
 
-def described(cell: Cell, *, masked: bool = False) -> str:
+def described(cell: Cell, *, masked: bool = False, unrolled: bool = False) -> str:
     """A cell in words: ``an LSTM``."""
-    return f"a masked {cell.kind}" if masked else f"{'an' if cell.kind == 'LSTM' else 'a'} {cell.kind}"
+    if masked or unrolled:
+        return f"{'a masked' if masked else 'an unrolled'} {cell.kind}"
+    return f"{'an' if cell.kind == 'LSTM' else 'a'} {cell.kind}"
 
 
 def recognize_loop(loop: StepLoop, cells: Iterable[Cell]) -> LoopLayer:
@@ -80,7 +82,9 @@ def _match(loop: StepLoop, cell: Cell, positions: tuple[int, ...]) -> LoopLayer 
             return loop.is_input(value)
         return not cell.is_constant(variable) or loop.stays(value)
 
-    known = {state: loop.argument(position) for state, position in zip(cell.states, positions, strict=True)}
+    known: dict[Pattern, ir.Value] = {
+        state: loop.argument(position) for state, position in zip(cell.states, positions, strict=True)
+    }
     found = match(cell.results, [loop.states[position] for position in positions], known=known, can_be=can_be)
     if isinstance(found, Mismatch):
         return found

@@ -70,13 +70,6 @@ class Match:
         return replace(self, values={**self.values, pattern: value})
 
 
-def _known(values: Mapping[Variable, ir.Value] | None) -> Match:
-    parts: dict[Pattern, ir.Value] = {}
-    for variable, value in (values or {}).items():
-        parts[variable] = value
-    return Match(parts)
-
-
 @dataclass(frozen=True)
 class Mismatch:
     """How far the best of all attempts to match a formula got.
@@ -102,7 +95,7 @@ def match(
     formula: Sequence[Pattern],
     values: Sequence[ir.Value],
     *,
-    known: Mapping[Variable, ir.Value] | None = None,
+    known: Mapping[Pattern, ir.Value] | None = None,
     can_be: Callable[[Variable, ir.Value], bool] = _anything,
 ) -> Match | Mismatch:
     """Matches the results of a formula with values.
@@ -110,14 +103,14 @@ def match(
     Args:
         formula: The results.
         values: As many values.
-        known: The values of some variables of the formula.
+        known: The values of some parts of the formula.
         can_be: Whether a variable can be a value, beside its own condition.
 
     Returns:
         The value of each part of the formula; or where the attempt that got furthest ended.
     """
     matcher = _Matcher(can_be)
-    found = next(matcher.match_all(formula, values, _known(known)), None)
+    found = next(matcher.match_all(formula, values, Match(known or {})), None)
     if found is not None:
         return found
     assert matcher.closest is not None
@@ -128,11 +121,11 @@ def matches(
     formula: Sequence[Pattern],
     values: Sequence[ir.Value],
     *,
-    known: Mapping[Variable, ir.Value] | None = None,
+    known: Mapping[Pattern, ir.Value] | None = None,
     can_be: Callable[[Variable, ir.Value], bool] = _anything,
 ) -> Iterator[Match]:
     """All ways to match the results of a formula with values, as ``match``."""
-    return _Matcher(can_be).match_all(formula, values, _known(known))
+    return _Matcher(can_be).match_all(formula, values, Match(known or {}))
 
 
 class _Matcher:

@@ -10,12 +10,15 @@ from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import read_annotation
 from litefuse.fusions.form import CompositeForms, RnnForm
 from litefuse.passes.call_graph import callees, functions, is_public, operations
-from litefuse.recognizers.faster import loop_is_faster
+from litefuse.recognizers.cells import Cell, Step
+from litefuse.recognizers.chains import Chain, find_chains
+from litefuse.recognizers.faster import loop_is_faster, unrolled_is_faster
 from litefuse.recognizers.gru import gru_cells
 from litefuse.recognizers.layer import LoopLayer, described, recognize_loop
 from litefuse.recognizers.loops import NotRecognized, read_loop
 from litefuse.recognizers.lstm import lstm_cells
 from litefuse.recognizers.outline import layer_name, outline_loop
+from litefuse.recognizers.outline_chain import chain_name, outline_chain
 from litefuse.recognizers.simple_rnn import simple_rnn_cells
 
 __all__ = ["Recognition", "RecognizeComposites"]
@@ -67,10 +70,11 @@ class RecognizeComposites:
         for symbol in _unannotated(by_symbol):
             for op in operations(by_symbol[symbol]):
                 if op.name == "tf.While":
-                    modified |= self._recognize(module, op)
+                    modified |= self._recognize_loop(module, op)
+            modified |= self._recognize_chains(module, by_symbol[symbol])
         return modified
 
-    def _recognize(self, module: ir.Module, op: ir.OpView) -> bool:
+    def _recognize_loop(self, module: ir.Module, op: ir.OpView) -> bool:
         layer = layer_name(op)
         try:
             recognized = recognize_loop(read_loop(op, functions(module)), _CELLS)
@@ -87,24 +91,61 @@ class RecognizeComposites:
         return True
 
     def _reason_to_leave(self, layer: LoopLayer) -> str | None:
-        step, cell = layer.step, layer.step.cell
-        units = f"of {layer.units} units" if layer.units is not None else "of an unknown number of units"
-        name = f"{described(cell, masked=layer.loop.masked)} {units}"
+        cell = layer.step.cell
+        name = f"{described(cell, masked=layer.loop.masked)} of {_count(layer.units)} units"
         if layer.loop.masked:
-            return f"{name}: {cell.op or 'LiteRT'} {'takes no mask' if cell.op else 'has no op for it'}; a loop"
+            return f"{name}: {f'{cell.op} takes no mask' if cell.op else 'LiteRT has no op for it'}{_form(cell)}"
         if self.forms.names(cell.composite):
             return None
-        hoisted = "; a loop with its input projection hoisted" if cell.projects_input else "; a loop"
-        if cell.op is None:
-            return f"{name}: LiteRT has no op for it{hoisted}"
-        if step.lacking:
-            return f"{name} whose activations {cell.op} does not have ({', '.join(step.lacking)}){hoisted}"
+        reason = _reason_of_cell(layer.step, name)
+        if reason is not None:
+            return f"{reason}{_form(cell)}"
         if self.form == "loop":
             return f"{name}, left as it is by choice"
         if self.form == "auto" and loop_is_faster(cell.composite, layer.units or 0, layer.steps):
-            steps = "an unknown number of" if layer.steps is None else layer.steps
-            return f"{name} over {steps} steps: the loop is faster than the fused op"
+            return f"{name} over {_count(layer.steps)} steps: the loop is faster than the fused op"
         return None
+
+    def _recognize_chains(self, module: ir.Module, function: func.FuncOp) -> bool:
+        modified = False
+        for chain in find_chains(function, _CELLS):
+            step, name = chain.steps[0], chain_name(chain)
+            text = f"{described(step.cell, unrolled=True)} of {_count(chain.units)} units"
+            reason = None if self.forms.names(step.cell.composite) else self._reason_to_leave_chain(chain, text)
+            if reason is None:
+                try:
+                    outline_chain(module, function, chain)
+                except NotRecognized as mismatch:
+                    reason = f"{text}, which stays as it is: {mismatch}"
+            self.found.append(Recognition(name, None if reason else step.cell.composite, reason))
+            modified |= reason is None
+        return modified
+
+    def _reason_to_leave_chain(self, chain: Chain, name: str) -> str | None:
+        composite, steps = chain.steps[0].cell.composite, len(chain.steps)
+        reason = _reason_of_cell(chain.steps[0], name)
+        if reason is None and self.form == "loop":
+            return f"{name}, left as it is by choice"
+        if reason is None and self.form == "auto" and unrolled_is_faster(composite, chain.units or 0, steps):
+            return f"{name} over {steps} steps: it is faster than the fused op"
+        return reason
+
+
+def _reason_of_cell(step: Step, name: str) -> str | None:
+    """Why a layer has no op in LiteRT."""
+    if step.cell.op is None:
+        return f"{name}: LiteRT has no op for it"
+    if step.lacking:
+        return f"{name} whose activations {step.cell.op} does not have ({', '.join(step.lacking)})"
+    return None
+
+
+def _form(cell: Cell) -> str:
+    return "; a loop with its input projection hoisted" if cell.projects_input else "; a loop"
+
+
+def _count(number: int | None) -> str:
+    return "an unknown number of" if number is None else str(number)
 
 
 def _unannotated(by_symbol: Mapping[str, func.FuncOp]) -> list[str]:
