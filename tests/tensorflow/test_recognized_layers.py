@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from tests.tensorflow.checking import check, op_counts, op_histogram
+import litefuse
+from tests.tensorflow.checking import check, custom_options, op_counts, op_histogram
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    import litefuse
     from tests.tensorflow.process import TensorFlow
 
 FEATURES = 3
@@ -118,6 +119,75 @@ def v1_cells(tf: Any, names: Sequence[str], batch: int | None, time: int | None)
     return serving(tf, serve, tf.TensorSpec([batch, time, FEATURES], name="x"))
 
 
+STEPS = 4
+
+
+def unrolled_layers(tf: Any, batch: int | None) -> Any:
+    """Stacked, in both directions, of all or the last step, and what LiteRT has no op for."""
+    keras = importlib.import_module("keras")
+    layers = keras.layers
+    options = {"unroll": True, "return_sequences": True, "bias_initializer": "random_normal"}
+    lower, upper = layers.LSTM(4, **options), layers.LSTM(5, **options | {"use_bias": False, "return_state": True})
+    both = layers.Bidirectional(layers.SimpleRNN(3, **options | {"activation": "relu"}))
+    last = layers.LSTM(4, **options | {"return_sequences": False, "go_backwards": True})
+    gru = layers.GRU(4, **options)
+    keras.utils.set_random_seed(2)
+
+    def serve(x: Any) -> dict[str, Any]:
+        return flat(tf, {"stack": upper(lower(x)), "both": both(x), "last": last(x), "gru": gru(x)})
+
+    return serving(tf, serve, tf.TensorSpec([batch, STEPS, FEATURES], name="x"))
+
+
+UNROLLED = [*[LSTM] * 3, *[RNN] * 2, f"an unrolled GRU of 4 units: {NO_GRU}"]
+
+
+def static_cells(tf: Any, batch: int | None) -> Any:
+    """Cells of TensorFlow 1, whose outputs are stacked with the batch first, or used one by one."""
+    legacy = importlib.import_module("tf_keras.src.layers.rnn.legacy_cells")
+    cells = [legacy.LSTMCell(4, use_peepholes=True, num_proj=3), legacy.BasicRNNCell(4)]
+    for cell in cells:
+        cell.build([None, FEATURES])
+        randomize(cell.weights)
+
+    def serve(x: Any) -> dict[str, Any]:
+        (outputs, state), (others, _) = (
+            tf.compat.v1.nn.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32, scope=str(number))
+            for number, cell in enumerate(cells)
+        )
+        sums = [one + tf.nn.relu(other) for one, other in itertools.pairwise(others)]
+        return flat(tf, {"stacked": tf.stack(outputs, 1), "state": state, "sums": tf.add_n(sums)})
+
+    return serving(tf, serve, tf.TensorSpec([batch, STEPS, FEATURES], name="x"))
+
+
+def chain(tf: Any, kind: str) -> Any:
+    """A SimpleRNN step by step, or nearly so."""
+    random = np.random.default_rng(5)
+
+    def weight(*shape: int) -> Any:
+        return tf.Variable((random.standard_normal(shape) * 0.5).astype(np.float32))
+
+    kernel, recurrent, bias, other = weight(FEATURES, FEATURES), weight(FEATURES, FEATURES), weight(FEATURES), weight(3)
+
+    def serve(x: Any) -> dict[str, Any]:
+        h = tf.zeros_like(x[:, 0])
+        y: dict[str, Any] = {}
+        for step in range(STEPS):
+            inputs = x[:, step]
+            if kind == "feedback" and step == 2:
+                inputs = tf.nn.softmax(h)
+            b = other if kind == "another bias" and step % 2 else bias
+            z = tf.matmul(h, recurrent) + (b + tf.matmul(inputs, kernel))
+            if kind == "sum is used" and step == 1:
+                y["z"] = z
+            h = tf.nn.softsign(z) if kind == "another activation" and step % 2 else tf.tanh(z)
+            y[f"h{step}"] = h
+        return y
+
+    return serving(tf, serve, tf.TensorSpec([None, STEPS, FEATURES], name="x"))
+
+
 def inputs(*sizes: tuple[int, int]) -> list[dict[str, npt.NDArray[Any]]]:
     random = np.random.default_rng(8)
     return [{"x": random.standard_normal((*size, FEATURES)).astype(np.float32)} for size in sizes]
@@ -172,3 +242,48 @@ def test_input_projections_of_loops_are_hoisted(tensorflow: TensorFlow) -> None:
         histogram[graph, "FULLY_CONNECTED"] + histogram[graph, "BATCH_MATMUL"] for graph in graphs if graph != main
     ]
     assert products == [1] * len(names)
+
+
+@pytest.mark.parametrize("batch", [None, 1])
+def test_unrolled(tensorflow: TensorFlow, batch: int | None) -> None:
+    sets = inputs((1, STEPS), (3, STEPS)) if batch is None else inputs((1, STEPS))
+    result = check(tensorflow, tensorflow.save(unrolled_layers, batch), sets, rnn="fused")
+    assert_found(result, UNROLLED)
+
+
+@pytest.mark.parametrize("batch", [None, 1])
+def test_unrolled_in_tensorflow_1(tensorflow: TensorFlow, batch: int | None) -> None:
+    if importlib.util.find_spec("tf_keras") is None:
+        pytest.skip("tf_keras is not installed")
+    sets = inputs((1, STEPS), (3, STEPS)) if batch is None else inputs((1, STEPS))
+    assert_found(check(tensorflow, tensorflow.save(static_cells, batch), sets), [LSTM, RNN])
+
+
+@pytest.mark.parametrize("kind", ["plain", "another activation", "another bias", "feedback", "sum is used"])
+def test_steps_one_by_one(tensorflow: TensorFlow, kind: str) -> None:
+    result = check(tensorflow, tensorflow.save(chain, kind), inputs((1, STEPS), (3, STEPS)))
+    assert op_counts(result.model_bytes)[RNN] == (1 if kind == "plain" else 0)
+    stays = "an unrolled SimpleRNN of 3 units, which stays as it is: "
+    reasons = {
+        "feedback": [f"{stays}its inputs depend on its outputs, or come too late"],
+        "sum is used": [f"{stays}something between its steps is used elsewhere"],
+    }
+    assert [loop.reason for loop in result.report.loops] == reasons.get(kind, [])
+
+
+@pytest.mark.parametrize("form", ["keep", "inline"])
+def test_gru_is_a_composite_if_its_form_is_chosen(tensorflow: TensorFlow, form: str) -> None:
+    path = tensorflow.save(keras_layers, ["gru", "gru_before"], None, None)
+    result = check(tensorflow, path, OPEN, composites={"gru_loop": form})
+    names = [(composite.name, composite.call_sites) for composite in result.report.composites]
+    assert names == [("gru_loop", 1)] * 2
+    counts = op_counts(result.model_bytes)
+    assert counts["STABLEHLO_COMPOSITE"] == (2 if form == "keep" else 0)
+    assert result.report.loops == ()
+
+
+def test_gru_is_a_custom_op_if_that_is_chosen(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(keras_layers, ["gru", "gru_before"], None, None)
+    result = litefuse.convert(path, composites={"gru_loop": "custom"}, allow_custom_ops=True)
+    options = custom_options(result.model_bytes)["gru_loop"]
+    assert options == [{"reset_after": True}, {"reset_after": False, "activation": "relu"}]
