@@ -1,8 +1,9 @@
 """Latency of recurrent layers: litefuse's loop and its fused op against the stock converter's model.
 
-Run it as ``python benchmarks/recurrent.py``; it needs the extra ``bench``. For each number of units and steps, a layer
-of Keras 3 with random weights and batch size 1 is converted by litefuse, an LSTM in both forms, and by
-``tf.lite.TFLiteConverter``. All models of a row run in one process with one thread, in turn; the table gives medians.
+Run it as ``python benchmarks/recurrent.py --cells lstm gru simple_rnn``; it needs the extra ``bench``. For each number
+of units and steps, a layer of Keras 3 with random weights and batch size 1 is converted by litefuse, in both forms where
+LiteRT has an op, and by ``tf.lite.TFLiteConverter``. Of an unrolled layer (``unrolled_lstm``), ``loop`` is the unrolled
+form. All models of a row run in one process with one thread, in turn; the table gives medians.
 """
 
 from __future__ import annotations
@@ -28,31 +29,43 @@ __all__ = ["main"]
 
 _UNITS = (32, 128, 256, 512)
 _STEPS = (20, 100, 500)
+_LAYERS = {
+    "bidirectional_lstm": "LSTM",
+    "gru": "GRU",
+    "lstm": "LSTM",
+    "simple_rnn": "SimpleRNN",
+    "unrolled_lstm": "LSTM",
+    "unrolled_simple_rnn": "SimpleRNN",
+}
 
 
-def make(folder: Path, layer: str, units: int, steps: int) -> None:
+def make(folder: Path, cell: str, units: int, steps: int) -> None:
     """Writes ``model``, a SavedModel, and ``stock.tflite``."""
     os.environ |= {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
     tf: Any = importlib.import_module("tensorflow")
     keras: Any = importlib.import_module("keras")
     keras.utils.set_random_seed(0)
     inputs = keras.Input(batch_shape=(1, steps, units))
-    made = getattr(keras.layers, layer)(units, return_sequences=True, bias_initializer="random_normal")
+    made = getattr(keras.layers, _LAYERS[cell])(
+        units, return_sequences=True, bias_initializer="random_normal", unroll=cell.startswith("unrolled")
+    )
+    if cell.startswith("bidirectional"):
+        made = keras.layers.Bidirectional(made)
     path = str(folder / "model")
     spec = tf.TensorSpec((1, steps, units), tf.float32, name="x")
     keras.Model(inputs, made(inputs)).export(path, input_signature=[spec], verbose=False)
     (folder / "stock.tflite").write_bytes(tf.lite.TFLiteConverter.from_saved_model(path).convert())
 
 
-def measure(layer: str, units: int, steps: int, repeats: int) -> dict[str, Any]:
+def measure(cell: str, units: int, steps: int, repeats: int) -> dict[str, Any]:
     """Seconds of one call of each model, medians."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work)
-        command = [sys.executable, __file__, "--make", work, layer, str(units), str(steps)]
+        command = [sys.executable, __file__, "--make", work, cell, str(units), str(steps)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         models = {"stock": (folder / "stock.tflite").read_bytes()}
         models["loop"] = litefuse.convert(folder / "model", rnn="loop").model_bytes
-        if layer == "LSTM":
+        if cell != "gru":
             models["fused"] = litefuse.convert(folder / "model", rnn="fused", require_fused=True).model_bytes
     x = np.random.default_rng(0).standard_normal((1, steps, units)).astype(np.float32)
     interpreters: dict[str, Any] = {}
@@ -68,34 +81,37 @@ def measure(layer: str, units: int, steps: int, repeats: int) -> dict[str, Any]:
             interpreter.invoke()
             seconds[name].append(time.perf_counter() - begin)
     medians = {name: statistics.median(each[2:]) for name, each in seconds.items()}
-    return {"layer": layer, "units": units, "steps": steps, **medians}
+    return {"cell": cell, "units": units, "steps": steps, **medians}
 
 
 def main() -> None:
     """Measures and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cells", nargs="+", choices=sorted(_LAYERS), default=["lstm", "gru"])
+    parser.add_argument("--units", nargs="+", type=int, default=_UNITS)
+    parser.add_argument("--steps", nargs="+", type=int, default=_STEPS)
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--json", type=Path, help="also write the results there")
-    parser.add_argument("--make", nargs=4, metavar=("FOLDER", "LAYER", "UNITS", "STEPS"), help=argparse.SUPPRESS)
+    parser.add_argument("--make", nargs=4, metavar=("FOLDER", "CELL", "UNITS", "STEPS"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.make:
-        folder, layer, units, steps = arguments.make
-        make(Path(folder), layer, int(units), int(steps))
+        folder, cell, units, steps = arguments.make
+        make(Path(folder), cell, int(units), int(steps))
         return
-    print("| Layer | units = inputs | steps | stock | loop | fused | stock / loop | stock / fused |", flush=True)
+    print("| Cell | units = inputs | steps | stock | loop | fused | stock / loop | stock / fused |", flush=True)
     print("|---|--:|--:|--:|--:|--:|--:|--:|", flush=True)
     rows: list[dict[str, Any]] = []
-    for layer in ("LSTM", "GRU"):
-        for units in _UNITS:
-            for steps in _STEPS:
-                row = measure(layer, units, steps, arguments.repeats)
+    for cell in arguments.cells:
+        for units in arguments.units:
+            for steps in arguments.steps:
+                row = measure(cell, units, steps, arguments.repeats)
                 rows.append(row)
                 stock = row["stock"]
                 times = " | ".join(
                     f"{row[name] * 1e3:.2f} ms" if name in row else "" for name in ("stock", "loop", "fused")
                 )
                 ratios = " | ".join(f"{stock / row[name]:.2f}x" if name in row else "" for name in ("loop", "fused"))
-                print(f"| {layer} | {units} | {steps} | {times} | {ratios} |", flush=True)
+                print(f"| {cell} | {units} | {steps} | {times} | {ratios} |", flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
 

@@ -130,7 +130,7 @@ def analyze(
     fusion = [
         FreezeVariables(values, verdicts),
         # Custom ops of all composites are for those that have kernels, which a loop has none for.
-        RecognizeComposites(recognitions, "loop" if chosen.default == "custom" else rnn),
+        RecognizeComposites(recognitions, "loop" if chosen.default == "custom" else rnn, chosen),
         FuseComposites(
             outcomes,
             self_check if check_fusions else None,

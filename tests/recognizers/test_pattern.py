@@ -7,7 +7,8 @@ import pytest
 
 from litefuse.engine.mlir import ir, mlir_context
 from litefuse.passes.call_graph import functions
-from litefuse.recognizers.pattern import Match, Mismatch, Pattern, Variable, match, matmul, parts, sigmoid, tanh
+from litefuse.recognizers.matching import Match, Mismatch, match
+from litefuse.recognizers.pattern import Pattern, Variable, matmul, parts, sigmoid, tanh
 
 _BINARY = "(tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>"
 _MASKS = ", ".join(f"{name}_mask = 0 : i64" for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis"))
@@ -35,7 +36,7 @@ def found(formula: Sequence[Pattern], body: str) -> dict[str, int | str] | str:
 
 def _values(result: Match) -> dict[str, int | str]:
     values: dict[str, int | str] = {}
-    for pattern, value in result.items():
+    for pattern, value in result.values.items():
         if isinstance(pattern, Variable):
             owner = value.owner
             is_argument = isinstance(owner, ir.Block)
@@ -73,7 +74,8 @@ def test_sums_match_with_any_brackets() -> None:
         return %4 : tensor<2x4xf32>"""
     a, b, c = Variable("a"), Variable("b"), Variable("c")
     assert found([sigmoid(a) + b + tanh(c)], body) == {"a": 1, "b": 2, "c": 0}
-    assert found([sigmoid(a) + tanh(c)], body) == 'node loc("-":6:6) (Add) is not a sum of 2'
+    assert found([sigmoid(a) + b], body.replace("%1, %3", "%2, %3")) == {"a": 1, "b": "tf.AddV2"}
+    assert found([sigmoid(a) + tanh(c)], body) == 'node loc("-":3:6) (Tanh) is not Sigmoid'
 
 
 def test_squeezed_term_of_a_sum() -> None:

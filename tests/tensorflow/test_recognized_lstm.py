@@ -85,16 +85,6 @@ def test_layer_is_fused(tensorflow: TensorFlow, case: Case) -> None:
     assert counts["WHILE"] == counts["DYNAMIC_UPDATE_SLICE"] == 0
 
 
-@pytest.mark.parametrize(
-    "family", ["relu LSTM", "hard_sigmoid LSTM", "masked LSTM", "sequence GRU", "sequence SimpleRNN"]
-)
-def test_other_layer_stays_a_loop(tensorflow: TensorFlow, family: str) -> None:
-    case = Case("keras", family, None, None)
-    result = check(tensorflow, tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case))
-    assert result.report.composites == ()
-    assert op_counts(result.model_bytes)["WHILE"] == 1
-
-
 def export(_tf: Any, path: str, units: int, sequences: bool) -> None:
     """A model as Keras itself exports it: the batch is open whatever the model says."""
     keras = importlib.import_module("keras")

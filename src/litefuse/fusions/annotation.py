@@ -8,7 +8,7 @@ from typing import Any
 
 from litefuse.engine.mlir import func, ir
 
-__all__ = ["ANNOTATIONS", "Annotation", "attribute_value", "mlir_attribute", "read_annotation"]
+__all__ = ["ANNOTATIONS", "Annotation", "annotate", "attribute_value", "mlir_attribute", "read_annotation"]
 
 _KERAS = "tf.api_implements"
 
@@ -52,6 +52,15 @@ def read_annotation(function: func.FuncOp) -> Annotation | None:
                 ir.StringAttr(value["name"]).value, {name: attribute_value(attributes[name]) for name in names}
             )
     return None
+
+
+def annotate(function: func.FuncOp, name: str, attributes: Mapping[str, Any]) -> None:
+    """Makes a function a composite, as ``experimental_implements`` does."""
+    value: ir.Attribute = ir.StringAttr.get(name)
+    if attributes:
+        given = {key: mlir_attribute(each) for key, each in attributes.items()}
+        value = ir.DictAttr.get({"name": value, "attributes": ir.DictAttr.get(given)})
+    function.attributes[ANNOTATIONS[0]] = value
 
 
 def _function_attributes(function: func.FuncOp, names: Sequence[str]) -> dict[str, Any]:

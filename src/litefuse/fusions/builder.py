@@ -216,6 +216,13 @@ class Builder:
         axes = self.constant(np.array([axis], np.int32))
         return self._auxiliary("tfl.reverse_v2", [value, axes], shape, element)
 
+    def add(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        """ADD of values of the same shape; of constants it is computed at conversion."""
+        shape, element = _shape(a)
+        return self._auxiliary(
+            "tfl.add", [a, b], shape, element, {"fused_activation_function": ir.StringAttr.get("NONE")}
+        )
+
     def reshape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
         """RESHAPE to a known shape."""
         target = self.constant(np.array(shape, np.int32))

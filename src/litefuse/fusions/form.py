@@ -61,6 +61,10 @@ class CompositeForms:
         fitting: list[CompositeForm] = [form for pattern, form in self.by_name.items() if fnmatchcase(name, pattern)]
         return fitting[0] if fitting else self.default
 
+    def names(self, name: str) -> bool:
+        """Whether the form of this composite was chosen, by its name or a pattern."""
+        return any(fnmatchcase(name, pattern) for pattern in self.by_name)
+
     def unused(self, names: set[str]) -> list[str]:
         """The names and patterns that fit none of these."""
         return [pattern for pattern in self.by_name if not any(fnmatchcase(name, pattern) for name in names)]

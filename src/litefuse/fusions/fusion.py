@@ -33,6 +33,7 @@ _FAMILIES = (
     "lstm_loop",
     "max_unpooling",
     "non_max_suppression",
+    "rnn_loop",
     "tftext",
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class LstmWeights:
         bias: ``[u]`` each.
         layer_norm: ``[u]`` each, what the normalised sums of each gate are multiplied by; None without normalisation.
         projection: ``[n, u]``, or None.
+        peepholes: ``[u]`` each, what the cell state is multiplied by on its way into the input, forget and output gate;
+            None for none.
     """
 
     kernel: Gates
@@ -61,6 +63,7 @@ class LstmWeights:
     bias: Gates
     layer_norm: Gates | None = None
     projection: ir.Value | None = None
+    peepholes: Sequence[ir.Value] | None = None
 
 
 def split_gates(b: Builder, value: ir.Value, order: str, axis: int = 0) -> Gates:
@@ -117,6 +120,7 @@ def unidirectional_sequence_lstm(
     *,
     time_major: bool = False,
     cell_clip: float = 0.0,
+    activation: str = "TANH",
 ) -> ir.Value:
     """UNIDIRECTIONAL_SEQUENCE_LSTM: an LSTM over all steps.
 
@@ -128,6 +132,7 @@ def unidirectional_sequence_lstm(
         c: The cell state before it ``[batch, u]``, a state.
         time_major: Whether time comes first.
         cell_clip: The cell state's largest absolute value; 0 for no limit.
+        activation: What the new cell values and the cell state go through: LiteRT's name of it.
 
     Returns:
         The outputs of all steps, laid out as ``x``.
@@ -136,7 +141,7 @@ def unidirectional_sequence_lstm(
     projection = none if weights.projection is None else weights.projection
     normalization = [none] * 4 if weights.layer_norm is None else weights.layer_norm.operands(b)
     operands = [x, *_weight_operands(b, weights), projection, none, h, c, *normalization]
-    attributes = _attributes(cell_clip) | {"time_major": ir.BoolAttr.get(time_major)}
+    attributes = _attributes(cell_clip, activation) | {"time_major": ir.BoolAttr.get(time_major)}
     if ir.ShapedType(weights.recurrent.forget.type).rank == 1:
         attributes["diagonal_recurrent_tensors"] = ir.BoolAttr.get(True)
     return b.op("tfl.unidirectional_sequence_lstm", operands, [_outputs(x, h)], attributes)[0]
@@ -165,6 +170,7 @@ def lstm_layer(
     *,
     time_major: bool,
     only_last: bool,
+    activation: str = "TANH",
 ) -> tuple[ir.Value, ir.Value, ir.Value]:
     """An LSTM layer that begins every call with the same states: UNIDIRECTIONAL_SEQUENCE_LSTM and what it leaves.
 
@@ -176,13 +182,16 @@ def lstm_layer(
         c: The cell state before it ``[batch, u]``.
         time_major: Whether time comes first.
         only_last: Whether the outputs are those of the last step alone, of time 1.
+        activation: As in ``unidirectional_sequence_lstm``.
 
     Returns:
         The outputs, laid out as ``x``; the last output ``[batch, n]``; the last cell state ``[batch, u]``.
     """
     time = 0 if time_major else 1
     cell = b.state(c)
-    outputs = unidirectional_sequence_lstm(b, x, weights, b.state(h), cell, time_major=time_major)
+    outputs = unidirectional_sequence_lstm(
+        b, x, weights, b.state(h), cell, time_major=time_major, activation=activation
+    )
     last = b.last(outputs, time)
     if only_last:
         outputs = b.last(outputs, time, keep=True)
@@ -237,7 +246,7 @@ def bidirectional_sequence_lstm(
         units = ir.ShapedType(weights.recurrent.forget.type).shape[0]
         zeros = b.constant(np.zeros(units, np.float32))
         projection = [b.constant(np.eye(units, dtype=np.float32)), zeros]
-        operands += [*_weight_operands(b, weights, [zeros] * 3), *projection]
+        operands += [*_weight_operands(b, replace(weights, peepholes=[zeros] * 3)), *projection]
     operands += [*states, *[b.no_value()] * 9]  # no auxiliary input, and no weights for one
     attributes = _attributes(0.0) | {
         "merge_outputs": ir.BoolAttr.get(False),
@@ -248,11 +257,11 @@ def bidirectional_sequence_lstm(
     return first, second
 
 
-def _weight_operands(b: Builder, weights: LstmWeights, peepholes: Sequence[ir.Value] | None = None) -> list[ir.Value]:
+def _weight_operands(b: Builder, weights: LstmWeights) -> list[ir.Value]:
     return [
         *weights.kernel.operands(b),
         *weights.recurrent.operands(b),
-        *(peepholes or [b.no_value()] * 3),
+        *(weights.peepholes or [b.no_value()] * 3),
         *weights.bias.operands(b),
     ]
 
@@ -262,10 +271,10 @@ def _outputs(x: ir.Value, h: ir.Value) -> ir.Type:
     return ir.RankedTensorType.get([*kind.shape[:2], ir.ShapedType(h.type).shape[1]], kind.element_type)
 
 
-def _attributes(cell_clip: float) -> dict[str, ir.Attribute]:
+def _attributes(cell_clip: float, activation: str = "TANH") -> dict[str, ir.Attribute]:
     float32 = ir.F32Type.get()
     return {
-        "fused_activation_function": ir.StringAttr.get("TANH"),
+        "fused_activation_function": ir.StringAttr.get(activation),
         "cell_clip": ir.FloatAttr.get(float32, cell_clip),
         "proj_clip": ir.FloatAttr.get(float32, 0.0),
     }

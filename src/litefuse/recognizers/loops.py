@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from litefuse.engine.mlir import func, ir
@@ -10,13 +10,22 @@ from litefuse.passes.call_graph import callees, is_call, operations
 from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
 from litefuse.passes.tensor_lists.sizes import NumberRule, Size, Sizes, Unknown
-from litefuse.recognizers.pattern import source
+from litefuse.recognizers.masks import unmasked
+from litefuse.recognizers.sources import source
 
 __all__ = ["NotRecognized", "StepLoop", "read_loop"]
 
 
 class NotRecognized(Exception):  # noqa: N818  no error: the loop stays one
-    """Something is not what it was looked at for; the text says why."""
+    """Something is not what it was looked at for; the text says why.
+
+    Attributes:
+        kind: What it was looked at for.
+    """
+
+    def __init__(self, reason: str, kind: str = "a recurrent layer") -> None:
+        super().__init__(reason)
+        self.kind = kind
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,8 @@ class StepLoop:
         kept: The positions of the loop variables that stay as they are.
         indices: The positions of those that count the steps from 0.
         steps: The positions of those that are the number of steps.
+        masked: Whether the output and the states stay as they were in steps that a mask, or a number of steps, leaves
+            out; ``output`` and ``states`` are then what they become in the other steps.
     """
 
     op: ir.OpView
@@ -50,6 +61,7 @@ class StepLoop:
     kept: frozenset[int]
     indices: frozenset[int]
     steps: frozenset[int]
+    masked: bool
 
     def argument(self, position: int) -> ir.Value:
         """A loop variable's value in the body."""
@@ -58,7 +70,9 @@ class StepLoop:
     def is_input(self, value: ir.Value) -> bool:
         """Whether a value in the body is this step's input."""
         owner = value.owner
-        return not isinstance(owner, ir.Block) and owner.name == "tf.TensorListGetItem"
+        if isinstance(owner, ir.Block) or owner.name != "tf.TensorListGetItem":
+            return False
+        return source(owner.operands[0]) == self.argument(self.input_list)
 
     def stays(self, value: ir.Value) -> bool:
         """Whether a value in the body is the same in every step: a constant, or a variable that the loop keeps."""
@@ -98,7 +112,8 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
     if len(writes) != 1:
         raise NotRecognized(f"it writes into {len(writes)} lists, not 1")
     ((output_list, write),) = writes.items()
-    states = {p: value for p, value in enumerate(following) if p not in kept | indices | writes.keys()}
+    changing = [p for p in range(len(following)) if p not in kept | indices | writes.keys()]
+    states, output, masked = _behind_masks(arguments, following, changing, source(write.operands[2]))
     made = _maker(op, input_list, "tf.TensorListFromTensor", "the list that it reads is not made of one tensor")
     inputs = made.operands[0]
     kind = ir.ShapedType(inputs.type)
@@ -108,7 +123,7 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
     sizes = Sizes(by_symbol, RULES, NUMBERS | _MORE_NUMBERS, {}, _first_turn)
     count = sizes.size(inputs, 0)
     steps = frozenset(p for p in kept if _is_scalar(op.operands[p]) and sizes.number(op.operands[p], None) == count)
-    _check_condition(cond, indices, steps, count)
+    _check_condition(cond, indices, kept if masked else steps, count)
     index = source(write.operands[1])
     reserved = _maker(op, output_list, "tf.TensorListReserve", "the list that it writes into is not an empty one")
     length = sizes.number(reserved.operands[1], None)
@@ -119,8 +134,26 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
         raise NotRecognized("its list of outputs is not as long as its inputs")
     if any(list(op.results[p].uses) for p in indices):
         raise NotRecognized("the number of its turns is used after it")
-    output = source(write.operands[2])
-    return StepLoop(op, cond, body, inputs, input_list, output_list, output, every_step, states, kept, indices, steps)
+    return StepLoop(
+        op, cond, body, inputs, input_list, output_list, output, every_step, states, kept, indices, steps, masked
+    )
+
+
+def _behind_masks(
+    arguments: Sequence[ir.Value], following: Sequence[ir.Value], changing: Sequence[int], written: ir.Value
+) -> tuple[dict[int, ir.Value], ir.Value, bool]:
+    """The states and the output in a step that no mask leaves out, and whether there is a mask."""
+    outputs = unmasked(written, arguments)
+    states = {p: unmasked(following[p], [arguments[p]]) for p in changing}
+    if outputs == written:
+        return {p: following[p] for p in changing}, written, False
+    # Keras keeps the last output beside the state that is the same, for the steps that are left out.
+    spare = [p for p in changing if states[p] == outputs and all(_is_choice(use.owner) for use in arguments[p].uses)]
+    return {p: value for p, value in states.items() if p not in spare}, outputs, True
+
+
+def _is_choice(op: ir.OpView) -> bool:
+    return op.name in {"tf.Select", "tf.SelectV2", "func.return", "tf.Identity"}
 
 
 def _position(value: ir.Value) -> int | None:
@@ -156,6 +189,7 @@ def _check_effects(body: func.FuncOp) -> None:
 
 
 def _input_list(body: func.FuncOp, kept: frozenset[int], indices: frozenset[int]) -> int:
+    """The list of inputs; one of masks may be beside it."""
     lists: set[int] = set()
     for op in operations(body):
         if op.name != "tf.TensorListGetItem":
@@ -163,7 +197,8 @@ def _input_list(body: func.FuncOp, kept: frozenset[int], indices: frozenset[int]
         position = _position(source(op.operands[0]))
         if position is None or position not in kept or _position(source(op.operands[1])) not in indices:
             raise NotRecognized("it reads items of a list out of turn")
-        lists.add(position)
+        if str(ir.ShapedType(op.results[0].type).element_type) != "i1":
+            lists.add(position)
     if len(lists) != 1:
         raise NotRecognized(f"it reads {len(lists)} lists, not 1")
     return lists.pop()
@@ -177,7 +212,14 @@ def _maker(op: ir.OpView, position: int, name: str, problem: str) -> ir.OpView:
 
 
 def _check_condition(cond: func.FuncOp, indices: frozenset[int], steps: frozenset[int], count: Size) -> None:
-    """Raises NotRecognized unless the loop goes on exactly while an index is less than the number of steps."""
+    """Raises NotRecognized unless the loop goes on exactly while an index is less than the number of steps.
+
+    Args:
+        cond: The condition.
+        indices: The positions of the loop variables that count the steps.
+        steps: Those that are the number of steps; a loop with lengths may end when the longest one is reached.
+        count: The number of steps.
+    """
     result = list(cond.entry_block.operations)[-1].operands[0]
     for value in _conjuncts(source(result)):
         owner = value.owner
@@ -207,4 +249,21 @@ def _maximum_of_scalar(sizes: Sizes, op: ir.OpView, _index: int | None) -> Size 
     return sizes.number(op.operands[0], None) if _is_scalar(op.operands[0]) else None
 
 
-_MORE_NUMBERS: dict[str, NumberRule] = {"tf.Max": _maximum_of_scalar}
+def _maximum(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
+    a, b = (sizes.number(operand, index) for operand in op.operands)
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else a if a == b else None
+
+
+def _minimum(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
+    """TensorFlow 1 takes the minimum of the number of steps and the maximum of 1 and that number."""
+    for one, other in (op.operands, reversed(list(op.operands))):
+        size, owner = sizes.number(one, index), source(other).owner
+        if isinstance(owner, ir.Block) or owner.name != "tf.Maximum":
+            continue
+        if any(sizes.number(operand, index) == size for operand in owner.operands):
+            return size
+    a, b = (sizes.number(operand, index) for operand in op.operands)
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else a if a == b else None
+
+
+_MORE_NUMBERS: dict[str, NumberRule] = {"tf.Max": _maximum_of_scalar, "tf.Maximum": _maximum, "tf.Minimum": _minimum}

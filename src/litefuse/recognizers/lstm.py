@@ -1,96 +1,102 @@
-"""LSTM layers: loops whose step is that of an LSTM."""
+"""LSTM cells."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from litefuse.engine.mlir import ir
-from litefuse.recognizers.loops import NotRecognized, StepLoop
-from litefuse.recognizers.pattern import Mismatch, Pattern, Variable, match, matmul, parts, sigmoid, tanh
+from litefuse.recognizers.cells import Activations, Cell, matrix, number, vector
+from litefuse.recognizers.pattern import Function, Pattern, Variable, concat, matmul, parts
 
-__all__ = ["LstmLoop", "recognize_lstm"]
+__all__ = ["lstm_cells"]
 
 
-def lstm_cell(
-    x: Pattern, h: Pattern, c: Pattern, kernel: Pattern, recurrent: Pattern, bias: Pattern | None
-) -> tuple[Pattern, Pattern]:
-    """An LSTM as Keras computes it: all gates at once.
+def lstm_cells() -> Iterator[Cell]:
+    """The LSTMs of Keras and of TensorFlow 1.
 
-    Definition: https://keras.io/api/layers/recurrent_layers/lstm/, ``LSTMCell.call`` with the default activations.
+    Definitions: https://keras.io/api/layers/recurrent_layers/lstm/, ``LSTMCell.call``; ``BasicLSTMCell`` and
+    ``LSTMCell`` in https://github.com/keras-team/tf-keras/blob/master/tf_keras/layers/rnn/legacy_cells.py.
     """
-    z = matmul(x, kernel) + matmul(h, recurrent)
-    i, f, g, o = parts(z if bias is None else z + bias, 4)
-    return _update(i, f, g, o, c)
+    for with_bias in (True, False):
+        yield _all_gates_at_once(with_bias)
+        yield _gate_by_gate(with_bias)
+    for peepholes in (False, True):
+        for projection in (False, True):
+            yield _joint_kernel(peepholes, projection)
 
 
-def lstm_cell_gate_by_gate(
-    x: Pattern, h: Pattern, c: Pattern, kernel: Pattern, recurrent: Pattern, bias: Pattern | None
-) -> tuple[Pattern, Pattern]:
-    """The same with a matrix for each gate: ``implementation=1``, which dropout brings about."""
-    z = [matmul(x, k) + matmul(h, r) for k, r in zip(parts(kernel, 4), parts(recurrent, 4), strict=True)]
-    i, f, g, o = z if bias is None else (each + b for each, b in zip(z, parts(bias, 4), strict=True))
-    return _update(i, f, g, o, c)
+class _Lstm:
+    """What all ways to write an LSTM have in common."""
+
+    def __init__(self) -> None:
+        self.x = Variable("the step's input")
+        self.h = Variable("the last output")
+        self.c = Variable("the last cell state")
+        self.activation = Function("the activation")
+        self.gate = Function("the gates' activation")
+        self.kernel, self.recurrent, self.bias = matrix("a kernel"), matrix("a kernel"), vector("the bias")
+
+    def new_c(self, i: Pattern, f: Pattern, g: Pattern) -> Pattern:
+        return self.gate(f) * self.c + self.gate(i) * self.activation(g)
+
+    def new_h(self, o: Pattern, c: Pattern) -> Pattern:
+        return self.gate(o) * self.activation(c)
+
+    def cell(self, weights: Sequence[Variable], h: Pattern, c: Pattern) -> Cell:
+        return Cell(
+            kind="LSTM",
+            composite="lstm_loop",
+            op="UNIDIRECTIONAL_SEQUENCE_LSTM",
+            x=self.x,
+            states=(self.h, self.c),
+            weights=tuple(weights),
+            results=(h, c),
+            activations={
+                "activation": Activations(self.activation, {"Tanh": "tanh", "Relu": "relu", "Relu6": "relu6"}),
+                "recurrent_activation": Activations(self.gate, {"Sigmoid": "sigmoid"}),
+            },
+        )
 
 
-def _update(i: Pattern, f: Pattern, g: Pattern, o: Pattern, c: Pattern) -> tuple[Pattern, Pattern]:
-    new_c = sigmoid(f) * c + sigmoid(i) * tanh(g)
-    return sigmoid(o) * tanh(new_c), new_c
+def _all_gates_at_once(with_bias: bool) -> Cell:
+    the = _Lstm()
+    z = matmul(the.x, the.kernel) + matmul(the.h, the.recurrent)
+    i, f, g, o = parts(z + the.bias if with_bias else z, 4)
+    c = the.new_c(i, f, g)
+    return the.cell([the.kernel, the.recurrent, *([the.bias] if with_bias else [])], the.new_h(o, c), c)
 
 
-@dataclass(frozen=True)
-class LstmLoop:
-    """A loop that is an LSTM layer.
-
-    Attributes:
-        loop: The loop.
-        h: The position of the output among the loop variables.
-        c: The position of the cell state.
-        weights: The kernel, the recurrent kernel and, if there is one, the bias: values in the loop's body, each a
-            constant or a variable that the loop keeps.
-    """
-
-    loop: StepLoop
-    h: int
-    c: int
-    weights: tuple[ir.Value, ...]
+def _gate_by_gate(with_bias: bool) -> Cell:
+    """A matrix for each gate: ``implementation=1``, which dropout brings about."""
+    the = _Lstm()
+    kernels, recurrents = parts(the.kernel, 4), parts(the.recurrent, 4)
+    z = [
+        matmul(the.x, kernel) + matmul(the.h, recurrent) for kernel, recurrent in zip(kernels, recurrents, strict=True)
+    ]
+    if with_bias:
+        z = [each + bias for each, bias in zip(z, parts(the.bias, 4), strict=True)]
+    i, f, g, o = z
+    c = the.new_c(i, f, g)
+    return the.cell([the.kernel, the.recurrent, *([the.bias] if with_bias else [])], the.new_h(o, c), c)
 
 
-def recognize_lstm(loop: StepLoop) -> LstmLoop:
-    """The parts of an LSTM layer.
-
-    Raises:
-        NotRecognized: It is none.
-    """
-    if len(loop.states) != 2:
-        raise NotRecognized(f"an LSTM has 2 states, it has {len(loop.states)}")
-    (h,) = [p for p, value in loop.states.items() if value == loop.output] or [None]
-    if h is None:
-        raise NotRecognized("its output is not one of its states")
-    (c,) = loop.states.keys() - {h}
-
-    def is_weight(rank: int) -> Variable:
-        name = {1: "the bias", 2: "a kernel"}[rank]
-        return Variable(name, lambda value: loop.stays(value) and _is_float32(value, rank))
-
-    closest: Mismatch | None = None
-    for formula in (lstm_cell, lstm_cell_gate_by_gate):
-        for with_bias in (True, False):
-            x = Variable("the step's input", loop.is_input)
-            last_h = Variable("the last output", lambda value: value == loop.argument(h))
-            last_c = Variable("the last cell state", lambda value: value == loop.argument(c))
-            weights = [is_weight(2), is_weight(2), *([is_weight(1)] if with_bias else [])]
-            result = formula(x, last_h, last_c, weights[0], weights[1], weights[2] if with_bias else None)
-            found = match(result, [loop.states[h], loop.states[c]])
-            if not isinstance(found, Mismatch):
-                values = tuple(found[weight] for weight in weights)
-                if len({*values}) < len(values):
-                    raise NotRecognized("its kernel is also its recurrent kernel")
-                return LstmLoop(loop, h, c, values)
-            if closest is None or found.matched > closest.matched:
-                closest = found
-    raise NotRecognized(str(closest))
-
-
-def _is_float32(value: ir.Value, rank: int) -> bool:
-    kind = ir.ShapedType(value.type)
-    return kind.has_rank and kind.rank == rank and kind.has_static_shape and str(kind.element_type) == "f32"
+def _joint_kernel(peepholes: bool, projection: bool) -> Cell:
+    """TensorFlow 1: one kernel for input and output; the gates in another order; a number added to the forget gate."""
+    the = _Lstm()
+    forget_bias = number("the forget gate's bias")
+    seen = [vector(f"the peephole of the {gate} gate") for gate in ("input", "forget", "output")]
+    into_output = matrix("the projection")
+    i, g, f, o = parts(matmul(concat([the.x, the.h]), the.kernel) + the.bias, 4)
+    f = f + forget_bias
+    if peepholes:
+        i, f = i + seen[0] * the.c, f + seen[1] * the.c
+    c = the.new_c(i, f, g)
+    h = the.new_h(o + seen[2] * c if peepholes else o, c)
+    weights = [the.kernel, the.bias, *(seen if peepholes else []), *([into_output] if projection else [])]
+    chosen = {"peepholes": peepholes, "projection": projection}
+    return replace(
+        the.cell(weights, matmul(h, into_output) if projection else h, c),
+        attributes={"joint_kernel": True, **{name: True for name, value in chosen.items() if value}},
+        numbers={"forget_bias": forget_bias},
+        projects_input=False,
+    )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from litefuse.engine.mlir import func, ir
+from litefuse.fusions.annotation import annotate
 from litefuse.passes.call_graph import (
     ORIGINAL_NAME,
     attributes_of,
@@ -17,10 +18,11 @@ from litefuse.passes.call_graph import (
     update_function_type,
 )
 from litefuse.passes.tensor_lists.webs import is_variant
+from litefuse.recognizers.cells import Step
+from litefuse.recognizers.layer import LoopLayer
 from litefuse.recognizers.loops import NotRecognized, StepLoop
-from litefuse.recognizers.lstm import LstmLoop
 
-__all__ = ["layer_name", "outline_lstm"]
+__all__ = ["empty_composite", "free_symbol", "layer_name", "outline_loop"]
 
 
 def layer_name(op: ir.OpView) -> str:
@@ -32,46 +34,53 @@ def layer_name(op: ir.OpView) -> str:
     return name.removesuffix("/while")
 
 
-def outline_lstm(module: ir.Module, lstm: LstmLoop, name: str) -> func.FuncOp:
-    """Moves a loop into a function that is annotated with ``name``, and calls it in the loop's place::
+def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
+    """Moves a loop into a function that is annotated with the layer's name, and calls it in the loop's place::
 
-        f(inputs [time, batch, n], h [batch, u], c [batch, u], kernel, recurrent kernel, bias if there is one)
-          -> (outputs [time or 1, batch, u], last h, last c)
+        f(inputs [time, batch, n], states [batch, u]..., kernel, recurrent kernel, bias if there is one)
+          -> (outputs [time or 1, batch, u], last states...)
 
     The function holds the loop as it was, around copies of its body and condition that get the weights as arguments.
 
     Raises:
         NotRecognized: The loop needs something else of the function that it stands in.
     """
-    loop = lstm.loop
+    loop = layer.loop
     op = loop.op
-    taken = [position for value in lstm.weights if (position := _argument_number(value)) is not None]
+    if loop.masked:
+        raise NotRecognized("its composite would have no mask")
+    taken = [position for value in layer.step.weights if (position := _argument_number(value)) is not None]
     for position in loop.kept - loop.steps - {loop.input_list, *taken}:
         if not _is_constant(op.operands[position]):
-            raise NotRecognized(f"it takes something that an LSTM does not (argument {position})")
-    constants = [value for value in lstm.weights if _argument_number(value) is None]
+            raise NotRecognized(f"it takes something that the layer does not (argument {position})")
+    constants = [value for value in layer.step.weights if _argument_number(value) is None]
     body = _with_constants_as_arguments(module, loop.body, constants)
     cond = _with_constants_as_arguments(module, loop.cond, [], [value.type for value in constants])
 
     with ir.InsertionPoint(op), op.location:
-        weights = [_outside(loop, value) for value in lstm.weights]
-        operands = [loop.inputs, op.operands[lstm.h], op.operands[lstm.c], *weights]
-        function = _function(module, loop, name, [value.type for value in operands])
-        arguments = list(function.entry_block.arguments)
-        inner = {lstm.h: arguments[1], lstm.c: arguments[2]}
-        inner |= {position: arguments[3 + lstm.weights.index(loop.argument(position))] for position in taken}
-        added = [arguments[3 + lstm.weights.index(value)] for value in constants]
+        weights = [_outside(loop, value) for value in layer.step.weights]
+        operands = [loop.inputs, *(op.operands[position] for position in layer.states), *weights]
+        function = empty_composite(module, layer_name(op), layer.step, [value.type for value in operands])
+        inputs, *arguments = function.entry_block.arguments
+        count = len(layer.states)
+        inner = dict(zip(layer.states, arguments[:count], strict=True))
+        own = dict(zip(layer.step.weights, arguments[count:], strict=True))
+        inner |= {position: own[loop.argument(position)] for position in taken}
+        added = [own[value] for value in constants]
         with ir.InsertionPoint(function.entry_block):
-            results = _loop(lstm, arguments[0], inner, added, body, cond)
+            results = _loop(layer, inputs, inner, added, body, cond)
             func.ReturnOp(results)
         update_function_type(function)
 
         call = create_call(function_symbol(function), [value.type for value in results], operands)
-        outputs, h, c = call.results
+        outputs, *states = call.results
         written = ir.Operation.create(
-            "tf.TensorListFromTensor", [op.results[loop.output_list].type], [outputs, _item_shape(h)], _element_type(h)
+            "tf.TensorListFromTensor",
+            [op.results[loop.output_list].type],
+            [outputs, _item_shape(states[0])],
+            _element_type(outputs),
         )
-    replacements = {lstm.h: h, lstm.c: c, loop.output_list: written.result}
+    replacements = {**dict(zip(layer.states, states, strict=True)), loop.output_list: written.result}
     replacements |= {position: op.operands[position] for position in loop.kept}
     for position, value in replacements.items():
         op.results[position].replace_all_uses_with(value)
@@ -80,7 +89,7 @@ def outline_lstm(module: ir.Module, lstm: LstmLoop, name: str) -> func.FuncOp:
 
 
 def _loop(
-    lstm: LstmLoop,
+    layer: LoopLayer,
     inputs: ir.Value,
     inner: Mapping[int, ir.Value],
     added: Sequence[ir.Value],
@@ -88,11 +97,11 @@ def _loop(
     cond: func.FuncOp,
 ) -> list[ir.Value]:
     """Emits the loop and its lists; what it returns is what the function returns."""
-    loop = lstm.loop
+    loop = layer.loop
     op = loop.op
     count = _size(inputs)
     length = count if loop.every_step else _constant(np.array(1, np.int32))
-    state = inner[lstm.h]
+    state = inner[layer.states[0]]
     operands: list[ir.Value] = []
     for position, value in enumerate(op.operands):
         if position in inner:
@@ -117,21 +126,21 @@ def _loop(
     made = ir.Operation.create(
         "tf.While", [*types, *(value.type for value in added)], [*operands, *added], attributes, loc=op.location
     )
-    h, c = made.results[lstm.h], made.results[lstm.c]
-    kind = ir.ShapedType(h.type)
+    states = [made.results[position] for position in layer.states]
+    kind = ir.ShapedType(states[0].type)
     given = ir.ShapedType(inputs.type)
     steps = given.shape[0] if loop.every_step else 1
     known = not loop.every_step or not given.is_dynamic_dim(0)
     outputs = ir.Operation.create(
         "tf.TensorListStack",
         [ir.RankedTensorType.get([steps, *kind.shape], kind.element_type)],
-        [made.results[loop.output_list], _item_shape(h)],
+        [made.results[loop.output_list], _item_shape(states[0])],
         {
-            **_element_type(h),
+            **_element_type(states[0]),
             "num_elements": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), steps if known else -1),
         },
     )
-    return [outputs.result, h, c]
+    return [outputs.result, *states]
 
 
 def _with_constants_as_arguments(
@@ -140,7 +149,7 @@ def _with_constants_as_arguments(
     """A copy of a loop's function with more loop variables: some of its constants, or some that it does not use."""
     copy = function.clone(ip=ir.InsertionPoint(function))
     assert isinstance(copy, func.FuncOp)
-    copy.attributes["sym_name"] = ir.StringAttr.get(_free_symbol(module, f"{function_symbol(function)}.outlined"))
+    copy.attributes["sym_name"] = ir.StringAttr.get(free_symbol(module, f"{function_symbol(function)}.outlined"))
     copy.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_name(function))
     block = copy.entry_block
     copies = dict(zip(_results(function), _results(copy), strict=True))
@@ -165,20 +174,28 @@ def _results(function: func.FuncOp) -> list[ir.Value]:
     return [result for op in function.entry_block.operations for result in op.results]
 
 
-def _function(module: ir.Module, loop: StepLoop, name: str, types: Sequence[ir.Type]) -> func.FuncOp:
-    """An annotated function without ops."""
-    layer = layer_name(loop.op)
-    with ir.InsertionPoint(loop.body):
+def empty_composite(module: ir.Module, layer: str, step: Step, types: Sequence[ir.Type]) -> func.FuncOp:
+    """An annotated function without ops.
+
+    Args:
+        module: Where it is put.
+        layer: The layer's name.
+        step: What each of its steps computes.
+        types: The types of its arguments.
+    """
+    name = step.cell.composite
+    with ir.InsertionPoint(module.body):
         function = func.FuncOp(
-            _free_symbol(module, f"{layer}.{name}"), ir.FunctionType.get(list(types), []), visibility="private"
+            free_symbol(module, f"{layer}.{name}"), ir.FunctionType.get(list(types), []), visibility="private"
         )
-    function.attributes["tf._implements"] = ir.StringAttr.get(name)
+    annotate(function, name, step.attributes)
     function.attributes[ORIGINAL_NAME] = ir.StringAttr.get(layer)
     function.add_entry_block()
     return function
 
 
-def _free_symbol(module: ir.Module, symbol: str) -> str:
+def free_symbol(module: ir.Module, symbol: str) -> str:
+    """A symbol that no function has, as this one where that is free."""
     present = functions(module)
     free, number = symbol, 0
     while free in present:

@@ -1,39 +1,90 @@
-"""Patterns: formulas over TensorFlow ops, written as Python functions, and where a model computes them.
+"""Patterns: formulas over TensorFlow ops, written as Python functions.
 
 A formula takes patterns and gives patterns::
 
     def gated(x, gate, weight):
         return sigmoid(matmul(gate, weight)) * tanh(x)
 
-It is matched backwards from a value that may be its result. Sums and products match in any order, sums with any
-brackets and whichever op adds (``AddV2``, ``Add``, ``BiasAdd``); ops that only hand a value on are not seen.
+It is matched backwards from a value that may be its result (``match``). Sums and products match in any order and with
+any brackets, sums by whichever op adds (``AddV2``, ``Add``, ``BiasAdd``); ops that only hand a value on are not seen.
+Numbers in a formula are constants of the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from litefuse.engine.mlir import ir
-from litefuse.passes.integer_constants import constant
-from litefuse.passes.tensor_lists.webs import node
+if TYPE_CHECKING:
+    from litefuse.engine.mlir import ir
 
-__all__ = ["Match", "Mismatch", "Pattern", "Variable", "match", "matmul", "parts", "sigmoid", "source", "tanh"]
-
-_COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.Snapshot", "tf.StopGradient"})
-_ADDITIONS = frozenset({"tf.Add", "tf.AddV2", "tf.BiasAdd"})
+__all__ = [
+    "Applied",
+    "Concatenation",
+    "Function",
+    "Number",
+    "OneOf",
+    "Op",
+    "Operand",
+    "Part",
+    "Pattern",
+    "Product",
+    "Row",
+    "Sum",
+    "Variable",
+    "concat",
+    "erf",
+    "exp",
+    "matmul",
+    "one_of",
+    "op",
+    "parts",
+    "relu",
+    "rows",
+    "rsqrt",
+    "sigmoid",
+    "sqrt",
+    "square",
+    "tanh",
+]
 
 
 class Pattern:
     """A part of a formula. The same object in several places stands for the same value."""
 
-    def __add__(self, other: Pattern) -> Pattern:
-        terms = [*(self.terms if isinstance(self, _Sum) else [self])]
-        return _Sum((*terms, *(other.terms if isinstance(other, _Sum) else [other])))
+    def __add__(self, other: Operand) -> Pattern:
+        return Sum((*_terms(self, Sum), *_terms(_pattern(other), Sum)))
 
-    def __mul__(self, other: Pattern) -> Pattern:
-        return _Op("tf.Mul", (self, other), commutative=True)
+    def __radd__(self, other: float) -> Pattern:
+        return _pattern(other) + self
+
+    def __mul__(self, other: Operand) -> Pattern:
+        return Product((*_terms(self, Product), *_terms(_pattern(other), Product)))
+
+    def __rmul__(self, other: float) -> Pattern:
+        return _pattern(other) * self
+
+    def __sub__(self, other: Operand) -> Pattern:
+        return Op("tf.Sub", (self, _pattern(other)))
+
+    def __rsub__(self, other: float) -> Pattern:
+        return _pattern(other) - self
+
+    def __truediv__(self, other: Operand) -> Pattern:
+        return Op("tf.RealDiv", (self, _pattern(other)))
+
+    def __rtruediv__(self, other: float) -> Pattern:
+        return _pattern(other) / self
+
+    def __pow__(self, other: Operand) -> Pattern:
+        return Op("tf.Pow", (self, _pattern(other)))
+
+    def __neg__(self) -> Pattern:
+        return Op("tf.Neg", (self,))
+
+
+Operand: TypeAlias = "Pattern | float"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +104,31 @@ class Variable(Pattern):
 
 
 @dataclass(frozen=True, eq=False)
-class _Op(Pattern):
+class Number(Pattern):
+    """A constant all of whose elements are one number, to the precision of float32."""
+
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.value:g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Op(Pattern):
+    """One result of an op by its name in MLIR, with some of its attributes as Python values."""
+
     name: str
     operands: tuple[Pattern, ...]
-    commutative: bool = False
+    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __str__(self) -> str:
         return self.name.removeprefix("tf.")
 
 
 @dataclass(frozen=True, eq=False)
-class _Sum(Pattern):
+class Sum(Pattern):
+    """A sum of any number of terms."""
+
     terms: tuple[Pattern, ...]
 
     def __str__(self) -> str:
@@ -71,215 +136,165 @@ class _Sum(Pattern):
 
 
 @dataclass(frozen=True, eq=False)
-class _Part(Pattern):
+class Product(Pattern):
+    """A product of any number of factors."""
+
+    terms: tuple[Pattern, ...]
+
+    def __str__(self) -> str:
+        return "Mul" if len(self.terms) == 2 else f"a product of {len(self.terms)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Part(Pattern):
+    """Some of the equal parts of a value along its last dimension."""
+
+    whole: Pattern
+    first: int
+    end: int
+    count: int
+
+    def __str__(self) -> str:
+        numbers = f"part {self.first}" if self.end == self.first + 1 else f"parts {self.first} to {self.end - 1}"
+        return f"{numbers} of {self.count}"
+
+
+@dataclass(frozen=True, eq=False)
+class Row(Pattern):
+    """One row of a matrix."""
+
     whole: Pattern
     index: int
     count: int
 
     def __str__(self) -> str:
-        return f"part {self.index} of {self.count}"
+        return f"row {self.index} of {self.count}"
+
+
+@dataclass(frozen=True, eq=False)
+class Concatenation(Pattern):
+    """Values one behind the other along the last dimension."""
+
+    parts: tuple[Pattern, ...]
+
+    def __str__(self) -> str:
+        return "ConcatV2 along the last axis"
+
+
+@dataclass(frozen=True, eq=False)
+class OneOf(Pattern):
+    """Any of several formulas."""
+
+    alternatives: tuple[Pattern, ...]
+
+    def __str__(self) -> str:
+        return " or ".join(dict.fromkeys(map(str, self.alternatives)))
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """Some function of each element, the same wherever it stands: an activation that may be any.
+
+    Attributes:
+        name: What it is, for messages.
+    """
+
+    name: str
+
+    def __call__(self, a: Pattern) -> Pattern:
+        return Applied(self, a)
+
+
+@dataclass(frozen=True, eq=False)
+class Applied(Pattern):
+    """A function of a value."""
+
+    function: Function
+    operand: Pattern
+
+    def __str__(self) -> str:
+        return f"{self.function.name} of {self.operand}"
+
+
+def _terms(pattern: Pattern, kind: type[Sum | Product]) -> tuple[Pattern, ...]:
+    return pattern.terms if isinstance(pattern, kind) else (pattern,)
+
+
+def _pattern(value: Operand) -> Pattern:
+    return value if isinstance(value, Pattern) else Number(value)
+
+
+def op(name: str, *operands: Operand, **attributes: Any) -> Pattern:
+    """The result of any op.
+
+    Args:
+        name: TensorFlow's name of it, such as ``Erf``.
+        *operands: Its operands.
+        **attributes: Those of its attributes that must be as given.
+    """
+    return Op(f"tf.{name}", tuple(map(_pattern, operands)), attributes)
 
 
 def matmul(a: Pattern, b: Pattern) -> Pattern:
-    """The product of two matrices."""
-    return _Op("tf.MatMul", (a, b))
+    """The product of two matrices, neither of them transposed."""
+    return op("MatMul", a, b)
 
 
 def sigmoid(a: Pattern) -> Pattern:
     """The logistic function of each element."""
-    return _Op("tf.Sigmoid", (a,))
+    return op("Sigmoid", a)
 
 
 def tanh(a: Pattern) -> Pattern:
     """The hyperbolic tangent of each element."""
-    return _Op("tf.Tanh", (a,))
+    return op("Tanh", a)
+
+
+def relu(a: Pattern) -> Pattern:
+    """Each element, or 0 where it is less."""
+    return op("Relu", a)
+
+
+def erf(a: Pattern) -> Pattern:
+    """The error function of each element."""
+    return op("Erf", a)
+
+
+def exp(a: Pattern) -> Pattern:
+    """The exponential function of each element."""
+    return op("Exp", a)
+
+
+def sqrt(a: Pattern) -> Pattern:
+    """The square root of each element."""
+    return op("Sqrt", a)
+
+
+def rsqrt(a: Pattern) -> Pattern:
+    """1 divided by the square root of each element."""
+    return op("Rsqrt", a)
+
+
+def square(a: Pattern) -> Pattern:
+    """The square of each element."""
+    return op("Square", a)
+
+
+def concat(values: Sequence[Pattern]) -> Pattern:
+    """Values one behind the other along the last dimension."""
+    return Concatenation(tuple(values))
 
 
 def parts(whole: Pattern, count: int) -> list[Pattern]:
     """The equal parts of a value along its last dimension."""
-    return [_Part(whole, index, count) for index in range(count)]
+    return [Part(whole, index, index + 1, count) for index in range(count)]
 
 
-Match: TypeAlias = "Mapping[Pattern, ir.Value]"
+def rows(whole: Pattern, count: int) -> list[Pattern]:
+    """The rows of a matrix that has ``count`` of them."""
+    return [Row(whole, index, count) for index in range(count)]
 
 
-@dataclass(frozen=True)
-class Mismatch:
-    """How far the best of all attempts to match a formula got.
-
-    Attributes:
-        matched: How many parts of the formula matched.
-        found: The value that did not.
-        expected: What it should have been, in words.
-    """
-
-    matched: int
-    found: ir.Value
-    expected: str
-
-    def __str__(self) -> str:
-        owner = self.found.owner
-        block = isinstance(owner, ir.Block)
-        found = f"argument {ir.BlockArgument(self.found).arg_number}" if block else node(owner)
-        return f"{found} is not {self.expected}"
-
-
-def match(formula: Sequence[Pattern], values: Sequence[ir.Value]) -> Match | Mismatch:
-    """Matches the results of a formula with values.
-
-    Args:
-        formula: The results.
-        values: As many values.
-
-    Returns:
-        The value of each part of the formula; or where the attempt that got furthest ended.
-    """
-    matcher = _Matcher()
-    found = next(matcher.match_all(formula, values, {}), None)
-    if found is not None:
-        return found
-    assert matcher.closest is not None
-    return matcher.closest
-
-
-def source(value: ir.Value) -> ir.Value:
-    """The value behind ops that only hand it on, or multiply it by ones, as Keras 2 does for dropout."""
-    while not isinstance(value.owner, ir.Block) and _hands_on(value.owner):
-        value = value.owner.operands[0]
-    return value
-
-
-def _hands_on(op: ir.OpView) -> bool:
-    """Whether the result is the first operand."""
-    if op.name != "tf.Mul":
-        return op.name in _COPIES
-    value, factor = op.operands
-    owner = factor.owner
-    return not isinstance(owner, ir.Block) and owner.name == "tf.OnesLike" and owner.operands[0] == value
-
-
-class _Matcher:
-    """Tries all ways to match, and remembers which one got furthest."""
-
-    def __init__(self) -> None:
-        self.closest: Mismatch | None = None
-
-    def match_all(self, patterns: Sequence[Pattern], values: Sequence[ir.Value], bound: Match) -> Iterator[Match]:
-        """All matches of some patterns with as many values, in this order."""
-        if not patterns:
-            yield bound
-            return
-        for found in self._match(patterns[0], source(values[0]), bound):
-            yield from self.match_all(patterns[1:], values[1:], found)
-
-    def _match(self, pattern: Pattern, value: ir.Value, bound: Match) -> Iterator[Match]:
-        if pattern in bound:
-            if bound[pattern] == value:
-                yield bound
-            else:
-                self._fail(bound, value, f"the same {pattern} as elsewhere")
-            return
-        including = {**bound, pattern: value}
-        owner = value.owner
-        op = None if isinstance(owner, ir.Block) else owner
-        if isinstance(pattern, Variable) and pattern.condition(value):
-            yield including
-        elif isinstance(pattern, _Op) and op is not None and op.name == pattern.name and not _transposes(op):
-            yield from self.match_all(pattern.operands, list(op.operands), including)
-            if pattern.commutative:
-                yield from self.match_all(pattern.operands, list(reversed(list(op.operands))), including)
-        elif isinstance(pattern, _Sum) and len(terms := list(_terms(value))) == len(pattern.terms):
-            yield from self._match_in_any_order(pattern.terms, terms, including)
-        elif isinstance(pattern, _Part) and (whole := _whole(value, pattern.index, pattern.count)) is not None:
-            yield from self._match(pattern.whole, source(whole), including)
-        else:
-            same = isinstance(pattern, _Op) and op is not None and op.name == pattern.name
-            self._fail(bound, value, f"{pattern} without transposition" if same else str(pattern))
-
-    def _match_in_any_order(
-        self, patterns: Sequence[Pattern], values: Sequence[ir.Value], bound: Match
-    ) -> Iterator[Match]:
-        if not patterns:
-            yield bound
-            return
-        for index, value in enumerate(values):
-            for found in self._match(patterns[0], value, bound):
-                yield from self._match_in_any_order(patterns[1:], [*values[:index], *values[index + 1 :]], found)
-
-    def _fail(self, bound: Match, value: ir.Value, expected: str) -> None:
-        if self.closest is None or len(bound) > self.closest.matched:
-            self.closest = Mismatch(len(bound), value, expected)
-
-
-def _transposes(op: ir.OpView) -> bool:
-    return any(
-        name in op.attributes and ir.BoolAttr(op.attributes[name]).value for name in ("transpose_a", "transpose_b")
-    )
-
-
-def _terms(value: ir.Value) -> Iterator[ir.Value]:
-    """What a value is the sum of; itself if it is none."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in _ADDITIONS:
-        yield value
-        return
-    for operand in owner.operands:
-        yield from _terms(_without_squeeze(source(operand), value))
-
-
-def _without_squeeze(term: ir.Value, total: ir.Value) -> ir.Value:
-    """The operand of an op that takes leading dimensions of size 1 away, which the sum brings back by broadcasting."""
-    owner = term.owner
-    if isinstance(owner, ir.Block) or owner.name not in {"tf.Reshape", "tf.Squeeze"}:
-        return term
-    before, after, sum_ = (ir.ShapedType(value.type) for value in (owner.operands[0], term, total))
-    if not (before.has_rank and after.has_rank and sum_.has_rank):
-        return term
-    if not (before.has_static_shape and after.has_static_shape) or before.rank > sum_.rank:
-        return term
-    added = before.rank - after.rank
-    squeezed = added >= 0 and list(before.shape) == [*[1] * added, *after.shape]
-    return source(owner.operands[0]) if squeezed else term
-
-
-def _whole(value: ir.Value, index: int, count: int) -> ir.Value | None:
-    """The value that this is a part of, if it is the ``index``-th of ``count`` equal parts along the last dimension."""
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return None
-    if owner.name == "tf.Split":
-        axis, whole = constant(owner.operands[0]), owner.operands[1]
-        kind = ir.ShapedType(whole.type)
-        position = ir.OpResult(value).result_number
-        last = kind.has_rank and isinstance(axis, int) and axis % kind.rank == kind.rank - 1
-        return whole if last and (position, len(owner.results)) == (index, count) else None
-    if owner.name == "tf.StridedSlice":
-        whole = owner.operands[0]
-        kind = ir.ShapedType(whole.type)
-        if not kind.has_rank or kind.rank == 0 or not kind.has_static_shape:
-            return None
-        size = kind.shape[kind.rank - 1]
-        step = size // count
-        return whole if size % count == 0 and _slice(owner, kind) == (index * step, (index + 1) * step) else None
-    return None
-
-
-def _slice(op: ir.OpView, kind: ir.ShapedType) -> tuple[int, int] | None:
-    """Where a strided slice begins and ends along the last dimension, if it takes all of the others."""
-    begin, end, strides = (constant(operand) for operand in list(op.operands)[1:])
-    if not (isinstance(begin, list) and isinstance(end, list)) or strides != [1] * kind.rank:
-        return None
-
-    def mask(name: str) -> int:
-        return ir.IntegerAttr(op.attributes[name]).value
-
-    if mask("ellipsis_mask") or mask("new_axis_mask") or mask("shrink_axis_mask"):
-        return None
-    bounds: list[tuple[int, int]] = []
-    for axis, (size, first, last) in enumerate(zip(kind.shape, begin, end, strict=True)):
-        chosen = slice(
-            None if mask("begin_mask") >> axis & 1 else first, None if mask("end_mask") >> axis & 1 else last
-        )
-        bounds.append(chosen.indices(size)[:2])
-    whole = bounds[:-1] == [(0, size) for size in kind.shape[:-1]]
-    return bounds[-1] if whole else None
+def one_of(*alternatives: Pattern) -> Pattern:
+    """Any of several formulas."""
+    return OneOf(alternatives)

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import read_annotation
-from litefuse.fusions.form import RnnForm
+from litefuse.fusions.form import CompositeForms, RnnForm
 from litefuse.passes.call_graph import callees, functions, is_public, operations
-from litefuse.recognizers.faster import lstm_loop_is_faster
+from litefuse.recognizers.cells import Cell, Step
+from litefuse.recognizers.chains import Chain, find_chains
+from litefuse.recognizers.faster import loop_is_faster, unrolled_is_faster
+from litefuse.recognizers.gru import gru_cells
+from litefuse.recognizers.layer import LoopLayer, described, recognize_loop
 from litefuse.recognizers.loops import NotRecognized, read_loop
-from litefuse.recognizers.lstm import LstmLoop, recognize_lstm
-from litefuse.recognizers.outline import layer_name, outline_lstm
+from litefuse.recognizers.lstm import lstm_cells
+from litefuse.recognizers.outline import layer_name, outline_loop
+from litefuse.recognizers.outline_chain import chain_name, outline_chain
+from litefuse.recognizers.simple_rnn import simple_rnn_cells
 
 __all__ = ["Recognition", "RecognizeComposites"]
+
+_CELLS = (*lstm_cells(), *simple_rnn_cells(), *gru_cells())
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,7 @@ class Recognition:
 
 @dataclass(frozen=True)
 class RecognizeComposites:
-    """Makes a composite, an annotated function, of each loop that is an LSTM layer::
+    """Makes a composite, an annotated function, of each loop that is an LSTM or SimpleRNN layer::
 
         %in = tf.TensorListFromTensor(%x)                       %call:3 = call @layer(%x, %h, %c, %kernel, ...)
         %out = tf.TensorListReserve(...)                   -->  %list = tf.TensorListFromTensor(%call#0)
@@ -48,11 +56,13 @@ class RecognizeComposites:
     Attributes:
         found: Filled with one entry for each loop.
         form: Which layers to make composites of: those that are faster as one op, all or none.
+        forms: The forms of composites: a layer whose composite is named there is made one in any case.
     """
 
     name: ClassVar[str] = "recognize-composites"
     found: list[Recognition]
     form: RnnForm = "auto"
+    forms: CompositeForms = field(default_factory=CompositeForms)
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -60,34 +70,82 @@ class RecognizeComposites:
         for symbol in _unannotated(by_symbol):
             for op in operations(by_symbol[symbol]):
                 if op.name == "tf.While":
-                    modified |= self._recognize(module, op)
+                    modified |= self._recognize_loop(module, op)
+            modified |= self._recognize_chains(module, by_symbol[symbol])
         return modified
 
-    def _recognize(self, module: ir.Module, op: ir.OpView) -> bool:
+    def _recognize_loop(self, module: ir.Module, op: ir.OpView) -> bool:
         layer = layer_name(op)
         try:
-            lstm = recognize_lstm(read_loop(op, functions(module)))
-            reason = self._reason_to_leave(lstm)
+            recognized = recognize_loop(read_loop(op, functions(module)), _CELLS)
+            reason = self._reason_to_leave(recognized)
             if reason is None:
-                outline_lstm(module, lstm, "lstm_loop")
+                outline_loop(module, recognized)
         except NotRecognized as mismatch:
-            reason = f"not recognised as an LSTM: {mismatch}"
+            self.found.append(Recognition(layer, None, f"not recognised as {mismatch.kind}: {mismatch}"))
+            return False
         if reason is not None:
             self.found.append(Recognition(layer, None, reason))
             return False
-        self.found.append(Recognition(layer, "lstm_loop"))
+        self.found.append(Recognition(layer, recognized.step.cell.composite))
         return True
 
-    def _reason_to_leave(self, lstm: LstmLoop) -> str | None:
-        units = ir.ShapedType(lstm.loop.argument(lstm.h).type).shape[1]
-        inputs = ir.ShapedType(lstm.loop.inputs.type)
-        steps = None if not inputs.has_rank or inputs.is_dynamic_dim(0) else inputs.shape[0]
+    def _reason_to_leave(self, layer: LoopLayer) -> str | None:
+        cell = layer.step.cell
+        name = f"{described(cell, masked=layer.loop.masked)} of {_count(layer.units)} units"
+        if layer.loop.masked:
+            return f"{name}: {f'{cell.op} takes no mask' if cell.op else 'LiteRT has no op for it'}{_form(cell)}"
+        if self.forms.names(cell.composite):
+            return None
+        reason = _reason_of_cell(layer.step, name)
+        if reason is not None:
+            return f"{reason}{_form(cell)}"
         if self.form == "loop":
-            return f"an LSTM of {units} units, left as it is by choice"
-        if self.form == "auto" and lstm_loop_is_faster(units, steps):
-            shown = "an unknown number of" if steps is None else steps
-            return f"an LSTM of {units} units over {shown} steps: the loop is faster than the fused op"
+            return f"{name}, left as it is by choice"
+        if self.form == "auto" and loop_is_faster(cell.composite, layer.units or 0, layer.steps):
+            return f"{name} over {_count(layer.steps)} steps: the loop is faster than the fused op"
         return None
+
+    def _recognize_chains(self, module: ir.Module, function: func.FuncOp) -> bool:
+        modified = False
+        for chain in find_chains(function, _CELLS):
+            step, name = chain.steps[0], chain_name(chain)
+            text = f"{described(step.cell, unrolled=True)} of {_count(chain.units)} units"
+            reason = None if self.forms.names(step.cell.composite) else self._reason_to_leave_chain(chain, text)
+            if reason is None:
+                try:
+                    outline_chain(module, function, chain)
+                except NotRecognized as mismatch:
+                    reason = f"{text}, which stays as it is: {mismatch}"
+            self.found.append(Recognition(name, None if reason else step.cell.composite, reason))
+            modified |= reason is None
+        return modified
+
+    def _reason_to_leave_chain(self, chain: Chain, name: str) -> str | None:
+        composite, steps = chain.steps[0].cell.composite, len(chain.steps)
+        reason = _reason_of_cell(chain.steps[0], name)
+        if reason is None and self.form == "loop":
+            return f"{name}, left as it is by choice"
+        if reason is None and self.form == "auto" and unrolled_is_faster(composite, chain.units or 0, steps):
+            return f"{name} over {steps} steps: it is faster than the fused op"
+        return reason
+
+
+def _reason_of_cell(step: Step, name: str) -> str | None:
+    """Why a layer has no op in LiteRT."""
+    if step.cell.op is None:
+        return f"{name}: LiteRT has no op for it"
+    if step.lacking:
+        return f"{name} whose activations {step.cell.op} does not have ({', '.join(step.lacking)})"
+    return None
+
+
+def _form(cell: Cell) -> str:
+    return "; a loop with its input projection hoisted" if cell.projects_input else "; a loop"
+
+
+def _count(number: int | None) -> str:
+    return "an unknown number of" if number is None else str(number)
 
 
 def _unannotated(by_symbol: Mapping[str, func.FuncOp]) -> list[str]:

@@ -1,0 +1,101 @@
+"""The arguments of composites that are recurrent layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from litefuse.fusions.composite import Composite
+
+__all__ = ["Argument", "argument_problem", "only_last", "random_arguments", "size"]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument.
+
+    Attributes:
+        name: What it is, for messages.
+        shape: Its shape; None for sizes that may be anything.
+        is_weight: Whether its sizes must be known.
+    """
+
+    name: str
+    shape: tuple[int | None, ...]
+    is_weight: bool = True
+
+
+def size(composite: Composite, argument: int, axis: int) -> int:
+    """One size of an argument; 0 where there is none, or it is not known."""
+    kinds = composite.arg_types
+    sizes = kinds[argument].sizes if argument < len(kinds) else ()
+    return (sizes[axis] or 0) if axis < len(sizes) else 0
+
+
+def only_last(composite: Composite) -> bool:
+    """Whether a layer gives the output of the last step alone."""
+    return composite.result_tensor_types[0].sizes[0] == 1 and composite.arg_types[0].sizes[0] != 1
+
+
+def argument_problem(composite: Composite, expected: Sequence[Argument], op: str) -> str | None:
+    """Why a composite's interface is not that of a layer: ``f(inputs, states, weights) -> (outputs, states)``.
+
+    Args:
+        composite: The composite.
+        expected: Its arguments.
+        op: What it is to become, for messages.
+    """
+    kinds, results = composite.arg_types, composite.result_tensor_types
+    states = sum(1 for each in expected if not each.is_weight) - 1
+    if len(kinds) != len(expected) or len(results) != 1 + states:
+        return (
+            f"it has {len(kinds)} arguments and {len(results)} results, not {len(expected)} "
+            f"({', '.join(each.name for each in expected)}) and {1 + states}"
+        )
+    for argument, kind in zip(expected, kinds, strict=True):
+        if kind.dtype != "float32" or kind.rank != len(argument.shape):
+            return f"{argument.name} is {kind}; {op} takes float32, here of rank {len(argument.shape)}"
+        if argument.is_weight and (None in kind.sizes or 0 in kind.sizes):
+            return f"{argument.name} is {kind}; the weights' sizes must be known, and not 0"
+        if any(None not in pair and pair[0] != pair[1] for pair in zip(argument.shape, kind.sizes, strict=True)):
+            shown = ", ".join("?" if each is None else str(each) for each in argument.shape)
+            return f"{argument.name} is {kind}, which does not fit the other arguments; it should be [{shown}]"
+    return None
+
+
+def random_arguments(
+    composite: Composite,
+    expected: Sequence[Argument],
+    unknown: int,
+    random: np.random.Generator,
+    scales: Mapping[str, float],
+) -> list[npt.NDArray[Any]]:
+    """Random values of a layer's arguments that leave nothing of it out.
+
+    Args:
+        composite: The composite.
+        expected: Its arguments.
+        unknown: The size of unknown dimensions.
+        random: Where the values come from.
+        scales: The standard deviation of some arguments by name; others have 1, and kernels what keeps products small.
+    """
+    inputs, *states = (kind.sizes for kind in composite.arg_types[: 1 + _states(expected)])
+    batch = next((each for each in (inputs[1], *(state[0] for state in states)) if each is not None), unknown)
+    values: list[npt.NDArray[Any]] = []
+    for position, (argument, kind) in enumerate(zip(expected, composite.arg_types, strict=True)):
+        shape = [wanted if given is None else given for given, wanted in zip(kind.sizes, argument.shape, strict=True)]
+        if not argument.is_weight:
+            shape[1 if position == 0 else 0] = batch
+        sizes = [unknown if each is None else each for each in shape]
+        kernel = 1 / max(1, sizes[0]) ** 0.5 if argument.is_weight and len(sizes) == 2 else 1.0
+        values.append(random.normal(0, scales.get(argument.name, kernel), sizes).astype(np.float32))
+    return values
+
+
+def _states(expected: Sequence[Argument]) -> int:
+    return sum(1 for each in expected if not each.is_weight) - 1

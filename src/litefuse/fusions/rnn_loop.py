@@ -1,0 +1,83 @@
+"""SimpleRNN layers that nobody annotated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.fusions.fusion import Fusion, fusion
+from litefuse.fusions.layer_arguments import Argument, argument_problem, only_last, random_arguments, size
+
+if TYPE_CHECKING:
+    from litefuse.engine.mlir import ir
+    from litefuse.fusions.builder import Builder
+    from litefuse.fusions.composite import Composite
+
+__all__ = ["RnnLoop"]
+
+_OP = "UNIDIRECTIONAL_SEQUENCE_RNN"
+_ACTIVATIONS = {"tanh": "TANH", "relu": "RELU", "relu6": "RELU6"}
+
+
+@fusion("rnn_loop")
+class RnnLoop(Fusion):
+    """A layer that was recognised as a SimpleRNN becomes the builtin UNIDIRECTIONAL_SEQUENCE_RNN.
+
+    ``litefuse.recognizers`` makes the function, which is ``f(inputs [time, batch, n], h [batch, u], kernel [n, u],
+    recurrent_kernel [u, u], bias [u] or none) -> (outputs [time or 1, batch, u], h [batch, u])``, all float32. Its
+    attributes are ``activation`` (``relu`` or ``relu6``; tanh if there is none) and ``joint_kernel``, with which there
+    is one kernel ``[n + u, u]``, as in TensorFlow 1.
+    """
+
+    def verify(self, composite: Composite) -> str | None:
+        attributes = composite.attributes
+        if attributes.get("activation", "tanh") not in _ACTIVATIONS:
+            return f"{_OP} does not have its activation ({attributes['activation']})"
+        unknown = attributes.keys() - {"activation", "joint_kernel"}
+        if unknown:
+            return f"its attributes {', '.join(sorted(unknown))} are unknown"
+        return argument_problem(composite, _arguments(composite), _OP)
+
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        from litefuse.engine.mlir import ir
+
+        given = {each.name: value for each, value in zip(_arguments(composite), composite.args, strict=True)}
+        inputs, h = composite.args[:2]
+        units = size(composite, 2, 1)
+        kernel, recurrent = given["the kernel"], given.get("the recurrent kernel")
+        if recurrent is None:
+            features = size(composite, 2, 0) - units
+            recurrent = b.slice(kernel, [features, 0], [units, units])
+            kernel = b.slice(kernel, [0, 0], [features, units])
+        bias = given.get("the bias") or b.constant(np.zeros(units, np.float32))
+        kind = ir.ShapedType(inputs.type)
+        activation = _ACTIVATIONS[composite.attributes.get("activation", "tanh")]
+        (outputs,) = b.op(
+            "tfl.unidirectional_sequence_rnn",
+            [inputs, b.transpose(kernel, (1, 0)), b.transpose(recurrent, (1, 0)), bias, b.state(h)],
+            [ir.RankedTensorType.get([*kind.shape[:2], units], kind.element_type)],
+            {"time_major": ir.BoolAttr.get(True), "fused_activation_function": ir.StringAttr.get(activation)},
+        )
+        last = b.last(outputs, 0)
+        return b.last(outputs, 0, keep=True) if only_last(composite) else outputs, last
+
+    def check_inputs(
+        self, composite: Composite, size: int, random: np.random.Generator
+    ) -> Sequence[npt.NDArray[Any]] | None:
+        return random_arguments(composite, _arguments(composite), size, random, {})
+
+
+def _arguments(composite: Composite) -> list[Argument]:
+    units, features = size(composite, 2, 1), size(composite, 2, 0)
+    joint = bool(composite.attributes.get("joint_kernel"))
+    weights = [Argument("the kernel", (features, units))]
+    weights += [] if joint else [Argument("the recurrent kernel", (units, units))]
+    weights += [Argument("the bias", (units,))] if len(composite.args) > 2 + len(weights) else []
+    return [
+        Argument("inputs", (None, None, features - units if joint else features), is_weight=False),
+        Argument("the initial h", (None, units), is_weight=False),
+        *weights,
+    ]

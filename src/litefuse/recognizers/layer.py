@@ -1,0 +1,94 @@
+"""Recurrent layers in a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import permutations
+
+from litefuse.engine.mlir import ir
+from litefuse.recognizers.cells import Cell, Step, read_step
+from litefuse.recognizers.loops import NotRecognized, StepLoop
+from litefuse.recognizers.matching import Mismatch, match
+from litefuse.recognizers.pattern import Pattern, Variable
+
+__all__ = ["LoopLayer", "described", "recognize_loop"]
+
+
+@dataclass(frozen=True)
+class LoopLayer:
+    """A loop that is a recurrent layer.
+
+    Attributes:
+        loop: The loop.
+        step: What its body computes.
+        states: The positions of the cell's states among the loop variables; the first is the output.
+    """
+
+    loop: StepLoop
+    step: Step
+    states: tuple[int, ...]
+
+    @property
+    def units(self) -> int | None:
+        """How many outputs each step has; None where only the call knows it."""
+        kind = ir.ShapedType(self.step.results[0].type)
+        return kind.shape[1] if kind.has_rank and not kind.is_dynamic_dim(1) else None
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps; None where the call decides it."""
+        inputs = ir.ShapedType(self.loop.inputs.type)
+        return None if not inputs.has_rank or inputs.is_dynamic_dim(0) else inputs.shape[0]
+
+
+def described(cell: Cell, *, masked: bool = False, unrolled: bool = False) -> str:
+    """A cell in words: ``an LSTM``."""
+    if masked or unrolled:
+        return f"{'a masked' if masked else 'an unrolled'} {cell.kind}"
+    return f"{'an' if cell.kind == 'LSTM' else 'a'} {cell.kind}"
+
+
+def recognize_loop(loop: StepLoop, cells: Iterable[Cell]) -> LoopLayer:
+    """The layer that a loop is.
+
+    Raises:
+        NotRecognized: It is none; with what is nearest to one of the cells.
+    """
+    first = [p for p, value in loop.states.items() if value == loop.output]
+    if not first:
+        raise NotRecognized("its output is not one of its states")
+    best: tuple[Mismatch, Cell] | None = None
+    for cell in cells:
+        for h in first:
+            others = loop.states.keys() - {h}
+            for rest in permutations(sorted(others), len(cell.states) - 1):
+                positions = (h, *rest)
+                if len(positions) != len(loop.states):
+                    continue
+                found = _match(loop, cell, positions)
+                if isinstance(found, LoopLayer):
+                    return found
+                if best is None or found.matched > best[0].matched:
+                    best = found, cell
+    if best is None:
+        raise NotRecognized(f"no recurrent layer that is known has {len(loop.states)} states")
+    raise NotRecognized(str(best[0]), described(best[1], masked=loop.masked))
+
+
+def _match(loop: StepLoop, cell: Cell, positions: tuple[int, ...]) -> LoopLayer | Mismatch:
+    def can_be(variable: Variable, value: ir.Value) -> bool:
+        if variable is cell.x:
+            return loop.is_input(value)
+        return not cell.is_constant(variable) or loop.stays(value)
+
+    known: dict[Pattern, ir.Value] = {
+        state: loop.argument(position) for state, position in zip(cell.states, positions, strict=True)
+    }
+    found = match(cell.results, [loop.states[position] for position in positions], known=known, can_be=can_be)
+    if isinstance(found, Mismatch):
+        return found
+    step = read_step(cell, found)
+    if len({*step.weights}) < len(step.weights):
+        return Mismatch(len(found), step.weights[0], "a weight of its own")
+    return LoopLayer(loop, step, positions)

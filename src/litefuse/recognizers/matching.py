@@ -1,0 +1,292 @@
+"""Where a model computes a formula."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from litefuse.engine.mlir import ir
+from litefuse.fusions.annotation import attribute_value
+from litefuse.passes.tensor_lists.webs import node
+from litefuse.recognizers.pattern import (
+    Applied,
+    Concatenation,
+    Function,
+    Number,
+    OneOf,
+    Op,
+    Part,
+    Pattern,
+    Product,
+    Row,
+    Sum,
+    Variable,
+)
+from litefuse.recognizers.slices import part_of, row_of
+from litefuse.recognizers.sources import constant_number, is_constant, same, source
+
+__all__ = ["Match", "Mismatch", "match", "matches"]
+
+_ADDITIONS = frozenset({"tf.Add", "tf.AddV2", "tf.BiasAdd"})
+_PRODUCTS = frozenset({"tf.Mul"})
+
+# The functions of each element that activations are made of; the other operands are constant numbers.
+_ELEMENTWISE = frozenset(
+    f"tf.{name}"
+    for name in (
+        *("Abs", "Add", "AddV2", "ClipByValue", "Elu", "Erf", "Exp", "LeakyRelu", "Maximum", "Minimum", "Mul", "Neg"),
+        *("RealDiv", "Relu", "Relu6", "Selu", "Sigmoid", "Softplus", "Softsign", "Sub", "Tanh"),
+    )
+)
+_LONGEST_ACTIVATION = 5
+
+
+def _anything(variable: Variable, value: ir.Value) -> bool:
+    del variable, value
+    return True
+
+
+@dataclass(frozen=True)
+class Match:
+    """What a formula is in a model.
+
+    Attributes:
+        values: The value of each part of it.
+        functions: What each of its functions is: the names of the ops, with their numbers; empty for the identity.
+    """
+
+    values: Mapping[Pattern, ir.Value] = field(default_factory=dict[Pattern, ir.Value])
+    functions: Mapping[Function, str] = field(default_factory=dict[Function, str])
+
+    def __getitem__(self, pattern: Pattern) -> ir.Value:
+        return self.values[pattern]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def including(self, pattern: Pattern, value: ir.Value) -> Match:
+        """This, and the value of one more part."""
+        return replace(self, values={**self.values, pattern: value})
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """How far the best of all attempts to match a formula got.
+
+    Attributes:
+        matched: How many parts of the formula matched.
+        found: The value that did not.
+        expected: What it should have been, in words.
+    """
+
+    matched: int
+    found: ir.Value
+    expected: str
+
+    def __str__(self) -> str:
+        owner = self.found.owner
+        block = isinstance(owner, ir.Block)
+        found = f"argument {ir.BlockArgument(self.found).arg_number}" if block else node(owner)
+        return f"{found} is not {self.expected}"
+
+
+def match(
+    formula: Sequence[Pattern],
+    values: Sequence[ir.Value],
+    *,
+    known: Mapping[Pattern, ir.Value] | None = None,
+    can_be: Callable[[Variable, ir.Value], bool] = _anything,
+) -> Match | Mismatch:
+    """Matches the results of a formula with values.
+
+    Args:
+        formula: The results.
+        values: As many values.
+        known: The values of some parts of the formula.
+        can_be: Whether a variable can be a value, beside its own condition.
+
+    Returns:
+        The value of each part of the formula; or where the attempt that got furthest ended.
+    """
+    matcher = _Matcher(can_be)
+    found = next(matcher.match_all(formula, values, Match(known or {})), None)
+    if found is not None:
+        return found
+    assert matcher.closest is not None
+    return matcher.closest
+
+
+def matches(
+    formula: Sequence[Pattern],
+    values: Sequence[ir.Value],
+    *,
+    known: Mapping[Pattern, ir.Value] | None = None,
+    can_be: Callable[[Variable, ir.Value], bool] = _anything,
+) -> Iterator[Match]:
+    """All ways to match the results of a formula with values, as ``match``."""
+    return _Matcher(can_be).match_all(formula, values, Match(known or {}))
+
+
+class _Matcher:
+    """Tries all ways to match, and remembers which one got furthest."""
+
+    def __init__(self, can_be: Callable[[Variable, ir.Value], bool]) -> None:
+        self.closest: Mismatch | None = None
+        self._can_be = can_be
+
+    def match_all(self, patterns: Sequence[Pattern], values: Sequence[ir.Value], bound: Match) -> Iterator[Match]:
+        """All matches of some patterns with as many values, in this order."""
+        if not patterns:
+            yield bound
+            return
+        for found in self._match(patterns[0], source(values[0]), bound):
+            yield from self.match_all(patterns[1:], values[1:], found)
+
+    def _match(self, pattern: Pattern, value: ir.Value, bound: Match) -> Iterator[Match]:
+        if pattern in bound.values:
+            if same(bound[pattern], value):
+                yield bound
+            else:
+                self._fail(bound, value, f"the same {pattern} as elsewhere")
+            return
+        including = bound.including(pattern, value)
+        expected = str(pattern)
+        op = None if isinstance(value.owner, ir.Block) else value.owner
+        match pattern:
+            case Variable() if pattern.condition(value) and self._can_be(pattern, value):
+                yield including
+                return
+            case Number() if _is_number(value, pattern.value):
+                yield including
+                return
+            case Op() if op is not None and op.name == pattern.name and len(op.operands) == len(pattern.operands):
+                different = _different_attribute(op, pattern)
+                if different is None:
+                    yield from self.match_all(pattern.operands, list(op.operands), including)
+                    return
+                expected = f"{pattern} {different}"
+            case Sum() | Product():
+                names = _ADDITIONS if isinstance(pattern, Sum) else _PRODUCTS
+                if op is not None and op.name in names:
+                    for terms in _terms(value, len(pattern.terms), names):
+                        yield from self._match_in_any_order(pattern.terms, terms, including)
+                        expected = ""
+                    if not expected:
+                        return
+            case Part() if (whole := part_of(value, pattern.first, pattern.end, pattern.count)) is not None:
+                yield from self._match(pattern.whole, source(whole), including)
+                return
+            case Row() if (whole := row_of(value, pattern.index, pattern.count)) is not None:
+                yield from self._match(pattern.whole, source(whole), including)
+                return
+            case Concatenation() if op is not None and _joins_last(op, len(pattern.parts)):
+                yield from self.match_all(pattern.parts, list(op.operands)[:-1], including)
+                return
+            case OneOf():
+                for alternative in pattern.alternatives:
+                    yield from self._match(alternative, value, including)
+                return
+            case Applied():
+                yield from self._match_applied(pattern, value, including)
+                return
+            case _:
+                pass
+        self._fail(bound, value, expected)
+
+    def _match_in_any_order(
+        self, patterns: Sequence[Pattern], values: Sequence[ir.Value], bound: Match
+    ) -> Iterator[Match]:
+        if not patterns:
+            yield bound
+            return
+        for index, value in enumerate(values):
+            for found in self._match(patterns[0], value, bound):
+                yield from self._match_in_any_order(patterns[1:], [*values[:index], *values[index + 1 :]], found)
+
+    def _match_applied(self, pattern: Applied, value: ir.Value, bound: Match) -> Iterator[Match]:
+        known = bound.functions.get(pattern.function)
+        for inner, text in _chains(value):
+            if known is None or text == known:
+                functions = {**bound.functions, pattern.function: text}
+                yield from self._match(pattern.operand, inner, replace(bound, functions=functions))
+        if known is not None and all(text != known for _, text in _chains(value)):
+            self._fail(bound, value, f"{known or 'linear'}, as {pattern.function.name} is elsewhere")
+
+    def _fail(self, bound: Match, value: ir.Value, expected: str) -> None:
+        if self.closest is None or len(bound) > self.closest.matched:
+            self.closest = Mismatch(len(bound), value, expected)
+
+
+def _is_number(value: ir.Value, number: float) -> bool:
+    found = constant_number(value)
+    return found is not None and math.isclose(found, number, rel_tol=1e-6)
+
+
+def _different_attribute(op: ir.OpView, pattern: Op) -> str | None:
+    """What of an op's attributes is not as in the pattern, in words; a product transposes nothing unless it says so."""
+    wanted = dict(pattern.attributes)
+    if op.name == "tf.MatMul":
+        wanted = {"transpose_a": False, "transpose_b": False} | wanted
+    for name, value in wanted.items():
+        found = attribute_value(op.attributes[name]) if name in op.attributes else False
+        if found != value:
+            return "without transposition" if name.startswith("transpose") and not value else f"with {name}={value!r}"
+    return None
+
+
+def _terms(value: ir.Value, count: int, names: frozenset[str]) -> Iterator[list[ir.Value]]:
+    """All ways to take a value as the sum, or product, of so many others."""
+    if count == 1:
+        yield [value]
+        return
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in names:
+        return
+    first, second = (_without_squeeze(source(operand), value) for operand in owner.operands)
+    for left in range(1, count):
+        for some in _terms(first, left, names):
+            for others in _terms(second, count - left, names):
+                yield [*some, *others]
+
+
+def _without_squeeze(term: ir.Value, total: ir.Value) -> ir.Value:
+    """The operand of an op that takes leading dimensions of size 1 away, which the sum brings back by broadcasting."""
+    owner = term.owner
+    if isinstance(owner, ir.Block) or owner.name not in {"tf.Reshape", "tf.Squeeze"}:
+        return term
+    before, after, sum_ = (ir.ShapedType(value.type) for value in (owner.operands[0], term, total))
+    if not (before.has_rank and after.has_rank and sum_.has_rank):
+        return term
+    if not (before.has_static_shape and after.has_static_shape) or before.rank > sum_.rank:
+        return term
+    added = before.rank - after.rank
+    squeezed = added >= 0 and list(before.shape) == [*[1] * added, *after.shape]
+    return source(owner.operands[0]) if squeezed else term
+
+
+def _joins_last(op: ir.OpView, count: int) -> bool:
+    if op.name != "tf.ConcatV2" or len(op.operands) != count + 1:
+        return False
+    axis = constant_number(op.operands[count])
+    kind = ir.ShapedType(op.operands[0].type)
+    return axis is not None and kind.has_rank and axis % kind.rank == kind.rank - 1
+
+
+def _chains(value: ir.Value) -> Iterator[tuple[ir.Value, str]]:
+    """A value as a function of each element of others: of itself, of what an op computes it from, and so on."""
+    texts: list[str] = []
+    for _ in range(_LONGEST_ACTIVATION):
+        yield value, ", ".join(reversed(texts))
+        owner = value.owner
+        if isinstance(owner, ir.Block) or owner.name not in _ELEMENTWISE:
+            return
+        operands = [source(operand) for operand in owner.operands]
+        open_ones = [operand for operand in operands if not is_constant(operand)]
+        numbers = [constant_number(operand) for operand in operands if is_constant(operand)]
+        if len(open_ones) != 1 or None in numbers:
+            return
+        value = open_ones[0]
+        name = owner.name.removeprefix("tf.")
+        first = "1 - x" if name == "Sub" and value == operands[1] else name
+        texts.append(f"{first}({', '.join(f'{number:g}' for number in numbers)})" if numbers else first)

@@ -1,0 +1,203 @@
+"""Outlining of unrolled layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from litefuse.engine.mlir import func, ir
+from litefuse.passes.call_graph import create_call, function_symbol, update_function_type
+from litefuse.recognizers.chains import Chain
+from litefuse.recognizers.loops import NotRecognized
+from litefuse.recognizers.outline import empty_composite
+from litefuse.recognizers.sources import source
+
+__all__ = ["chain_name", "outline_chain"]
+
+
+def chain_name(chain: Chain) -> str:
+    """The name of the layer that a chain is: what the names of its nodes begin with."""
+    names: list[str] = []
+    for step in (chain.steps[0], chain.steps[-1]):
+        owner = step.results[0].owner
+        assert not isinstance(owner, ir.Block)
+        location = owner.location
+        while isinstance(location, ir.CallSiteLoc):  # of an inlined function
+            location = location.callee
+        names.append(location.name_str if isinstance(location, ir.NameLoc) else owner.name)
+    folders = [name.split("/")[:-1] for name in names]
+    common = [a for a, b in zip(*folders, strict=False) if a == b]
+    return "/".join(common) or names[0]
+
+
+def outline_chain(module: ir.Module, function: func.FuncOp, chain: Chain) -> None:
+    """Moves an unrolled layer into an annotated function, and calls it where the first of its outputs is used.
+
+    The function has the interface of a loop's: ``f(inputs [time, batch, n], states [batch, u]..., weights...) ->
+    (outputs [time, batch, u], last states...)``, or ``[1, batch, u]`` where only the last output is used.
+
+    Raises:
+        NotRecognized: Something in it is used elsewhere, or its inputs depend on its outputs.
+    """
+    ops = list(function.entry_block.operations)
+    order: dict[ir.Value, int] = {result: index for index, op in enumerate(ops) for result in op.results}
+    first, last = chain.steps[0], chain.steps[-1]
+    given = [step.x for step in chain.steps] + [*first.states, *first.weights]
+    inside = _slice(chain, given, order)
+    outputs = [step.results[0] for step in chain.steps]
+    users = _users_outside(inside, {*outputs, *last.results}, order, ops)
+    place = min(users, default=max(inside) + 1)
+    if any(order.get(value, -1) >= place for value in given):
+        raise NotRecognized("its inputs depend on its outputs, or come too late")
+
+    every_step = any(_used_outside(value, inside, order) for value in outputs[:-1])
+    with ir.InsertionPoint(ops[place]), ops[max(inside)].location:
+        operands = [_inputs(chain), *first.states, *first.weights]
+        composite = empty_composite(module, chain_name(chain), first, [value.type for value in operands])
+        results = _fill(composite, chain, [ops[index] for index in sorted(inside)], every_step)
+        call = create_call(function_symbol(composite), [value.type for value in results], operands)
+        all_outputs, *states = call.results
+        if every_step:
+            _use_outputs(all_outputs, outputs, inside, order)
+    for old, new in zip(last.results, states, strict=True):
+        old.replace_all_uses_with(new)
+    for index in sorted(inside, reverse=True):
+        if not any(list(result.uses) for result in ops[index].results):
+            ops[index].operation.erase()
+
+
+def _slice(chain: Chain, given: Sequence[ir.Value], order: dict[ir.Value, int]) -> set[int]:
+    """The positions of the ops between what is given and the last states."""
+    found: set[int] = set()
+    seen = set(given)
+    waiting = [*chain.steps[-1].results]
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            raise NotRecognized("it takes something that the layer does not")
+        found.add(order[value])
+        waiting += owner.operands
+    return found
+
+
+def _position(op: ir.OpView | ir.Operation, order: dict[ir.Value, int], end: int) -> int:
+    return order[op.results[0]] if len(op.results) else end
+
+
+def _used_outside(value: ir.Value, inside: set[int], order: dict[ir.Value, int]) -> bool:
+    return any(_position(use.owner, order, -1) not in inside for use in value.uses)
+
+
+def _users_outside(
+    inside: set[int], allowed: set[ir.Value], order: dict[ir.Value, int], ops: Sequence[ir.OpView]
+) -> list[int]:
+    """The positions of the ops that use outputs and last states.
+
+    Raises:
+        NotRecognized: Something else is used.
+    """
+    users: list[int] = []
+    for index in inside:
+        if ops[index].name == "tf.Const":
+            continue  # copied
+        for result in ops[index].results:
+            outside = [position for use in result.uses if (position := _owner(use, order, ops)) not in inside]
+            if outside and result not in allowed:
+                raise NotRecognized("something between its steps is used elsewhere")
+            users += outside
+    return users
+
+
+def _owner(use: ir.OpOperand, order: dict[ir.Value, int], ops: Sequence[ir.OpView]) -> int:
+    return _position(use.owner, order, len(ops) - 1)
+
+
+def _inputs(chain: Chain) -> ir.Value:
+    """The inputs of all steps, time first: the tensor that they were taken from, or one made of them."""
+    values = [step.x for step in chain.steps]
+    owner = values[0].owner
+    if not isinstance(owner, ir.Block) and owner.name == "tf.Unpack" and len(owner.results) == len(values):
+        axis = ir.IntegerAttr(owner.attributes["axis"]).value
+        whole = source(owner.operands[0])
+        kind = ir.ShapedType(whole.type)
+        taken = list(owner.results)
+        if kind.has_rank and kind.rank == 3 and axis % 3 in {0, 1} and values in (taken, taken[::-1]):
+            steps = whole if axis % 3 == 0 else _transposed(whole)
+            return steps if values == taken else _reversed(steps)
+    return _packed(values)
+
+
+def _fill(composite: func.FuncOp, chain: Chain, ops: Sequence[ir.OpView], every_step: bool) -> list[ir.Value]:
+    """Copies the ops of a chain into its function; what it returns is what the function returns."""
+    inputs, *others = composite.entry_block.arguments
+    first, last = chain.steps[0], chain.steps[-1]
+    copies: dict[ir.Value, ir.Value] = dict(zip([*first.states, *first.weights], others, strict=True))
+    with ir.InsertionPoint(composite.entry_block):
+        taken = ir.Operation.create(
+            "tf.Unpack",
+            [step.x.type for step in chain.steps],
+            [inputs],
+            {"axis": _int64(0), "num": _int64(len(chain.steps))},
+        )
+        for step, value in zip(chain.steps, taken.results, strict=True):
+            copies[step.x] = value
+        for op in ops:
+            copy = op.clone()
+            for position, operand in enumerate(op.operands):
+                copy.operands[position] = copies[operand]
+            copies.update(zip(op.results, copy.results, strict=True))
+        outputs = [copies[step.results[0]] for step in (chain.steps if every_step else chain.steps[-1:])]
+        results = [_packed(outputs), *(copies[value] for value in last.results)]
+        func.ReturnOp(results)
+    update_function_type(composite)
+    return results
+
+
+def _use_outputs(
+    all_outputs: ir.Value, outputs: Sequence[ir.Value], inside: set[int], order: dict[ir.Value, int]
+) -> None:
+    """Puts the outputs of the call in the place of those of the steps but the last one, which is a state."""
+    for use in list(outputs[0].uses):
+        op = use.owner
+        if op.name == "tf.Pack" and list(op.operands) == list(outputs):
+            axis = ir.IntegerAttr(op.attributes["axis"]).value % 3
+            if axis < 2:
+                op.results[0].replace_all_uses_with(all_outputs if axis == 0 else _transposed(all_outputs))
+                op.erase()
+    if any(_used_outside(value, inside, order) for value in outputs[:-1]):
+        attributes: dict[str, ir.Attribute] = {"axis": _int64(0), "num": _int64(len(outputs))}
+        taken = ir.Operation.create("tf.Unpack", [value.type for value in outputs], [all_outputs], attributes)
+        for old, new in zip(outputs[:-1], list(taken.results)[:-1], strict=True):
+            for use in list(old.uses):
+                if _position(use.owner, order, -1) not in inside:
+                    use.owner.operands[use.operand_number] = new
+
+
+def _packed(values: Sequence[ir.Value]) -> ir.Value:
+    kind = ir.ShapedType(values[0].type)
+    result = ir.RankedTensorType.get([len(values), *kind.shape], kind.element_type)
+    return ir.Operation.create("tf.Pack", [result], values, {"axis": _int64(0)}).result
+
+
+def _transposed(value: ir.Value) -> ir.Value:
+    kind = ir.ShapedType(value.type)
+    result = ir.RankedTensorType.get([kind.shape[1], kind.shape[0], kind.shape[2]], kind.element_type)
+    return ir.Operation.create("tf.Transpose", [result], [value, _constant([1, 0, 2])]).result
+
+
+def _reversed(value: ir.Value) -> ir.Value:
+    return ir.Operation.create("tf.ReverseV2", [value.type], [value, _constant([0])]).result
+
+
+def _constant(values: Sequence[int]) -> ir.Value:
+    attribute = ir.DenseElementsAttr.get(np.array(values, np.int32))
+    return ir.Operation.create("tf.Const", [attribute.type], [], {"value": attribute}).result
+
+
+def _int64(value: int) -> ir.Attribute:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)

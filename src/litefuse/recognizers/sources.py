@@ -1,0 +1,64 @@
+"""What a value is, behind ops that only hand it on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.engine.mlir import ir
+
+__all__ = ["constant_number", "is_constant", "same", "source"]
+
+_COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.Snapshot", "tf.StopGradient"})
+
+
+def source(value: ir.Value) -> ir.Value:
+    """The value behind ops that only hand it on, or multiply it by ones, as Keras 2 does for dropout."""
+    while not isinstance(value.owner, ir.Block) and _hands_on(value.owner):
+        value = value.owner.operands[0]
+    return value
+
+
+def _hands_on(op: ir.OpView) -> bool:
+    """Whether the result is the first operand."""
+    if op.name != "tf.Mul":
+        return op.name in _COPIES
+    value, factor = op.operands
+    owner = factor.owner
+    return not isinstance(owner, ir.Block) and owner.name == "tf.OnesLike" and owner.operands[0] == value
+
+
+def is_constant(value: ir.Value) -> bool:
+    """Whether a value is a constant of the graph."""
+    return not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Const"
+
+
+def same(one: ir.Value, other: ir.Value) -> bool:
+    """Whether two values are the same value, or equal constants."""
+    if one == other:
+        return True
+    if not is_constant(one) or not is_constant(other) or one.type != other.type:
+        return False
+    first, second = one.owner, other.owner
+    assert not isinstance(first, ir.Block)
+    assert not isinstance(second, ir.Block)
+    return first.attributes["value"] == second.attributes["value"]
+
+
+def constant_number(value: ir.Value) -> float | None:
+    """The number that all elements of a constant are; None for another value."""
+    owner = source(value).owner
+    if isinstance(owner, ir.Block) or owner.name != "tf.Const":
+        return None
+    attribute = owner.attributes["value"]
+    if not isinstance(attribute, ir.DenseElementsAttr):
+        return None
+    kind = ir.ShapedType(attribute.type)
+    if str(kind.element_type) not in {"f16", "f32", "f64", "i32", "i64"}:
+        return None
+    if not attribute.is_splat:
+        return None
+    elements: npt.NDArray[Any] = np.array(attribute)
+    return float(elements.reshape(-1)[0]) if elements.size else None

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from litefuse.engine.lowering import run_mlir_passes
+from litefuse.engine.mlir import ir, mlir_context
+from litefuse.passes.call_graph import functions, operations
+from litefuse.passes.fuse import FuseComposites, Outcome
+from litefuse.passes.pipeline import run_passes
+from litefuse.recognizers import Recognition, RecognizeComposites
+from litefuse.verify.result import CheckResult
+from litefuse.verify.self_check import self_check
+
+_TEXT = (Path(__file__).parents[1] / "mlir" / "recognize_composites.mlir").read_text().split("// -----")[0]
+
+
+@contextmanager
+def lstm(*changes: tuple[str, str]) -> Generator[ir.Module]:
+    """The module of the pass's text test, a loop that is an LSTM layer, with changes."""
+    text = _TEXT
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    with mlir_context():
+        yield ir.Module.parse(text)
+
+
+def main_ops(module: ir.Module) -> set[str]:
+    return {op.name for op in operations(functions(module)["main"])}
+
+
+def test_recognised_layer_passes_its_check() -> None:
+    outcomes: list[Outcome] = []
+    with lstm() as module:
+        run_passes(module, [RecognizeComposites([]), FuseComposites(outcomes, self_check)])
+        run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
+        assert "tfl.unidirectional_sequence_lstm" in main_ops(module)
+    (outcome,) = outcomes
+    assert (outcome.name, outcome.kind, outcome.unchecked, outcome.call_sites) == ("lstm_loop", "fused", None, 1)
+    assert outcome.error is not None
+    assert outcome.error < 1e-6
+
+
+def failing(*_: Any, **__: Any) -> CheckResult:
+    return CheckResult(problem="it differs")
+
+
+def test_layer_whose_check_fails_is_a_loop_again() -> None:
+    outcomes: list[Outcome] = []
+    with lstm() as module:
+        run_passes(module, [RecognizeComposites([]), FuseComposites(outcomes, failing)])
+        run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
+        assert "tf.While" in main_ops(module)
+        assert not any(name.startswith("tfl.") for name in main_ops(module))
+    assert [(outcome.kind, outcome.reason) for outcome in outcomes] == [("inlined", "it differs")]
+
+
+_REASONS = {
+    "as an LSTM: node loc(": [('"tf.Tanh"(%10)', '"tf.Relu"(%10)')],
+    "it does not run over all items of its list": [('"tf.Less"(%t, %n)', '"tf.Less"(%n, %t)')],
+    "its condition is not only that there are more steps": [('"tf.Less"(%t, %n)', '"tf.LessEqual"(%t, %n)')],
+    "it does not write the output of each step in its place, nor the last one alone": [
+        ('"tf.TensorListSetItem"(%out, %t, %13)', '"tf.TensorListSetItem"(%out, %one, %13)')
+    ],
+    "its list of outputs is not as long as its inputs": [
+        ('"tf.TensorListReserve"(%item, %n)', '"tf.TensorListReserve"(%item, %zero)')
+    ],
+    "as a recurrent layer: its output is not one of its states": [
+        ('"tf.TensorListSetItem"(%out, %t, %13)', '"tf.TensorListSetItem"(%out, %t, %12)')
+    ],
+}
+
+
+@pytest.mark.parametrize("reason", list(_REASONS))
+def test_reason(reason: str) -> None:
+    found: list[Recognition] = []
+    with lstm(*_REASONS[reason]) as module:
+        run_passes(module, [RecognizeComposites(found)])
+        assert "tf.While" in main_ops(module)
+    (recognition,) = found
+    assert recognition.name is None
+    assert recognition.reason is not None
+    assert reason in recognition.reason
