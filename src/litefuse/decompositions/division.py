@@ -51,8 +51,8 @@ class Division(Decomposition):
 class Quotient(Decomposition):
     """Quotients and products where zero wins::
 
-        xdivy(x, y) = 0 where x is 0, else x / y
-        mul_no_nan(x, y) = 0 where y is 0, else x y
+    xdivy(x, y) = 0 where x is 0, else x / y
+    mul_no_nan(x, y) = 0 where y is 0, else x y
     """
 
     names = ("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy")

@@ -65,9 +65,9 @@ class Hyperbolic(Decomposition):
 class InverseHyperbolic(Decomposition):
     """Logarithms of one plus something small, so that nothing cancels; the relative error is below 2e-6::
 
-        asinh(x) = sign(x) log1p(a + a^2 / (1 + sqrt(a^2 + 1))), a = |x|
-        acosh(x) = log1p(t + sqrt(t (t + 2))),                   t = x - 1
-        atanh(x) = sign(x) log1p(2 a / (1 - a)) / 2,             a = |x|
+    asinh(x) = sign(x) log1p(a + a^2 / (1 + sqrt(a^2 + 1))), a = |x|
+    acosh(x) = log1p(t + sqrt(t (t + 2))),                   t = x - 1
+    atanh(x) = sign(x) log1p(2 a / (1 - a)) / 2,             a = |x|
     """
 
     names = ("Acosh", "Asinh", "Atanh")
