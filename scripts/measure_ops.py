@@ -1,8 +1,8 @@
 """Run the op suite and write down what becomes of each case: ``python -m scripts.measure_ops --side litefuse``.
 
-Verdicts go to ``tests/tensorflow/op_suite/litefuse.json`` and ``stock.json``. The stock converter takes a while and does
-not change with litefuse: ask it with ``--side stock --new`` when there are new cases. With ``--work DIR`` the SavedModels
-stay there for the next run.
+Verdicts go to ``tests/tensorflow/op_suite/litefuse.json`` and ``stock.json``. The stock converter takes a while and
+does not change with litefuse: ask it with ``--side stock --new`` when there are new cases. With ``--work DIR`` the
+SavedModels stay there for the next run.
 """
 
 from __future__ import annotations

@@ -82,11 +82,8 @@ class PopulationCount(Decomposition):
         op.require(0, *_WIDTHS)
         (x,) = op.operands
         size = _WIDTHS[b.dtype(x)] // 8
-        if size == 1:
-            octets = b.bitcast(x, "uint8")
-        else:
-            octets = b.op("Bitcast", [x], [*shape, size], "uint8")
-        table = b.constant(np.array([bin(number).count("1") for number in range(256)]), "int32")
+        octets = b.bitcast(x, "uint8") if size == 1 else b.op("Bitcast", [x], [*shape, size], "uint8")
+        table = b.constant(np.array([number.bit_count() for number in range(256)]), "int32")
         counts = b.gather(table, b.cast(octets, "int32"))
         return b.cast(counts if size == 1 else b.reduce("Sum", counts, len(shape)), "uint8")
 

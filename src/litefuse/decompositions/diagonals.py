@@ -43,20 +43,18 @@ class Diagonal(Decomposition):
         shape = op.shape(0)
         value = carried(b, op.operands[0])
         dtype = op.types[0].dtype
-        align = str(op.attributes.get("align", "LEFT_RIGHT" if op.name.endswith("V2") else "RIGHT_LEFT"))
+        align = str(op.attributes.get("align", "LEFT_LEFT" if op.name.endswith("V2") else "RIGHT_LEFT"))
         if op.name in {"Diag", "DiagPart"}:
             inner = len(shape) if op.name == "Diag" else len(shape) // 2
             sizes = _known(shape[:inner])
             count = math.prod(sizes)
             both = [*sizes, *sizes]
-            table = (
-                _diagonal_of(count, count, 0, 0, align)
-                if op.name == "DiagPart"
-                else _matrix_of(count, count, 0, 0, align)
-            )
-            flat = b.reshape(value, [count if op.name == "Diag" else count * count])
-            moved = _gathered(b, flat, 0, table, [] if op.name == "DiagPart" else [0])
-            return delivered(b, b.reshape(moved, both if op.name == "Diag" else sizes), dtype)
+            if op.name == "Diag":
+                moved = _gathered(b, b.reshape(value, [count]), 0, _matrix_of(count, count, 0, 0, align), [0])
+                return delivered(b, b.reshape(moved, both), dtype)
+            flat = b.reshape(value, [count * count])
+            moved = _gathered(b, flat, 0, _diagonal_of(count, count, 0, 0, align), [])
+            return delivered(b, b.reshape(moved, sizes), dtype)
         batch = b.sizes(value)
         padding: Any = 0
         if op.name.startswith("MatrixDiagPart"):

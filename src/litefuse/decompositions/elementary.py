@@ -24,7 +24,7 @@ class Expm1(Decomposition):
 
     names = ("Expm1",)
 
-    def before_lowering(self, op: TensorFlowOp) -> bool:
+    def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
         return True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -42,7 +42,7 @@ class Log1p(Decomposition):
 
     names = ("Log1p",)
 
-    def before_lowering(self, op: TensorFlowOp) -> bool:
+    def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
         return True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:

@@ -79,6 +79,5 @@ class Erfinv(Decomposition):
         central = polynomial(b, b.binary("Sub", w, 2.5), _CENTRAL)
         tail = polynomial(b, b.binary("Sub", b.unary("Sqrt", b.binary("Maximum", w, 5.0)), 3.0), _TAIL)
         scaled = b.binary("Mul", b.binary("Mul", x, factor), b.select(b.compare("Less", w, 5.0), central, tail))
-        # At the ends of the domain it is infinite, and the polynomials are not.
-        ends = b.compare("GreaterEqual", w, 80.0)
-        return b.select(ends, b.binary("Mul", b.unary("Sign", x), float("inf")), scaled)
+        # At the ends of the domain it is infinite, as w is.
+        return b.select(b.compare("Greater", w, 1e3), b.binary("Mul", b.unary("Sign", x), w), scaled)

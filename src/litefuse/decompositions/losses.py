@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from litefuse.decompositions.along_axis import around_axis
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 from litefuse.decompositions.elementary import log1p
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CrossEntropy", "CumulativeLogsumexp", "EuclideanNorm"]
 
-_LOWEST = -3.4028235e38
+_MINUS_INFINITY = int(np.float32(-np.inf).view(np.int32))
 
 
 class CrossEntropy(Decomposition):
@@ -59,7 +61,10 @@ class CumulativeLogsumexp(Decomposition):
         reverse = bool(op.attributes.get("reverse", False))
         values = _reversed(b, values) if reverse else values
         if op.attributes.get("exclusive", False) and size:
-            values = b.slice(b.pad(values, [(0, 0), (1, 0), (0, 0)], _LOWEST), 1, 0, size)
+            before, _, after = b.sizes(values)
+            # The engine makes finite numbers of infinite constants, not of their bits.
+            nothing = b.bitcast(b.fill([before, 1, after], _MINUS_INFINITY, "int32"), "float32")
+            values = b.slice(b.concat([nothing, values], 1), 1, 0, size)
         reach = 1
         while reach < size:
             later, earlier = b.slice(values, 1, reach, None), b.slice(values, 1, 0, size - reach)
@@ -85,7 +90,9 @@ class EuclideanNorm(Decomposition):
 
 def _log_sum(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
     larger, smaller = b.binary("Maximum", x, y), b.binary("Minimum", x, y)
-    return b.binary("AddV2", larger, log1p(b, b.unary("Exp", b.binary("Sub", smaller, larger))))
+    # Two empty sums are no difference of infinities.
+    difference = b.select(b.compare("Equal", larger, smaller), 0.0, b.binary("Sub", smaller, larger))
+    return b.binary("AddV2", larger, log1p(b, b.unary("Exp", difference)))
 
 
 def _reversed(b: Builder, value: ir.Value) -> ir.Value:

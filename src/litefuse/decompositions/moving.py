@@ -23,18 +23,17 @@ class Carried(Decomposition):
         *("BatchToSpaceND", "BroadcastTo", "ConcatV2", "DepthToSpace", "ExpandDims", "Fill", "GatherNd", "GatherV2"),
         *("MirrorPad", "Pack", "Pad", "PadV2", "Reshape", "ReverseSequence", "ReverseV2", "ScatterNd", "Select"),
         *("SelectV2", "Slice", "SpaceToBatchND", "SpaceToDepth", "Squeeze", "TensorScatterUpdate", "Tile"),
-        *("Transpose", "MatrixDiag", "Unpack", "Where"),
+        *("Transpose", "MatrixDiag", "Unpack", "ZerosLike"),
     )
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         if op.name == "MirrorPad":
             raise NotDecomposed("LiteRT's MirrorPad takes few dtypes")
         dtype = op.results[0].dtype
-        moved = [
-            value if each.dtype != dtype else carried(b, value)
-            for value, each in zip(op.operands, op.types, strict=True)
-        ]
-        carrier = next(b.dtype(value) for value, each in zip(moved, op.types, strict=True) if each.dtype == dtype)
+        pairs = list(zip(op.operands, op.types, strict=True))
+        moved = [carried(b, value) if each.dtype == dtype else value for value, each in pairs]
+        alike = [b.dtype(value) for value, (_, each) in zip(moved, pairs, strict=True) if each.dtype == dtype]
+        carrier = alike[0] if alike else dtype
         if carrier == dtype:
             raise NotDecomposed(f"LiteRT's {op.name} does not take {dtype} in this form")
         attributes = {key: value for key, value in op.attributes.items() if not b.is_type(value)}

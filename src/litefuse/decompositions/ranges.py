@@ -57,9 +57,8 @@ class RaggedRange(Decomposition):
         # The distance rounded up to whole deltas, of either sign.
         lengths = b.unary("Neg", b.binary("FloorDiv", b.binary("Sub", starts, limits), deltas))
         lengths = b.binary("Maximum", lengths, 0)
-        ends = b.op(
-            "Cumsum", [lengths, b.constant(0, "int32")], b.shape(lengths), "int32", exclusive=False, reverse=False
-        )
+        flags = {"exclusive": False, "reverse": False}
+        ends = b.op("Cumsum", [lengths, b.constant(0, "int32")], b.shape(lengths), "int32", **flags)
         total = b.reduce("Sum", lengths, 0)
         numbers = b.op("Range", [b.scalar(0), total, b.scalar(1)], [None], "int32")
         behind = b.compare("LessEqual", b.expand(ends, 0), b.expand(numbers, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from litefuse.decompositions.batch_norm import FusedBatchNorm
 from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bincount import Bincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
@@ -14,6 +15,7 @@ from litefuse.decompositions.decomposition import Decomposition
 from litefuse.decompositions.diagonals import BandPart, Diagonal
 from litefuse.decompositions.dilation import Dilation, MaxPoolV2
 from litefuse.decompositions.division import Division, Quotient
+from litefuse.decompositions.einsum import Einsum, IntegerProduct
 from litefuse.decompositions.elementary import Expm1, Log1p
 from litefuse.decompositions.erf import Erf
 from litefuse.decompositions.error_functions import Erfc, Erfinv
@@ -29,6 +31,7 @@ from litefuse.decompositions.moving import Carried, InvertPermutation, ManyDimen
 from litefuse.decompositions.non_max_suppression import NonMaxSuppression
 from litefuse.decompositions.pool_3d import Pool3D
 from litefuse.decompositions.ranges import BroadcastGradientArgs, RaggedRange
+from litefuse.decompositions.resizing import ResizeByMatrix, ResizeIntegers
 from litefuse.decompositions.roll import Roll
 from litefuse.decompositions.searching import (
     Bound,
@@ -42,14 +45,19 @@ from litefuse.decompositions.searching import (
 from litefuse.decompositions.segments import Segment, SparseSegment, TensorScatter, UnsortedSegment
 from litefuse.decompositions.simple import (
     ApproximateEqual,
+    ArgExtreme,
     Atan2,
     Classification,
     ClipByValue,
+    IntegerMean,
+    LegacyBlocks,
+    Like,
     NextAfter,
     ParallelConcat,
     ShapeN,
 )
 from litefuse.decompositions.strided_slice import StridedSlice
+from litefuse.decompositions.strings import MovedStrings
 from litefuse.decompositions.tan import Tan
 from litefuse.decompositions.trigonometry import Hyperbolic, InverseHyperbolic, InverseTrigonometric
 from litefuse.decompositions.unravel_index import UnravelIndex
@@ -61,6 +69,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     AdjustColors,
     AdjustContrast,
     ApproximateEqual,
+    ArgExtreme,
     Atan2,
     BandPart,
     Bessel,
@@ -82,6 +91,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Dilation,
     Division,
     DynamicPartition,
+    Einsum,
     Erf,
     Erfc,
     Erfinv,
@@ -89,21 +99,27 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Expm1,
     ExtractImagePatches,
     FourierTransform,
+    FusedBatchNorm,
     Gamma,
     Gradient,
     HistogramFixedWidth,
     Hyperbolic,
     InTopK,
+    IntegerMean,
+    IntegerProduct,
     IntegerSign,
     InverseHyperbolic,
     InverseTrigonometric,
     InvertPermutation,
+    LegacyBlocks,
+    Like,
     LinSpace,
     ListDiff,
     Log1p,
     ManyDimensions,
     MaxPoolV2,
     MaxPoolWithArgmax,
+    MovedStrings,
     NextAfter,
     NonMaxSuppression,
     NthElement,
@@ -113,6 +129,8 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     PopulationCount,
     Quotient,
     RaggedRange,
+    ResizeByMatrix,
+    ResizeIntegers,
     Reverse,
     Roll,
     Segment,
@@ -126,8 +144,8 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     UnravelIndex,
     UnsortedSegment,
     # Last, because they work for any op.
-    Widened,
     Carried,
+    Widened,
 )
 """Every family of ops, in the order in which they are tried."""
 

@@ -104,10 +104,8 @@ class TensorScatter(Decomposition):
         places: ir.Value | None = None
         for axis in range(depth):
             part = b.gather(indices, b.constant(axis, "int32"), len(index_shape) - 1)
-            if places is None:
-                places = part
-            else:
-                places = b.binary("AddV2", b.binary("Mul", places, b.scalar(sizes[axis])), part)
+            before = None if places is None else b.binary("Mul", places, b.scalar(sizes[axis]))
+            places = part if before is None else b.binary("AddV2", before, part)
         if places is None:
             raise NotDecomposed("the index vectors are empty")
         count, row = b.product(sizes[:depth]), b.product(sizes[depth:])

@@ -10,10 +10,22 @@ from litefuse.decompositions.elementary import where_finite
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from litefuse.decompositions.builder import Builder
+    from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["ApproximateEqual", "Atan2", "Classification", "ClipByValue", "NextAfter", "ParallelConcat", "ShapeN"]
+__all__ = [
+    "ApproximateEqual",
+    "ArgExtreme",
+    "Atan2",
+    "Classification",
+    "ClipByValue",
+    "IntegerMean",
+    "LegacyBlocks",
+    "Like",
+    "NextAfter",
+    "ParallelConcat",
+    "ShapeN",
+]
 
 
 class ApproximateEqual(Decomposition):
@@ -102,6 +114,72 @@ class NextAfter(Decomposition):
         total = b.binary("AddV2", x, y)  # NaN where one of both is
         ordered = b.compare("Equal", total, total)
         return b.select(b.compare("Equal", x, y), y, b.select(ordered, moved, total))
+
+
+class ArgExtreme(Decomposition):
+    """int64: where the first of the largest elements is, or of their negatives."""
+
+    names = ("ArgMax", "ArgMin")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        op.require(0, "int64")
+        axis = op.axis(1, rank)
+        value = op.operands[0] if op.name == "ArgMax" else b.unary("Neg", op.operands[0])
+        value = b.transpose(value, [*(each for each in range(rank) if each != axis), axis])
+        shape = (*b.shape(value)[:-1], 1)
+        largest = b.ops("TopKV2", [value, b.constant(1, "int32")], [(shape, "int64"), (shape, "int32")], sorted=True)
+        return b.cast(b.reshape(largest[1], b.sizes(value)[:-1]), op.results[0].dtype)
+
+
+class IntegerMean(Decomposition):
+    """The sum divided by the count, towards zero."""
+
+    names = ("Mean",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.types[0].dtype == "uint8"  # the engine's has no room for the sum
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape = op.shape(0)
+        op.require(0, "uint8", "int8", "int16")
+        value = b.cast(op.operands[0], "int32")
+        sizes = b.sizes(value)
+        count: Dim = 1
+        for axis in sorted({int(axis) % len(shape) for axis in op.constant(1).reshape(-1)}, reverse=True):
+            count = b.dims("Mul", count, sizes[axis])
+            value = b.reduce("Sum", value, axis, keep_dims=bool(op.attributes.get("keep_dims", False)))
+        return b.cast(b.binary("Div", value, b.scalar(count)), op.types[0].dtype)
+
+
+class LegacyBlocks(Decomposition):
+    """``SpaceToBatch`` and ``BatchToSpace`` of square blocks."""
+
+    names = ("BatchToSpace", "SpaceToBatch")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        op.shape(0, 4)
+        size = int(op.attributes["block_size"])
+        operands = [op.operands[0], b.constant([size, size], "int32"), op.operands[1]]
+        return b.ops(f"{op.name}ND", operands, [(op.results[0].shape, op.types[0].dtype)])
+
+
+class Like(Decomposition):
+    """One number in the operand's shape; the engine dies of unsigned ones."""
+
+    names = ("OnesLike", "ZerosLike")
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.types[0].dtype.startswith("uint")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        (value,) = op.operands
+        number = 1 if op.name == "OnesLike" else 0
+        dtype = b.dtype(value)
+        if dtype.startswith(("int", "uint")):
+            return b.cast(b.fill(b.sizes(value), number, "int32"), dtype)
+        return b.fill(b.sizes(value), number, dtype)
 
 
 class ParallelConcat(Decomposition):

@@ -55,10 +55,8 @@ class StridedSlice(Decomposition):
 def _dense(op: TensorFlowOp, rank: int) -> tuple[list[_Slice], list[int]]:
     """What is taken of each dimension, and before which dimensions new axes stand."""
     begin, end, strides = (op.constant(operand).reshape(-1).tolist() for operand in (1, 2, 3))
-    masks = {
-        name: int(op.attributes.get(f"{name}_mask", 0))
-        for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    }
+    names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
+    masks = {name: int(op.attributes.get(f"{name}_mask", 0)) for name in names}
     count = len(begin)
     slices: list[_Slice] = []
     new_axes: list[int] = []

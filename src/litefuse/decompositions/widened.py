@@ -22,13 +22,13 @@ _EXACT = frozenset(
         *("Abs", "Add", "AddN", "AddV2", "ArgMax", "ArgMin", "BroadcastTo", "ClipByValue", "ConcatV2", "Cumprod"),
         *("Cumsum", "Div", "Equal", "Fill", "FloorDiv", "FloorMod", "GatherNd", "GatherV2", "Greater"),
         *("GreaterEqual", "Less", "LessEqual", "Max", "Maximum", "Min", "Minimum", "MirrorPad", "Mod", "Mul"),
-        *("Neg", "NotEqual", "OneHot", "OnesLike", "Pack", "Pad", "PadV2", "Prod", "RealDiv", "Relu", "Relu6"),
+        *("Neg", "NotEqual", "OneHot", "Pack", "Pad", "PadV2", "Prod", "RealDiv", "Relu", "Relu6"),
         *("Reshape", "ReverseSequence", "ReverseV2", "Round", "ScatterNd", "SegmentSum", "Select", "SelectV2"),
         *("Sign", "Slice", "SpaceToBatchND", "BatchToSpaceND", "SpaceToDepth", "DepthToSpace", "Split", "SplitV"),
         *("Square", "SquaredDifference", "StridedSlice", "Sub", "Sum", "TensorScatterAdd", "TensorScatterMax"),
         *("TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate", "Tile", "TopKV2", "Transpose"),
         *("TruncateDiv", "TruncateMod", "Unique", "Unpack", "UnsortedSegmentMax", "UnsortedSegmentMin"),
-        *("UnsortedSegmentProd", "UnsortedSegmentSum", "Where", "ZerosLike", "MatrixDiag", "Pow", "TopK"),
+        *("UnsortedSegmentProd", "UnsortedSegmentSum", "Where", "MatrixDiag", "Pow", "TopK"),
         *("SegmentMax", "SegmentMin", "SegmentProd", "LowerBound", "UpperBound", "ExpandDims", "Squeeze"),
     }
 )
@@ -44,7 +44,6 @@ _OF_FLOATS = frozenset(
         *("Einsum", "CumulativeLogsumexp", "L2Loss", "EuclideanNorm"),
     }
 )
-_NOT_UNSIGNED = frozenset({"Neg", "Abs", "Sign", "Mod"})
 
 
 class Widened(Decomposition):
@@ -56,8 +55,13 @@ class Widened(Decomposition):
     names = tuple(sorted(_EXACT | _OF_FLOATS))
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        # The engine dies of uint8 constants here, and makes an EQUAL of uint8 that the runtime dies of.
-        return op.types[0].dtype == "uint8" and op.name in {"Equal", "NotEqual", "OnesLike", "ZerosLike"}
+        # The engine writes ops of these dtypes that the runtime dies of, fails at, or computes something else with.
+        return (op.types[0].dtype, op.name) in {
+            ("uint8", "Equal"),
+            ("uint8", "NotEqual"),
+            ("float16", "MatMul"),
+            ("bfloat16", "MatMul"),
+        }
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         widths = _FLOATS | _INTEGERS if op.name in _EXACT else _FLOATS

@@ -11,10 +11,10 @@ from litefuse.decompositions.decomposition import Decomposition, NotDecomposed
 from litefuse.decompositions.registry import DECOMPOSITIONS, find_decompositions
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import attribute_value
-from litefuse.passes.call_graph import attributes_of, functions, nested_operations, update_function_type
+from litefuse.passes.call_graph import attributes_of, functions, nested_operations
 from litefuse.passes.composite_ops import create_composite_op
 from litefuse.passes.custom_ops import REASON, is_option, left_over, tensorflow_name, tensorflow_op
-from litefuse.passes.rewriting import Rewriting, Rewritings, spliced, tensorflow_op_of
+from litefuse.passes.rewriting import Rewriting, Rewritings, replace_results, spliced, tensorflow_op_of
 
 __all__ = ["DecomposeOps", "Decomposed", "RewriteBeforeLowering"]
 
@@ -75,9 +75,7 @@ class DecomposeOps:
                     results = _composite(module, op, name, rewriting, symbols)
                 else:
                     results = spliced(op, rewriting.function)
-                for old, new in zip(op.results, results, strict=True):
-                    new.set_type(old.type)  # what it flows into may have been written for this type
-                    old.replace_all_uses_with(new)
+                replace_results(op, results)
                 op.operation.erase()
                 self.decomposed.append(Decomposed(name, "composite" if rewriting.composite else "rewritten"))
         return modified
@@ -103,14 +101,10 @@ class RewriteBeforeLowering:
         for function in functions(module).values():
             if function.is_external:
                 continue
-            changed = False
-            for op in nested_operations(function.entry_block):
+            for op in list(nested_operations(function.entry_block)):
                 name = op.name.removeprefix("tf.")
                 if op.name != name and name in _BEFORE_LOWERING:
-                    changed |= self._rewritten(op, name)
-            if changed:
-                update_function_type(function)
-                modified = True
+                    modified |= self._rewritten(op, name)
         return modified
 
     def _rewritten(self, op: ir.OpView, name: str) -> bool:
@@ -124,10 +118,7 @@ class RewriteBeforeLowering:
             except NotDecomposed:  # what was built so far is dead, and the engine drops it
                 continue
             results: Sequence[ir.Value] = [answer] if isinstance(answer, ir.Value) else answer
-            for old, new in zip(op.results, results, strict=True):
-                if any(use.owner.name == "func.return" for use in old.uses):
-                    new.set_type(old.type)  # callers, or the turns of a loop, count on it
-                old.replace_all_uses_with(new)
+            replace_results(op, results)
             op.operation.erase()
             self.decomposed.append(Decomposed(name, "rewritten"))
             return True

@@ -20,7 +20,7 @@ from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import attributes_of, functions, operations
 from litefuse.passes.custom_ops import is_option, left_over, tensorflow_name, tensorflow_op
 
-__all__ = ["Rewriting", "Rewritings", "constant_operands", "spliced", "tensorflow_op_of"]
+__all__ = ["Rewriting", "Rewritings", "constant_operands", "replace_results", "spliced", "tensorflow_op_of"]
 
 _CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tf.Const"})
 # Values that decide shapes are small; a weight stays an operand.
@@ -109,9 +109,7 @@ class Rewritings:
                 raise NotDecomposed(
                     f"its rewriting needs {tensorflow_name(left) or left.name}({kinds}), which LiteRT lacks"
                 )
-            for old, new in zip(left.results, spliced(left, rewriting.function), strict=True):
-                new.set_type(old.type)
-                old.replace_all_uses_with(new)
+            replace_results(left, spliced(left, rewriting.function))
             left.operation.erase()
         return module
 
@@ -143,6 +141,15 @@ def spliced(op: ir.OpView, function: func.FuncOp) -> list[ir.Value]:
             copy.operands[index] = copies[value]
         copies.update(zip(inner.results, copy.results, strict=True))
     raise AssertionError("a function ends in a return")
+
+
+def replace_results(op: ir.OpView, values: Sequence[ir.Value]) -> None:
+    """Puts values in the place of an op's results."""
+    for old, new in zip(op.results, values, strict=True):
+        owner = new.owner
+        if not isinstance(owner, ir.Block) and owner.name not in _CONSTANTS:
+            new.set_type(old.type)  # what it flows into may have been written for this type
+        old.replace_all_uses_with(new)
 
 
 def _built(op: ir.OpView, name: str, decomposition: Decomposition) -> ir.Module:

@@ -60,7 +60,7 @@ _NUMBER_UNARY = {
     "Neg": ("int8", "int16", "int32", "int64"),
     "OnesLike": ("int32", "int64", "uint8", "bool"),
     "Relu": ("int8", "int32"),
-    "Round": ("int32",),
+    "Round": (),
     "Sign": ("int8", "int16", "int32", "int64"),
     "Square": ("int32", "int64"),
     "ZerosLike": ("int32", "int64", "uint8", "bool"),

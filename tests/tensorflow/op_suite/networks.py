@@ -203,8 +203,8 @@ def _images() -> list[Case]:
     ]
     quantized = Tensor(F32, (None, 6), floats(-8, 8))
     cases += [
-        Case("FakeQuantWithMinMaxArgs", [quantized], {"min": -4.0, "max": 4.0}),
-        Case("FakeQuantWithMinMaxVars", [quantized, scalar(-4, F32), scalar(4, F32)], {"num_bits": 8}),
+        Case("FakeQuantWithMinMaxArgs", [quantized], {"min": -4.0, "max": 5.0}),
+        Case("FakeQuantWithMinMaxVars", [quantized, scalar(-4, F32), scalar(5, F32)], {"num_bits": 8}),
         Case(
             "QuantizeAndDequantizeV2",
             [quantized, scalar(-4, F32), scalar(4, F32)],
