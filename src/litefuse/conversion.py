@@ -23,7 +23,7 @@ from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.check_constants import CheckConstants
 from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
-from litefuse.passes.decompose_ops import Decomposed, DecomposeOps
+from litefuse.passes.decompose_ops import Decomposed, DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
@@ -120,8 +120,9 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     state = [InitializeVariables(values, initializers), InitializeTables(imported.tables, initializers)]
     run_passes(module, [*state, LowerEnsureShape()], steps.begin)
     _inline_and_fold(module, steps)
+    decomposed: list[Decomposed] = []
     loops = [LowerTensorLists(), RefineCallTypes(), InferShapes(), HoistProjections()]
-    run_passes(module, [*loops, KeepZeroFactors()], steps.begin)
+    run_passes(module, [*loops, KeepZeroFactors(), RewriteBeforeLowering(decomposed)], steps.begin)
     run_mlir_passes(module, "cse", "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:
@@ -129,7 +130,6 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
 
     steps.begin("lower")
     lower(module)
-    decomposed: list[Decomposed] = []
     emitted: list[CustomOpForm] = []
     finishing = [
         EmitCompositeOps(),

@@ -128,6 +128,11 @@ class TensorFlow:
         """
         return self.call(saved_models.stock_convert, str(path), options)
 
+    @property
+    def died(self) -> bool:
+        """Whether the process was started and is no more."""
+        return self._process is not None and self._process.poll() is not None
+
     def close(self) -> None:
         """End the process."""
         self._connection.close()

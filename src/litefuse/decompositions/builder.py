@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.decompositions.decomposition import NotDecomposed
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import mlir_attribute
 from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
@@ -38,12 +39,35 @@ class Builder:
         self, name: str, operands: Sequence[ir.Value], shape: Sequence[int | None], dtype: str, **attributes: Any
     ) -> ir.Value:
         """An op with one result, its type given."""
-        return ir.Operation.create(
+        (result,) = self.ops(name, operands, [(shape, dtype)], **attributes)
+        return result
+
+    def ops(
+        self,
+        name: str,
+        operands: Sequence[ir.Value],
+        results: Sequence[tuple[Sequence[int | None] | None, str]],
+        **attributes: Any,
+    ) -> list[ir.Value]:
+        """An op with any number of results, their shapes and dtypes given.
+
+        Raises:
+            NotDecomposed: A shape is None, for an unknown rank.
+        """
+        if any(shape is None for shape, _ in results):
+            raise NotDecomposed("a result is of unknown rank")
+        kinds = [ranked_tensor_type(TensorType(dtype, tuple(shape or ()))) for shape, dtype in results]
+        created = ir.Operation.create(
             f"tf.{name}",
-            results=[ranked_tensor_type(TensorType(dtype, tuple(shape)))],
+            results=kinds,
             operands=operands,
             attributes={key: mlir_attribute(value) for key, value in attributes.items()},
-        ).result
+        )
+        return list(created.results)
+
+    def is_type(self, value: Any) -> bool:
+        """Whether an attribute's value is a dtype, which the types of operands and results say already."""
+        return isinstance(value, ir.TypeAttr)
 
     # Values and sizes.
 

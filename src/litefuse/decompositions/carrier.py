@@ -14,7 +14,8 @@ __all__ = ["carried", "delivered"]
 
 # LiteRT's slices, concatenations and paddings all take float32, int32, int64 and uint8.
 _TAKEN = frozenset({"float32", "int32", "int64", "uint8"})
-_SAME_BITS = {"float64": "int64", "uint64": "int64", "uint32": "int32"}
+_SAME_BITS = {"float64": "int64", "uint64": "int64", "uint32": "int32", "complex64": "int64"}
+_SAME_BITS_NARROW = {"float16": "int16", "bfloat16": "int16"}
 _SAME_NUMBERS = {"bool": "uint8", "int8": "int32", "int16": "int32"}
 
 
@@ -31,9 +32,13 @@ def carried(b: Builder, value: ir.Value) -> ir.Value:
         return b.bitcast(value, _SAME_BITS[dtype])
     if dtype in _SAME_NUMBERS:
         return b.cast(value, _SAME_NUMBERS[dtype])
+    if dtype in _SAME_BITS_NARROW:
+        return b.cast(b.bitcast(value, "int16"), "int32")
     raise NotDecomposed(f"LiteRT's ops that move elements do not take {dtype}")
 
 
 def delivered(b: Builder, value: ir.Value, dtype: str) -> ir.Value:
     """What ``carried`` made of elements of a dtype, as that dtype again."""
+    if dtype in _SAME_BITS_NARROW:
+        return b.bitcast(b.cast(value, "int16"), dtype)
     return b.cast(value, dtype) if dtype in _SAME_NUMBERS else b.bitcast(value, dtype)

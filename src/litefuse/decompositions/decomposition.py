@@ -98,6 +98,10 @@ class Decomposition:
     #: Whether a kernel of litefuse is faster: then the op becomes a composite, and this its decomposition.
     composite: ClassVar[bool] = False
 
+    def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
+        """Whether the op must be rewritten before the engine, which makes something wrong of this form, sees it."""
+        return False
+
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value | Sequence[ir.Value]:
         """Builds the op's results with ``b``.
 

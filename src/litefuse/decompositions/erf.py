@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
+from litefuse.decompositions.elementary import between, polynomial
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["Erf"]
+__all__ = ["Erf", "erf"]
 
 # erf(x) = x * p(x * x) / q(x * x) up to 4, from where on it is 1 in float32. The coefficients, by rising powers, are a
 # reweighted least-squares fit of this form to the function; in float32 the result is off by at most 4e-7.
@@ -31,15 +30,12 @@ class Erf(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
         op.require(0, "float32")
-        x = b.binary("Minimum", b.binary("Maximum", op.operands[0], -4.0), 4.0)
-        square = b.binary("Mul", x, x)
-        value = b.binary("RealDiv", b.binary("Mul", x, _polynomial(b, square, _P)), _polynomial(b, square, _Q))
-        return b.binary("Minimum", b.binary("Maximum", value, -1.0), 1.0)
+        return erf(b, op.operands[0])
 
 
-def _polynomial(b: Builder, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
-    highest, *others = reversed(coefficients)
-    value = b.binary("AddV2", b.binary("Mul", x, highest), others[0])
-    for coefficient in others[1:]:
-        value = b.binary("AddV2", b.binary("Mul", x, value), coefficient)
-    return value
+def erf(b: Builder, value: ir.Value) -> ir.Value:
+    """The error function."""
+    x = between(b, value, -4.0, 4.0)
+    square = b.binary("Mul", x, x)
+    quotient = b.binary("RealDiv", b.binary("Mul", x, polynomial(b, square, _P)), polynomial(b, square, _Q))
+    return between(b, quotient, -1.0, 1.0)

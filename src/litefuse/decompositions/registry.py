@@ -1,45 +1,160 @@
-"""Which decomposition is for which op."""
+"""Which decompositions are for which op."""
 
 from __future__ import annotations
 
+from litefuse.decompositions.batch_norm import FusedBatchNorm
+from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bincount import Bincount
+from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
+from litefuse.decompositions.colors import AdjustColors, AdjustContrast, ColorSpace
+from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexParts
 from litefuse.decompositions.crop_and_resize import CropAndResize
 from litefuse.decompositions.cross import Cross
 from litefuse.decompositions.cumprod import Cumprod
 from litefuse.decompositions.decomposition import Decomposition
+from litefuse.decompositions.diagonals import BandPart, Diagonal
+from litefuse.decompositions.dilation import Dilation, MaxPoolV2
+from litefuse.decompositions.division import Division, Quotient
+from litefuse.decompositions.einsum import Einsum, IntegerProduct
+from litefuse.decompositions.elementary import Expm1, Log1p
 from litefuse.decompositions.erf import Erf
+from litefuse.decompositions.error_functions import Erfc, Erfinv
 from litefuse.decompositions.extract_image_patches import ExtractImagePatches
+from litefuse.decompositions.fourier import FourierTransform
+from litefuse.decompositions.gamma import Gamma
+from litefuse.decompositions.gradients import Gradient
 from litefuse.decompositions.integer_sign import IntegerSign
 from litefuse.decompositions.linspace import LinSpace
+from litefuse.decompositions.losses import CrossEntropy, CumulativeLogsumexp, EuclideanNorm
 from litefuse.decompositions.max_pool_with_argmax import MaxPoolWithArgmax
+from litefuse.decompositions.moving import Carried, InvertPermutation, ManyDimensions, Pieces, Reverse
+from litefuse.decompositions.non_max_suppression import NonMaxSuppression
 from litefuse.decompositions.pool_3d import Pool3D
+from litefuse.decompositions.ranges import BroadcastGradientArgs, RaggedRange
+from litefuse.decompositions.resizing import ResizeByMatrix, ResizeIntegers
 from litefuse.decompositions.roll import Roll
+from litefuse.decompositions.searching import (
+    Bound,
+    DynamicPartition,
+    HistogramFixedWidth,
+    InTopK,
+    ListDiff,
+    NthElement,
+    UniqueCounts,
+)
+from litefuse.decompositions.segments import Segment, SparseSegment, TensorScatter, UnsortedSegment
+from litefuse.decompositions.simple import (
+    ApproximateEqual,
+    ArgExtreme,
+    Atan2,
+    Classification,
+    ClipByValue,
+    IntegerMean,
+    LegacyBlocks,
+    Like,
+    NextAfter,
+    ParallelConcat,
+    ShapeN,
+)
+from litefuse.decompositions.strided_slice import StridedSlice
+from litefuse.decompositions.strings import MovedStrings
 from litefuse.decompositions.tan import Tan
+from litefuse.decompositions.trigonometry import Hyperbolic, InverseHyperbolic, InverseTrigonometric
 from litefuse.decompositions.unravel_index import UnravelIndex
+from litefuse.decompositions.widened import Widened
 
-__all__ = ["DECOMPOSITIONS", "find_decomposition"]
+__all__ = ["DECOMPOSITIONS", "find_decompositions"]
 
 DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
+    AdjustColors,
+    AdjustContrast,
+    ApproximateEqual,
+    ArgExtreme,
+    Atan2,
+    BandPart,
+    Bessel,
     Bincount,
+    Bitwise,
+    Bound,
+    BroadcastGradientArgs,
+    Classification,
+    ClipByValue,
+    ColorSpace,
+    ComplexArithmetic,
+    ComplexParts,
     CropAndResize,
     Cross,
+    CrossEntropy,
     Cumprod,
+    CumulativeLogsumexp,
+    Diagonal,
+    Dilation,
+    Division,
+    DynamicPartition,
+    Einsum,
     Erf,
+    Erfc,
+    Erfinv,
+    EuclideanNorm,
+    Expm1,
     ExtractImagePatches,
+    FourierTransform,
+    FusedBatchNorm,
+    Gamma,
+    Gradient,
+    HistogramFixedWidth,
+    Hyperbolic,
+    InTopK,
+    IntegerMean,
+    IntegerProduct,
     IntegerSign,
+    InverseHyperbolic,
+    InverseTrigonometric,
+    InvertPermutation,
+    LegacyBlocks,
+    Like,
     LinSpace,
+    ListDiff,
+    Log1p,
+    ManyDimensions,
+    MaxPoolV2,
     MaxPoolWithArgmax,
+    MovedStrings,
+    NextAfter,
+    NonMaxSuppression,
+    NthElement,
+    ParallelConcat,
+    Pieces,
     Pool3D,
+    PopulationCount,
+    Quotient,
+    RaggedRange,
+    ResizeByMatrix,
+    ResizeIntegers,
+    Reverse,
     Roll,
+    Segment,
+    ShapeN,
+    Shift,
+    SparseSegment,
+    StridedSlice,
     Tan,
+    TensorScatter,
+    UniqueCounts,
     UnravelIndex,
+    UnsortedSegment,
+    # Last, because they work for any op.
+    Carried,
+    Widened,
 )
-"""One entry for each family of ops."""
+"""Every family of ops, in the order in which they are tried."""
 
-_BY_NAME = {name: decomposition for decomposition in DECOMPOSITIONS for name in decomposition.names}
+_BY_NAME: dict[str, tuple[Decomposition, ...]] = {
+    name: tuple(decomposition() for decomposition in DECOMPOSITIONS if name in decomposition.names)
+    for name in {name for decomposition in DECOMPOSITIONS for name in decomposition.names}
+}
 
 
-def find_decomposition(name: str) -> Decomposition | None:
-    """The decomposition of a TensorFlow op; None when there is none."""
-    decomposition = _BY_NAME.get(name)
-    return None if decomposition is None else decomposition()
+def find_decompositions(name: str) -> tuple[Decomposition, ...]:
+    """The decompositions of a TensorFlow op, in the order in which they are to be tried."""
+    return _BY_NAME.get(name, ())

@@ -1,0 +1,88 @@
+"""Exponentials and logarithms near their zeros, and formulas that other rewritings share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder
+    from litefuse.engine.mlir import ir
+
+__all__ = ["Expm1", "Log1p", "between", "expm1", "log1p", "polynomial", "where_finite"]
+
+_LARGEST = 3.4028234e38
+
+
+class Expm1(Decomposition):
+    """``exp(x) - 1``: its Taylor series up to a half, where the difference cancels digits.
+
+    The engine writes the difference everywhere, whose relative error near 0 has no bound. Here it is below 1e-6.
+    """
+
+    names = ("Expm1",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
+        return True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        return expm1(b, op.operands[0])
+
+
+class Log1p(Decomposition):
+    """``log(1 + x)``, corrected by what is lost when ``1 + x`` is rounded.
+
+    The engine writes the plain formula, whose relative error near 0 has no bound. Here it is below 1e-6.
+    Source: Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1.
+    """
+
+    names = ("Log1p",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
+        return True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        return log1p(b, op.operands[0])
+
+
+def expm1(b: Builder, x: ir.Value) -> ir.Value:
+    """``exp(x) - 1`` to float32 precision."""
+    small = between(b, x, -0.5, 0.5)
+    series = b.binary("Mul", small, polynomial(b, small, [1 / n for n in (1, 2, 6, 24, 120, 720, 5040, 40320)]))
+    near = b.compare("LessEqual", b.unary("Abs", x), 0.5)
+    return b.select(near, series, b.binary("Sub", b.unary("Exp", x), 1.0))
+
+
+def log1p(b: Builder, x: ir.Value) -> ir.Value:
+    """``log(1 + x)`` to float32 precision, from -1, where it is minus infinity, to infinity."""
+    # log(1 + x) = 2 artanh(s) = 2 (s + s^3 / 3 + s^5 / 5 ...) with s = x / (2 + x)
+    small = between(b, x, -0.3, 0.4)
+    s = b.binary("RealDiv", small, b.binary("AddV2", small, 2.0))
+    series = b.binary("Mul", s, polynomial(b, b.binary("Mul", s, s), [2 / n for n in (1, 3, 5, 7, 9, 11)]))
+    near = b.compare("Equal", small, x)
+    return b.select(near, series, b.unary("Log", b.binary("AddV2", x, 1.0)))
+
+
+def polynomial(b: Builder, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
+    """A polynomial by Horner's rule, its coefficients by rising powers; at least two."""
+    highest, *others = reversed(coefficients)
+    value = b.binary("AddV2", b.binary("Mul", x, highest), others[0])
+    for coefficient in others[1:]:
+        value = b.binary("AddV2", b.binary("Mul", x, value), coefficient)
+    return value
+
+
+def between(b: Builder, x: ir.Value, low: float, high: float) -> ir.Value:
+    """The value, moved into an interval."""
+    return b.binary("Minimum", b.binary("Maximum", x, low), high)
+
+
+def where_finite(b: Builder, x: ir.Value) -> ir.Value:
+    """Whether elements are neither infinite nor NaN."""
+    return b.compare("LessEqual", b.unary("Abs", x), _LARGEST)

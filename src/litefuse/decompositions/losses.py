@@ -1,0 +1,99 @@
+"""Cross entropies with their gradients, norms, and running logarithms of sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from litefuse.decompositions.along_axis import around_axis
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.elementary import log1p
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder
+    from litefuse.engine.mlir import ir
+
+__all__ = ["CrossEntropy", "CumulativeLogsumexp", "EuclideanNorm"]
+
+_MINUS_INFINITY = int(np.float32(-np.inf).view(np.int32))
+
+
+class CrossEntropy(Decomposition):
+    """``-sum(labels * log_softmax(x))`` and ``softmax(x) - labels``.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits.
+    """
+
+    names = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        op.shape(0, 2)
+        op.require(0, "float32")
+        logits, labels = op.operands
+        if op.name.startswith("Sparse"):
+            classes = b.range(b.size(logits, 1))
+            chosen = b.compare("Equal", b.expand(b.cast(labels, "int32"), 1), classes)
+            labels = b.cast(chosen, "float32")
+        else:
+            op.shape(1, 2)
+        entropy = b.unary("Neg", b.reduce("Sum", b.binary("Mul", labels, b.unary("LogSoftmax", logits)), 1))
+        return entropy, b.binary("Sub", b.unary("Softmax", logits), labels)
+
+
+class CumulativeLogsumexp(Decomposition):
+    """``log(exp(a) + exp(b))`` of the last 1, 2, 4, 8 ... elements, each from two of the step before.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/math/cumulative_logsumexp.
+    """
+
+    names = ("CumulativeLogsumexp",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape = op.shape(0)
+        op.require(0, "float32")
+        axis = op.axis(1, len(shape))
+        size = shape[axis]
+        if size is None:
+            raise NotDecomposed(f"the size of dimension {axis} is unknown")
+        values, sizes = around_axis(b, op.operands[0], axis)
+        reverse = bool(op.attributes.get("reverse", False))
+        values = _reversed(b, values) if reverse else values
+        if op.attributes.get("exclusive", False) and size:
+            before, _, after = b.sizes(values)
+            # The engine makes finite numbers of infinite constants, not of their bits.
+            nothing = b.bitcast(b.fill([before, 1, after], _MINUS_INFINITY, "int32"), "float32")
+            values = b.slice(b.concat([nothing, values], 1), 1, 0, size)
+        reach = 1
+        while reach < size:
+            later, earlier = b.slice(values, 1, reach, None), b.slice(values, 1, 0, size - reach)
+            values = b.concat([b.slice(values, 1, 0, reach), _log_sum(b, later, earlier)], 1)
+            reach *= 2
+        values = _reversed(b, values) if reverse else values
+        return b.reshape(values, sizes)
+
+
+class EuclideanNorm(Decomposition):
+    """The root of the sum of squares."""
+
+    names = ("EuclideanNorm",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        squares = b.unary("Square", op.operands[0])
+        keep = bool(op.attributes.get("keep_dims", False))
+        total = b.op("Sum", [squares, op.operands[1]], op.results[0].shape or (), "float32", keep_dims=keep)
+        return b.unary("Sqrt", total)
+
+
+def _log_sum(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
+    larger, smaller = b.binary("Maximum", x, y), b.binary("Minimum", x, y)
+    # Two empty sums are no difference of infinities.
+    difference = b.select(b.compare("Equal", larger, smaller), 0.0, b.binary("Sub", smaller, larger))
+    return b.binary("AddV2", larger, log1p(b, b.unary("Exp", difference)))
+
+
+def _reversed(b: Builder, value: ir.Value) -> ir.Value:
+    return b.op("ReverseV2", [value, b.constant([1], "int32")], b.shape(value), b.dtype(value))

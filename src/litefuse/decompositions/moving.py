@@ -1,0 +1,131 @@
+"""Ops that move elements, of dtypes that LiteRT's do not take: carried in others of the same bits or numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.along_axis import around_axis
+from litefuse.decompositions.carrier import carried, delivered
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder
+    from litefuse.engine.mlir import ir
+
+__all__ = ["Carried", "InvertPermutation", "ManyDimensions", "Pieces", "Reverse"]
+
+
+class Carried(Decomposition):
+    """The op of other elements that stand for them: bits or numbers, and back."""
+
+    names = (
+        *("BatchToSpaceND", "BroadcastTo", "ConcatV2", "DepthToSpace", "ExpandDims", "Fill", "GatherNd", "GatherV2"),
+        *("MirrorPad", "Pack", "Pad", "PadV2", "Reshape", "ReverseSequence", "ReverseV2", "ScatterNd", "Select"),
+        *("SelectV2", "Slice", "SpaceToBatchND", "SpaceToDepth", "Squeeze", "TensorScatterUpdate", "Tile"),
+        *("Transpose", "MatrixDiag", "Unpack", "ZerosLike"),
+    )
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        if op.name == "MirrorPad":
+            raise NotDecomposed("LiteRT's MirrorPad takes few dtypes")
+        dtype = op.results[0].dtype
+        pairs = list(zip(op.operands, op.types, strict=True))
+        moved = [carried(b, value) if each.dtype == dtype else value for value, each in pairs]
+        alike = [b.dtype(value) for value, (_, each) in zip(moved, pairs, strict=True) if each.dtype == dtype]
+        carrier = alike[0] if alike else dtype
+        if carrier == dtype:
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {dtype} in this form")
+        attributes = {key: value for key, value in op.attributes.items() if not b.is_type(value)}
+        results = b.ops(op.name, moved, [(each.shape, carrier) for each in op.results], **attributes)
+        return [delivered(b, value, dtype) for value in results]
+
+
+class Pieces(Decomposition):
+    """Slices along the axis.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/split, unstack.
+    """
+
+    names = ("Split", "SplitV", "Unpack")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        operand = 1 if op.name == "Split" else 0
+        rank = len(op.shape(operand))
+        dtype = op.types[operand].dtype
+        if op.name == "Unpack":
+            axis = int(op.attributes.get("axis", 0)) % rank
+        else:
+            axis = op.axis(0 if op.name == "Split" else 2, rank)
+        size = op.shape(operand)[axis]
+        if size is None:
+            raise NotDecomposed("the size of the dimension that is split is unknown")
+        count = len(op.results)
+        lengths = [size // count] * count
+        if op.name == "SplitV":
+            lengths = op.constant(1).reshape(-1).tolist()
+            lengths = [size - sum(lengths) - 1 if length == -1 else length for length in lengths]
+        rows, sizes = around_axis(b, carried(b, op.operands[operand]), axis)
+        pieces: list[ir.Value] = []
+        begin = 0
+        for length in lengths:
+            piece = b.slice(rows, 1, begin, begin + length)
+            inner = [] if op.name == "Unpack" else [length]
+            pieces.append(delivered(b, b.reshape(piece, [*sizes[:axis], *inner, *sizes[axis + 1 :]]), dtype))
+            begin += length
+        return pieces
+
+
+class ManyDimensions(Decomposition):
+    """Paddings and slices of more dimensions than LiteRT's take, one dimension after the other."""
+
+    names = ("Pad", "PadV2", "Slice")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        value = carried(b, op.operands[0])
+        dtype = op.types[0].dtype
+        first = op.constant(1)
+        if op.name == "Slice":
+            lengths = op.constant(2).reshape(-1).tolist()
+            for axis, (begin, length) in enumerate(zip(first.reshape(-1).tolist(), lengths, strict=True)):
+                rows, sizes = around_axis(b, value, axis)
+                taken = b.slice(rows, 1, begin, None if length == -1 else begin + length)
+                value = b.reshape(taken, [*sizes[:axis], b.size(taken, 1), *sizes[axis + 1 :]])
+            return delivered(b, value, dtype)
+        fill = op.constant(2).reshape(-1)[0].item() if op.name == "PadV2" else 0
+        for axis, (before, after) in enumerate(first.reshape(rank, 2).tolist()):
+            rows, sizes = around_axis(b, value, axis)
+            padded = b.pad(rows, [(0, 0), (before, after), (0, 0)], fill)
+            value = b.reshape(padded, [*sizes[:axis], b.size(padded, 1), *sizes[axis + 1 :]])
+        return delivered(b, value, dtype)
+
+
+class InvertPermutation(Decomposition):
+    """Position i scattered to the place that the i-th number says.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/math/invert_permutation.
+    """
+
+    names = ("InvertPermutation",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape = op.shape(0, 1)
+        op.require(0, "int32", "int64")
+        numbers = b.cast(op.operands[0], "int32")
+        count = b.size(numbers, 0)
+        scattered = b.op("ScatterNd", [b.expand(numbers, 1), b.range(count), b.vector([count])], shape, "int32")
+        return b.cast(scattered, op.types[0].dtype)
+
+
+class Reverse(Decomposition):
+    """``ReverseV2`` along the axes that are marked."""
+
+    names = ("Reverse",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape = op.shape(0)
+        axes = [axis for axis, marked in enumerate(op.constant(1).reshape(-1).tolist()) if marked]
+        if not axes:
+            return op.operands[0]
+        return b.op("ReverseV2", [op.operands[0], b.constant(axes, "int32")], shape, op.types[0].dtype)

@@ -1,0 +1,96 @@
+"""Inverse trigonometric and hyperbolic functions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
+from litefuse.decompositions.elementary import between, log1p, polynomial
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder
+    from litefuse.engine.mlir import ir
+
+__all__ = ["Hyperbolic", "InverseHyperbolic", "InverseTrigonometric"]
+
+# From here on, the 1 in x^2 + 1 and x^2 - 1 is lost in rounding.
+_LARGE = 1e4
+
+
+class InverseTrigonometric(Decomposition):
+    """The angle of the point with this sine, cosine or tangent: ATAN2 of it and of the other side.
+
+    The other side of the sine ``x`` is ``sqrt((1 - x) (1 + x))``, which is NaN where there is no such angle. The
+    relative error is below 1e-6.
+    """
+
+    names = ("Acos", "Asin", "Atan")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        (x,) = op.operands
+        if op.name == "Atan":
+            return b.binary("Atan2", x, b.op("OnesLike", [x], b.shape(x), b.dtype(x)))
+        other = b.unary("Sqrt", b.binary("Mul", b.binary("Sub", 1.0, x), b.binary("AddV2", x, 1.0)))
+        return b.binary("Atan2", x, other) if op.name == "Asin" else b.binary("Atan2", other, x)
+
+
+class Hyperbolic(Decomposition):
+    """``(exp(x) - exp(-x)) / 2`` and ``(exp(x) + exp(-x)) / 2``; the first by its Taylor series up to 1.
+
+    ``exp(x) / 2`` is made of two halves of x, since ``exp(x)`` overflows earlier. The relative error is below 1e-6.
+    """
+
+    names = ("Cosh", "Sinh")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        (x,) = op.operands
+        size = b.unary("Abs", x)
+        root = b.unary("Exp", b.binary("Mul", size, 0.5))
+        rising = b.binary("Mul", b.binary("Mul", root, 0.5), root)
+        falling = b.binary("Mul", b.unary("Exp", b.unary("Neg", size)), 0.5)
+        if op.name == "Cosh":
+            return b.binary("AddV2", rising, falling)
+        small = between(b, x, -1.0, 1.0)
+        coefficients = [1 / math.factorial(n) for n in (1, 3, 5, 7, 9)]
+        series = b.binary("Mul", small, polynomial(b, b.binary("Mul", small, small), coefficients))
+        far = b.binary("Mul", b.unary("Sign", x), b.binary("Sub", rising, falling))
+        return b.select(b.compare("LessEqual", size, 1.0), series, far)
+
+
+class InverseHyperbolic(Decomposition):
+    """Logarithms of one plus something small, so that nothing cancels; the relative error is below 2e-6::
+
+    asinh(x) = sign(x) log1p(a + a^2 / (1 + sqrt(a^2 + 1))), a = |x|
+    acosh(x) = log1p(t + sqrt(t (t + 2))),                   t = x - 1
+    atanh(x) = sign(x) log1p(2 a / (1 - a)) / 2,             a = |x|
+    """
+
+    names = ("Acosh", "Asinh", "Atanh")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        (x,) = op.operands
+        size = b.unary("Abs", x)
+        if op.name == "Atanh":
+            inner = b.binary("RealDiv", b.binary("Mul", size, 2.0), b.binary("Sub", 1.0, size))
+            return b.binary("Mul", b.binary("Mul", b.unary("Sign", x), 0.5), log1p(b, inner))
+        if op.name == "Acosh":
+            t = b.binary("Sub", b.binary("Minimum", x, _LARGE), 1.0)
+            # Two roots, so that the result is NaN below -1 as well.
+            root = b.binary("Mul", b.unary("Sqrt", t), b.unary("Sqrt", b.binary("AddV2", t, 2.0)))
+            return self._large(b, x, log1p(b, b.binary("AddV2", t, root)))
+        a = b.binary("Minimum", size, _LARGE)
+        square = b.binary("Mul", a, a)
+        root = b.unary("Sqrt", b.binary("AddV2", square, 1.0))
+        inner = b.binary("AddV2", a, b.binary("RealDiv", square, b.binary("AddV2", root, 1.0)))
+        return b.binary("Mul", b.unary("Sign", x), self._large(b, size, log1p(b, inner)))
+
+    def _large(self, b: Builder, x: ir.Value, value: ir.Value) -> ir.Value:
+        logarithm = b.binary("AddV2", b.unary("Log", x), math.log(2))
+        return b.select(b.compare("Greater", x, _LARGE), logarithm, value)

@@ -1,0 +1,197 @@
+"""One op's rewriting, built and lowered in a module of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.decompositions.builder import Builder
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.registry import find_decompositions
+from litefuse.engine.lowering import lower
+from litefuse.engine.mlir import func, ir
+from litefuse.errors import LoweringError
+from litefuse.fusions.annotation import attribute_value
+from litefuse.fusions.composite import tensor_type_of
+from litefuse.passes.call_graph import attributes_of, functions, operations
+from litefuse.passes.custom_ops import is_option, left_over, tensorflow_name, tensorflow_op
+
+__all__ = ["Rewriting", "Rewritings", "constant_operands", "replace_results", "spliced", "tensorflow_op_of"]
+
+_CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tf.Const"})
+# Values that decide shapes are small; a weight stays an operand.
+_MAX_ELEMENTS = 1024
+# A rewriting may need ops that are rewritten in turn.
+_MAX_DEPTH = 4
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """What computes an op's results from its operands in builtin ops.
+
+    Attributes:
+        module: The module that holds it; it must live as long as the function is used.
+        function: Its only function.
+        composite: Whether it is to be the decomposition of a composite.
+        key: Ops of one key have the same rewriting.
+    """
+
+    module: ir.Module
+    function: func.FuncOp
+    composite: bool
+    key: object
+
+
+class Rewritings:
+    """The rewritings of a module's ops: ops that are alike share one."""
+
+    def __init__(self) -> None:
+        self._known: dict[object, Rewriting | NotDecomposed] = {}
+
+    def find(self, op: ir.OpView, depth: int = 0) -> Rewriting | None:
+        """The rewriting of an op; None when there is none of any op of its name.
+
+        Args:
+            op: The op.
+            depth: In how many rewritings it stands already.
+
+        Raises:
+            NotDecomposed: There is none of this form.
+        """
+        name = tensorflow_name(op)
+        decompositions = () if name is None else find_decompositions(name)
+        if name is None or not decompositions:
+            return None
+        key = _key(op, name)
+        if key not in self._known:
+            self._known[key] = self._first(op, name, decompositions, depth, key)
+        known = self._known[key]
+        if isinstance(known, NotDecomposed):
+            raise known
+        return known
+
+    def _first(
+        self, op: ir.OpView, name: str, decompositions: Sequence[Decomposition], depth: int, key: object
+    ) -> Rewriting | NotDecomposed:
+        reasons: list[NotDecomposed] = []
+        for decomposition in decompositions:
+            try:
+                module = self._lowered(op, name, decomposition, depth)
+            except NotDecomposed as reason:
+                reasons.append(reason)
+                continue
+            (function,) = functions(module).values()
+            return Rewriting(module, function, decomposition.composite, key)
+        return reasons[0]
+
+    def _lowered(self, op: ir.OpView, name: str, decomposition: Decomposition, depth: int) -> ir.Module:
+        """A module whose one function computes the op's results from its operands in builtin ops.
+
+        Raises:
+            NotDecomposed: There is none.
+        """
+        if depth == _MAX_DEPTH:
+            raise NotDecomposed(f"its rewriting needs {name} again")
+        module = _built(op, name, decomposition)
+        try:
+            lower(module)
+        except LoweringError as error:
+            raise NotDecomposed(error.message) from error
+        (lowered,) = functions(module).values()
+        for left in left_over(lowered):
+            rewriting = self.find(left, depth + 1)
+            if rewriting is None:
+                kinds = ", ".join(str(tensor_type_of(value)) for value in left.operands)
+                raise NotDecomposed(
+                    f"its rewriting needs {tensorflow_name(left) or left.name}({kinds}), which LiteRT lacks"
+                )
+            replace_results(left, spliced(left, rewriting.function))
+            left.operation.erase()
+        return module
+
+
+def tensorflow_op_of(op: ir.OpView, name: str, operands: Sequence[ir.Value]) -> TensorFlowOp:
+    """An op as decompositions see it, with operands in place of its own."""
+    attributes: Mapping[str, Any] = {
+        key: attribute_value(value) for key, value in attributes_of(tensorflow_op(op)).items() if is_option(key)
+    }
+    types = [tensor_type_of(value) for value in op.operands]
+    results = [tensor_type_of(result.type) for result in op.results]
+    return TensorFlowOp(name, attributes, operands, types, constant_operands(op), results)
+
+
+def constant_operands(op: ir.OpView) -> list[npt.NDArray[Any] | None]:
+    """The values of the operands that are small constants, None for the others."""
+    return [None if attribute is None else _array(attribute) for attribute in map(_constant, op.operands)]
+
+
+def spliced(op: ir.OpView, function: func.FuncOp) -> list[ir.Value]:
+    """Copies a function's body to the place of the op that it computes, and gives it the op's location."""
+    copies: dict[ir.Value, ir.Value] = dict(zip(function.entry_block.arguments, op.operands, strict=True))
+    for inner in operations(function):
+        if inner.name == "func.return":
+            return [copies[value] for value in inner.operands]
+        copy = inner.clone(ip=ir.InsertionPoint(op))
+        copy.operation.location = op.location
+        for index, value in enumerate(inner.operands):
+            copy.operands[index] = copies[value]
+        copies.update(zip(inner.results, copy.results, strict=True))
+    raise AssertionError("a function ends in a return")
+
+
+def replace_results(op: ir.OpView, values: Sequence[ir.Value]) -> None:
+    """Puts values in the place of an op's results."""
+    for old, new in zip(op.results, values, strict=True):
+        owner = new.owner
+        if not isinstance(owner, ir.Block) and owner.name not in _CONSTANTS:
+            new.set_type(old.type)  # what it flows into may have been written for this type
+        old.replace_all_uses_with(new)
+
+
+def _built(op: ir.OpView, name: str, decomposition: Decomposition) -> ir.Module:
+    module = ir.Module.create()
+    operands = list(op.operands)
+    kinds = [value.type for value in operands]
+    with ir.InsertionPoint(module.body), op.location:
+        function = func.FuncOp("decomposition", ir.FunctionType.get(kinds, []))
+    block = function.add_entry_block([op.location] * len(operands))
+    with ir.InsertionPoint(block), op.location:
+        b = Builder()
+        arguments = [
+            argument if value is None else b.constant(value, tensor_type_of(argument).dtype)
+            for argument, value in zip(block.arguments, constant_operands(op), strict=True)
+        ]
+        answer = decomposition.rewrite(tensorflow_op_of(op, name, arguments), b)
+        results: Sequence[ir.Value] = [answer] if isinstance(answer, ir.Value) else answer
+        func.ReturnOp(list(results))
+    function.attributes["function_type"] = ir.TypeAttr.get(
+        ir.FunctionType.get(kinds, [result.type for result in results])
+    )
+    return module
+
+
+def _key(op: ir.OpView, name: str) -> object:
+    attributes = frozenset((key, value) for key, value in attributes_of(tensorflow_op(op)).items() if is_option(key))
+    types = tuple(value.type for value in (*op.operands, *op.results))
+    return name, attributes, types, tuple(map(_constant, op.operands)), len(op.results)
+
+
+def _constant(value: ir.Value) -> ir.DenseElementsAttr | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in _CONSTANTS:
+        return None
+    attribute = owner.attributes["value"]
+    if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.type.has_static_shape:
+        return None
+    element = str(attribute.type.element_type)
+    if "complex" in element or element == "bf16" or np.prod(attribute.type.shape) > _MAX_ELEMENTS:
+        return None
+    return attribute
+
+
+def _array(attribute: ir.DenseElementsAttr) -> npt.NDArray[Any]:
+    return np.array(attribute).reshape(attribute.type.shape)

@@ -1,0 +1,253 @@
+"""Cases of reductions, products, convolutions, poolings, images and linear algebra."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.tensorflow.op_suite.arrays import i32, scalar
+from tests.tensorflow.op_suite.case import Array, Case, Tensor, floats, integers, one_of
+
+__all__ = ["CASES"]
+
+F32, I32, I64 = "float32", "int32", "int64"
+
+
+def weight(*shape: int) -> Array:
+    """A constant weight."""
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+def _reductions() -> list[Case]:
+    cases: list[Case] = []
+    for op in ("Sum", "Mean", "Prod", "Max", "Min"):
+        for keep in (False, True):
+            cases.append(Case(op, [Tensor(F32, (None, 3, 4)), i32(1, 2)], {"keep_dims": keep}))
+            cases.append(Case(op, [Tensor(F32, (None, 3, 4)), scalar(-1)], {"keep_dims": keep}))
+        cases += [Case(op, [Tensor(F32, (2, 3)), i32(0, 1)]), Case(op, [Tensor(F32, (None, 3)), i32([])])]
+        cases += [Case(op, [Tensor(F32, (2, 2, 3, 2, 2)), i32(1, 3)]), Case(op, [Tensor(F32, (None, 0)), scalar(1)])]
+        cases += [
+            Case(op, [Tensor(dtype, (None, 5)), scalar(1)])
+            for dtype in ("float16", "int8", "int16", I32, I64, "uint8")
+            if (op, dtype) not in (("Mean", "int8"), ("Mean", "int16"), ("Sum", "int8"), ("Sum", "int16"))
+        ]
+    for op in ("All", "Any"):
+        cases += [Case(op, [Tensor("bool", (None, 3, 2)), i32(1)], {"keep_dims": keep}) for keep in (False, True)]
+        cases += [Case(op, [Tensor("bool", (4, 3)), i32(0, 1)])]
+    cases += [Case("EuclideanNorm", [Tensor(F32, (None, 4)), scalar(1)]), Case("L2Loss", [Tensor(F32, (2, 3))])]
+    for op in ("Softmax", "LogSoftmax"):
+        cases += [Case(op, [Tensor(F32, shape)]) for shape in ((None, 5), (4,), (2, None, 3), (1, 2, 3, 2, 4))]
+    return cases
+
+
+def _products() -> list[Case]:
+    cases: list[Case] = []
+    for a in (False, True):
+        for b in (False, True):
+            left, right = ((4, None) if a else (None, 4)), ((3, 4) if b else (4, 3))
+            cases.append(Case("MatMul", [Tensor(F32, left), Tensor(F32, right)], {"transpose_a": a, "transpose_b": b}))
+            cases.append(Case("MatMul", [Tensor(F32, left), weight(*right)], {"transpose_a": a, "transpose_b": b}))
+            left, right = ((None, 4, 2) if a else (None, 2, 4)), ((3, 4) if b else (4, 3))
+            for op in ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"):
+                operands = [Tensor(F32, left), Tensor(F32, (None, *right))]
+                extra: dict[str, Any] = {"Tout": F32} if op == "BatchMatMulV3" else {}
+                cases.append(Case(op, list(operands), {"adj_x": a, "adj_y": b} | extra))
+    cases += [
+        Case("MatMul", [Tensor(I32, (None, 4)), Tensor(I32, (4, 3))]),
+        Case("MatMul", [Tensor("float16", (None, 4)), Tensor("float16", (4, 3))]),
+        Case("BatchMatMulV2", [Tensor(F32, (2, 1, 2, 4)), Tensor(F32, (3, 4, 2))]),
+        Case("BatchMatMulV2", [Tensor(F32, (None, 2, 4)), weight(4, 3)]),
+        Case("BatchMatMulV2", [Tensor(F32, (2, 1, 2, 2, 4)), Tensor(F32, (1, 2, 1, 4, 3))]),
+        Case("BatchMatMulV2", [Tensor(I32, (2, 2, 4)), Tensor(I32, (2, 4, 2))]),
+    ]
+    for equation, shapes in {
+        "ab,bc->ac": [(None, 4), (4, 3)],
+        "abc,cd->abd": [(None, 2, 4), (4, 3)],
+        "abc,cde->abde": [(None, 2, 4), (4, 3, 2)],
+        "bqhd,bkhd->bhqk": [(None, 3, 2, 4), (None, 5, 2, 4)],
+        "bhqk,bkhd->bqhd": [(None, 2, 3, 5), (None, 5, 2, 4)],
+        "abc->ca": [(2, 3, 4)],
+        "ab->ba": [(None, 3)],
+        "ab,ab->": [(2, 3), (2, 3)],
+        "a,b->ab": [(3,), (4,)],
+        "ii->i": [(3, 3)],
+        "...ab,...bc->...ac": [(2, 3, 4), (2, 4, 2)],
+    }.items():
+        cases.append(Case("Einsum", [[Tensor(F32, shape) for shape in shapes]], {"equation": equation}))
+    return cases
+
+
+def _convolutions() -> list[Case]:
+    image = Tensor(F32, (None, 7, 6, 4))
+    cases: list[Case] = []
+    for padding in ("SAME", "VALID"):
+        for stride, rate in ((1, 1), (2, 1), (1, 2)):
+            attributes = {"strides": [1, stride, stride, 1], "dilations": [1, rate, rate, 1], "padding": padding}
+            cases.append(Case("Conv2D", [image, weight(3, 2, 4, 5)], attributes))
+            if rate == 1:  # TensorFlow's kernels on CPUs know no others
+                cases.append(Case("DepthwiseConv2dNative", [image, weight(3, 3, 4, 2)], attributes))
+        strides = {"strides": [1, 2, 2, 1], "padding": padding}
+        # The size before a convolution of stride 2 that gives 7 by 6.
+        height, width = (14, 12) if padding == "SAME" else (15, 13)
+        sizes = i32(2, height, width, 5)
+        cases.append(Case("Conv2DBackpropInput", [sizes, weight(3, 3, 5, 4), Tensor(F32, (2, 7, 6, 4))], strides))
+        volume = {"strides": [1, 1, 2, 1, 1], "padding": padding}
+        cases.append(Case("Conv3D", [Tensor(F32, (None, 4, 5, 6, 2)), weight(2, 3, 2, 2, 3)], volume))
+        for op in ("MaxPool", "AvgPool"):
+            for size, stride in ((2, 2), (3, 1), (3, 2)):
+                attributes = {"ksize": [1, size, size, 1], "strides": [1, stride, stride, 1], "padding": padding}
+                cases.append(Case(op, [image], attributes))
+        for op in ("MaxPool3D", "AvgPool3D"):
+            attributes = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": padding}
+            cases.append(Case(op, [Tensor(F32, (None, 4, 5, 6, 2))], attributes))
+        pool = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": padding}
+        cases.append(Case("MaxPoolWithArgmax", [image], pool))
+        cases.append(Case("MaxPoolV2", [image, i32(1, 2, 2, 1), i32(1, 2, 2, 1)], {"padding": padding}))
+        dilation = {"strides": [1, 1, 1, 1], "rates": [1, 1, 1, 1], "padding": padding}
+        cases.append(Case("Dilation2D", [image, weight(2, 2, 4)], dilation))
+    one = {"strides": [1, 1, 1, 1], "padding": "VALID"}
+    explicit = {"strides": [1, 1, 1, 1], "padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 2, 0, 1, 0, 0]}
+    cases += [
+        Case("Conv2D", [image, Tensor(F32, (3, 2, 4, 5))], one),
+        Case("Conv2D", [image, weight(2, 2, 2, 6)], one),
+        Case("Conv2D", [Tensor(F32, (None, None, None, 3)), weight(2, 2, 3, 2)], one, open_sizes=(4, 6)),
+        Case("Conv2D", [image, weight(3, 3, 4, 2)], explicit),
+        Case("Conv3D", [Tensor(F32, (2, 4, 5, 6, 2)), weight(1, 1, 1, 2, 3)], {"strides": [1] * 5, "padding": "SAME"}),
+        Case(
+            "Conv3DBackpropInputV2",
+            [i32(2, 4, 6, 6, 3), weight(2, 2, 2, 3, 2), Tensor(F32, (2, 2, 3, 3, 2))],
+            {"strides": [1, 2, 2, 2, 1], "padding": "SAME"},
+        ),
+        Case("BiasAdd", [Tensor(F32, (None, 3)), weight(3)]),
+        Case("BiasAdd", [Tensor(F32, (None, 2, 2, 3)), Tensor(F32, (3,))]),
+        Case("BiasAdd", [Tensor(F32, (None, 3, 2, 2)), weight(3)], {"data_format": "NCHW"}),
+        Case("BiasAddV1", [Tensor(F32, (None, 3)), weight(3)]),
+        Case("BiasAddGrad", [Tensor(F32, (None, 2, 3))]),
+        Case("LRN", [image], {"depth_radius": 2, "bias": 1.0, "alpha": 0.5, "beta": 0.5}),
+    ]
+    variance = np.abs(weight(4)) + np.float32(0.5)
+    for op in ("FusedBatchNorm", "FusedBatchNormV3"):
+        attributes = {"is_training": False, "epsilon": 1e-3}
+        cases.append(Case(op, [image, weight(4), weight(4), weight(4), variance], attributes))
+    cases.append(Case("FusedBatchNormV3", [image, weight(4), weight(4), np.zeros(0, F32), np.zeros(0, F32)]))
+    grad = Tensor(F32, (2, 3, 3, 4))
+    pool = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
+    cases += [
+        Case("MaxPoolGrad", [Tensor(F32, (2, 6, 6, 4)), grad, grad], pool),
+        Case("AvgPoolGrad", [i32(2, 6, 6, 4), grad], pool),
+        Case("Conv2DBackpropFilter", [Tensor(F32, (2, 5, 5, 2)), i32(3, 3, 2, 4), grad], one),
+    ]
+    return cases
+
+
+def _images() -> list[Case]:
+    cases: list[Case] = []
+    forms = ((False, False), (True, False), (False, True))
+    for op in ("ResizeBilinear", "ResizeNearestNeighbor"):
+        for corners, centers in forms:
+            for size in ((8, 3), (5, 12)):
+                attributes = {"align_corners": corners, "half_pixel_centers": centers}
+                cases.append(Case(op, [Tensor(F32, (None, 4, 6, 2)), i32(*size)], attributes))
+        cases.append(Case(op, [Tensor("uint8", (None, 4, 6, 2)), i32(8, 12)], {"half_pixel_centers": False}))
+        cases.append(
+            Case(op, [Tensor(F32, (None, 4, 6, 2)), Tensor(I32, (2,), one_of(8))], {"half_pixel_centers": True})
+        )
+    cases += [
+        Case("ResizeBicubic", [Tensor(F32, (None, 4, 6, 2)), i32(8, 5)], {"half_pixel_centers": True}),
+        Case("ResizeArea", [Tensor(F32, (None, 4, 6, 2)), i32(2, 3)]),
+        Case(
+            "CropAndResize",
+            [
+                Tensor(F32, (2, 7, 8, 2)),
+                Tensor(F32, (None, 4), floats(0, 1)),
+                Tensor(I32, (None,), integers(0, 2)),
+                i32(3, 4),
+            ],
+        ),
+        Case("RGBToHSV", [Tensor(F32, (None, 4, 3), floats(0, 1))]),
+        Case("HSVToRGB", [Tensor(F32, (None, 4, 3), floats(0, 1))]),
+        Case("AdjustContrastv2", [Tensor(F32, (None, 4, 4, 3), floats(0, 1)), scalar(1.5, F32)]),
+        Case("AdjustSaturation", [Tensor(F32, (None, 4, 4, 3), floats(0, 1)), scalar(0.5, F32)]),
+        Case("AdjustHue", [Tensor(F32, (None, 4, 4, 3), floats(0, 1)), scalar(0.2, F32)]),
+    ]
+    corner: Any = lambda random, shape: np.sort(random.uniform(0, 1, (*shape[:-1], 2, 2)), -2).reshape(shape)  # noqa: E731
+    boxes, scores = Tensor(F32, (9, 4), corner), Tensor(F32, (9,), floats(0, 1))
+    cases += [
+        Case("NonMaxSuppression", [boxes, scores, scalar(4)], {"iou_threshold": 0.5}),
+        Case("NonMaxSuppressionV2", [boxes, scores, scalar(4), scalar(0.5, F32)]),
+        Case("NonMaxSuppressionV3", [boxes, scores, scalar(4), scalar(0.5, F32), scalar(0.2, F32)]),
+        Case(
+            "NonMaxSuppressionV4",
+            [boxes, scores, scalar(4), scalar(0.5, F32), scalar(0.2, F32)],
+            {"pad_to_max_output_size": True},
+        ),
+        Case(
+            "NonMaxSuppressionV4",
+            [boxes, scores, scalar(4), scalar(0.5, F32), scalar(0.2, F32)],
+            {"pad_to_max_output_size": False},
+        ),
+        Case(
+            "NonMaxSuppressionV5",
+            [boxes, scores, scalar(4), scalar(0.5, F32), scalar(0.2, F32), scalar(0.3, F32)],
+            {"pad_to_max_output_size": True},
+        ),
+        Case(
+            "CombinedNonMaxSuppression",
+            [
+                Tensor(F32, (1, 9, 1, 4), corner),
+                Tensor(F32, (1, 9, 2), floats(0, 1)),
+                *(scalar(3), scalar(4), scalar(0.5, F32), scalar(0.2, F32)),
+            ],
+        ),
+    ]
+    quantized = Tensor(F32, (None, 6), floats(-8, 8))
+    cases += [
+        Case("FakeQuantWithMinMaxArgs", [quantized], {"min": -4.0, "max": 5.0}),
+        Case("FakeQuantWithMinMaxVars", [quantized, scalar(-4, F32), scalar(5, F32)], {"num_bits": 8}),
+        Case(
+            "QuantizeAndDequantizeV2",
+            [quantized, scalar(-4, F32), scalar(4, F32)],
+            {"range_given": True, "num_bits": 8},
+        ),
+    ]
+    return cases
+
+
+def _losses_and_algebra() -> list[Case]:
+    def definite(random: np.random.Generator, shape: Any) -> Any:
+        root = random.standard_normal(shape)
+        return root @ np.swapaxes(root, -1, -2) + 3 * np.eye(shape[-1])
+
+    matrix, real = Tensor(F32, (None, 3, 3), definite), Tensor(F32, (None, 8))
+    z = Tensor("complex64", (None, 8))
+    probabilities: Any = lambda random, shape: random.dirichlet(np.ones(shape[-1]), shape[:-1])  # noqa: E731
+    cases = [
+        Case("SoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(F32, (None, 5), probabilities)]),
+        Case("SparseSoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(I32, (None,), integers(0, 5))]),
+        Case("SparseSoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(I64, (None,), integers(0, 5))]),
+        Case("Cholesky", [matrix]),
+        Case("MatrixInverse", [matrix]),
+        Case("MatrixDeterminant", [matrix]),
+        Case("MatrixSolve", [matrix, Tensor(F32, (None, 3, 2))]),
+        Case("MatrixTriangularSolve", [matrix, Tensor(F32, (None, 3, 2))], {"lower": True, "adjoint": False}),
+        Case("Cross", [Tensor(F32, (None, 3)), Tensor(F32, (None, 3))]),
+        Case("Cross", [Tensor(I32, (None, 2, 3)), Tensor(I32, (None, 2, 3))]),
+        Case("FFT", [z]),
+        Case("IFFT", [z]),
+        Case("FFT2D", [Tensor("complex64", (None, 4, 6))]),
+        Case("IFFT2D", [Tensor("complex64", (None, 4, 6))]),
+        Case("RFFT", [real, i32(8)]),
+        Case("RFFT", [real, i32(4)]),
+        Case("IRFFT", [Tensor("complex64", (None, 5)), i32(8)]),
+        Case("RFFT2D", [Tensor(F32, (None, 4, 8)), i32(4, 8)]),
+        Case("IRFFT2D", [Tensor("complex64", (None, 4, 5)), i32(4, 8)]),
+        Case("AsString", [Tensor(I32, (None,))]),
+        Case("StringJoin", [[Tensor("string", (None,)), Tensor("string", (None,))]], {"separator": "-"}),
+        Case("StringLength", [Tensor("string", (None,))]),
+    ]
+    return cases
+
+
+CASES: list[Case] = [*_reductions(), *_products(), *_convolutions(), *_images(), *_losses_and_algebra()]
+"""Every case."""
