@@ -27,7 +27,6 @@ from litefuse.passes.decompose_ops import Decomposed, DecomposeOps, RewriteBefor
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
-from litefuse.shapes import InferShapes
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
@@ -40,6 +39,7 @@ from litefuse.passes.zero_factors import KeepZeroFactors
 from litefuse.report import CompositeReport, LackingOpReport, Report
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import load
+from litefuse.shapes import InferShapes
 
 __all__ = ["run_conversion", "run_job"]
 
