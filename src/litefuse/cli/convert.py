@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
+from litefuse.frontends.keras_file import is_keras_file
 from litefuse.fusions.form import FORMS, RNN_FORMS, CompositeForm, RnnForm
 
 __all__ = ["OptionalValueCommand", "convert"]
@@ -27,7 +28,9 @@ class OptionalValueCommand(TyperCommand):
 
 
 def convert(
-    saved_model: Annotated[Path, typer.Argument(metavar="SAVED_MODEL", help="The folder of a SavedModel.")],
+    saved_model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="The folder of a SavedModel, or a .keras or .h5 file.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -35,7 +38,7 @@ def convert(
             "-o",
             metavar="FILE",
             help="The file to write, whole or not at all; a file that is there is replaced. "
-            "Default: the folder's name and .tflite, in the current folder.",
+            "Default: the model's name and .tflite, in the current folder.",
         ),
     ] = None,
     signature: Annotated[
@@ -113,7 +116,7 @@ def convert(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     timings: Annotated[bool, typer.Option("--timings", help="Print the time of every step.")] = False,
 ) -> None:
-    """Convert a SavedModel to LiteRT.
+    """Convert a SavedModel, or a file of Keras's, to LiteRT.
 
     Composites, which are functions annotated with experimental_implements, become fused ops; the report says which did
     and which did not, and why.
@@ -155,6 +158,8 @@ def convert(
 
 def _default_output(saved_model: Path) -> Path:
     name = saved_model.name or saved_model.absolute().name
+    if is_keras_file(saved_model):
+        name = saved_model.stem
     if name == "..":
         name = saved_model.resolve().name
     return Path(f"{name or 'model'}.tflite")

@@ -35,9 +35,7 @@ def function_source(model: object) -> Source | None:
     if isinstance(model, tf.types.experimental.ConcreteFunction):
         return Source(f"concrete function {_name(model)!r}", write=lambda folder: _write(model, folder))
     if is_polymorphic(model):
-        return Source(
-            f"tf.function {_name(model)!r}", write=lambda folder: _write(concrete_function(model, _name(model)), folder)
-        )
+        return Source(f"tf.function {_name(model)!r}", write=lambda folder: _write(concrete_function(model), folder))
     return None
 
 
@@ -52,7 +50,7 @@ def trace_count(function: Any) -> int:
     return 1 if function.input_signature is not None else len(_traces(function))
 
 
-def concrete_function(function: Any, name: str) -> Any:
+def concrete_function(function: Any, name: str = "the function") -> Any:
     """The concrete function that a ``tf.function`` stands for: that of its input signature, or its only trace.
 
     Args:
@@ -63,16 +61,16 @@ def concrete_function(function: Any, name: str) -> Any:
         LitefuseError: It cannot be traced, or it is not clear for which inputs.
     """
     if function.input_signature is not None:
-        with refused(f"the function {name!r} cannot be traced"), quiet_logging():
+        with refused(f"{name} cannot be traced"), quiet_logging():
             return function.get_concrete_function()
     traces = _traces(function)
     if len(traces) == 1:
         return traces[0]
     if not traces:
-        raise LitefuseError(f"the function {name!r} has no input signature and was never called", hint=_HOW)
+        raise LitefuseError(f"{name} has no input signature and was never called", hint=_HOW)
     listed = "\n".join(f"  {_signature(trace)}" for trace in traces)
     raise LitefuseError(
-        f"the function {name!r} has no input signature, and {len(traces)} traces:\n{listed}",
+        f"{name} has no input signature, and {len(traces)} traces:\n{listed}",
         hint=_HOW,
     )
 

@@ -9,9 +9,9 @@ from litefuse.engine.process import run_alone
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.frontends.source import Source
 
-__all__ = ["KERAS_SUFFIXES", "KerasFileJob", "is_keras_file", "keras_file_source"]
+__all__ = ["KerasFileJob", "is_keras_file", "keras_file_source"]
 
-KERAS_SUFFIXES = frozenset({".h5", ".hdf5", ".keras"})
+_SUFFIXES = frozenset({".h5", ".hdf5", ".keras"})
 _LOADER = "litefuse.frontends.keras_loader:write_saved_model_of"
 _ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
@@ -31,7 +31,7 @@ class KerasFileJob:
 
 def is_keras_file(path: Path) -> bool:
     """Whether a path is that of a Keras file, as its name tells."""
-    return path.suffix.lower() in KERAS_SUFFIXES and not path.is_dir()
+    return path.suffix.lower() in _SUFFIXES and not path.is_dir()
 
 
 def keras_file_source(path: Path) -> Source:

@@ -38,7 +38,8 @@ def keras_model_source(model: object) -> Source | None:
         name = describe_model(keras, model)
         if not isinstance(model, _class(keras, "Model")):
             raise LitefuseError(
-                f"{name} is a layer, not a model",
+                "this is a layer, not a model",
+                where=name,
                 hint=f"Make a model of it: {package}.Sequential([{package}.Input(shape), layer]).",
             )
         _check(keras, model, name)
@@ -74,7 +75,7 @@ def write_keras_model(keras: Any, model: Any, folder: Path) -> None:
     keywords = {"training": False} if not legacy or _takes_training(model) else {}
     # Keras 2 leaves the translation of Python's control flow in call() to tf.function; Keras 3 has none.
     call = tf.function(functools.partial(model.__call__, **keywords), autograph=legacy)
-    with refused(f"{model.name!r} cannot be called in a graph", hint=_WRAP), quiet_logging():
+    with refused("the model cannot be called in a graph", hint=_WRAP), quiet_logging():
         function = call.get_concrete_function(*args, **kwargs)
     write_saved_model({_KEY: with_flat_outputs(function)}, folder)
 
@@ -83,23 +84,26 @@ def _check(keras: Any, model: Any, name: str) -> None:
     backend = "tensorflow" if _is_keras_2(keras) else keras.config.backend()
     if backend != "tensorflow":
         raise LitefuseError(
-            f"{name} runs on Keras's backend {backend!r}: only on the backend 'tensorflow' it has a graph to convert",
+            f"the model runs on Keras's backend {backend!r}; only the backend 'tensorflow' has graphs to convert",
+            where=name,
             hint="Save it with model.save('model.keras') and convert that file: litefuse.convert('model.keras').",
         )
     if not model.built:
         raise LitefuseError(
-            f"{name} has not been built: the shapes of its inputs are not known",
+            "the model has not been built: the shapes of its inputs are not known",
+            where=name,
             hint=f"Begin a Sequential with {keras.__name__}.Input(shape); call any other model once, or build it: "
             "model.build((None, 4)).",
         )
     if not _is_graph(model):
         return
     if not model.inputs:
-        raise LitefuseError(f"{name} has no inputs", hint=_WRAP)
+        raise LitefuseError("the model has no inputs", where=name, hint=_WRAP)
     for tensor in model.inputs:
         if not _is_dense(tensor):
             raise LitefuseError(
-                f"{name} has the input {tensor.name!r}, which is sparse or ragged; LiteRT has dense tensors only",
+                f"the input {tensor.name!r} is sparse or ragged; LiteRT has dense tensors only",
+                where=name,
                 hint=_WRAP,
             )
 
@@ -107,7 +111,9 @@ def _check(keras: Any, model: Any, name: str) -> None:
 def _input_specs(tf: Any, keras: Any, model: Any) -> tuple[list[Any], dict[str, Any]]:
     """What a model is to be called with: structures of ``tf.TensorSpec``, by position and by keyword."""
     if _is_graph(model):
-        return [tf.nest.map_structure(functools.partial(_spec_of, tf), model.input)], {}
+        # A Sequential of Keras 3 has no ``input``; one of Keras 2 is a functional model.
+        structure = model.input if "Functional" in _kinds(model) else model.inputs[0]
+        return [tf.nest.map_structure(functools.partial(_spec_of, tf), structure)], {}
     # The shapes that the model was called with, or built for: the batch size among them was nobody's choice.
     args: list[Any]
     kwargs: dict[str, Any] = {}
@@ -118,7 +124,7 @@ def _input_specs(tf: Any, keras: Any, model: Any) -> tuple[list[Any], dict[str, 
         shapes: Mapping[str, Any] = built_for.get("shapes_dict", built_for)
         args = [_specs_of(tf, shape, model.input_dtype) for shape in shapes.values() if shape is not None]
     if not args and not kwargs:
-        raise LitefuseError(f"{model.name!r} keeps no record of the shapes of its inputs", hint=_WRAP)
+        raise LitefuseError("the model keeps no record of the shapes of its inputs", hint=_WRAP)
     return args, kwargs
 
 
@@ -138,8 +144,12 @@ def _specs_of(tf: Any, shapes: Any, dtype: Any) -> Any:
 
 def _is_graph(model: Any) -> bool:
     """Whether a model is made of layers, as a functional or a Sequential one is: then its inputs are its own."""
-    names = {each.__name__ for each in type(model).__mro__ if each.__module__.partition(".")[0] in _PACKAGES}
-    return bool(names & {"Functional", "Sequential"}) and getattr(model, "inputs", None) is not None
+    return bool(_kinds(model) & {"Functional", "Sequential"}) and getattr(model, "inputs", None) is not None
+
+
+def _kinds(model: Any) -> set[str]:
+    """The names of the classes of Keras's that a model is of."""
+    return {each.__name__ for each in type(model).__mro__ if each.__module__.partition(".")[0] in _PACKAGES}
 
 
 def _is_dense(tensor: Any) -> bool:

@@ -26,11 +26,11 @@ def module_source(model: object) -> Source | None:
         return None
     kind = "tf.Module" if isinstance(model, tf.Module) else "TensorFlow object"
     described = kind if type(model) is tf.Module else f"{type(model).__name__} ({kind})"
-    return Source(described, write=lambda folder: _write(model, described, folder))
+    return Source(described, write=lambda folder: _write(model, folder))
 
 
-def _write(module: Any, described: str, folder: Path) -> None:
-    signatures = _loaded_signatures(module) or _functions(module, described)
+def _write(module: Any, folder: Path) -> None:
+    signatures = _loaded_signatures(module) or _functions(module)
     write_saved_model({key: with_flat_outputs(function) for key, function in signatures.items()}, folder)
 
 
@@ -40,7 +40,7 @@ def _loaded_signatures(module: Any) -> dict[str, Any]:
     return dict(signatures) if isinstance(signatures, Mapping) else {}  # pyright: ignore[reportUnknownArgumentType]
 
 
-def _functions(module: Any, described: str) -> dict[str, Any]:
+def _functions(module: Any) -> dict[str, Any]:
     """The concrete function of each attribute that stands for one.
 
     Raises:
@@ -53,8 +53,11 @@ def _functions(module: Any, described: str) -> dict[str, Any]:
     }
     usable = {name: function for name, function in found.items() if trace_count(function) == 1}
     if not usable:
-        raise LitefuseError(f"the {described} has no function to convert{_why(found)}", hint=_hint(found))
-    return {_CALL_KEY if name == _CALL else name: concrete_function(usable[name], name) for name in usable}
+        raise LitefuseError(f"there is no function to convert{_why(found)}", hint=_hint(found))
+    return {
+        _CALL_KEY if name == _CALL else name: concrete_function(usable[name], f"the function {name!r}")
+        for name in usable
+    }
 
 
 def _why(found: Mapping[str, Any]) -> str:

@@ -118,7 +118,8 @@ def _refusal(model: object) -> LitefuseError:
         what = f"the Python function {model.__name__}"
         hint = "Make it a tf.function: tf.function(f, input_signature=[tf.TensorSpec([None, 4], tf.float32)])."
     else:
-        what = f"a {type(model).__name__}"
+        name = type(model).__name__
+        what = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
         packages = [each.__module__.partition(".")[0] for each in type(model).__mro__]
         hint = next((_HINTS[package] for package in packages if package in _HINTS), "")
         hint = hint or "For Keras, model.export(folder) writes a SavedModel; else tf.saved_model.save(module, folder)."

@@ -63,7 +63,8 @@ def _resources(tf: Any, functions: Iterable[Any]) -> list[Any]:
         return []
     owner: type = tf.saved_model.experimental.TrackableResource
     owners = [each for each in gc.get_objects() if owner in type(each).__mro__]
-    return [each for each in owners if id(each.resource_handle) in handles]
+    # Asking for ``resource_handle`` would create the resource of an object that has none yet.
+    return [each for each in owners if id(getattr(each, "_resource_handle", None)) in handles]
 
 
 @contextmanager
@@ -94,10 +95,10 @@ def describe_error(error: Exception) -> str:
 
 @contextmanager
 def quiet_logging() -> Generator[None]:
-    """Keeps what TensorFlow and Keras tell about the export, which nobody asked for, out of the log of this thread."""
+    """Keeps what TensorFlow tells about the export, other than warnings, out of the log of this thread."""
     thread = threading.get_ident()
     block: Callable[[logging.LogRecord], bool] = lambda record: (  # noqa: E731
-        record.thread != thread or record.levelno >= logging.ERROR
+        record.thread != thread or record.levelno >= logging.WARNING
     )
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     for logger in loggers:
