@@ -37,14 +37,15 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
     announce("read")
     where = str(job.file)
     version, config = (_read_archive if job.file.suffix.lower() == ".keras" else _read_hdf5)(job.file)
-    keras = _keras(version, where)
-    hint = _PASS.format(package=keras.__name__)
-    if _has_code(config):
+    package = _package(version)
+    hint = _PASS.format(package=package)
+    if _has_code(config):  # which Keras 2 would run, from an HDF5 file
         raise LitefuseError(
             "the file brings Python code along, for a lambda function in a layer, which is not run",
             where=where,
             hint=f"If you trust it: {hint}",
         )
+    keras = _import(package, where)
     try:
         model = keras.models.load_model(job.file, compile=False, safe_mode=True)
     except Exception as error:  # Keras raises whatever its readers and layers do
@@ -75,12 +76,14 @@ def _read_archive(path: Path) -> tuple[str, Any]:
 def _read_hdf5(path: Path) -> tuple[str, Any]:
     """Which Keras wrote an HDF5 file, and the model's configuration in it."""
     if importlib.util.find_spec("h5py") is None:
-        raise LitefuseError("reading HDF5 files takes Keras and h5py", where=str(path), hint=_INSTALL)
+        raise LitefuseError(
+            "reading the file takes Keras and TensorFlow, of which h5py cannot be found", where=str(path), hint=_INSTALL
+        )
     h5py: Any = importlib.import_module("h5py")
     try:
         with h5py.File(path, "r") as file:
             config: Any = file.attrs.get("model_config")
-            version: Any = file.attrs.get("keras_version", b"2")
+            version: Any = file.attrs.get("keras_version", "2.")
             if config is None:
                 raise LitefuseError(
                     "the file has no model's configuration: perhaps it holds weights alone",
@@ -98,18 +101,26 @@ def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _keras(version: str, where: str) -> Any:
-    """The package that reads a file of a version of Keras best, of those that are installed."""
-    names = ["tf_keras", "keras"] if version.startswith(("1.", "2")) else ["keras"]
-    name = next((each for each in names if importlib.util.find_spec(each) is not None), None)
-    if name is None or importlib.util.find_spec("tensorflow") is None:
-        raise LitefuseError("reading files of Keras's takes Keras and TensorFlow", where=where, hint=_INSTALL)
+def _package(version: str) -> str:
+    """The package that reads the files of a version of Keras best, of those that are installed."""
+    is_legacy = version.startswith(("1.", "2."))
+    return "tf_keras" if is_legacy and importlib.util.find_spec("tf_keras") is not None else "keras"
+
+
+def _import(package: str, where: str) -> Any:
+    missing = [name for name in (package, "tensorflow") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise LitefuseError(
+            f"reading the file takes Keras and TensorFlow, of which {' and '.join(missing)} cannot be found",
+            where=where,
+            hint=_INSTALL,
+        )
     try:
         importlib.import_module("tensorflow")
-        return importlib.import_module(name)
+        return importlib.import_module(package)
     except ImportError as error:
         raise LitefuseError(
-            f"{name} or TensorFlow cannot be imported: {describe_error(error)}", where=where, hint=_INSTALL
+            f"{package} or TensorFlow cannot be imported: {describe_error(error)}", where=where, hint=_INSTALL
         ) from error
 
 
