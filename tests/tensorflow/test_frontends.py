@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -19,6 +20,7 @@ from typer.testing import CliRunner
 import litefuse
 from litefuse.cli import app
 from litefuse.errors import LitefuseError
+from litefuse.frontends import source_of
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_loader import write_saved_model_of
 from tests.tensorflow.checking import difference, interpreter, normal, run_calls
@@ -103,18 +105,23 @@ def exported(tf: Any, model: Any) -> dict[str, Any]:
         except ValueError:  # of stateful layers and of nested outputs
             return {}
         signature = tf.saved_model.load(str(Path(folder, "model"))).signatures["serving_default"]
-        inputs: dict[str, Any] = signature.structured_input_signature[1]
-        outputs: dict[str, Any] = signature.structured_outputs
-        return {"inputs": sorted(inputs), "outputs": sorted(outputs)}
+        return {
+            "inputs": names_of(signature.structured_input_signature[1]),
+            "outputs": names_of(signature.structured_outputs),
+        }
+
+
+def names_of(tensors: Mapping[str, Any]) -> list[str]:
+    return sorted(tensors)
 
 
 def snapshot(tf: Any, model: Any) -> dict[str, Any]:
     """What a conversion must leave alone: weights, flags, attributes."""
     if not hasattr(model, "weights"):
-        return {"attributes": sorted(vars(model))} if isinstance(model, tf.Module) else {}
+        return {"attributes": sorted(model.__dict__)} if isinstance(model, tf.Module) else {}
     seen: dict[str, Any] = {}
     for layer in [model, *getattr(model, "layers", ())]:
-        seen[f"attributes of {layer.name}"] = sorted(vars(layer))
+        seen[f"attributes of {layer.name}"] = sorted(layer.__dict__)
         seen[f"trainable {layer.name}"] = layer.trainable
         seen[f"weights of {layer.name}"] = [np.asarray(weight).tolist() for weight in layer.weights]
     return seen
@@ -384,6 +391,38 @@ def test_an_annotated_function_is_fused(tensorflow: TensorFlow, call: bool) -> N
         inputs = [{**each, **table} for each in inputs]
     converted = check_there(tensorflow, annotated, call, inputs=inputs, require_fused=True)
     assert [each.fused_into for each in converted.report.composites] == ["EMBEDDING_LOOKUP"]
+
+
+def with_tables(tf: Any, kind: str) -> Any:
+    """A table that is an attribute of nothing, or that of a Keras layer."""
+    keras = keras_of(tf, "keras")
+    if kind == "keras":
+        layer = keras.layers.StringLookup(vocabulary=["a", "b"])
+        return keras.Sequential([keras.Input((1,), dtype="string", name="words"), layer])
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), 0)
+    shift = tf.Variable(0)
+    return tf.function(
+        lambda words: {"output_0": table.lookup(words) + shift},
+        input_signature=[tf.TensorSpec([None, 1], tf.string, name="words")],
+    )
+
+
+def look_up(tf: Any, kind: str) -> list[int]:
+    """What the SavedModel of a function that uses a table answers, when nothing else is left of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        write = source_of(with_tables(tf, kind)).write
+        assert write is not None
+        write(Path(folder, "model"))
+        del write
+        gc.collect()
+        signature = tf.saved_model.load(str(Path(folder, "model"))).signatures["serving_default"]
+        (answer,) = signature(tf.constant([["b"], ["?"], ["a"]])).values()
+        return np.asarray(answer).ravel().tolist()
+
+
+@pytest.mark.parametrize(("kind", "answer"), [("function", [2, 0, 1]), ("keras", [2, 0, 1])])
+def test_tables_are_exported(tensorflow: TensorFlow, kind: str, answer: list[int]) -> None:
+    assert tensorflow.call(look_up, kind) == answer
 
 
 # tf.Module

@@ -16,7 +16,7 @@ from litefuse.errors import LitefuseError
 __all__ = ["describe_error", "quiet_logging", "refused", "write_saved_model"]
 
 _LOGGERS = ("absl", "tensorflow")
-_LONGEST_REASON = 500
+_HALF = 250  # characters of a long reason that are kept at its beginning and at its end
 
 
 def write_saved_model(signatures: Mapping[str, Any], folder: Path) -> None:
@@ -90,7 +90,8 @@ def describe_error(error: Exception) -> str:
         line for line in lines if line and not line.startswith(('File "', "in user code:", "Arguments received by"))
     ]
     text = " ".join(kept) or type(error).__name__
-    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."
+    # Keras tells first what it did, then a configuration, and last what went wrong.
+    return text if len(text) <= 2 * _HALF else f"{text[:_HALF]} ... {text[-_HALF:]}"
 
 
 @contextmanager
