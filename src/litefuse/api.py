@@ -161,7 +161,7 @@ def convert(
         check_custom_ops=check_custom_ops,
     )
     try:
-        with source.opened(job.source, on_step):
+        with source.opened(job.source, on_step) as timings:
             if in_process:
                 report = _convert_here(job, on_step)
             else:
@@ -169,7 +169,8 @@ def convert(
     except BaseException:
         folder.cleanup()
         raise
-    return ConversionResult(replace(report, source=source.name), job.output, folder)
+    report = replace(report, source=source.name, timings={**timings, **report.timings})
+    return ConversionResult(report, job.output, folder)
 
 
 def _kernels() -> dict[str, bytes]:

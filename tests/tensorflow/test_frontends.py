@@ -434,7 +434,9 @@ def module_of(tf: Any, kind: str) -> Any:
     class Scaler(tf.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.scale = tf.Variable([2.0, -1.0], name="scale")
+            self.scale = tf.Variable([2.0, -1.0])
+            self.inner = tf.Module()
+            self.inner.shift = tf.Variable(0.5)
             self.unused = tf.function(lambda x: x)  # neither signature nor trace
 
         @property
@@ -443,7 +445,7 @@ def module_of(tf: Any, kind: str) -> Any:
 
         @tf.function(input_signature=spec)
         def __call__(self, x: Any) -> Any:
-            return x * self.scale
+            return x * self.scale + self.inner.shift
 
     class Model(Scaler):
         def __init__(self) -> None:
@@ -476,8 +478,13 @@ def test_modules(tensorflow: TensorFlow, kind: str) -> None:
     calls = [(key, each) for each in normal({"x": (None, 2)}) for key in ("serving_default", *keys, "serving_default")]
     converted = check_there(tensorflow, module_of, kind, calls=calls)
     assert sorted(converted.report.signatures) == ["serving_default", *keys]
-    assert {each.name for each in converted.report.variables} == {"scale"}
-    names = {"call": "Scaler (tf.Module)", "several": "Model (tf.Module)", "loaded": "_UserObject (TensorFlow object)"}
+    variables = {"scale", "inner.shift"}
+    assert {each.name for each in converted.report.variables} == variables
+    names = {
+        "call": "Scaler (tf.Module)",
+        "several": "Model (tf.Module)",
+        "loaded": "what tf.saved_model.load returned",
+    }
     assert converted.report.source == names[kind]
 
 

@@ -22,16 +22,20 @@ _CALL_KEY = "serving_default"
 def module_source(model: object) -> Source | None:
     """The source that a ``tf.Module``, or what ``tf.saved_model.load`` returns, is; None for another object."""
     tf = sys.modules.get("tensorflow")
-    if tf is None or not isinstance(model, tf.__internal__.tracking.AutoTrackable):
+    if tf is None:
         return None
-    kind = "tf.Module" if isinstance(model, tf.Module) else "TensorFlow object"
-    described = kind if type(model) is tf.Module else f"{type(model).__name__} ({kind})"
-    return Source(described, write=lambda folder: _write(model, folder))
+    if isinstance(model, tf.Module):
+        name = "tf.Module" if type(model) is tf.Module else f"{type(model).__name__} (tf.Module)"
+    elif isinstance(model, tf.__internal__.tracking.AutoTrackable) and _loaded_signatures(model):
+        name = "what tf.saved_model.load returned"
+    else:
+        return None
+    return Source(name, write=lambda folder: _write(model, folder))
 
 
 def _write(module: Any, folder: Path) -> None:
     signatures = _loaded_signatures(module) or _functions(module)
-    write_saved_model({key: with_flat_outputs(function) for key, function in signatures.items()}, folder)
+    write_saved_model({key: with_flat_outputs(function) for key, function in signatures.items()}, folder, root=module)
 
 
 def _loaded_signatures(module: Any) -> dict[str, Any]:

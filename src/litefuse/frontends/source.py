@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 import types
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -37,23 +38,27 @@ class Source:
         return temporary if self.path is None else self.path
 
     @contextmanager
-    def opened(self, temporary: Path, on_step: Callable[[str], None]) -> Generator[None]:
+    def opened(self, temporary: Path, on_step: Callable[[str], None]) -> Generator[dict[str, float]]:
         """Has the SavedModel in its folder as long as the context lasts; errors then name the source, not that folder.
 
         Args:
             temporary: The folder to write to, where it is needed; it does not exist yet, and is removed.
             on_step: Called with the name of the step, if there is one.
 
+        Yields:
+            The seconds that the step took, by its name.
+
         Raises:
             LitefuseError: The model cannot be written as a SavedModel.
         """
         if self.write is None:
-            yield
+            yield {}
             return
+        started = time.perf_counter()
         try:
             on_step(_STEP)
             self.write(temporary)
-            yield
+            yield {_STEP: time.perf_counter() - started}
         except LitefuseError as error:
             self._rename(error, str(temporary))
             raise

@@ -16,10 +16,11 @@ from litefuse.errors import LitefuseError
 __all__ = ["describe_error", "quiet_logging", "refused", "write_saved_model"]
 
 _LOGGERS = ("absl", "tensorflow")
+_CAPTURES = "A function may use variables and lookup tables; what else it needs must be among its inputs."
 _HALF = 250  # characters of a long reason that are kept at its beginning and at its end
 
 
-def write_saved_model(signatures: Mapping[str, Any], folder: Path) -> None:
+def write_saved_model(signatures: Mapping[str, Any], folder: Path, root: Any = None) -> None:
     """Writes a SavedModel.
 
     ``tf.saved_model.save`` takes only what is reachable from the object that it saves. A function may capture variables
@@ -28,16 +29,46 @@ def write_saved_model(signatures: Mapping[str, Any], folder: Path) -> None:
     Args:
         signatures: The concrete functions by signature key; each returns a tensor, a list or a dictionary of tensors.
         folder: The folder to write, which does not exist.
+        root: The object that variables are called after: by the attributes that lead to them.
 
     Raises:
         LitefuseError: TensorFlow refuses to save them.
     """
     tf: Any = sys.modules["tensorflow"]
-    with refused("TensorFlow cannot save it"):
-        holder = tf.Module(name="model")
-        holder.captured = [*_variables(signatures.values()), *_resources(tf, signatures.values())]
-        with quiet_logging():
-            tf.saved_model.save(holder, str(folder), signatures=dict(signatures))
+    with refused("TensorFlow cannot save it", hint=_CAPTURES), quiet_logging():
+        holder: Any = tf.__internal__.tracking.AutoTrackable()
+        paths: Mapping[int, tuple[str, ...]] = {} if root is None else _paths(tf, root)
+        captured = [*_variables(signatures.values()), *_resources(tf, signatures.values())]
+        holder.captured = [each for each in captured if not _attach(holder, paths.get(id(each), ()), each)]
+        tf.saved_model.save(holder, str(folder), signatures=dict(signatures))
+
+
+def _attach(holder: Any, path: tuple[str, ...], value: Any) -> bool:
+    """Puts a value where a path of attributes leads to, if there is a path and nothing is in its way."""
+    if not path:
+        return False
+    kind: type[object] = holder.__class__
+    for step in path[:-1]:
+        if not hasattr(holder, step):
+            setattr(holder, step, kind())
+        holder = getattr(holder, step)
+    if type(holder) is not kind or hasattr(holder, path[-1]):
+        return False
+    setattr(holder, path[-1], value)
+    return True
+
+
+def _paths(tf: Any, root: Any) -> dict[int, tuple[str, ...]]:
+    """The attributes that lead from an object to each that can be saved, by the shortest way."""
+    children = tf.train.TrackableView(root).children
+    found: dict[int, tuple[str, ...]] = {id(root): ()}
+    waiting = [root]
+    for parent in waiting:
+        for name, child in children(parent).items():
+            if id(child) not in found:
+                found[id(child)] = (*found[id(parent)], name)
+                waiting.append(child)
+    return found
 
 
 def _variables(functions: Iterable[Any]) -> list[Any]:
