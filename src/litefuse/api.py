@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.engine.process import run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.frontends import source_of
 from litefuse.fusions.form import RNN_FORMS, CompositeForm, CompositeForms, RnnForm
 from litefuse.fusions.fusion import pickle_registered
 from litefuse.job import ConversionJob
@@ -81,7 +82,7 @@ def _umask() -> int:
 
 
 def convert(
-    model: str | os.PathLike[str],
+    model: object,
     *,
     signatures: Iterable[str] | None = None,
     tags: Collection[str] | None = None,
@@ -103,7 +104,10 @@ def convert(
     loaded TensorFlow reaches it.
 
     Args:
-        model: The folder of a SavedModel, or a file with a frozen graph (``.pb``, or ``.pbtxt`` for its text form).
+        model: The folder of a SavedModel; a file with a frozen graph (``.pb``, or ``.pbtxt`` for its text form); a
+            ``.keras`` or ``.h5`` file; a Keras model (of Keras 3 on TensorFlow, or of Keras 2); a ``tf.function`` with
+            an input signature or one trace; a concrete function; a ``tf.Module`` with such functions, each of which
+            becomes a signature.
         signatures: The keys of the signatures to convert; None takes all of them.
         tags: The tags of the meta graph to convert; None takes the one for serving.
         input_arrays: The tensors of a frozen graph that are its inputs, ``node`` or ``node:index``, which also name
@@ -135,14 +139,11 @@ def convert(
 
     Raises:
         SavedModelError: The SavedModel cannot be read.
+        LitefuseError: ``model`` is nothing that can be converted, or cannot be exported.
         ConversionError: It cannot be converted.
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
-    if not isinstance(model, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]  users may pass a model
-        raise LitefuseError(
-            f"a {type(model).__name__} cannot be converted: litefuse takes the folder of a SavedModel",
-            hint="Export it: model.export(folder) for Keras, tf.saved_model.save(module, folder) for a tf.Module.",
-        )
+    source = source_of(model)
     allowed = _switch(allow_custom_ops, "allow_custom_ops")
     if builtins_only and allowed:
         raise LitefuseError(
@@ -153,7 +154,7 @@ def convert(
         raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
     folder = tempfile.TemporaryDirectory(prefix="litefuse-")
     job = ConversionJob(
-        source=Path(model).absolute(),
+        source=source.folder(Path(folder.name, "saved_model")),
         output=Path(folder.name, "model.tflite"),
         signatures=_names(signatures, "signatures"),
         tags=_names(tags, "tags"),
@@ -167,10 +168,16 @@ def convert(
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
     )
-    if in_process:
-        report = _convert_here(job, on_step)
-    else:
-        report = _convert_in_worker(replace(job, fusions=pickle_registered(), kernels=_kernels()), on_step)
+    try:
+        with source.opened(job.source, on_step) as timings:
+            if in_process:
+                report = _convert_here(job, on_step)
+            else:
+                report = _convert_in_worker(replace(job, fusions=pickle_registered(), kernels=_kernels()), on_step)
+    except BaseException:
+        folder.cleanup()
+        raise
+    report = replace(report, source=source.name, timings={**timings, **report.timings})
     return ConversionResult(report, job.output, folder)
 
 

@@ -30,7 +30,8 @@ def convert(
     saved_model: Annotated[
         Path,
         typer.Argument(
-            metavar="MODEL", help="The folder of a SavedModel, or the file of a frozen graph (.pb, .pbtxt)."
+            metavar="MODEL",
+            help="The folder of a SavedModel, a .keras or .h5 file, or the file of a frozen graph (.pb, .pbtxt).",
         ),
     ],
     output: Annotated[
@@ -40,7 +41,7 @@ def convert(
             "-o",
             metavar="FILE",
             help="The file to write, whole or not at all; a file that is there is replaced. "
-            "Default: the folder's name and .tflite, in the current folder.",
+            "Default: the model's name and .tflite, in the current folder.",
         ),
     ] = None,
     signature: Annotated[
@@ -126,7 +127,7 @@ def convert(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     timings: Annotated[bool, typer.Option("--timings", help="Print the time of every step.")] = False,
 ) -> None:
-    """Convert a SavedModel to LiteRT.
+    """Convert a SavedModel, or a file of Keras's, to LiteRT.
 
     Composites, which are functions annotated with experimental_implements, become fused ops; the report says which did
     and which did not, and why.

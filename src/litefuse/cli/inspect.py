@@ -13,7 +13,9 @@ __all__ = ["inspect"]
 
 
 def inspect(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a SavedModel, or a .tflite file.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="The folder of a SavedModel, or a .keras, .h5 or .tflite file.")
+    ],
     tags: Annotated[
         str | None, typer.Option(metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
     ] = None,
@@ -22,8 +24,8 @@ def inspect(
 ) -> None:
     """Show what a model holds.
 
-    Of a SavedModel: signatures, composites and their call sites, variables and whether they change, ops, assets. Of a
-    LiteRT model: signatures, subgraphs, ops, and the options of custom ops.
+    Of a SavedModel, or what Keras makes of its file: signatures, composites and their call sites, variables and whether
+    they change, ops, assets. Of a LiteRT model: signatures, subgraphs, ops, and the options of custom ops.
     """
     if model.is_file() and (model.suffix == ".tflite" or _begins_as_litert_model(model)):
         from litefuse.inspection.litert_model import inspect_litert_model
@@ -36,15 +38,24 @@ def inspect(
             print_sections(litert_model_sections(litert_facts))
         return
 
+    import tempfile
+    from dataclasses import replace
+
     from litefuse.engine.process import run_in_worker
+    from litefuse.frontends import source_of
     from litefuse.inspection.facts import InspectionJob, SavedModelFacts
     from litefuse.inspection.sections import saved_model_sections
 
-    job = InspectionJob(
-        model.absolute(), None if tags is None else tuple(tag.strip() for tag in tags.split(",") if tag.strip())
-    )
-    with progress(f"Reading {model}") as on_step:
-        facts: SavedModelFacts = run_in_worker("litefuse.inspection.saved_model:inspect_model", job, on_step)
+    chosen = None if tags is None else tuple(tag.strip() for tag in tags.split(",") if tag.strip())
+    source = source_of(model)
+    with (
+        progress(f"Reading {model}") as on_step,
+        tempfile.TemporaryDirectory(prefix="litefuse-") as temporary,
+        source.opened(folder := source.folder(Path(temporary, "saved_model")), on_step),
+    ):
+        job = InspectionJob(folder, chosen)
+        found: SavedModelFacts = run_in_worker("litefuse.inspection.saved_model:inspect_model", job, on_step)
+    facts = replace(found, source=source.name)
     if as_json:
         print_json(facts.to_json())
     else:

@@ -56,7 +56,10 @@ def list_kernels(
 def new_kernel(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the op or composite.")],
     model: Annotated[
-        Path, typer.Option("--from", metavar="MODEL", help="A .tflite file or the folder of a SavedModel that has it.")
+        Path,
+        typer.Option(
+            "--from", metavar="MODEL", help="A .tflite file, a SavedModel's folder or a file of Keras's that has it."
+        ),
     ],
     to: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")

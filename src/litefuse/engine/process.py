@@ -9,13 +9,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from typing import Any
 
 from litefuse.errors import EngineCrashError, LitefuseError
 
-__all__ = ["run_in_worker"]
+__all__ = ["run_alone", "run_in_worker"]
 
 # A conversion frees what it took, but an allocator keeps some of it: a process is replaced after so many.
 _JOBS_PER_WORKER = 200
@@ -26,7 +26,7 @@ _lock = threading.Lock()
 
 
 class _Worker:
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         child_receives, parent_sends = os.pipe()
         parent_receives, child_sends = os.pipe()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the worker
@@ -42,6 +42,7 @@ class _Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=self._stderr,
                 stderr=self._stderr,
+                env=None if environment is None else {**os.environ, **environment},
             )
         finally:
             os.close(child_receives)
@@ -116,6 +117,25 @@ def run_in_worker(target: str, argument: object, announce: Callable[[str], None]
         raise
     _give_back(worker)
     return result
+
+
+def run_alone(target: str, argument: object, *, environment: Mapping[str, str]) -> Any:
+    """As :func:`run_in_worker`, in a process that does this alone: what it loads, no conversion meets.
+
+    Args:
+        target: The function, as ``package.module:function``; its module need not be imported here.
+        argument: What it gets.
+        environment: Environment variables to set there.
+
+    Raises:
+        EngineCrashError: The process died; ``step`` says in which step.
+        LitefuseError: What the function raises.
+    """
+    worker = _Worker(environment)
+    try:
+        return worker.run(target, argument, lambda _: None)
+    finally:
+        worker.close()
 
 
 def _take() -> _Worker:

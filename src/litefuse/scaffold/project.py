@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from litefuse.errors import LitefuseError
+from litefuse.frontends.keras_file import is_keras_file
 from litefuse.scaffold.call import Call
 from litefuse.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types
 from litefuse.scaffold.litert_model import bind_constants, custom_names, one_op_model, read_calls, read_model
@@ -49,7 +50,7 @@ def read_op(model: Path, op: str, tags: Collection[str] | None, on_step: Callabl
     Raises:
         LitefuseError: The model cannot be read, or has no such op.
     """
-    if model.is_dir():
+    if model.is_dir() or is_keras_file(model):
         calls, names = read_saved_model(model, op, tags, on_step)
     else:
         read = read_model(model)

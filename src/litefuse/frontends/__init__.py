@@ -1,0 +1,17 @@
+"""Where models come from: what ``convert()`` takes beside the folder of a SavedModel.
+
+Each kind of source has a module that recognises it and writes it as a temporary SavedModel, from which the conversion
+goes on as from any other. TensorFlow and Keras are never imported here: an object of theirs brings them along, and a
+file of Keras's is read in a process of its own.
+
+``source``       what a source is; tells which one a model is
+``keras_model``  Keras models, of Keras 3 and of Keras 2 (tf_keras)
+``keras_file``   ``.keras`` and ``.h5`` files; ``keras_loader`` is what their process runs
+``function``     ``tf.function`` and concrete functions
+``module``       ``tf.Module`` and other objects with such functions
+``writer``       writes concrete functions as a SavedModel
+"""
+
+from litefuse.frontends.source import Source, source_of
+
+__all__ = ["Source", "source_of"]

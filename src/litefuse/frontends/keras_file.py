@@ -1,0 +1,56 @@
+"""Files of Keras's as sources: read in a process of their own, so that this one loads neither Keras nor TensorFlow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from litefuse.engine.process import run_alone
+from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.frontends.source import Source
+
+__all__ = ["KerasFileJob", "is_keras_file", "keras_file_source"]
+
+_SUFFIXES = frozenset({".h5", ".hdf5", ".keras"})
+_LOADER = "litefuse.frontends.keras_loader:write_saved_model_of"
+_ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
+
+
+@dataclass(frozen=True)
+class KerasFileJob:
+    """What the process is to do.
+
+    Attributes:
+        file: The file to read.
+        folder: The SavedModel's folder to write, which does not exist.
+    """
+
+    file: Path
+    folder: Path
+
+
+def is_keras_file(path: Path) -> bool:
+    """Whether a path is that of a Keras file, as its name tells."""
+    return path.suffix.lower() in _SUFFIXES and not path.is_dir()
+
+
+def keras_file_source(path: Path) -> Source:
+    """The source that a file of Keras's is.
+
+    Raises:
+        LitefuseError: There is no such file.
+    """
+    if not path.exists():
+        raise LitefuseError("there is no such file", where=str(path))
+    return Source(str(path), write=lambda folder: _write(path, folder))
+
+
+def _write(path: Path, folder: Path) -> None:
+    try:
+        run_alone(_LOADER, KerasFileJob(path, folder), environment=_ENVIRONMENT)
+    except EngineCrashError as error:
+        raise LitefuseError(
+            f"the process that read the file died: {error.message}",
+            where=str(path),
+            hint="Load the model in Python with keras.models.load_model and pass it to litefuse.convert().",
+        ) from error

@@ -1,0 +1,172 @@
+"""Keras models in memory as sources: of Keras 3 on TensorFlow, and of Keras 2 (tf_keras)."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from litefuse.errors import LitefuseError
+from litefuse.frontends.function import with_flat_outputs
+from litefuse.frontends.source import Source
+from litefuse.frontends.writer import quiet_logging, refused, write_saved_model
+
+__all__ = ["describe_model", "keras_model_source", "write_keras_model"]
+
+_PACKAGES = ("keras", "tf_keras")
+_KEY = "serving_default"  # the name that model.export() gives it
+_WRAP = (
+    "Say what it is to be called with in a function, and pass that: "
+    "tf.function(lambda x: model(x, training=False), input_signature=[tf.TensorSpec([None, 4], tf.float32)])."
+)
+
+
+def keras_model_source(model: object) -> Source | None:
+    """The source that a Keras model is, or None for another object.
+
+    Raises:
+        LitefuseError: It is a layer; or a model that runs on something else than TensorFlow, that has not been built or
+            that has no inputs.
+    """
+    for package in _PACKAGES:
+        keras = sys.modules.get(package)
+        if keras is None or not isinstance(model, _class(keras, "layers", "Layer")):
+            continue
+        name = describe_model(keras, model)
+        if not isinstance(model, _class(keras, "Model")):
+            raise LitefuseError(
+                "this is a layer, not a model",
+                where=name,
+                hint=f"Make a model of it: {package}.Sequential([{package}.Input(shape), layer]).",
+            )
+        _check(keras, model, name)
+        return Source(name, write=functools.partial(write_keras_model, keras, model))
+    return None
+
+
+def describe_model(keras: Any, model: Any) -> str:
+    """What a model is, and its name: ``keras.Sequential 'mnist'``."""
+    package: str = keras.__name__
+    kind: type[object] = model.__class__
+    if kind.__module__.partition(".")[0] == package:
+        return f"{package}.{kind.__name__} {model.name!r}"
+    return f"{kind.__name__} {model.name!r} ({package}.Model)"
+
+
+def write_keras_model(keras: Any, model: Any, folder: Path) -> None:
+    """Writes a model for inference as a SavedModel, with the names of signature, inputs and outputs of model.export().
+
+    ``model.export()`` of Keras 3 makes every batch size unknown; here those that the model's inputs fix stay.
+
+    Args:
+        keras: The package ``keras`` or ``tf_keras``.
+        model: A model of it that has been built.
+        folder: The folder to write, which does not exist.
+
+    Raises:
+        LitefuseError: The model cannot be called in a graph, or cannot be saved.
+    """
+    tf: Any = sys.modules["tensorflow"]
+    legacy = _is_keras_2(keras)
+    args, kwargs = _input_specs(tf, keras, model)
+    keywords = {"training": False} if not legacy or _takes_training(model) else {}
+    # Keras 2 leaves the translation of Python's control flow in call() to tf.function; Keras 3 has none.
+    call = tf.function(functools.partial(model.__call__, **keywords), autograph=legacy)
+    with refused("the model cannot be called in a graph", hint=_WRAP), quiet_logging():
+        function = call.get_concrete_function(*args, **kwargs)
+    write_saved_model({_KEY: with_flat_outputs(function)}, folder)
+
+
+def _check(keras: Any, model: Any, name: str) -> None:
+    backend = "tensorflow" if _is_keras_2(keras) else keras.config.backend()
+    if backend != "tensorflow":
+        raise LitefuseError(
+            f"the model runs on Keras's backend {backend!r}; only the backend 'tensorflow' has graphs to convert",
+            where=name,
+            hint="Save it with model.save('model.keras') and convert that file: litefuse.convert('model.keras').",
+        )
+    if not model.built:
+        raise LitefuseError(
+            "the model has not been built: the shapes of its inputs are not known",
+            where=name,
+            hint=f"Begin a Sequential with {keras.__name__}.Input(shape); call any other model once, or build it: "
+            "model.build((None, 4)).",
+        )
+    if not _is_graph(model):
+        return
+    if not model.inputs:
+        raise LitefuseError("the model has no inputs", where=name, hint=_WRAP)
+    for tensor in model.inputs:
+        if not _is_dense(tensor):
+            raise LitefuseError(
+                f"the input {tensor.name!r} is sparse or ragged; LiteRT has dense tensors only",
+                where=name,
+                hint=_WRAP,
+            )
+
+
+def _input_specs(tf: Any, keras: Any, model: Any) -> tuple[list[Any], dict[str, Any]]:
+    """What a model is to be called with: structures of ``tf.TensorSpec``, by position and by keyword."""
+    if _is_graph(model):
+        # A Sequential of Keras 3 has no ``input``; one of Keras 2 is a functional model.
+        structure = model.input if "Functional" in _kinds(model) else model.inputs[0]
+        return [tf.nest.map_structure(functools.partial(_spec_of, tf), structure)], {}
+    # The shapes that the model was called with, or built for: the batch size among them was nobody's choice.
+    args: list[Any]
+    kwargs: dict[str, Any] = {}
+    if _is_keras_2(keras):
+        args, kwargs = model.save_spec() or ([], {})
+    else:
+        built_for: Mapping[str, Any] = model.get_build_config() or {}
+        shapes: Mapping[str, Any] = built_for.get("shapes_dict", built_for)
+        args = [_specs_of(tf, shape, model.input_dtype) for shape in shapes.values() if shape is not None]
+    if not args and not kwargs:
+        raise LitefuseError("the model keeps no record of the shapes of its inputs", hint=_WRAP)
+    return args, kwargs
+
+
+def _spec_of(tf: Any, tensor: Any) -> Any:
+    return tf.TensorSpec(tensor.shape, tensor.dtype, tensor.name)
+
+
+def _specs_of(tf: Any, shapes: Any, dtype: Any) -> Any:
+    if isinstance(shapes, Mapping):
+        mapping = cast("Mapping[str, Any]", shapes)
+        return {key: _specs_of(tf, shape, dtype) for key, shape in mapping.items()}
+    sizes: Sequence[Any] = shapes
+    if all(size is None or isinstance(size, int) for size in sizes):
+        return tf.TensorSpec([None, *sizes[1:]] if sizes else [], dtype)
+    return [_specs_of(tf, shape, dtype) for shape in sizes]
+
+
+def _is_graph(model: Any) -> bool:
+    """Whether a model is made of layers, as a functional or a Sequential one is: then its inputs are its own."""
+    return bool(_kinds(model) & {"Functional", "Sequential"}) and getattr(model, "inputs", None) is not None
+
+
+def _kinds(model: Any) -> set[str]:
+    """The names of the classes of Keras's that a model is of."""
+    return {each.__name__ for each in type(model).__mro__ if each.__module__.partition(".")[0] in _PACKAGES}
+
+
+def _is_dense(tensor: Any) -> bool:
+    if getattr(tensor, "sparse", False) or getattr(tensor, "ragged", False):  # of Keras 3
+        return False
+    return type(getattr(tensor, "type_spec", None)).__name__ in ("NoneType", "TensorSpec")  # of Keras 2
+
+
+def _is_keras_2(keras: Any) -> bool:
+    return keras.__version__.startswith("2.")
+
+
+def _takes_training(model: Any) -> bool:
+    parameters = inspect.signature(model.call).parameters.values()
+    return any(each.name == "training" or each.kind is each.VAR_KEYWORD for each in parameters)
+
+
+def _class(package: Any, *path: str) -> Any:
+    """A class of a package, or ``()``, of which nothing is an instance, while the package is still being imported."""
+    return functools.reduce(lambda each, name: getattr(each, name, ()), path, package)

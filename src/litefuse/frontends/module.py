@@ -1,0 +1,79 @@
+"""``tf.Module`` and other objects of TensorFlow's that have functions, as sources."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from litefuse.errors import LitefuseError
+from litefuse.frontends.function import concrete_function, is_polymorphic, trace_count, with_flat_outputs
+from litefuse.frontends.source import Source
+from litefuse.frontends.writer import write_saved_model
+
+__all__ = ["module_source"]
+
+_CALL = "__call__"
+_CALL_KEY = "serving_default"
+
+
+def module_source(model: object) -> Source | None:
+    """The source that a ``tf.Module``, or what ``tf.saved_model.load`` returns, is; None for another object."""
+    tf = sys.modules.get("tensorflow")
+    if tf is None:
+        return None
+    if isinstance(model, tf.Module):
+        name = "tf.Module" if type(model) is tf.Module else f"{type(model).__name__} (tf.Module)"
+    elif isinstance(model, tf.__internal__.tracking.AutoTrackable) and _loaded_signatures(model):
+        name = "what tf.saved_model.load returned"
+    else:
+        return None
+    return Source(name, write=lambda folder: _write(model, folder))
+
+
+def _write(module: Any, folder: Path) -> None:
+    signatures = _loaded_signatures(module) or _functions(module)
+    write_saved_model({key: with_flat_outputs(function) for key, function in signatures.items()}, folder, root=module)
+
+
+def _loaded_signatures(module: Any) -> dict[str, Any]:
+    """The signatures of what was loaded from a SavedModel: these, and not every function that it was saved with."""
+    signatures = inspect.getattr_static(module, "signatures", None)
+    return dict(signatures) if isinstance(signatures, Mapping) else {}  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _functions(module: Any) -> dict[str, Any]:
+    """The concrete function of each attribute that stands for one.
+
+    Raises:
+        LitefuseError: No attribute does, or one of those that do cannot be traced.
+    """
+    names = [name for name in dir(module) if not name.startswith("_") or name == _CALL]
+    # Properties are left alone: only what is a function before it is asked for is looked at.
+    found = {
+        name: getattr(module, name) for name in names if is_polymorphic(inspect.getattr_static(module, name, None))
+    }
+    usable = {name: function for name, function in found.items() if trace_count(function) == 1}
+    if not usable:
+        raise LitefuseError(f"there is no function to convert{_why(found)}", hint=_hint(found))
+    return {
+        _CALL_KEY if name == _CALL else name: concrete_function(usable[name], f"the function {name!r}")
+        for name in usable
+    }
+
+
+def _why(found: Mapping[str, Any]) -> str:
+    if not found:
+        return ": none of its attributes is a tf.function"
+    lines = [f"  {name}: {trace_count(each) or 'no'} traces, no input signature" for name, each in found.items()]
+    return ":\n" + "\n".join(lines)
+
+
+def _hint(found: Mapping[str, Any]) -> str:
+    name = next(iter(found), _CALL)
+    return (
+        f"Decorate a method, say {name}, with @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32)]), "
+        f"call a tf.function of it once; or pass a function alone: module.{name}.get_concrete_function(...)."
+    )

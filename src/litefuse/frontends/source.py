@@ -1,0 +1,131 @@
+"""What a source of a model is, and which source an object is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import types
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from litefuse.errors import LitefuseError
+
+__all__ = ["Source", "source_of"]
+
+_STEP = "export"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a model comes from.
+
+    Attributes:
+        name: What it is called in reports and errors: the path of a file or folder, or what the object is.
+        path: The folder of the SavedModel that it is already, or None.
+        write: Else, writes it as a SavedModel into a folder that does not exist yet.
+    """
+
+    name: str
+    path: Path | None = None
+    write: Callable[[Path], None] | None = None
+
+    def folder(self, temporary: Path) -> Path:
+        """The SavedModel's folder: its own, or else ``temporary``."""
+        return temporary if self.path is None else self.path
+
+    @contextmanager
+    def opened(self, temporary: Path, on_step: Callable[[str], None]) -> Generator[dict[str, float]]:
+        """Has the SavedModel in its folder as long as the context lasts; errors then name the source, not that folder.
+
+        Args:
+            temporary: The folder to write to, where it is needed; it does not exist yet, and is removed.
+            on_step: Called with the name of the step, if there is one.
+
+        Yields:
+            The seconds that the step took, by its name.
+
+        Raises:
+            LitefuseError: The model cannot be written as a SavedModel.
+        """
+        if self.write is None:
+            yield {}
+            return
+        started = time.perf_counter()
+        try:
+            on_step(_STEP)
+            self.write(temporary)
+            yield {_STEP: time.perf_counter() - started}
+        except LitefuseError as error:
+            self._rename(error, str(temporary))
+            raise
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+    def _rename(self, error: LitefuseError, temporary: str) -> None:
+        folders = {temporary, os.path.realpath(temporary)}
+        for folder in sorted(folders, key=len, reverse=True):
+            error.message = error.message.replace(folder, self.name)
+            error.where = error.where.replace(folder, self.name)
+            error.hint = error.hint.replace(folder, self.name)
+        error.where = error.where or self.name
+        error.args = (error.message,)
+
+
+def source_of(model: object) -> Source:
+    """Which source a model is.
+
+    Args:
+        model: The folder of a SavedModel, a file of Keras's, a Keras model, a ``tf.function``, a concrete function, a
+            ``tf.Module``, or what ``tf.saved_model.load`` returns.
+
+    Raises:
+        LitefuseError: It is none of them, or cannot be one as it is.
+    """
+    from litefuse.frontends.function import function_source
+    from litefuse.frontends.keras_file import is_keras_file, keras_file_source
+    from litefuse.frontends.keras_model import keras_model_source
+    from litefuse.frontends.module import module_source
+
+    if isinstance(model, (str, os.PathLike)):
+        path = Path(os.fsdecode(cast("str | os.PathLike[str]", model))).absolute()
+        return keras_file_source(path) if is_keras_file(path) else Source(str(path), path)
+    # A model of Keras 2 is a tf.Module too, and is to be exported as Keras does.
+    for recognise in (keras_model_source, function_source, module_source):
+        source = recognise(model)
+        if source is not None:
+            return source
+    raise _refusal(model)
+
+
+_ACCEPTED = (
+    "litefuse takes the folder of a SavedModel, a .keras or .h5 file, a Keras model, a tf.function or a tf.Module"
+)
+_HINTS = {
+    "flax": "Wrap its apply function: tf.function(jax2tf.convert(f), input_signature=[...]), and pass that.",
+    "jax": "Wrap the function: tf.function(jax2tf.convert(f), input_signature=[...]), and pass that.",
+    "jaxlib": "Wrap the function: tf.function(jax2tf.convert(f), input_signature=[...]), and pass that.",
+    "keras": "Pass a model: keras.Sequential([keras.Input(shape), layer]) for a layer.",
+    "numpy": "Pass the model that the array belongs to.",
+    "tensorflow": "Pass the model that it belongs to, a tf.function with an input signature, or a SavedModel's folder.",
+    "tf_keras": "Pass a model: tf_keras.Sequential([tf_keras.Input(shape), layer]) for a layer.",
+    "torch": "litefuse converts TensorFlow's models; PyTorch's own way to LiteRT is the package litert-torch.",
+}
+
+
+def _refusal(model: object) -> LitefuseError:
+    if isinstance(model, type):
+        what, hint = f"the class {model.__name__}", "Pass an instance of it."
+    elif isinstance(model, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
+        what = f"the Python function {model.__name__}"
+        hint = "Make it a tf.function: tf.function(f, input_signature=[tf.TensorSpec([None, 4], tf.float32)])."
+    else:
+        name = type(model).__name__
+        what = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+        packages = [each.__module__.partition(".")[0] for each in type(model).__mro__]
+        hint = next((_HINTS[package] for package in packages if package in _HINTS), "")
+        hint = hint or "For Keras, model.export(folder) writes a SavedModel; else tf.saved_model.save(module, folder)."
+    return LitefuseError(f"{what} cannot be converted: {_ACCEPTED}", hint=hint)

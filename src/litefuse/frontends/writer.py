@@ -1,0 +1,142 @@
+"""Writes concrete functions as the signatures of a SavedModel, with all that they capture."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from litefuse.errors import LitefuseError
+
+__all__ = ["describe_error", "quiet_logging", "refused", "write_saved_model"]
+
+_LOGGERS = ("absl", "tensorflow")
+_CAPTURES = "A function may use variables and lookup tables; what else it needs must be among its inputs."
+_HALF = 250  # characters of a long reason that are kept at its beginning and at its end
+
+
+def write_saved_model(signatures: Mapping[str, Any], folder: Path, root: Any = None) -> None:
+    """Writes a SavedModel.
+
+    ``tf.saved_model.save`` takes only what is reachable from the object that it saves. A function may capture variables
+    and tables that are not: these become attributes of a temporary object.
+
+    Args:
+        signatures: The concrete functions by signature key; each returns a tensor, a list or a dictionary of tensors.
+        folder: The folder to write, which does not exist.
+        root: The object that variables are called after: by the attributes that lead to them.
+
+    Raises:
+        LitefuseError: TensorFlow refuses to save them.
+    """
+    tf: Any = sys.modules["tensorflow"]
+    with refused("TensorFlow cannot save it", hint=_CAPTURES), quiet_logging():
+        holder: Any = tf.__internal__.tracking.AutoTrackable()
+        paths: Mapping[int, tuple[str, ...]] = {} if root is None else _paths(tf, root)
+        captured = [*_variables(signatures.values()), *_resources(tf, signatures.values())]
+        holder.captured = [each for each in captured if not _attach(holder, paths.get(id(each), ()), each)]
+        tf.saved_model.save(holder, str(folder), signatures=dict(signatures))
+
+
+def _attach(holder: Any, path: tuple[str, ...], value: Any) -> bool:
+    """Puts a value where a path of attributes leads to, if there is a path and nothing is in its way."""
+    if not path:
+        return False
+    kind: type[object] = holder.__class__
+    for step in path[:-1]:
+        if not hasattr(holder, step):
+            setattr(holder, step, kind())
+        holder = getattr(holder, step)
+    if type(holder) is not kind or hasattr(holder, path[-1]):
+        return False
+    setattr(holder, path[-1], value)
+    return True
+
+
+def _paths(tf: Any, root: Any) -> dict[int, tuple[str, ...]]:
+    """The attributes that lead from an object to each that can be saved, by the shortest way."""
+    children = tf.train.TrackableView(root).children
+    found: dict[int, tuple[str, ...]] = {id(root): ()}
+    waiting = [root]
+    for parent in waiting:
+        for name, child in children(parent).items():
+            if id(child) not in found:
+                found[id(child)] = (*found[id(parent)], name)
+                waiting.append(child)
+    return found
+
+
+def _variables(functions: Iterable[Any]) -> list[Any]:
+    found = {id(variable): variable for function in functions for variable in function.variables}
+    return list(found.values())
+
+
+def _resources(tf: Any, functions: Iterable[Any]) -> list[Any]:
+    """The objects, such as lookup tables, whose resources are captured and which are no variables.
+
+    A function captures the handle of a resource and not its owner. The owner is alive, since its end is the resource's;
+    so it is among all objects there are.
+    """
+    functions = list(functions)
+    of_variables = {id(variable.handle) for variable in _variables(functions)}
+    handles = {
+        id(captured)
+        for function in functions
+        for captured in function.captured_inputs
+        if captured.dtype == tf.resource and id(captured) not in of_variables
+    }
+    if not handles:
+        return []
+    owner: type = tf.saved_model.experimental.TrackableResource
+    owners = [each for each in gc.get_objects() if owner in type(each).__mro__]
+    # Asking for ``resource_handle`` would create the resource of an object that has none yet.
+    return [each for each in owners if id(getattr(each, "_resource_handle", None)) in handles]
+
+
+@contextmanager
+def refused(message: str, *, hint: str = "") -> Generator[None]:
+    """Turns any exception that is no ``LitefuseError`` into one.
+
+    Args:
+        message: What could not be done; the reason is added.
+        hint: What to do about it.
+    """
+    try:
+        yield
+    except LitefuseError:
+        raise
+    except Exception as error:
+        raise LitefuseError(f"{message}: {describe_error(error)}", hint=hint) from error
+
+
+def describe_error(error: Exception) -> str:
+    """An exception's text in one paragraph: without the frames that TensorFlow and Keras write into it."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    kept = [
+        line for line in lines if line and not line.startswith(('File "', "in user code:", "Arguments received by"))
+    ]
+    text = " ".join(kept) or type(error).__name__
+    # Keras tells first what it did, then a configuration, and last what went wrong.
+    return text if len(text) <= 2 * _HALF else f"{text[:_HALF]} ... {text[-_HALF:]}"
+
+
+@contextmanager
+def quiet_logging() -> Generator[None]:
+    """Keeps what TensorFlow tells about the export, other than warnings, out of the log of this thread."""
+    thread = threading.get_ident()
+    block: Callable[[logging.LogRecord], bool] = lambda record: (  # noqa: E731
+        record.thread != thread or record.levelno >= logging.WARNING
+    )
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(block)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(block)

@@ -1,0 +1,641 @@
+# pyright: reportUnknownLambdaType=false
+"""Live models and Keras's files: converted from the process that has them, compared with what they compute there."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import litefuse
+from litefuse.cli import app
+from litefuse.errors import LitefuseError
+from litefuse.frontends import source_of
+from litefuse.frontends.keras_file import KerasFileJob
+from litefuse.frontends.keras_loader import write_saved_model_of
+from tests.tensorflow.checking import difference, interpreter, normal, run_calls
+from tests.tensorflow.process import FORBIDDEN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    from tests.tensorflow.process import Arrays, Call, TensorFlow
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What the TensorFlow process answers."""
+
+    model: bytes
+    report: litefuse.Report
+    expected: Sequence[Arrays]
+    printed: str
+    left: Sequence[str]
+    changed: Sequence[str]
+    exported: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def convert_there(
+    tf: Any, builder: Callable[..., Any], args: Sequence[Any], calls: Sequence[Call], options: Mapping[str, Any]
+) -> Converted:
+    """Convert what ``builder(tf, *args)`` returns: a model, and what its signatures compute, by key."""
+    np.random.seed(0)
+    tf.random.set_seed(0)
+    model, references = builder(tf, *args)
+    before = snapshot(tf, model)
+    with tempfile.TemporaryDirectory() as folder:
+        tempfile.tempdir = folder
+        try:
+            with written(Path(folder, "written")) as printed:
+                result = litefuse.convert(model, **options)
+            data, report = result.model_bytes, result.report
+            del result
+            left = left_by_litefuse(folder)
+        finally:
+            tempfile.tempdir = None
+    after = snapshot(tf, model)
+    changed = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+    expected = [
+        {
+            name: np.asarray(value)
+            for name, value in references[signature](
+                **{name: tf.constant(array) for name, array in inputs.items()}
+            ).items()
+        }
+        for signature, inputs in calls
+    ]
+    return Converted(data, report, expected, printed(), left, changed, exported(tf, model))
+
+
+def error_there(tf: Any, builder: Callable[..., Any], args: Sequence[Any]) -> tuple[str, list[str]]:
+    """The text of the error that a model ends in, and what is left in the temporary folder."""
+    model = builder(tf, *args)
+    with tempfile.TemporaryDirectory() as folder:
+        tempfile.tempdir = folder
+        try:
+            litefuse.convert(model)
+        except LitefuseError as error:
+            return str(error), left_by_litefuse(folder)
+        finally:
+            tempfile.tempdir = None
+    raise AssertionError("it was converted")
+
+
+def left_by_litefuse(folder: str) -> list[str]:
+    return [each.name for each in Path(folder).iterdir() if each.name.startswith("litefuse")]
+
+
+def exported(tf: Any, model: Any) -> dict[str, Any]:
+    """The names of inputs and outputs that ``model.export()`` gives, if it does."""
+    if not hasattr(model, "export"):
+        return {}
+    with tempfile.TemporaryDirectory() as folder, written(Path(folder, "written")):
+        try:
+            model.export(str(Path(folder, "model")))
+        except ValueError:  # of stateful layers and of nested outputs
+            return {}
+        signature = tf.saved_model.load(str(Path(folder, "model"))).signatures["serving_default"]
+        return {
+            "inputs": names_of(signature.structured_input_signature[1]),
+            "outputs": names_of(signature.structured_outputs),
+        }
+
+
+def names_of(tensors: Mapping[str, Any]) -> list[str]:
+    return sorted(tensors)
+
+
+def snapshot(tf: Any, model: Any) -> dict[str, Any]:
+    """What a conversion must leave alone: weights, flags, attributes."""
+    if not hasattr(model, "weights"):
+        return {"attributes": sorted(model.__dict__)} if isinstance(model, tf.Module) else {}
+    seen: dict[str, Any] = {}
+    for layer in [model, *getattr(model, "layers", ())]:
+        seen[f"attributes of {layer.name}"] = sorted(layer.__dict__)
+        seen[f"trainable {layer.name}"] = layer.trainable
+        seen[f"weights of {layer.name}"] = [np.asarray(weight).tolist() for weight in layer.weights]
+    return seen
+
+
+@contextmanager
+def written(path: Path) -> Generator[Callable[[], str]]:
+    """What is written to the standard output and the standard error, also by native code."""
+    saved = [os.dup(1), os.dup(2)]
+    with path.open("wb") as file:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        text: list[str] = []
+        for number in (1, 2):
+            os.dup2(file.fileno(), number)
+        try:
+            yield lambda: text[0]
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            for number, original in zip((1, 2), saved, strict=True):
+                os.dup2(original, number)
+                os.close(original)
+            text.append(path.read_text())
+
+
+def check_there(
+    tensorflow: TensorFlow,
+    builder: Callable[..., Any],
+    *args: Any,
+    inputs: Sequence[Arrays] = (),
+    calls: Sequence[Call] = (),
+    **options: Any,
+) -> Converted:
+    """Convert a model over there; it must compute what the original does, twice in a row on one interpreter."""
+    sequence = list(calls) or [("serving_default", each) for each in inputs for _ in range(2)]
+    converted: Converted = tensorflow.call(convert_there, builder, args, sequence, options)
+    assert converted.printed == ""
+    assert converted.left == []
+    assert converted.changed == []
+    actual = run_calls(converted.model, sequence)
+    for number, (ours, theirs) in enumerate(zip(actual, converted.expected, strict=True)):
+        assert ours.keys() == theirs.keys()
+        for name in theirs:
+            assert difference(ours[name], theirs[name], rtol=1e-5) == "", f"call {number}, output {name!r}"
+    if converted.exported:
+        signature = interpreter(converted.model).get_signature_list()["serving_default"]
+        assert {key: sorted(names) for key, names in signature.items()} == converted.exported
+    return converted
+
+
+def randomise(model: Any) -> Any:
+    """Gives every weight random values: as built, biases are zero."""
+    random = np.random.default_rng(3)
+    model.set_weights([random.normal(0, 0.5, weight.shape).astype(weight.dtype) for weight in model.get_weights()])
+    return model
+
+
+def keras_of(tf: Any, package: str) -> Any:
+    import importlib
+
+    del tf
+    return importlib.import_module(package)
+
+
+# Keras models
+
+
+def sequential(tf: Any, package: str) -> Any:
+    keras = keras_of(tf, package)
+    layers = keras.layers
+    model = keras.Sequential(
+        [
+            keras.Input((6, 6, 2), name="image"),
+            layers.Conv2D(3, 3, activation="relu"),
+            layers.BatchNormalization(),
+            layers.Dropout(0.5),
+            layers.Flatten(),
+            layers.Dense(4),
+        ],
+        name="mnist",
+    )
+    model.layers[0].trainable = False
+    randomise(model)
+    model.layers[1].set_weights([np.abs(each) + 0.1 for each in model.layers[1].get_weights()])
+    name = model.inputs[0].name
+    return model, {"serving_default": lambda **inputs: {"output_0": model(inputs[name], training=False)}}
+
+
+@pytest.mark.parametrize("package", ["keras", "tf_keras"])
+def test_sequential_of_keras(tensorflow: TensorFlow, keras_2: None, package: str) -> None:
+    converted = check_there(tensorflow, sequential, package, inputs=normal({"image": (None, 6, 6, 2)}))
+    assert converted.exported
+    assert converted.report.source == f"{package}.Sequential 'mnist'"
+    assert converted.report.signatures == ("serving_default",)
+
+
+def functional(tf: Any, package: str, form: str) -> Any:
+    keras = keras_of(tf, package)
+    a, b, c = keras.Input((4,), name="a"), keras.Input((3,), name="b"), keras.Input((), dtype="int32", name="c")
+    hidden = keras.layers.Dense(5, activation="tanh")(keras.layers.Concatenate()([a, b]))
+    row = keras.layers.Embedding(7, 5)(c)
+    total = keras.layers.Add()([hidden, row])
+    if form == "dict":
+        model = keras.Model({"x": a, "y": b, "z": c}, {"total": total, "row": row})
+        names = {"x": "a", "y": "b", "z": "c"}
+        call = lambda inputs: model({key: inputs[name] for key, name in names.items()})  # noqa: E731
+    elif form == "list":
+        model = keras.Model([a, b, c], [total, row])
+        call = lambda inputs: dict(zip(("output_0", "output_1"), model(list(inputs.values())), strict=True))  # noqa: E731
+    else:
+        model = keras.Model({"p": [a, b], "q": (c,)}, {"out": [total, {"in": row}], "h": hidden})
+
+        def call(inputs: Any) -> Any:
+            result = model({"p": [inputs["a"], inputs["b"]], "q": (inputs["c"],)})
+            return {"out_0": result["out"][0], "out_1_in": result["out"][1]["in"], "h": result["h"]}
+
+    randomise(model)
+    return model, {"serving_default": lambda **inputs: call(inputs)}
+
+
+@pytest.mark.parametrize(
+    ("package", "form"), [("keras", "dict"), ("keras", "list"), ("keras", "nested"), ("tf_keras", "dict")]
+)
+def test_functional_models_of_keras(tensorflow: TensorFlow, keras_2: None, package: str, form: str) -> None:
+    inputs = [
+        {**each, "c": np.arange(len(each["a"]), dtype=np.int32) + 2}
+        for each in normal({"a": (None, 4), "b": (None, 3)})
+    ]
+    converted = check_there(tensorflow, functional, package, form, inputs=inputs)
+    assert bool(converted.exported) is (form != "nested")  # which model.export() refuses
+    assert converted.report.source.startswith(f"{package}.Functional ")
+
+
+def subclassed(tf: Any, package: str) -> Any:
+    keras = keras_of(tf, package)
+
+    class Classifier(keras.Model):
+        def __init__(self) -> None:
+            super().__init__(name="classifier")
+            self.dense = keras.layers.Dense(3)
+            self.noise = keras.layers.GaussianNoise(0.9)
+
+        def call(self, inputs: Any, training: bool = True) -> Any:
+            return {"scores": self.noise(self.dense(inputs), training=training)}
+
+    model = Classifier()
+    model(np.zeros((2, 4), np.float32))
+    randomise(model)
+    return model, {"serving_default": lambda **inputs: model(*inputs.values(), training=False)}
+
+
+@pytest.mark.parametrize(("package", "name"), [("keras", "args_0"), ("tf_keras", "input_1")])
+def test_a_subclassed_model_that_was_called(tensorflow: TensorFlow, keras_2: None, package: str, name: str) -> None:
+    # It is converted for inference, although call() says otherwise; and for any batch size.
+    converted = check_there(tensorflow, subclassed, package, inputs=normal({name: (None, 4)}))
+    assert converted.report.source == f"Classifier 'classifier' ({package}.Model)"
+
+
+def fixed_batch(tf: Any, package: str, stateful: bool) -> Any:
+    keras = keras_of(tf, package)
+    x = keras.Input(batch_shape=(2, 5, 3), name="x")
+    y = keras.layers.LSTM(4, return_sequences=True, stateful=stateful)(x)
+    model = keras.Model(x, keras.layers.Dense(2)(y))
+    random = np.random.default_rng(3)
+    for weight in model.trainable_weights:
+        weight.assign(random.normal(0, 0.5, weight.shape).astype(np.float32))
+    return model, {"serving_default": lambda x: {"output_0": model(x, training=False)}}
+
+
+@pytest.mark.parametrize(("package", "stateful"), [("keras", False), ("keras", True), ("tf_keras", False)])
+def test_a_fixed_batch_size_is_kept(tensorflow: TensorFlow, keras_2: None, package: str, stateful: bool) -> None:
+    inputs = normal({"x": (2, 5, 3)}, batches=(2,))
+    converted = check_there(tensorflow, fixed_batch, package, stateful, inputs=inputs)
+    runner = interpreter(converted.model).get_signature_runner("serving_default")
+    assert runner.get_input_details()["x"]["shape_signature"].tolist() == [2, 5, 3]
+
+
+# tf.function
+
+
+def two_traces_apart(tf: Any, which: str) -> Any:
+    scale = tf.Variable([1.5, -2.0, 0.5])
+
+    def compute(x: Any, *, shift: Any) -> Any:
+        return {"y": x * scale + shift}
+
+    function = tf.function(compute)
+    specs = tf.TensorSpec([None, 3], tf.float32), tf.TensorSpec([3], tf.float32)
+    if which == "signature":
+        function = tf.function(lambda x, shift: compute(x, shift=shift), input_signature=specs)
+    concrete = function.get_concrete_function(specs[0], shift=specs[1]) if which != "signature" else None
+    model = concrete if which == "concrete" else function
+    return model, {"serving_default": lambda x, shift: compute(x, shift=shift)}
+
+
+@pytest.mark.parametrize("which", ["signature", "trace", "concrete"])
+def test_functions_with_a_variable_that_nobody_tracks(tensorflow: TensorFlow, which: str) -> None:
+    inputs = normal({"x": (None, 3), "shift": (3,)})
+    converted = check_there(tensorflow, two_traces_apart, which, inputs=inputs)
+    kind = "concrete function" if which == "concrete" else "tf.function"
+    assert converted.report.source.startswith(f"{kind} '")
+    assert [each.verdict for each in converted.report.variables] == ["frozen"]
+
+
+def nested_function(tf: Any) -> Any:
+    @tf.function(
+        input_signature=[
+            {"a": tf.TensorSpec([None, 2]), "b": [tf.TensorSpec([None, 2]), tf.TensorSpec([2])]},
+            tf.TensorSpec([2], name="other"),
+        ]
+    )
+    def function(x: Any, y: Any) -> Any:
+        return (x["a"] * y, {"inner": [x["b"][0] + 1.0, None]}, x["b"][1])
+
+    def reference(x: Any, x_1: Any, x_2: Any, other: Any) -> Any:
+        return {"output_0": x * other, "output_1_inner_0": x_1 + 1.0, "output_2": x_2}
+
+    return function, {"serving_default": reference}
+
+
+def test_nested_inputs_and_outputs(tensorflow: TensorFlow) -> None:
+    shapes: dict[str, Any] = {"x": (None, 2), "x_1": (None, 2), "x_2": (2,), "other": (2,)}
+    check_there(tensorflow, nested_function, inputs=normal(shapes))
+
+
+def counter(tf: Any) -> Any:
+    count = tf.Variable(0, name="count")
+    function = tf.function(lambda: {"count": count.assign_add(1)}, input_signature=[])
+    seen: list[int] = []
+
+    def reference() -> Any:
+        seen.append(1)
+        return {"count": np.int32(len(seen))}
+
+    return function, {"serving_default": reference}
+
+
+def test_a_function_without_inputs_that_keeps_state(tensorflow: TensorFlow) -> None:
+    converted = check_there(tensorflow, counter, inputs=[{}, {}])
+    assert [(each.name, each.verdict) for each in converted.report.variables] == [("count", "mutable")]
+
+
+def annotated(tf: Any, call: bool) -> Any:
+    table = tf.Variable(np.random.default_rng(1).normal(size=(5, 4)).astype(np.float32))
+
+    @tf.function(
+        experimental_implements="embedding_matmul",
+        input_signature=[tf.TensorSpec([5, 4], name="table"), tf.TensorSpec([None], tf.int32, name="ids")],
+    )
+    def look_up(table: Any, ids: Any) -> Any:
+        return tf.matmul(tf.one_hot(ids, 5), table)
+
+    if not call:
+        return look_up, {"serving_default": lambda table, ids: {"output_0": look_up(table, ids)}}
+    caller = tf.function(
+        lambda ids: {"rows": look_up(table, ids)}, input_signature=[tf.TensorSpec([None], tf.int32, name="ids")]
+    )
+    return caller, {"serving_default": caller}
+
+
+@pytest.mark.parametrize("call", [False, True])
+def test_an_annotated_function_is_fused(tensorflow: TensorFlow, call: bool) -> None:
+    inputs: list[dict[str, Any]] = [{"ids": np.array(ids, np.int32)} for ids in ([4], [0, 3, 1])]
+    if not call:
+        table = normal({"table": (5, 4)})[0]
+        inputs = [{**each, **table} for each in inputs]
+    converted = check_there(tensorflow, annotated, call, inputs=inputs, require_fused=True)
+    assert [each.fused_into for each in converted.report.composites] == ["EMBEDDING_LOOKUP"]
+
+
+def with_tables(tf: Any, kind: str) -> Any:
+    """A table that is an attribute of nothing, or that of a Keras layer."""
+    keras = keras_of(tf, "keras")
+    if kind == "keras":
+        layer = keras.layers.StringLookup(vocabulary=["a", "b"])
+        return keras.Sequential([keras.Input((1,), dtype="string", name="words"), layer])
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), 0)
+    shift = tf.Variable(0)
+    return tf.function(
+        lambda words: {"output_0": table.lookup(words) + shift},
+        input_signature=[tf.TensorSpec([None, 1], tf.string, name="words")],
+    )
+
+
+def look_up(tf: Any, kind: str) -> list[int]:
+    """What the SavedModel of a function that uses a table answers, when nothing else is left of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        write = source_of(with_tables(tf, kind)).write
+        assert write is not None
+        write(Path(folder, "model"))
+        del write
+        gc.collect()
+        signature = tf.saved_model.load(str(Path(folder, "model"))).signatures["serving_default"]
+        (answer,) = signature(tf.constant([["b"], ["?"], ["a"]])).values()
+        return np.asarray(answer).ravel().tolist()
+
+
+@pytest.mark.parametrize(("kind", "answer"), [("function", [2, 0, 1]), ("keras", [2, 0, 1])])
+def test_tables_are_exported(tensorflow: TensorFlow, kind: str, answer: list[int]) -> None:
+    assert tensorflow.call(look_up, kind) == answer
+
+
+# tf.Module
+
+
+def module_of(tf: Any, kind: str) -> Any:
+    spec = [tf.TensorSpec([None, 2], tf.float32, name="x")]
+
+    class Scaler(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = tf.Variable([2.0, -1.0])
+            self.inner = tf.Module()
+            self.inner.shift = tf.Variable(0.5)
+            self.unused = tf.function(lambda x: x)  # neither signature nor trace
+
+        @property
+        def broken(self) -> Any:
+            raise RuntimeError("nobody may ask for this")
+
+        @tf.function(input_signature=spec)
+        def __call__(self, x: Any) -> Any:
+            return x * self.scale + self.inner.shift
+
+    class Model(Scaler):
+        def __init__(self) -> None:
+            super().__init__()
+            self.shift = tf.function(lambda x: {"shifted": x + self.scale}, input_signature=spec)
+            self.traced = tf.function(lambda x: [x, (x - self.scale,)])
+            self.traced.get_concrete_function(*spec)
+
+        @tf.function(input_signature=spec)
+        def _private(self, x: Any) -> Any:
+            return x
+
+    module = Scaler() if kind == "call" else Model()
+    references: dict[str, Any] = {"serving_default": lambda x: {"output_0": module(x)}}
+    if kind != "call":
+        references["shift"] = module.shift
+        references["traced"] = lambda x: {"output_0": x, "output_1_0": x - module.scale}
+    if kind == "loaded":
+        keep = {key: function for key, function in references.items() if key != "traced"}
+        with tempfile.TemporaryDirectory() as folder:
+            signatures = {"serving_default": module.__call__, "shift": module.shift}
+            tf.saved_model.save(module, folder, signatures=signatures)
+            return tf.saved_model.load(folder), keep
+    return module, references
+
+
+@pytest.mark.parametrize("kind", ["call", "several", "loaded"])
+def test_modules(tensorflow: TensorFlow, kind: str) -> None:
+    keys = {"call": (), "several": ("shift", "traced"), "loaded": ("shift",)}[kind]
+    calls = [(key, each) for each in normal({"x": (None, 2)}) for key in ("serving_default", *keys, "serving_default")]
+    converted = check_there(tensorflow, module_of, kind, calls=calls)
+    assert sorted(converted.report.signatures) == ["serving_default", *keys]
+    variables = {"scale", "inner.shift"}
+    assert {each.name for each in converted.report.variables} == variables
+    names = {
+        "call": "Scaler (tf.Module)",
+        "several": "Model (tf.Module)",
+        "loaded": "what tf.saved_model.load returned",
+    }
+    assert converted.report.source == names[kind]
+
+
+# What cannot be converted as it is
+
+
+def with_a_dead_variable(tf: Any) -> Any:
+    variable = tf.Variable(1.0)
+    return tf.function(variable.read_value, input_signature=[]).get_concrete_function()
+
+
+def unusable(tf: Any, kind: str) -> Any:
+    keras = keras_of(tf, "keras")
+
+    class Empty(tf.Module):
+        @tf.function
+        def predict(self, x: Any) -> Any:
+            return x
+
+    class Two(keras.Model):
+        def call(self, first: Any, second: Any) -> Any:
+            return first + second
+
+    two = Two()
+    two(np.zeros((1, 2)), np.zeros((1, 2)))
+    traced = tf.function(lambda x: x + 1)
+    for shape in ([1], [2]):
+        traced.get_concrete_function(tf.TensorSpec(shape, name="x"))
+    orphan = with_a_dead_variable(tf)
+    return {
+        "unbuilt": lambda: keras.Sequential([keras.layers.Dense(2)], name="late"),
+        "layer": lambda: keras.layers.Dense(2, name="alone"),
+        "two arguments": lambda: two,
+        "sparse": lambda: keras.Model(x := keras.Input((3,), sparse=True, name="few"), keras.layers.Dense(2)(x)),
+        "untraced": lambda: tf.function(lambda x: x),
+        "two traces": lambda: traced,
+        "dead": lambda: orphan,
+        "nothing": lambda: tf.function(lambda: None, input_signature=[]),
+        "no functions": tf.Module,
+        "untraced functions": Empty,
+        "tensor": lambda: tf.constant(1.0),
+        "unsupported": lambda: tf.function(lambda x: tf.raw_ops.Svd(input=x), input_signature=[tf.TensorSpec([2, 2])]),
+    }[kind]()
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("unbuilt", ["keras.Sequential 'late'", "has not been built", "keras.Input(shape)"]),
+        ("layer", ["keras.Dense 'alone'", "a layer, not a model", "keras.Sequential("]),
+        ("two arguments", ["Two 'two", " (keras.Model)", "second", "tf.function(lambda x: model("]),
+        ("sparse", ["the input 'few' is sparse"]),
+        ("untraced", ["tf.function '<lambda>'", "never called", "input_signature=["]),
+        ("two traces", ["2 traces", "shape=(1,)", "shape=(2,)", "get_concrete_function"]),
+        ("dead", ["concrete function", "deleted"]),
+        ("nothing", ["returns no tensor"]),
+        ("no functions", ["tf.Module", "none of its attributes is a tf.function", "input_signature"]),
+        ("untraced functions", ["Empty (tf.Module)", "predict: no traces", "module.predict.get_concrete_function"]),
+        ("tensor", ["an EagerTensor cannot be converted"]),
+        ("unsupported", ["tf.function '<lambda>'", "Svd"]),
+    ],
+)
+def test_what_to_do_is_said(tensorflow: TensorFlow, kind: str, words: Sequence[str]) -> None:
+    text, left = tensorflow.call(error_there, unusable, (kind,))
+    for word in words:
+        assert word in text
+    assert "litefuse-" not in text  # the temporary folder
+    assert left == []
+
+
+# Files
+
+
+def save_file(tf: Any, path: str, package: str, kind: str) -> dict[str, Any]:
+    """Write a file of Keras's, and return what its model computes of ``ones``."""
+    keras = keras_of(tf, package)
+    layers = keras.layers
+
+    class Own(layers.Layer):
+        def call(self, inputs: Any) -> Any:
+            return inputs * 2.0
+
+    extra = {"own": [Own()], "lambda": [layers.Lambda(lambda x: x + 1)]}.get(kind, [])
+    model = keras.Sequential([keras.Input((4,), name="x"), layers.Dense(3, activation="relu"), *extra])
+    randomise(model)
+    if kind == "weights":
+        model.save_weights(path)
+    elif kind == "compiled":
+        model.compile(optimizer="adam", loss="mse")
+        model.save(path)
+    else:
+        model.save(path)
+    return {"output_0": np.asarray(model(np.ones((2, 4), np.float32))), "input": model.inputs[0].name}
+
+
+def load_file(tf: Any, path: str, folder: str) -> str:
+    """What reads a file in a process of its own, in this one: the text of its error, if it ends in one."""
+    try:
+        write_saved_model_of(KerasFileJob(Path(path), Path(folder)), lambda _: None)
+    except LitefuseError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("package", ["keras", "tf_keras"])
+@pytest.mark.parametrize("suffix", [".keras", ".h5"])
+def test_files(tensorflow: TensorFlow, keras_2: None, tmp_path: Path, package: str, suffix: str) -> None:
+    path, folder = tmp_path / f"model{suffix}", tmp_path / "folder"
+    expected = tensorflow.call(save_file, str(path), package, "compiled")
+    assert tensorflow.call(load_file, str(path), str(folder)) == ""
+    inputs = {expected["input"]: np.ones((2, 4), np.float32)}
+    actual = run_calls(litefuse.convert(folder).model_bytes, [("serving_default", inputs)])
+    assert difference(actual[0]["output_0"], expected["output_0"], rtol=1e-5) == ""
+
+
+@pytest.mark.parametrize(
+    ("package", "suffix", "kind", "words"),
+    [
+        ("keras", ".keras", "own", ["Own", "keras.models.load_model", "litefuse.convert()"]),
+        ("keras", ".h5", "own", ["Own", "litefuse.convert()"]),
+        ("tf_keras", ".keras", "own", ["Own", "tf_keras.models.load_model"]),
+        ("keras", ".keras", "lambda", ["brings Python code along", "If you trust it"]),
+        ("keras", ".h5", "lambda", ["brings Python code along"]),
+        ("tf_keras", ".keras", "lambda", ["brings Python code along"]),
+        ("tf_keras", ".h5", "lambda", ["brings Python code along"]),
+        ("keras", ".weights.h5", "weights", ["perhaps it holds weights alone"]),
+    ],
+)
+def test_files_that_cannot_be_read(
+    tensorflow: TensorFlow, keras_2: None, tmp_path: Path, package: str, suffix: str, kind: str, words: Sequence[str]
+) -> None:
+    path, folder = tmp_path / f"model{suffix}", tmp_path / "folder"
+    tensorflow.call(save_file, str(path), package, kind)
+    text = tensorflow.call(load_file, str(path), str(folder))
+    for word in [str(path), *words]:
+        assert word in text
+    assert not folder.exists()
+
+
+def test_a_file_is_read_in_another_process(tensorflow: TensorFlow, tmp_path: Path, monkeypatch: Any) -> None:
+    path = tmp_path / "digits.keras"
+    expected = tensorflow.call(save_file, str(path), "keras", "compiled")
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(work))
+    monkeypatch.chdir(work)
+    outcome = CliRunner().invoke(app, ["convert", str(path), "--json"])
+    assert outcome.exit_code == 0, outcome.output
+    assert json.loads(outcome.stdout)["source"] == str(path)
+    assert not FORBIDDEN & sys.modules.keys()
+    assert [each.name for each in work.iterdir()] == ["digits.tflite"]
+    inputs = {expected["input"]: np.ones((2, 4), np.float32)}
+    actual = run_calls((work / "digits.tflite").read_bytes(), [("serving_default", inputs)])
+    assert difference(actual[0]["output_0"], expected["output_0"], rtol=1e-5) == ""
