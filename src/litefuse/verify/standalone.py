@@ -18,6 +18,7 @@ from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
+from litefuse.passes.place_weights import LoadWeights
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.verify.fixed_size import fix_arguments
 
@@ -68,6 +69,7 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
     # As a list is handed from function to function, so is what is known of it.
     run_mlir_passes(alone, "inline{default-pipeline=}", "symbol-dce")
     run_passes(alone, [FoldConstants(), LowerTensorLists(), RefineCallTypes(), FoldConstants()])
+    run_passes(alone, [LoadWeights()])
     lower(alone)
     run_passes(alone, [EmitCompositeOps(), InitializeStates(), OutlineLoops(), DecomposeOps([]), EmitCustomOps()])
     with tempfile.TemporaryDirectory(prefix="litefuse-check-") as folder:
