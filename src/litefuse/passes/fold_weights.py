@@ -18,6 +18,7 @@ __all__ = ["FoldWeights"]
 
 _Array = npt.NDArray[Any]
 _CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const"})
+_UNUSED = _CONSTANTS | {"tfl.external_const", "tfl.no_value"}
 _ACTIVATION = "fused_activation_function"
 
 
@@ -70,8 +71,8 @@ class FoldWeights:
             run_mlir_passes(module, "func.func(tfl-optimize)")
         self._each(module, self._fold_result)
         self._each(module, self._fold_input)
-        for op in _operations(module):
-            if op.name == "tfl.external_const" and not list(op.results[0].uses):
+        for op in _operations(module):  # what is not used would be written nevertheless
+            if op.name in _UNUSED and not list(op.results[0].uses):
                 op.operation.erase()
         return True
 
@@ -155,6 +156,7 @@ class FoldWeights:
         if kind == "summand" or affine.operands[operands.bias].owner.name != "tfl.no_value":
             self._set(affine, operands.bias, bias)
         affine.attributes[_ACTIVATION] = op.attributes[_ACTIVATION]
+        affine.operation.location = ir.Location.fused([op.location, affine.location])
         op.results[0].replace_all_uses_with(value)
         op.operation.erase()
         return True
