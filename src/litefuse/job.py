@@ -46,5 +46,5 @@ class ConversionJob:
     check_custom_ops: bool = False
     fusions: bytes | None = None
     kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    mapped_from: int = 1 << 15
+    mapped_from: int = 1 << 13
     save_module_before: str | None = None

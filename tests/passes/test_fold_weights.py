@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from litefuse.engine.lowering import lower, run_mlir_passes, set_signature
 from litefuse.engine.mlir import ir, mlir_context
 from litefuse.export.model_file import write_model
 from litefuse.export.summary import summarize
-from litefuse.passes.call_graph import functions
+from litefuse.passes.call_graph import functions, operations
 from litefuse.passes.fold_weights import FoldWeights
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
@@ -28,13 +29,10 @@ _NO_BITS = "dilations = [1, 1, 1, 1], explicit_paddings = []"
 _CONV = f'{{data_format = "NHWC", {_NO_BITS}, padding = "PADDING", strides = [1, 1, 1, 1], use_cudnn_on_gpu = true}}'
 _CONV_SAME, _CONV_VALID = _CONV.replace("PADDING", "SAME"), _CONV.replace("PADDING", "VALID")
 _DEPTHWISE = f'{{data_format = "NHWC", {_NO_BITS}, padding = "VALID", strides = [1, 1, 1, 1]}}'
-_BACKPROP = (
-    f'{{data_format = "NHWC", {_NO_BITS}, padding = "SAME", strides = [1, 2, 2, 1], use_cudnn_on_gpu = true}}'
-)
+_BACKPROP = f'{{data_format = "NHWC", {_NO_BITS}, padding = "SAME", strides = [1, 2, 2, 1], use_cudnn_on_gpu = true}}'
 _PLAIN = "{transpose_a = false, transpose_b = false}"
 _BATCH = "{adj_x = false, adj_y = false}"
-_NORMALIZE = "{is_training = false, epsilon = 0.001 : f32, data_format = \"NHWC\"}"
-_SMALL = "?x6xf32"
+_NORMALIZE = '{is_training = false, epsilon = 0.001 : f32, data_format = "NHWC"}'
 
 # Each case is the ops of a function of %x. A line may define a constant: WEIGHT is a mapped one, SMALL another one.
 # The other lines are `%name = op(%operand, ...) {attributes} -> type`; the last one is returned.
@@ -257,7 +255,8 @@ CASES: dict[str, tuple[str, str]] = {
 def test_same_as_known_weights(name: str, tmp_path: Path) -> None:
     argument, body = CASES[name]
     known_ops, known_size = _convert(argument, body, tmp_path / "known.tflite", mapped=False)
-    ops, size = _convert(argument, body, tmp_path / "mapped.tflite", mapped=True)
+    placed = name != "a use that needs the value"
+    ops, size = _convert(argument, body, tmp_path / "mapped.tflite", mapped=True, placed=placed)
     assert ops == known_ops
     assert size <= known_size + 512
     expected = _run(tmp_path / "known.tflite")
@@ -297,10 +296,9 @@ def test_a_loop_has_weights(tmp_path: Path) -> None:
         : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
       return %j, %p : tensor<i32>, tensor<2x4xf32>
     }"""
-    text = re.sub(r"WEIGHT %w (\S+)", lambda found: _weight("w", found[1]), text)
-    assert _convert_module(text, tmp_path / "known.tflite", mapped=False)[0] == (
-        _convert_module(text, tmp_path / "mapped.tflite", mapped=True)[0]
-    )
+    text = text.replace("WEIGHT %w 4x4xf32", _Text({}).line("%w = WEIGHT 4x4xf32", 1))
+    known_ops, _ = _convert_module(text, tmp_path / "known.tflite", mapped=False)
+    assert _convert_module(text, tmp_path / "mapped.tflite", mapped=True)[0] == known_ops
     for found, wanted in zip(_run(tmp_path / "mapped.tflite"), _run(tmp_path / "known.tflite"), strict=True):
         np.testing.assert_array_equal(found, wanted)
 
@@ -316,56 +314,57 @@ def test_equal_weights_are_stored_once(tmp_path: Path) -> None:
     assert sizes[1] - sizes[0] >= 40 * 40 * 4
 
 
-def _weight(name: str, kind: str) -> str:
-    return f'%{name} = "tf.Const"() {{value = dense<0.0> : tensor<{kind}>, mapped}} : () -> tensor<{kind}>'
+@dataclass
+class _Text:
+    """The text of a function, line by line.
+
+    Attributes:
+        types: The type of each value without ``tensor<>``.
+        several: The values of ops with several results, of which the first one counts.
+    """
+
+    types: dict[str, str]
+    several: set[str] = field(default_factory=set[str])
+
+    def constant(self, name: str, kind: str, value: str, attributes: str = "") -> str:
+        self.types[name] = kind
+        return f'%{name} = "tf.Const"() {{value = dense<{value}> : tensor<{kind}>{attributes}}} : () -> tensor<{kind}>'
+
+    def line(self, text: str, number: int) -> str:
+        name, definition = text.removeprefix("%").split(" = ", 1)
+        if found := re.fullmatch(r"WEIGHT(?:%(\d+))? (\S+)", definition):
+            return self.constant(name, found[2], "0.0", f", mapped = {found[1] or number} : i64")
+        if found := re.fullmatch(r"SMALL (\S+)", definition):
+            kind = "f32" if found[1] == "1xf32" else found[1]
+            values = np.random.default_rng(number).uniform(0.5, 1.5, _shape(kind)).astype(np.float32)
+            return self.constant(name, kind, str(values.tolist()))
+        if found := re.fullmatch(r"ORDER (\S+)", definition):
+            values = [] if found[1] == "scalar" else found[1].split("x")
+            return self.constant(
+                name, f"{len(values)}xi32" if values else "i32", f"[{', '.join(values)}]" if values else "0"
+            )
+        found = re.fullmatch(r"(\S+?)\((.*?)\)\s*(\{.*\})? -> (.*)", definition)
+        assert found is not None, text
+        op, operands, attributes, kinds = found.groups()
+        operands = [operand.strip().removeprefix("%") for operand in operands.split(",")]
+        results = kinds.split()
+        self.types[name] = results[0]
+        if len(results) > 1:
+            self.several.add(name)
+        uses = ", ".join(f"%{each}#0" if each in self.several else f"%{each}" for each in operands)
+        takes = ", ".join(f"tensor<{self.types[each]}>" for each in operands)
+        gives = ", ".join(f"tensor<{kind}>" for kind in results)
+        return f'%{name}:{len(results)} = "{op}"({uses}) {attributes or "{}"} : ({takes}) -> ({gives})'
 
 
 def _module_text(argument: str, body: str) -> str:
     """The module of a case."""
-    types = {"x": argument}
-    lines: list[str] = []
-    result = ""
-    for number, line in enumerate(filter(None, map(str.strip, body.splitlines()))):
-        result, definition = re.fullmatch(r"%(\w+) = (.*)", line).groups()  # pyright: ignore[reportOptionalMemberAccess]
-        if found := re.fullmatch(r"WEIGHT(?:%(\d+))? (\S+)", definition):
-            types[result] = found[2]
-            seed = f"seed = {found[1] or number} : i64"
-            lines.append(_weight(result, found[2]).replace("mapped", f"mapped, {seed}"))
-        elif found := re.fullmatch(r"SMALL (\S+)", definition):
-            types[result] = found[1].replace("1xf32", "f32") if found[1] == "1xf32" else found[1]
-            lines.append(_small(result, types[result], number))
-        elif found := re.fullmatch(r"ORDER (\S+)", definition):
-            values = [] if found[1] == "scalar" else found[1].split("x")
-            types[result] = f"{len(values)}xi32" if values else "i32"
-            value = f"[{', '.join(values)}]" if values else "0"
-            kind = f"tensor<{types[result]}>"
-            lines.append(f'%{result} = "tf.Const"() {{value = dense<{value}> : {kind}}} : () -> {kind}')
-        else:
-            found = re.fullmatch(r"(\S+?)\((.*?)\)\s*(\{.*\})? -> (.*)", definition)
-            assert found is not None, line
-            op, operands, attributes, kinds = found.groups()
-            names = [operand.strip().lstrip("%") for operand in operands.split(",")]
-            results = kinds.split()
-            types[result] = results[0]
-            takes = ", ".join(f"tensor<{types[name]}>" for name in names)
-            gives = ", ".join(f"tensor<{kind}>" for kind in results)
-            uses = ", ".join(f"%{name}{'#0' if name in several else ''}" for name in names for several in [_several])
-            if len(results) > 1:
-                _several.add(result)
-            count = f":{len(results)}" if len(results) > 1 else ""
-            lines.append(f'%{result}{count} = "{op}"({uses}) {attributes or "{}"} : ({takes}) -> ({gives})')
-    kind = f"tensor<{types[result]}>"
-    _several.clear()
-    text = "\n  ".join(lines)
-    return f"func.func @main(%x: tensor<{argument}>) -> {kind} {{\n  {text}\n  return %{result} : {kind}\n}}"
-
-
-_several: set[str] = set()
-
-
-def _small(name: str, kind: str, seed: int) -> str:
-    values = np.random.default_rng(seed).uniform(0.5, 1.5, _shape(kind)).astype(np.float32)
-    return f'%{name} = "tf.Const"() {{value = dense<{values.tolist()}> : tensor<{kind}>}} : () -> tensor<{kind}>'
+    text = _Text({"x": argument})
+    lines = [line.strip() for line in body.splitlines()]
+    ops = "\n  ".join(text.line(line, number) for number, line in enumerate(lines))
+    result = list(text.types)[-1]
+    kind = f"tensor<{text.types[result]}>"
+    return f"func.func @main(%x: tensor<{argument}>) -> {kind} {{\n  {ops}\n  return %{result} : {kind}\n}}"
 
 
 def _shape(kind: str) -> list[int]:
@@ -376,19 +375,22 @@ def _convert(argument: str, body: str, path: Path, **options: Any) -> tuple[Mapp
     return _convert_module(_module_text(argument, body), path, **options)
 
 
-def _convert_module(text: str, path: Path, *, mapped: bool, **options: Any) -> tuple[Mapping[str, int], int]:
+def _convert_module(
+    text: str, path: Path, *, mapped: bool, placed: bool = True, **options: Any
+) -> tuple[Mapping[str, int], int]:
     """Writes the model; returns its ops and its size."""
     with mlir_context():
         module = ir.Module.parse(text)
         weights = Weights(0 if mapped else 1 << 40)
         for function in functions(module).values():
-            for number, op in enumerate(list(function.entry_block.operations)):
+            for op in operations(function):
                 if "mapped" in op.attributes:
-                    seed = ir.IntegerAttr(op.attributes["seed"]).value if "seed" in op.attributes else number
+                    seed = ir.IntegerAttr(op.attributes["mapped"]).value
                     values = _unaligned(ir.ShapedType(op.results[0].type).shape, seed)
                     op.attributes["value"] = weights.attribute(values, DataType.FLOAT32)
                     del op.attributes["mapped"]
         run_passes(module, [PlaceWeights(weights)])
+        assert ("tfl.external_const" in str(module)) == (mapped and placed)
         set_signature(functions(module)["main"], "main", ["x"], ["y"])
         lower(module)
         run_passes(module, [FoldWeights(weights), OutlineLoops()])

@@ -23,7 +23,7 @@ __all__ = ["write_model"]
 _MAX_FLATBUFFER = 2**31 - 1
 # LiteRT's alignment of buffers (schema.fbs, Buffer.data).
 _ALIGNMENT = 16
-_STUB_BYTES = 32
+_STUB_BYTES = 16
 # Mapped pages count as memory of the process until they are released.
 _RELEASE_BYTES = 1 << 26
 
@@ -51,7 +51,7 @@ def write_model(module: ir.Module, weights: Weights, path: Path, *, max_flatbuff
     Raises:
         LoweringError: The exporter refused the module.
     """
-    token = secrets.token_bytes(_STUB_BYTES - 8)
+    token = secrets.token_bytes(_STUB_BYTES - 4)
     numbers = _place_stubs(module, weights, token)
     write_flatbuffer(module, path)
     if not numbers:
@@ -79,7 +79,7 @@ def _place_stubs(module: ir.Module, weights: Weights, token: bytes) -> set[int]:
             continue
         numbers.add(number)
         kind = ir.RankedTensorType(op.results[0].type)
-        stub = np.frombuffer(token + number.to_bytes(8, "little"), weights[number].dtype)
+        stub = np.frombuffer(token + number.to_bytes(4, "little"), weights[number].dtype)
         # The exporter takes the shape from the attribute if the type has none.
         attribute = ir.DenseElementsAttr.get(stub.reshape([1] * (kind.rank - 1) + [-1]))
         unranked = ir.UnrankedTensorType.get(kind.element_type)

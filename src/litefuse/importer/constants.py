@@ -39,7 +39,8 @@ def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
     if array.size > 1 and not any(array.strides) and isinstance(element, _SPLAT_TYPES):
         # One value repeated by broadcasting: a splat takes no memory.
         return ir.DenseElementsAttr.get_splat(kind, _scalar(array.reshape(-1)[0], element))
-    array = np.require(array, requirements="CA").reshape(array.shape)  # a checkpoint aligns nothing
+    if not (array.flags.c_contiguous and array.flags.aligned):  # a checkpoint's tensors are aligned to nothing
+        array = np.array(array, array.dtype, order="C")
     if array.dtype in _SIGNLESS:
         return ir.DenseElementsAttr.get(array)
     if array.dtype == ml_dtypes.bfloat16:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import functions, nested_operations
-from litefuse.weights import Weights
+from litefuse.weights import Weight, Weights
 
 __all__ = ["FoldWeights"]
 
@@ -86,9 +86,9 @@ class FoldWeights:
                     break
         return modified
 
-    def _replace(self, op: ir.OpView, number: int) -> None:
+    def _replace(self, op: ir.OpView, weight: Weight) -> None:
         with ir.InsertionPoint(op), op.location:
-            op.results[0].replace_all_uses_with(self.weights.emit(number))
+            op.results[0].replace_all_uses_with(self.weights.emit(self.weights.number_of(weight)))
         op.operation.erase()
 
     def _rearrange(self, op: ir.OpView) -> bool:
@@ -99,11 +99,8 @@ class FoldWeights:
         if number is None or how is None:
             return False
         order = tuple(how.tolist())
-        if op.name == "tfl.transpose":
-            new = self.weights.derive(number, ("transpose", order), lambda weight: weight.transposed(order))
-        else:
-            new = self.weights.derive(number, ("reshape", order), lambda weight: weight.reshaped(order))
-        self._replace(op, new)
+        weight = self.weights[number]
+        self._replace(op, weight.transposed(order) if op.name == "tfl.transpose" else weight.reshaped(order))
         return True
 
     def _to_fully_connected(self, op: ir.OpView) -> bool:
@@ -113,13 +110,13 @@ class FoldWeights:
         if number is None or self.weights[number].source.ndim != 2 or self.weights[number].dtype != np.float32:
             return False
         if not ir.BoolAttr(op.attributes["adj_y"]).value:
-            number = self.weights.derive(number, ("transpose", (1, 0)), lambda weight: weight.transposed((1, 0)))
+            number = self.weights.number_of(self.weights[number].transposed((1, 0)))
         with ir.InsertionPoint(op), op.location:
-            nothing = ir.Operation.create("tfl.no_value", [ir.NoneType.get()], [], {"value": ir.UnitAttr.get()}).result
+            nothing = ir.Operation.create("tfl.no_value", [ir.Type.parse("none")], [], {"value": ir.UnitAttr.get()})
             made = ir.Operation.create(
                 "tfl.fully_connected",
                 [op.results[0].type],
-                [op.operands[0], self.weights.emit(number), nothing],
+                [op.operands[0], self.weights.emit(number), nothing.result],
                 {
                     _ACTIVATION: ir.StringAttr.get("NONE"),
                     "keep_num_dims": ir.BoolAttr.get(True),
@@ -140,7 +137,11 @@ class FoldWeights:
         if affine is None or operands is None or affine.results[0].type != op.results[0].type:
             return False
         number = self.weights.number(affine.operands[operands.filter])
-        if number is None or len(list(value.uses)) != 1 or ir.StringAttr(affine.attributes[_ACTIVATION]).value != "NONE":
+        if (
+            number is None
+            or len(list(value.uses)) != 1
+            or ir.StringAttr(affine.attributes[_ACTIVATION]).value != "NONE"
+        ):
             return False
         channels = self.weights[number].shape[operands.channels]
         vector = _per_channel(constant, channels, ir.ShapedType(value.type))
@@ -206,10 +207,9 @@ class FoldWeights:
 
     def _scale(self, op: ir.OpView, position: int, number: int, axis: int, vector: _Array) -> None:
         """Puts a scaled filter in the place of the one that the op has."""
-        change = ("scale", axis, vector.tobytes())
-        new = self.weights.derive(number, change, lambda weight: weight.scaled(axis, vector))
-        with ir.InsertionPoint(op), op.operands[position].owner.location:
-            op.operands[position] = self.weights.emit(new)
+        scaled = self.weights.number_of(self.weights[number].scaled(axis, vector))
+        with ir.InsertionPoint(op), op.operands[position].location:
+            op.operands[position] = self.weights.emit(scaled)
 
     def _set(self, op: ir.OpView, position: int, values: _Array) -> None:
         with ir.InsertionPoint(op), op.location:
@@ -245,9 +245,9 @@ def _binary(op: ir.OpView) -> tuple[ir.Value, _Array, str] | None:
     if constant is None or constant.dtype != np.float32:
         return None
     if op.name == "tfl.div":
-        constant = np.float32(1) / constant
+        constant = np.divide(np.float32(1), constant)
     elif op.name == "tfl.sub":
-        constant = -constant
+        constant = np.negative(constant)
     return left, constant, "factor" if op.name in {"tfl.div", "tfl.mul"} else "summand"
 
 

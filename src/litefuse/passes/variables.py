@@ -147,9 +147,7 @@ class InitializeVariables:
                 _check_state(variable, handle)
                 value = self.values(variable)
                 attributes: Mapping[str, ir.Attribute] = {"value": value}
-                constant = ir.Operation.create(
-                    "tf.Const", results=[value.type], attributes=dict(attributes)
-                )
+                constant = ir.Operation.create("tf.Const", results=[value.type], attributes=dict(attributes))
                 copy = handle.clone()
                 ir.Operation.create(
                     "tf.AssignVariableOp",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ __all__ = ["Weight"]
 
 _Array = npt.NDArray[Any]
 
-# What is computed at a time; a transposition is fastest where source and result of a block fit in the processor's cache.
+# What is computed at a time: a transposition is fastest where source and result of a block fit in the cache.
 _BLOCK_BYTES = 1 << 19
 _COPY_BYTES = 1 << 23
 
@@ -24,8 +24,8 @@ class Weight:
 
     Attributes:
         source: The values in the constant's shape, of any strides, perhaps unaligned.
-        factors: What they are multiplied with, one after the other, in the arithmetic of their dtype; each broadcasts to
-            the shape and has its rank.
+        factors: What they are multiplied with, one after the other, in the arithmetic of their dtype; each broadcasts
+            to the shape and has its rank.
     """
 
     source: _Array
@@ -42,18 +42,25 @@ class Weight:
         return self.source.dtype
 
     @property
+    def identity(self) -> Hashable:
+        """Equal for weights that are the same bytes in the same order, times the same factors."""
+        strides = tuple(stride if size > 1 else 0 for size, stride in zip(self.shape, self.source.strides, strict=True))
+        factors = tuple((factor.shape, factor.tobytes()) for factor in self.factors)
+        address: int = self.source.ctypes.data
+        return address, self.shape, strides, str(self.dtype), factors
+
+    @property
     def nbytes(self) -> int:
         """The number of bytes that it takes in a file."""
         return self.source.nbytes
 
     def transposed(self, permutation: Sequence[int]) -> Weight:
         """The weight with its axes in another order, as ``numpy.transpose``."""
-        return Weight(
-            self.source.transpose(permutation), tuple(factor.transpose(permutation) for factor in self.factors)
-        )
+        source, *factors = (np.transpose(each, permutation) for each in (self.source, *self.factors))
+        return Weight(source, tuple(factors))
 
     def reshaped(self, shape: Sequence[int]) -> Weight:
-        """The weight in another shape of as many elements; one that is no view of the mapped bytes any more is copied."""
+        """The weight in another shape of as many elements; one that is then no view of the mapped bytes is copied."""
         if not self.factors and self.source.flags.c_contiguous:
             return Weight(self.source.reshape(shape))
         return Weight(self.value().reshape(shape))

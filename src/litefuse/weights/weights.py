@@ -37,7 +37,7 @@ class Weights:
         self._sources: dict[ir.Attribute, npt.NDArray[Any]] = {}
         self._weights: list[Weight] = []
         self._alike: dict[Hashable, list[int]] = defaultdict(list)
-        self._derived: dict[Hashable, int] = {}
+        self._numbers: dict[Hashable, int] = {}
 
     def attribute(self, source: npt.NDArray[Any], dtype: int) -> ir.Attribute:
         """The elements attribute of an array: one that refers to the array, if that is large and of a plain dtype.
@@ -71,23 +71,15 @@ class Weights:
         for number in alike:
             if _equal(self._weights[number].source, source):
                 return number
-        alike.append(len(self._weights))
-        self._weights.append(Weight(source))
+        alike.append(self.number_of(Weight(source)))
         return alike[-1]
 
-    def derive(self, number: int, change: Hashable, make: Callable[[Weight], Weight]) -> int:
-        """The number of a weight made from another one.
-
-        Args:
-            number: The other one.
-            change: What is done to it: the same change gives the same weight, which is stored once.
-            make: Does it.
-        """
-        key = (number, change)
-        if key not in self._derived:
-            self._derived[key] = len(self._weights)
-            self._weights.append(make(self._weights[number]))
-        return self._derived[key]
+    def number_of(self, weight: Weight) -> int:
+        """The number of a weight that was made from others: the same for the same weight, which is stored once."""
+        number = self._numbers.setdefault(weight.identity, len(self._weights))
+        if number == len(self._weights):
+            self._weights.append(weight)
+        return number
 
     def emit(self, number: int) -> ir.Value:
         """Emits a weight's placeholder at the current insertion point and location."""
