@@ -28,6 +28,7 @@ from litefuse.recognizers import Recognition, RecognizeComposites
 from litefuse.report import CompositeReport, LoopReport, VariableReport
 from litefuse.saved_model import DataType
 from litefuse.verify.self_check import self_check
+from litefuse.weights import Weights
 
 __all__ = ["Analysis", "VariablePlaceholders", "VariableValues", "analyze"]
 
@@ -38,13 +39,20 @@ class VariableValues:
 
     Attributes:
         imported: The module with its variables.
+        weights: Where large ones stay mapped; None where all values are needed.
     """
 
     imported: ImportedModule
+    weights: Weights | None = None
 
     def __call__(self, name: str) -> ir.Attribute:
         variable = self.imported.variables[name]
-        return elements_attribute(variable.read(), variable.dtype)
+        value = variable.read()
+        if self.weights is None:
+            return elements_attribute(value, variable.dtype)
+        attribute = self.weights.attribute(value, variable.dtype)
+        self.weights.release()
+        return attribute
 
 
 @dataclass(frozen=True)

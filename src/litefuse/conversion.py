@@ -8,13 +8,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from litefuse.analysis import VariableValues, analyze
-from litefuse.engine.lowering import lower, run_mlir_passes, set_signature, write_flatbuffer
+from litefuse.engine.lowering import lower, run_mlir_passes, set_signature
 from litefuse.engine.mlir import ir, mlir_context
 from litefuse.errors import LitefuseError, NotFusedError
+from litefuse.export.model_file import write_model
 from litefuse.export.summary import summarize
 from litefuse.fusions.form import CompositeForms
 from litefuse.fusions.fusion import unpickle_registered
-from litefuse.importer import EntryPoint, default_signatures, import_saved_model
+from litefuse.importer import EntryPoint, ImportedModule, default_signatures, import_saved_model
 from litefuse.job import ConversionJob
 from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.passes.call_graph import functions
@@ -27,10 +28,12 @@ from litefuse.passes.decompose_ops import Decomposed, DecomposeOps, RewriteBefor
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
+from litefuse.passes.fold_weights import FoldWeights
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
+from litefuse.passes.place_weights import PlaceWeights
 from litefuse.passes.tables import InitializeTables
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
@@ -40,6 +43,7 @@ from litefuse.report import CompositeReport, LackingOpReport, Report
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import load
 from litefuse.shapes import InferShapes
+from litefuse.weights import Weights
 
 __all__ = ["run_conversion", "run_job"]
 
@@ -103,7 +107,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     steps.begin("import")
     imported = import_saved_model(saved_model, job.signatures or default_signatures(saved_model))
     module = steps.module = imported.module
-    values = VariableValues(imported)
+    weights = Weights(job.mapped_from, _release_checkpoint(imported))
+    values = VariableValues(imported, weights)
     analysis = analyze(
         imported,
         job.source,
@@ -124,6 +129,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     loops = [LowerTensorLists(), RefineCallTypes(), InferShapes(), HoistProjections()]
     run_passes(module, [*loops, KeepZeroFactors(), RewriteBeforeLowering(decomposed)], steps.begin)
     run_mlir_passes(module, "cse", "symbol-dce")
+    run_passes(module, [PlaceWeights(weights)], steps.begin)
     by_symbol = functions(module)
     for entry in imported.entry_points:
         set_signature(by_symbol[entry.symbol], entry.symbol, entry.inputs, entry.outputs)
@@ -132,6 +138,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     lower(module)
     emitted: list[CustomOpForm] = []
     finishing = [
+        FoldWeights(weights),
         EmitCompositeOps(),
         InitializeStates(),
         FillBuffers(),
@@ -147,12 +154,12 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     steps.begin("write")
     partial = job.output.with_name(job.output.name + ".part")
     try:
-        write_flatbuffer(module, partial)
+        summary = summarize(module)
+        write_model(module, weights, partial)
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
     steps.begin("")
-    summary = summarize(module)
     return Report(
         source=str(job.source),
         signatures=tuple(entry.symbol for entry in imported.entry_points),
@@ -167,6 +174,15 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         size=job.output.stat().st_size,
         timings=steps.timings,
     )
+
+
+def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:
+    def release() -> None:
+        for variable in imported.variables.values():
+            variable.release()
+            return  # there is one checkpoint
+
+    return release
 
 
 def _inline_and_fold(module: ir.Module, steps: _Steps) -> None:

@@ -31,6 +31,7 @@ class ConversionJob:
         check_custom_ops: Whether that also holds for composites that their author declared custom ops.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
         kernels: The kernels registered by the caller, each pickled, by their ops.
+        mapped_from: Weights of at least so many bytes stay in the mapped checkpoint until they are written.
         save_module_before: Only write the module as it is before this step, as MLIR bytecode, to ``output``.
     """
 
@@ -49,4 +50,5 @@ class ConversionJob:
     check_custom_ops: bool = False
     fusions: bytes | None = None
     kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    mapped_from: int = 1 << 13
     save_module_before: str | None = None

@@ -13,7 +13,8 @@ __all__ = ["ModelSummary", "summarize"]
 
 # Ops that become buffers, or belong to another op, in the file.
 _NOT_OPERATORS = frozenset(
-    {"arith.constant", "func.call", "func.return", "tfl.no_value", "tfl.pseudo_const", "tfl.pseudo_qconst", "tfl.yield"}
+    {"arith.constant", "func.call", "func.return"}
+    | {f"tfl.{name}" for name in ("external_const", "no_value", "pseudo_const", "pseudo_qconst", "yield")}
 )
 # LiteRT has one operator where the dialect has two ops.
 _OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF", "vhlo.composite_v1": "STABLEHLO_COMPOSITE"}

@@ -8,14 +8,14 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from litefuse.engine.mlir import ir
+from litefuse.engine.mlir import converter_api_ext, ir
 from litefuse.errors import GraphError, SavedModelError
 from litefuse.importer.types import dimension_sizes, element_type
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import TensorProto
 from litefuse.saved_model.tensor_proto import tensor_value
 
-__all__ = ["elements_attribute", "tensor_elements_attribute"]
+__all__ = ["elements_attribute", "loaded_attribute", "mapped_attribute", "tensor_elements_attribute"]
 
 _SIGNLESS = frozenset(np.dtype(kind) for kind in ("?", "i1", "i2", "i4", "i8", "f2", "f4", "f8"))
 
@@ -39,7 +39,8 @@ def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
     if array.size > 1 and not any(array.strides) and isinstance(element, _SPLAT_TYPES):
         # One value repeated by broadcasting: a splat takes no memory.
         return ir.DenseElementsAttr.get_splat(kind, _scalar(array.reshape(-1)[0], element))
-    array = np.ascontiguousarray(array).reshape(array.shape)
+    if not (array.flags.c_contiguous and array.flags.aligned):  # a checkpoint's tensors are aligned to nothing
+        array = np.array(array, array.dtype, order="C")
     if array.dtype in _SIGNLESS:
         return ir.DenseElementsAttr.get(array)
     if array.dtype == ml_dtypes.bfloat16:
@@ -49,6 +50,37 @@ def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
         parts = array.reshape(-1).view(np.float32 if array.dtype == np.complex64 else np.float64)
         return ir.DenseElementsAttr.get(parts, type=kind)
     return ir.DenseElementsAttr.get(array, type=element, shape=array.shape)
+
+
+# Those that the bindings read back.
+_MAPPED_TYPES = frozenset(np.dtype(kind) for kind in ("i1", "i4", "i8", "f4", "f8"))
+
+
+def mapped_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute | None:
+    """The elements attribute of an array that refers to its bytes: none are copied.
+
+    The engine cannot take such an attribute, see ``place-weights``.
+
+    Args:
+        array: The array; it must not change.
+        dtype: Its TensorFlow ``DataType``.
+
+    Returns:
+        The attribute, or None for an array of which there is none.
+    """
+    if array.dtype not in _MAPPED_TYPES or not array.flags.c_contiguous:
+        return None
+    kind = ir.RankedTensorType.get(dimension_sizes(array.shape), element_type(dtype))
+    return ir.DenseResourceElementsAttr.get_from_buffer(array.reshape(-1).view(np.uint8), "weight", kind)
+
+
+def loaded_attribute(attribute: ir.Attribute) -> ir.Attribute:
+    """An attribute that holds its bytes, in the place of one that refers to them."""
+    try:
+        ir.DenseResourceElementsAttr(attribute)
+    except ValueError:
+        return attribute
+    return ir.DenseElementsAttr.get(converter_api_ext.dense_resource_elements_attr_to_numpy(attribute))
 
 
 _SPLAT_TYPES = (ir.IntegerType, ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)

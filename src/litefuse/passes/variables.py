@@ -89,7 +89,7 @@ def _description(op: ir.OpView) -> str:
 
 
 def _freeze(handles: list[tuple[func.FuncOp, ir.OpView]], value: ir.Attribute) -> None:
-    kind = ir.DenseElementsAttr(value).type
+    kind = value.type
     for function, handle in handles:
         reads = [use.owner for use in handle.results[0].uses]
         if reads:
@@ -147,9 +147,7 @@ class InitializeVariables:
                 _check_state(variable, handle)
                 value = self.values(variable)
                 attributes: Mapping[str, ir.Attribute] = {"value": value}
-                constant = ir.Operation.create(
-                    "tf.Const", results=[ir.DenseElementsAttr(value).type], attributes=dict(attributes)
-                )
+                constant = ir.Operation.create("tf.Const", results=[value.type], attributes=dict(attributes))
                 copy = handle.clone()
                 ir.Operation.create(
                     "tf.AssignVariableOp",

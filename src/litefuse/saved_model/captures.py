@@ -87,6 +87,11 @@ class Variable:
             raise self._error(f"it was declared as {self.dtype} {self.shape}, but the checkpoint holds {found}")
         return value
 
+    def release(self) -> None:
+        """Let the system take back the memory of the mapped checkpoint, which is mapped again where it is read."""
+        if self._bundle is not None:
+            self._bundle.release()
+
     def _value_bundle(self) -> TensorBundle:
         if self._bundle is None or not self.has_value:
             raise self._error(

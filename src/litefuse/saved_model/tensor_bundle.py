@@ -92,6 +92,8 @@ class TensorBundle:
         default_factory=dict[int, "NDArray[np.uint8]"], repr=False, compare=False
     )
 
+    _maps: list[mmap.mmap] = field(default_factory=list[mmap.mmap], repr=False, compare=False)
+
     @classmethod
     def open(cls, folder: Path, prefix: str = "variables/variables") -> TensorBundle:
         """Read the index of a bundle; shards are opened when a tensor is read.
@@ -166,6 +168,11 @@ class TensorBundle:
         entry = self.entry(key)
         return self._assemble(entry, verify=verify) if entry.slices else self._read(entry, verify=verify)
 
+    def release(self) -> None:
+        """Let the system take back the memory of the mapped shards: what is read again is mapped again."""
+        for mapped in self._maps:
+            mapped.madvise(mmap.MADV_DONTNEED)
+
     def _entry(self, index_key: bytes, key: str) -> TensorEntry:
         data = self._index.get(index_key)
         if data is None:
@@ -233,6 +240,8 @@ class TensorBundle:
                     # An empty file cannot be mapped.
                     empty = not file.seek(0, 2)
                     mapped = b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                    if isinstance(mapped, mmap.mmap):
+                        self._maps.append(mapped)
             except CheckpointError as reason:
                 raise self._error(entry.key, reason.message, reason.hint) from None
             except OSError as reason:

@@ -17,6 +17,7 @@ from litefuse.passes.decompose_ops import DecomposeOps
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
+from litefuse.passes.place_weights import LoadWeights
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.shapes import InferShapes
 from litefuse.verify.fixed_size import fix_arguments
@@ -67,7 +68,7 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
             set_signature(copy, _ENTRY, inputs, [f"y{index}" for index in range(len(copy.type.results))])
     # As a list is handed from function to function, so is what is known of it.
     run_mlir_passes(alone, "inline{default-pipeline=}", "symbol-dce")
-    run_passes(alone, [InferShapes(), LowerTensorLists(), RefineCallTypes(), InferShapes()])
+    run_passes(alone, [InferShapes(), LowerTensorLists(), RefineCallTypes(), InferShapes(), LoadWeights()])
     lower(alone)
     run_passes(alone, [EmitCompositeOps(), InitializeStates(), OutlineLoops(), DecomposeOps([]), EmitCustomOps()])
     with tempfile.TemporaryDirectory(prefix="litefuse-check-") as folder:

@@ -1,0 +1,217 @@
+"""The model's file: what the engine writes, with the mapped weights behind it."""
+
+from __future__ import annotations
+
+import mmap
+import secrets
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from litefuse.engine.lowering import write_flatbuffer
+from litefuse.engine.mlir import ir
+from litefuse.passes.call_graph import functions, nested_operations
+from litefuse.weights import Weights
+
+__all__ = ["write_model"]
+
+# A flatbuffer's offsets are signed 32-bit numbers for most readers; larger models keep weights outside of it.
+_MAX_FLATBUFFER = 2**31 - 1
+# LiteRT's alignment of buffers (schema.fbs, Buffer.data).
+_ALIGNMENT = 16
+_STUB_BYTES = 16
+# Mapped pages count as memory of the process until they are released.
+_RELEASE_BYTES = 1 << 26
+
+# The fields of the schema's tables that are read here, by their position in the vtable: 4 + 2 * index.
+_SUBGRAPHS, _BUFFERS = 8, 12  # Model
+_TENSORS = 4  # SubGraph
+_SHAPE, _BUFFER = 4, 8  # Tensor
+_DATA, _OFFSET, _SIZE = 4, 6, 8  # Buffer
+
+
+def write_model(module: ir.Module, weights: Weights, path: Path, *, max_flatbuffer: int = _MAX_FLATBUFFER) -> None:
+    """Writes a module of ``tfl`` ops as a LiteRT model.
+
+    The engine writes it with a small stub in the place of each weight. Then the weights are appended, one block after
+    the other, and the flatbuffer's tables of buffers and the shapes of the tensors are corrected. Where that makes a
+    flatbuffer of more than 2 GB, the weights lie behind it, and the buffers hold ``offset`` and ``size``, as the stock
+    converter does it.
+
+    Args:
+        module: The module; it is of no use afterwards.
+        weights: What its placeholders stand for.
+        path: The file.
+        max_flatbuffer: The size from which weights lie behind the flatbuffer, in bytes.
+
+    Raises:
+        LoweringError: The exporter refused the module.
+    """
+    token = secrets.token_bytes(_STUB_BYTES - 4)
+    numbers = _place_stubs(module, weights, token)
+    write_flatbuffer(module, path)
+    if not numbers:
+        return
+    with path.open("r+b") as file:
+        with mmap.mmap(file.fileno(), 0) as mapped:
+            buffers = _stub_buffers(mapped, token)
+            _correct_shapes(mapped, {index: weights[number].shape for index, (_, number) in buffers.items()})
+            used = dict.fromkeys(number for _, number in buffers.values())
+            layout = _layout(len(mapped), {number: weights[number].nbytes for number in used}, max_flatbuffer)
+            for entry, number in buffers.values():
+                struct.pack_into("<I", mapped, entry, layout.tables[number] - entry)
+            mapped.flush()
+        file.seek(0, 2)
+        _append(file, weights, layout)
+
+
+def _place_stubs(module: ir.Module, weights: Weights, token: bytes) -> set[int]:
+    """Replaces placeholders by small constants of the weight's dtype and rank; returns the weights' numbers."""
+    numbers: set[int] = set()
+    bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
+    for op in [op for body in bodies for op in nested_operations(body)]:
+        number = weights.number(op.results[0]) if op.name == "tfl.external_const" else None
+        if number is None:
+            continue
+        numbers.add(number)
+        kind = ir.RankedTensorType(op.results[0].type)
+        stub = np.frombuffer(token + number.to_bytes(4, "little"), weights[number].dtype)
+        # The exporter takes the shape from the attribute if the type has none.
+        attribute = ir.DenseElementsAttr.get(stub.reshape([1] * (kind.rank - 1) + [-1]))
+        unranked = ir.UnrankedTensorType.get(kind.element_type)
+        with ir.InsertionPoint(op), op.location:
+            constant = ir.Operation.create("tfl.pseudo_const", [unranked], [], {"value": attribute})
+        op.results[0].replace_all_uses_with(constant.result)
+        op.operation.erase()
+    return numbers
+
+
+def _field(data: Any, table: int, field: int) -> int:
+    """The position of a table's field; 0 if it has the default value."""
+    vtable = table - struct.unpack_from("<i", data, table)[0]
+    if field >= struct.unpack_from("<H", data, vtable)[0]:
+        return 0
+    offset = struct.unpack_from("<H", data, vtable + field)[0]
+    return table + offset if offset else 0
+
+
+def _follow(data: Any, position: int) -> int:
+    """Where an offset points to."""
+    return position + struct.unpack_from("<I", data, position)[0]
+
+
+def _entries(data: Any, table: int, field: int) -> Iterator[int]:
+    """The positions of the offsets in a vector of tables."""
+    position = _field(data, table, field)
+    if position:
+        vector = _follow(data, position)
+        for index in range(struct.unpack_from("<I", data, vector)[0]):
+            yield vector + 4 + 4 * index
+
+
+def _stub_buffers(data: Any, token: bytes) -> dict[int, tuple[int, int]]:
+    """By the index of each buffer that is a stub, the position of its entry in the vector, and the weight's number."""
+    found: dict[int, tuple[int, int]] = {}
+    for index, entry in enumerate(_entries(data, _follow(data, 0), _BUFFERS)):
+        table = _follow(data, entry)
+        start = length = 0
+        if inside := _field(data, table, _DATA):
+            vector = _follow(data, inside)
+            start, length = vector + 4, struct.unpack_from("<I", data, vector)[0]
+        elif (offset := _field(data, table, _OFFSET)) and (size := _field(data, table, _SIZE)):
+            start, length = struct.unpack_from("<Q", data, offset)[0], struct.unpack_from("<Q", data, size)[0]
+        if length == _STUB_BYTES and data[start : start + len(token)] == token:
+            found[index] = entry, int.from_bytes(data[start + len(token) : start + length], "little")
+    return found
+
+
+def _correct_shapes(data: Any, shapes: Mapping[int, tuple[int, ...]]) -> None:
+    """Gives the tensors with these buffers the shapes of the weights, of the same rank as the stubs."""
+    for graph in _entries(data, _follow(data, 0), _SUBGRAPHS):
+        for entry in _entries(data, _follow(data, graph), _TENSORS):
+            tensor = _follow(data, entry)
+            buffer = _field(data, tensor, _BUFFER)
+            shape = shapes.get(struct.unpack_from("<I", data, buffer)[0]) if buffer else None
+            if shape is not None:
+                vector = _follow(data, _field(data, tensor, _SHAPE))
+                assert struct.unpack_from("<I", data, vector)[0] == len(shape)
+                struct.pack_into(f"<{len(shape)}i", data, vector + 4, *shape)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where everything goes behind the end of what the engine wrote.
+
+    Attributes:
+        head: The new tables and their vtable, from that end on.
+        tables: The positions of the tables by the weights' numbers.
+        data: The positions of the weights' bytes.
+        prefixed: Whether each is a vector, with its length before the bytes.
+    """
+
+    head: bytes
+    tables: Mapping[int, int]
+    data: Mapping[int, int]
+    prefixed: bool
+
+
+def _layout(end: int, sizes: Mapping[int, int], max_flatbuffer: int) -> _Layout:
+    inside = _inner_layout(end, sizes)
+    last = max(inside.data, key=lambda number: inside.data[number])
+    return inside if inside.data[last] + sizes[last] <= max_flatbuffer else _outer_layout(end, sizes)
+
+
+def _aligned(position: int, alignment: int = _ALIGNMENT) -> int:
+    return -(-position // alignment) * alignment
+
+
+def _inner_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
+    """Tables with vectors of bytes: the usual form."""
+    vtable = _aligned(end, 8)
+    first = vtable + 8  # of a vtable's 6 bytes
+    tables = {number: first + 8 * index for index, number in enumerate(sizes)}
+    data: dict[int, int] = {}
+    position = first + 8 * len(sizes)
+    for number, size in sizes.items():
+        data[number] = _aligned(position + 4)
+        position = data[number] + size
+    head = b"\0" * (vtable - end) + struct.pack("<HHHxx", 6, 8, 4)
+    for number, table in tables.items():
+        head += struct.pack("<iI", table - vtable, data[number] - 4 - (table + 4))
+    return _Layout(head, tables, data, prefixed=True)
+
+
+def _outer_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
+    """Tables with positions in the file."""
+    vtable = _aligned(end, 16)
+    first = vtable + 16 + 4  # of a vtable's 10 bytes; the 64-bit fields are aligned
+    tables = {number: first + 24 * index for index, number in enumerate(sizes)}
+    data: dict[int, int] = {}
+    position = first + 24 * len(sizes)
+    for number, size in sizes.items():
+        data[number] = _aligned(position)
+        position = data[number] + size
+    head = b"\0" * (vtable - end) + struct.pack("<HHHHH10x", 10, 20, 0, 4, 12)
+    for number, table in tables.items():
+        head += struct.pack("<iQQ4x", table - vtable, data[number], sizes[number])
+    return _Layout(head, tables, data, prefixed=False)
+
+
+def _append(file: BinaryIO, weights: Weights, layout: _Layout) -> None:
+    position = file.tell() + file.write(layout.head)
+    for number, start in layout.data.items():
+        prefix = struct.pack("<I", weights[number].nbytes) if layout.prefixed else b""
+        file.write(b"\0" * (start - len(prefix) - position) + prefix)
+        written = 0
+        for block in weights[number].blocks():
+            file.write(block)
+            written += len(block)
+            if written >= _RELEASE_BYTES:
+                weights.release()
+                written = 0
+        weights.release()
+        position = start + weights[number].nbytes

@@ -1,0 +1,8 @@
+"""Weights that stay in the mapped checkpoint until they are written to the model's file."""
+
+from __future__ import annotations
+
+from litefuse.weights.weight import Weight
+from litefuse.weights.weights import Weights
+
+__all__ = ["Weight", "Weights"]

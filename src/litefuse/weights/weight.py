@@ -1,0 +1,119 @@
+"""A constant that is computed from mapped bytes, block by block, when it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Weight"]
+
+_Array = npt.NDArray[Any]
+
+# What is computed at a time: a transposition is fastest where source and result of a block fit in the cache.
+_BLOCK_BYTES = 1 << 19
+_COPY_BYTES = 1 << 23
+
+
+@dataclass(frozen=True, eq=False)
+class Weight:
+    """A constant tensor: a view of mapped bytes, and what it is multiplied with.
+
+    Attributes:
+        source: The values in the constant's shape, of any strides, perhaps unaligned.
+        factors: What they are multiplied with, one after the other, in the arithmetic of their dtype; each broadcasts
+            to the shape and has its rank.
+    """
+
+    source: _Array
+    factors: tuple[_Array, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+        return self.source.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type."""
+        return self.source.dtype
+
+    @property
+    def identity(self) -> Hashable:
+        """Equal for weights that are the same bytes in the same order, times the same factors."""
+        strides = tuple(stride if size > 1 else 0 for size, stride in zip(self.shape, self.source.strides, strict=True))
+        factors = tuple((factor.shape, factor.tobytes()) for factor in self.factors)
+        address: int = self.source.ctypes.data
+        return address, self.shape, strides, str(self.dtype), factors
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes that it takes in a file."""
+        return self.source.nbytes
+
+    def transposed(self, permutation: Sequence[int]) -> Weight:
+        """The weight with its axes in another order, as ``numpy.transpose``."""
+        source, *factors = (np.transpose(each, permutation) for each in (self.source, *self.factors))
+        return Weight(source, tuple(factors))
+
+    def reshaped(self, shape: Sequence[int]) -> Weight:
+        """The weight in another shape of as many elements; one that is then no view of the mapped bytes is copied."""
+        if not self.factors and self.source.flags.c_contiguous:
+            return Weight(self.source.reshape(shape))
+        return Weight(self.value().reshape(shape))
+
+    def scaled(self, axis: int, factor: _Array) -> Weight:
+        """The weight multiplied with a vector along an axis, or with one number."""
+        shape = [1] * self.source.ndim
+        shape[axis] = factor.size
+        return replace(self, factors=(*self.factors, factor.astype(self.dtype).reshape(shape)))
+
+    def sums(self, axis: int, vector: _Array | None = None) -> _Array:
+        """For each position along an axis the sum of what is there, float32.
+
+        Args:
+            axis: The axis that stays; for a weight of rank 2, the sums are along the other one.
+            vector: What the weights are multiplied with along that other axis of a weight of rank 2.
+        """
+        if vector is None:
+            vector = np.ones(1, self.dtype)
+        total = np.zeros(self.shape[axis], np.float64)
+        start = 0
+        for block in self._arrays():
+            moved = np.moveaxis(block, axis, 0)
+            products = moved.reshape(len(moved), -1) * vector
+            part = products.sum(axis=1, dtype=np.float64)
+            if axis == 0:
+                total[start : start + len(part)] = part
+            else:
+                total += part
+            start += len(block)
+        return total.astype(np.float32)
+
+    def value(self) -> _Array:
+        """The whole constant, in memory."""
+        return np.concatenate([block.reshape(-1) for block in self._arrays()]).reshape(self.shape)
+
+    def blocks(self) -> Iterator[memoryview]:
+        """The constant's bytes, little-endian and in C order, in pieces."""
+        if not self.factors and self.source.flags.c_contiguous:
+            flat = self.source.reshape(-1).view(np.uint8)
+            for start in range(0, len(flat), _COPY_BYTES):
+                yield flat[start : start + _COPY_BYTES].data
+            return
+        for block in self._arrays():
+            yield block.reshape(-1).view(np.uint8).data
+
+    def _arrays(self) -> Iterator[_Array]:
+        """Contiguous pieces along the first axis."""
+        row_bytes = max(1, self.nbytes // max(1, len(self.source)))
+        rows = max(1, _BLOCK_BYTES // row_bytes)
+        for start in range(0, len(self.source), rows):
+            # First the bytes as they lie, then in their new order: the second copy works within the cache.
+            block = np.ascontiguousarray(np.copy(self.source[start : start + rows], order="K"))
+            for factor in self.factors:
+                block *= factor[start : start + rows] if len(factor) > 1 else factor
+            yield block

@@ -1,0 +1,118 @@
+"""The weights of one conversion, by number."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.engine.mlir import ir
+from litefuse.importer.constants import elements_attribute, mapped_attribute
+from litefuse.weights.weight import Weight
+
+__all__ = ["Weights"]
+
+_OFFSET = re.compile(r"offset = (\d+)")
+_SAMPLE = 1024
+
+
+class Weights:
+    """The weights that the engine gets placeholders of.
+
+    A placeholder is a ``tfl.external_const`` whose ``offset`` is the weight's number: the engine passes it through, and
+    fuses around it what does not depend on values. What becomes of the weight is remembered here.
+
+    Args:
+        mapped_from: Arrays of at least so many bytes stay where they are.
+        release: Called when the mapped bytes are not needed for a while.
+    """
+
+    def __init__(self, mapped_from: int, release: Callable[[], None] = lambda: None) -> None:
+        self.release = release
+        self._mapped_from = mapped_from
+        self._sources: dict[ir.Attribute, npt.NDArray[Any]] = {}
+        self._weights: list[Weight] = []
+        self._alike: dict[Hashable, list[int]] = defaultdict(list)
+        self._numbers: dict[Hashable, int] = {}
+
+    def attribute(self, source: npt.NDArray[Any], dtype: int) -> ir.Attribute:
+        """The elements attribute of an array: one that refers to the array, if that is large and of a plain dtype.
+
+        Args:
+            source: The array; it must not change.
+            dtype: Its TensorFlow ``DataType``.
+        """
+        attribute = mapped_attribute(source, dtype) if source.nbytes >= self._mapped_from else None
+        if attribute is None:
+            return elements_attribute(source, dtype)
+        self._sources[attribute] = source
+        return attribute
+
+    def find(self, attribute: ir.Attribute) -> int | None:
+        """The number of the weight that an attribute refers to; None for an attribute that holds its bytes."""
+        source = self._sources.get(attribute)
+        return None if source is None else self._add(source)
+
+    def __len__(self) -> int:
+        return len(self._weights)
+
+    def __getitem__(self, number: int) -> Weight:
+        return self._weights[number]
+
+    def _add(self, source: npt.NDArray[Any]) -> int:
+        """The number of a weight of these values: the same for equal values, which are stored once."""
+        flat = source.reshape(-1)
+        sample = np.concatenate([flat[:_SAMPLE], flat[-_SAMPLE:]]).tobytes()
+        alike = self._alike[source.shape, source.dtype.str, sample]
+        for number in alike:
+            if _equal(self._weights[number].source, source):
+                return number
+        alike.append(self.number_of(Weight(source)))
+        return alike[-1]
+
+    def number_of(self, weight: Weight) -> int:
+        """The number of a weight that was made from others: the same for the same weight, which is stored once."""
+        number = self._numbers.setdefault(weight.identity, len(self._weights))
+        if number == len(self._weights):
+            self._weights.append(weight)
+        return number
+
+    def emit(self, number: int) -> ir.Value:
+        """Emits a weight's placeholder at the current insertion point and location."""
+        weight = self._weights[number]
+        kind = ir.RankedTensorType.get(weight.shape, _element_type(weight.dtype))
+        buffer = f'#tfl.external_buffer<group_name="litefuse",offset={number},length={weight.nbytes},packing="">'
+        attributes = {"external_buffer": ir.Attribute.parse(buffer)}
+        return ir.Operation.create("tfl.external_const", [kind], [], attributes).result
+
+    @staticmethod
+    def number(value: ir.Value) -> int | None:
+        """The number of the weight that a value is the placeholder of; None for any other value."""
+        owner = value.owner
+        if isinstance(owner, ir.Block) or owner.name != "tfl.external_const":
+            return None
+        found = _OFFSET.search(str(owner.attributes["external_buffer"]))
+        assert found is not None
+        return int(found[1])
+
+
+def _element_type(dtype: np.dtype[Any]) -> ir.Type:
+    if dtype.kind in "iu":
+        width = dtype.itemsize * 8
+        return ir.IntegerType.get_signless(width) if dtype.kind == "i" else ir.IntegerType.get_unsigned(width)
+    floats: dict[int, Callable[[], ir.Type]] = {2: ir.F16Type.get, 4: ir.F32Type.get, 8: ir.F64Type.get}
+    return floats[dtype.itemsize]()
+
+
+def _equal(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+    """Whether two arrays of one shape hold the same bytes."""
+    first, second = (each.reshape(-1).view(np.uint8) for each in (a, b))
+    step = 1 << 20
+    return all(
+        np.array_equal(first[start : start + step], second[start : start + step])
+        for start in range(0, len(first), step)
+    )
