@@ -11,7 +11,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import GraphError, SavedModelError
-from tests.tensorflow.checking import check, check_calls, normal, op_counts
+from tests.tensorflow.checking import check, check_calls, difference, normal, op_counts, run_calls
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
@@ -53,6 +53,60 @@ def test_variables(tensorflow: TensorFlow, tmp_path: Path, resource: bool, parti
         "SOFTMAX": 1,
         "MUL": 1,
     }
+
+
+@pytest.mark.parametrize("suffix", [".pb", ".pbtxt"])
+def test_frozen_graph(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> None:
+    tensorflow.call(convolutional, str(tmp_path / "model"), True, False)
+    frozen = tmp_path / f"model{suffix}"
+    arrays = {"input_arrays": ["net/x"], "output_arrays": ["net/logits", "net/scaled:0"]}
+    result = litefuse.convert(frozen, **arrays)
+    assert op_counts(result.model_bytes)["FULLY_CONNECTED"] == 1
+    calls = [("serving_default", {"images": each["images"]}) for each in IMAGES]
+    fed = [("serving_default", {"net/x": each["images"]}) for each in IMAGES for _ in range(2)]
+    expected = tensorflow.run_calls(tmp_path / "model", [call for call in calls for _ in range(2)])
+    for ours, theirs in zip(run_calls(result.model_bytes, fed), expected, strict=True):
+        assert not difference(ours["net/logits"], theirs["logits"], rtol=1e-5)
+        assert not difference(ours["net/scaled:0"], theirs["scaled"], rtol=1e-5)
+    assert litefuse.convert(frozen).report.signatures == ("serving_default",)  # one output that nothing reads
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message", "hint"),
+    [
+        ({"output_arrays": ["nowhere"]}, "there is no node 'nowhere'", "The placeholders are net/x"),
+        ({"output_arrays": ["net/logits:3"]}, "has no output 3", ""),
+        ({"input_arrays": [], "output_arrays": ["net/logits"]}, "depends on the placeholder 'net/x'", "input"),
+        ({"tags": ["serve"]}, "a frozen graph has no tags", ""),
+    ],
+)
+def test_tensors_that_a_frozen_graph_lacks(
+    tensorflow: TensorFlow, tmp_path: Path, arrays: dict[str, Any], message: str, hint: str
+) -> None:
+    tensorflow.call(convolutional, str(tmp_path / "model"), True, False)
+    with pytest.raises(SavedModelError, match=message) as caught:
+        litefuse.convert(tmp_path / "model.pb", **arrays)
+    assert hint in caught.value.hint
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_graph_with_variables_is_not_frozen(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    tensorflow.call(graph_with_variables, str(tmp_path / "graph.pb"))
+    with pytest.raises(SavedModelError, match="has the variable 'w'"):
+        litefuse.convert(tmp_path / "graph.pb")
+
+
+def test_arrays_are_for_frozen_graphs(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    tensorflow.call(stateful, str(tmp_path / "model"), True)
+    with pytest.raises(SavedModelError, match="named for a frozen graph only"):
+        litefuse.convert(tmp_path / "model", output_arrays=["after"])
+
+
+def graph_with_variables(tf: Any, path: str) -> None:
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph:
+        tf.add(v1.placeholder(tf.float32, [2], "x"), v1.get_variable("w", [2]), "y")
+        Path(path).write_bytes(graph.as_graph_def().SerializeToString())
 
 
 def stateful(tf: Any, path: str, resource: bool) -> None:
