@@ -59,8 +59,7 @@ def test_variables(tensorflow: TensorFlow, tmp_path: Path, resource: bool, parti
 def test_frozen_graph(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> None:
     tensorflow.call(convolutional, str(tmp_path / "model"), True, False)
     frozen = tmp_path / f"model{suffix}"
-    arrays = {"input_arrays": ["net/x"], "output_arrays": ["net/logits", "net/scaled:0"]}
-    result = litefuse.convert(frozen, **arrays)
+    result = litefuse.convert(frozen, input_arrays=["net/x"], output_arrays=["net/logits", "net/scaled:0"])
     assert op_counts(result.model_bytes)["FULLY_CONNECTED"] == 1
     calls = [("serving_default", {"images": each["images"]}) for each in IMAGES]
     fed = [("serving_default", {"net/x": each["images"]}) for each in IMAGES for _ in range(2)]
@@ -93,7 +92,7 @@ def test_tensors_that_a_frozen_graph_lacks(
 def test_graph_with_variables_is_not_frozen(tensorflow: TensorFlow, tmp_path: Path) -> None:
     tensorflow.call(graph_with_variables, str(tmp_path / "graph.pb"))
     with pytest.raises(SavedModelError, match="has the variable 'w'"):
-        litefuse.convert(tmp_path / "graph.pb")
+        litefuse.convert(tmp_path / "graph.pb", output_arrays=["y"])
 
 
 def test_arrays_are_for_frozen_graphs(tensorflow: TensorFlow, tmp_path: Path) -> None:

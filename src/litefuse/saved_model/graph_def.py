@@ -122,7 +122,7 @@ def _only_output(nodes: Mapping[str, NodeDef], where: str) -> str:
     raise SignatureError(
         f"the graph does not say what its outputs are; the nodes that nothing reads are {listed}",
         where=where,
-        hint="Name the outputs: outputs=[...], or --output-arrays on the command line.",
+        hint="Name them: output_arrays=[...], or --output-arrays on the command line.",
     )
 
 
