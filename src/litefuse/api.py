@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from litefuse.engine.process import run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.fusions.form import RNN_FORMS, CompositeForm, CompositeForms, RnnForm
 from litefuse.fusions.fusion import pickle_registered
+from litefuse.input_shapes import InputShapes
 from litefuse.job import ConversionJob
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ def convert(
     *,
     signatures: Iterable[str] | None = None,
     tags: Collection[str] | None = None,
+    shapes: Mapping[str, Sequence[int | None]] | None = None,
+    batch: int | None = None,
     allow_custom_ops: bool | Collection[str] = False,
     builtins_only: bool = False,
     composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
@@ -104,6 +107,10 @@ def convert(
         model: The folder of a SavedModel.
         signatures: The keys of the signatures to convert; None takes all of them.
         tags: The tags of the meta graph to convert; None takes the one for serving.
+        shapes: Shapes of inputs by their names (``SIGNATURE:NAME`` if signatures differ), in place of those in the
+            model, which may leave sizes open; None is a size that stays as it is. The shapes in the model are inferred
+            from them again.
+        batch: The first size of every input whose first size is open otherwise.
         allow_custom_ops: Make custom ops of TensorFlow ops that LiteRT lacks, that have no exact rewriting into ops
             that it has, and that litefuse has no kernel for: True for any, or the names of those that may. The
             interpreter needs kernels for them.
@@ -129,7 +136,7 @@ def convert(
         The model and the report.
 
     Raises:
-        SavedModelError: The SavedModel cannot be read.
+        SavedModelError: The SavedModel cannot be read, or a shape was given that does not fit the input.
         ConversionError: It cannot be converted.
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
@@ -152,6 +159,7 @@ def convert(
         output=Path(folder.name, "model.tflite"),
         signatures=_names(signatures, "signatures"),
         tags=_names(tags, "tags"),
+        input_shapes=InputShapes.of(shapes, batch),
         allow_custom_ops=allowed,
         builtins_only=builtins_only,
         composites=CompositeForms.of(composites),

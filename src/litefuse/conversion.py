@@ -27,7 +27,6 @@ from litefuse.passes.decompose_ops import Decomposed, DecomposeOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
-from litefuse.shapes import InferShapes
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
@@ -39,6 +38,7 @@ from litefuse.passes.zero_factors import KeepZeroFactors
 from litefuse.report import CompositeReport, LackingOpReport, Report
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import load
+from litefuse.shapes import InferShapes, SetInputShapes
 
 __all__ = ["run_conversion", "run_job"]
 
@@ -101,6 +101,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     steps.begin("import")
     imported = import_saved_model(saved_model, job.signatures or default_signatures(saved_model))
     module = steps.module = imported.module
+    inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
+    run_passes(module, [SetInputShapes(job.input_shapes, inputs)], steps.begin)
     values = VariableValues(imported)
     analysis = analyze(
         imported,

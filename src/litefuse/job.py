@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from litefuse.fusions.form import CompositeForms, RnnForm
+from litefuse.input_shapes import InputShapes
 
 __all__ = ["ConversionJob"]
 
@@ -20,6 +21,7 @@ class ConversionJob:
         output: Where to write the model; it appears whole or not at all.
         signatures: The keys to convert; None takes all.
         tags: The tags of the meta graph; None takes the one for serving.
+        input_shapes: The shapes that the inputs are to have.
         allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
         builtins_only: No custom op takes the place of an op that LiteRT lacks.
         composites: What the composites are to become.
@@ -36,6 +38,7 @@ class ConversionJob:
     output: Path
     signatures: tuple[str, ...] | None = None
     tags: tuple[str, ...] | None = None
+    input_shapes: InputShapes = field(default_factory=InputShapes)
     allow_custom_ops: bool | frozenset[str] = False
     builtins_only: bool = False
     composites: CompositeForms = field(default_factory=CompositeForms)

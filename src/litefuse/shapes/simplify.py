@@ -12,7 +12,6 @@ from litefuse.shapes.editor import Editor, is_known
 from litefuse.shapes.facts import Tensor, Values
 from litefuse.shapes.graph import Node
 
-
 __all__ = ["ASSERTS_SIZES", "SIMPLIFICATIONS", "Simplification", "keep_reduced"]
 
 ASSERTS_SIZES = "asserts_sizes"

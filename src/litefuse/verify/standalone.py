@@ -14,11 +14,11 @@ from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.decompose_ops import DecomposeOps
-from litefuse.shapes import InferShapes
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.tensor_lists import LowerTensorLists
+from litefuse.shapes import InferShapes
 from litefuse.verify.fixed_size import fix_arguments
 
 __all__ = ["standalone_model"]

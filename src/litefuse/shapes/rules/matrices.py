@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.shapes.combining import broadcast_shapes, meet, meet_dims
+from litefuse.shapes.combining import broadcast_shapes, meet_dims
 from litefuse.shapes.dims import Dim, broadcast, minimum
 from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
 
