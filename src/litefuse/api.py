@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.frontends import source_of
 from litefuse.fusions.form import RNN_FORMS, CompositeForm, CompositeForms, RnnForm
 from litefuse.fusions.fusion import pickle_registered
+from litefuse.input_shapes import InputShapes
 from litefuse.job import ConversionJob
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def convert(
     tags: Collection[str] | None = None,
     input_arrays: Iterable[str] | None = None,
     output_arrays: Iterable[str] | None = None,
+    shapes: Mapping[str, Sequence[int | None]] | None = None,
+    batch: int | None = None,
     allow_custom_ops: bool | Collection[str] = False,
     builtins_only: bool = False,
     composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
@@ -113,6 +116,10 @@ def convert(
         input_arrays: The tensors of a frozen graph that are its inputs, ``node`` or ``node:index``, which also name
             them; None takes the placeholders.
         output_arrays: The tensors of a frozen graph that are its outputs; None takes the only one that nothing reads.
+        shapes: Shapes of inputs by their names (``SIGNATURE:NAME`` if signatures differ), in place of those in the
+            model, which may leave sizes open; None is a size that stays as it is. The shapes in the model are inferred
+            from them again.
+        batch: The first size of every input whose first size is open otherwise.
         allow_custom_ops: Make custom ops of TensorFlow ops that LiteRT lacks, that have no exact rewriting into ops
             that it has, and that litefuse has no kernel for: True for any, or the names of those that may. The
             interpreter needs kernels for them.
@@ -138,7 +145,7 @@ def convert(
         The model and the report.
 
     Raises:
-        SavedModelError: The SavedModel cannot be read.
+        SavedModelError: The SavedModel cannot be read, or a shape was given that does not fit the input.
         LitefuseError: ``model`` is nothing that can be converted, or cannot be exported.
         ConversionError: It cannot be converted.
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
@@ -160,6 +167,7 @@ def convert(
         tags=_names(tags, "tags"),
         input_arrays=_names(input_arrays, "input_arrays"),
         output_arrays=_names(output_arrays, "output_arrays"),
+        input_shapes=InputShapes.of(shapes, batch),
         allow_custom_ops=allowed,
         builtins_only=builtins_only,
         composites=CompositeForms.of(composites),

@@ -42,7 +42,7 @@ from litefuse.passes.zero_factors import KeepZeroFactors
 from litefuse.report import CompositeReport, LackingOpReport, Report
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import load
-from litefuse.shapes import InferShapes
+from litefuse.shapes import InferShapes, SetInputShapes
 from litefuse.weights import Weights
 
 __all__ = ["run_conversion", "run_job"]
@@ -107,6 +107,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     steps.begin("import")
     imported = import_saved_model(saved_model, job.signatures or default_signatures(saved_model))
     module = steps.module = imported.module
+    inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
+    run_passes(module, [SetInputShapes(job.input_shapes, inputs)], steps.begin)
     weights = Weights(job.mapped_from, _release_checkpoint(imported))
     values = VariableValues(imported, weights)
     analysis = analyze(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from litefuse.fusions.form import CompositeForms, RnnForm
+from litefuse.input_shapes import InputShapes
 
 __all__ = ["ConversionJob"]
 
@@ -22,6 +23,7 @@ class ConversionJob:
         tags: The tags of the meta graph; None takes the one for serving.
         input_arrays: The tensors that are a frozen graph's inputs; None takes its placeholders.
         output_arrays: The tensors that are its outputs; None takes the only one that nothing reads.
+        input_shapes: The shapes that the inputs are to have.
         allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
         builtins_only: No custom op takes the place of an op that LiteRT lacks.
         composites: What the composites are to become.
@@ -41,6 +43,7 @@ class ConversionJob:
     tags: tuple[str, ...] | None = None
     input_arrays: tuple[str, ...] | None = None
     output_arrays: tuple[str, ...] | None = None
+    input_shapes: InputShapes = field(default_factory=InputShapes)
     allow_custom_ops: bool | frozenset[str] = False
     builtins_only: bool = False
     composites: CompositeForms = field(default_factory=CompositeForms)

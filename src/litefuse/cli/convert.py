@@ -59,6 +59,18 @@ def convert(
         str | None,
         typer.Option(metavar="A,B", help="The tensors that are its outputs. Default: the one that nothing reads."),
     ] = None,
+    shapes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shape",
+            metavar="[SIGNATURE:]NAME=1,2,3",
+            help="The shape of an input, ? for a size that stays as it is in the model; may be repeated.",
+        ),
+    ] = None,
+    batch: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="The first size of every input whose first size is open otherwise."),
+    ] = None,
     allow_custom_ops: Annotated[
         str | None,
         typer.Option(
@@ -150,6 +162,8 @@ def convert(
             tags=None if tags is None else _split(tags),
             input_arrays=None if input_arrays is None else _split(input_arrays),
             output_arrays=None if output_arrays is None else _split(output_arrays),
+            shapes=dict(map(_shape, shapes or ())),
+            batch=batch,
             allow_custom_ops=_all_or_names(allow_custom_ops, "--allow-custom-ops"),
             builtins_only=builtins_only,
             composites=_forms(composites or []),
@@ -184,6 +198,18 @@ def _forms(values: list[str]) -> dict[str, CompositeForm]:
             raise typer.BadParameter(f"--composites takes {', '.join(FORMS)}, or NAME= and one of these, not {value!r}")
         forms[name if equals else _ALL] = form
     return forms
+
+
+def _shape(value: str) -> tuple[str, tuple[int | None, ...]]:
+    name, equals, sizes = value.rpartition("=")
+    try:
+        shape = tuple(None if size.strip() in {"?", "-1"} else int(size) for size in sizes.split(",") if size.strip())
+    except ValueError:
+        equals = ""
+        shape = ()
+    if not equals or not name:
+        raise typer.BadParameter(f"--shape takes NAME= and sizes, such as x=1,28,28, not {value!r}")
+    return name, shape
 
 
 def _rnn_form(value: str) -> RnnForm:

@@ -200,7 +200,7 @@ def _chosen(name: str, a: Dim, b: Dim, *, larger: bool) -> Dim:
 
 def _order(dim: Dim) -> tuple[Any, ...]:
     if isinstance(dim, int):
-        return (-1, dim)
+        return ((-1, dim),)
     return tuple((len(monomial), *(symbol.serial for symbol in monomial), factor) for monomial, factor in dim.terms)
 
 

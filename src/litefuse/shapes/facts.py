@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.shapes.dims import Dim, Formula
+from litefuse.shapes.dims import Dim, Formula, unknown
 
 __all__ = [
     "Answer",
@@ -127,12 +127,14 @@ class Op:
         return shape
 
     def ranked(self, index: int, *ranks: int) -> Shape:
-        """The shape of an operand that must have one of these ranks.
+        """The shape of an operand that must have one of these ranks; with one alone, it has that.
 
         Raises:
             Undecided: Its rank is not known.
             ShapeError: It has another rank.
         """
+        if self.operands[index].shape is None and len(ranks) == 1:
+            return tuple(unknown(object(), is_size=True) for _ in range(ranks[0]))
         shape = self.shape(index)
         if len(shape) not in ranks:
             wanted = " or ".join(map(str, ranks))

@@ -12,9 +12,12 @@ from litefuse.shapes.editor import Editor, is_known
 from litefuse.shapes.facts import Tensor, Values
 from litefuse.shapes.graph import Node
 
-_REDUCTIONS = ("Max", "Mean", "Min", "Prod", "Sum")
+__all__ = ["ASSERTS_SIZES", "SIMPLIFICATIONS", "Simplification", "keep_reduced"]
 
-__all__ = ["SIMPLIFICATIONS", "Simplification", "keep_reduced"]
+ASSERTS_SIZES = "asserts_sizes"
+"""The attribute of a reshape that must fail in the running model if its operand has another size than its shape says."""
+
+_REDUCTIONS = ("Max", "Mean", "Min", "Prod", "Sum")
 
 Simplification = Callable[[Editor, Node], "int | None"]
 """Returns a value that is the op's result as well, or None; it may change the op."""
@@ -63,7 +66,7 @@ def _same_dtype(editor: Editor, node: Node) -> int | None:
 def _reshape(editor: Editor, node: Node) -> int | None:
     """As ``_same_shape``; otherwise makes the shape a constant, with -1 for the one size that is not known."""
     source, shape = _same_shape(editor, node), editor.shape(node.results[0])
-    if source is not None or shape is None:
+    if source is not None or shape is None or ASSERTS_SIZES in node.attributes:
         return source
     stated = editor.resolve(node.operands[1])
     sizes = [-1 if isinstance(size, Formula) else size for size in shape]

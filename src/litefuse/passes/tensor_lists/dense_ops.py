@@ -11,6 +11,7 @@ from litefuse.engine.mlir import ir
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.webs import Shape, Web, resizes, unsupported
+from litefuse.shapes import ASSERTS_SIZES
 
 __all__ = ["dense_form"]
 
@@ -156,7 +157,7 @@ def _guarded(item: ir.Value, value: ir.Value, b: Builder) -> ir.Value:
     One that is too small would be written into a part of its place. No size is left to the reshape to find out.
     """
     shape = (1, *b.shape(value)[1:])
-    return b.op("Reshape", [item, b.vector([1, *b.sizes(value)[1:]])], shape, b.dtype(item))
+    return b.op("Reshape", [item, b.vector([1, *b.sizes(value)[1:]])], shape, b.dtype(item), **{ASSERTS_SIZES: True})
 
 
 def _longer(value: ir.Value, count: Dim, web: Web, b: Builder) -> ir.Value:

@@ -122,7 +122,13 @@ def _matrix_diag_part(op: Op) -> Answer:
 
 
 def _matrix_set_diag(op: Op) -> Answer:
-    return op.shape(0)
+    """As the matrices, which have the batch of the diagonals."""
+    matrices, diagonals = op.operands[0].shape, op.operands[1].shape
+    if diagonals is None or (op.name != "MatrixSetDiag" and op.operands[2].values is None):
+        return matrices
+    one = op.name == "MatrixSetDiag" or len(set(_diagonals(op, 2))) == 1
+    batch = diagonals[:-1] if one else diagonals[:-2]
+    return meet(matrices, (*batch, None, None))
 
 
 def _broadcast_args(op: Op) -> Answer:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from litefuse.shapes.combining import broadcast_shapes, meet
-from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
+from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, normal_axis, text
 
 __all__ = ["BROADCASTING", "RULES"]
 
 _UNARY = (
-    "Abs Acos Acosh Angle Asin Asinh Atan Atanh BesselI0e BesselI1e Cast Ceil CheckNumerics Cholesky ComplexAbs Conj "
-    "Cos Cosh Cross Cumsum Cumprod CumulativeLogsumexp DebugIdentityV2 Digamma Elu Erf Erfc Erfinv Exp Expm1 "
+    "Abs Acos Acosh Angle Asin Asinh Atan Atanh BesselI0e BesselI1e Cast Ceil CheckNumerics ComplexAbs Conj "
+    "Cos Cosh Cumsum Cumprod CumulativeLogsumexp Digamma Elu Erf Erfc Erfinv Exp Expm1 "
     "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel FFT FFT2D FFT3D Floor IFFT "
-    "IFFT2D IFFT3D Identity Imag Inv Invert InvertPermutation IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p "
-    "LogicalNot LogSoftmax LRN MatrixBandPart MatrixInverse Ndtri Neg OnesLike PreventGradient QuantizeAndDequantizeV2 "
-    "QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 RandomShuffle Real Reciprocal Relu Relu6 Reverse ReverseSequence "
+    "IFFT2D IFFT3D Identity Imag Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p "
+    "LogicalNot LogSoftmax MatrixBandPart Ndtri Neg OnesLike PreventGradient QuantizeAndDequantizeV2 "
+    "QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 RandomShuffle Real Reciprocal Relu Relu6 "
     "ReverseV2 Rint Roll Round Rsqrt Selu Sigmoid Sign Sin Sinh Snapshot Softmax Softplus Softsign Sqrt Square "
     "StopGradient Tan Tanh TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate "
     "StringLower StringStrip StringUpper XlaDynamicUpdateSlice ZerosLike"
 )
 _BINARY = (
-    "Add AddV2 ApproximateEqual Atan2 BitwiseAnd BitwiseOr BitwiseXor Complex Div DivNoNan Equal FloorDiv FloorMod "
+    "Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Complex Div DivNoNan Equal FloorDiv FloorMod "
     "Greater GreaterEqual Igamma Igammac LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul "
     "MulNoNan NextAfter NotEqual Polygamma Pow RealDiv RightShift SquaredDifference Sub TruncateDiv TruncateMod Xdivy "
-    "Xlog1py Xlogy Zeta SelectV2 Betainc"
+    "Xlog1py Xlogy Zeta SelectV2"
 )
 BROADCASTING = frozenset(_BINARY.split())
 """The ops all of whose operands are broadcast to each other."""
@@ -48,8 +48,8 @@ def _broadcast(op: Op) -> Answer:
     if op.name in {"Equal", "NotEqual"} and not op.attribute("incompatible_shape_error", True):
         try:
             return broadcast_shapes(shapes)
-        except ShapeError as error:  # the result is a scalar then
-            raise Undecided(str(error)) from error
+        except ShapeError:  # shapes that do not fit are unequal
+            return ()
     return broadcast_shapes(shapes)
 
 
@@ -71,8 +71,10 @@ def _bias_add(op: Op) -> Answer:
     return meet(shape, bias)
 
 
-def _clip(op: Op) -> Answer:
-    return broadcast_shapes([op.shape(index) for index in range(3)])
+def _reverse_sequence(op: Op) -> Answer:
+    shape, (lengths,) = op.shape(0), op.ranked(1, 1)
+    batch = normal_axis(op.attribute("batch_dim", 0), len(shape))
+    return meet(shape, tuple(lengths if axis == batch else None for axis in range(len(shape))))
 
 
 def _each(op: Op) -> Answer:
@@ -104,8 +106,9 @@ def _ensure_shape(op: Op) -> Answer:
 
 def _batch_norm(op: Op) -> Answer:
     """``FusedBatchNorm``: the value, then statistics of each channel."""
-    shape = op.shape(0)
-    first = op.attribute("data_format", "NHWC").startswith("NC")
+    layout: str = op.attribute("data_format", "NHWC")
+    shape = op.ranked(0, len(layout))
+    first = layout.startswith("NC")
     channels = shape[1 if first else len(shape) - 1]
     statistics: OpenShape = (channels,)
     for index in range(1, 5):
@@ -124,9 +127,13 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(_GRADIENTS.split(), _as_all),
     "AddN": _as_all,
     "BiasAdd": _bias_add,
-    "BiasAddV1": _as_first,
     "Bitcast": _bitcast,
-    "ClipByValue": _clip,
+    "ApproximateEqual": _as_all,
+    "ClipByValue": _as_first,
+    "Cross": _as_all,
+    "LRN": lambda op: op.ranked(0, 4),
+    "InvertPermutation": lambda op: op.ranked(0, 1),
+    "ReverseSequence": _reverse_sequence,
     "EnsureShape": _ensure_shape,
     "FusedBatchNorm": _batch_norm,
     "FusedBatchNormV2": _batch_norm,

@@ -213,32 +213,52 @@ def _divisible(op: Op, sizes: Shape, block: int) -> None:
 
 
 def _space_to_batch(op: Op) -> Answer:
-    shape = op.shape(0)
-    blocks = op.numbers(1)
-    amounts = op.values(2).reshape(-1, 2).tolist()
-    count = len(blocks)
-    result: list[Dim] = [shape[0] * prod(blocks)]
-    for size, block, (before, after) in zip(shape[1 : count + 1], blocks, amounts, strict=True):
-        padded = size + before + after
-        _divisible(op, (padded,), block)
-        result.append(padded // block)
-    return (*result, *shape[count + 1 :])
+    return _batches(op, shrink=True)
 
 
 def _batch_to_space(op: Op) -> Answer:
-    shape = op.shape(0)
-    blocks = op.numbers(1)
-    crops = op.values(2).reshape(-1, 2).tolist()
-    count = len(blocks)
-    _divisible(op, shape[:1], prod(blocks))
-    result: list[Dim] = [shape[0] // prod(blocks)]
-    for size, block, (before, after) in zip(shape[1 : count + 1], blocks, crops, strict=True):
-        result.append(size * block - before - after)
-    return (*result, *shape[count + 1 :])
+    return _batches(op, shrink=False)
+
+
+def _batches(op: Op, *, shrink: bool) -> Answer:
+    """Blocks of space moved into the batch, or out of it."""
+    shape, (count,) = op.shape(0), op.ranked(1, 1)
+    if isinstance(count, Formula):
+        raise Undecided("the number of dimensions in blocks is not known")
+    space: list[Dim | None] = [None] * count
+    amounts = op.operands[2].values
+    try:
+        blocks = op.numbers(1)
+    except Undecided:
+        return (None, *space, *shape[count + 1 :])
+    total = prod(blocks)
+    if not shrink:
+        _divisible(op, shape[:1], total)
+    batch = shape[0] * total if shrink else shape[0] // total
+    if amounts is not None:
+        for axis, (size, block, (before, after)) in enumerate(
+            zip(shape[1 : count + 1], blocks, amounts.reshape(-1, 2).tolist(), strict=True)
+        ):
+            if shrink:
+                _divisible(op, (size + before + after,), block)
+            space[axis] = (size + before + after) // block if shrink else size * block - before - after
+    return (batch, *space, *shape[count + 1 :])
 
 
 def _broadcast_to(op: Op) -> Answer:
-    return stated_shape(op, 1)
+    stated, shape = stated_shape(op, 1), op.operands[0].shape
+    if stated is None or shape is None:
+        return stated
+    if len(shape) > len(stated):
+        raise ShapeError(f"{text(shape)} cannot be broadcast to {text(stated)}")
+    result = list(stated)
+    for axis, size in enumerate(shape, len(stated) - len(shape)):
+        wanted = result[axis]
+        if isinstance(size, int) and size != 1:
+            if isinstance(wanted, int) and wanted != size:
+                raise ShapeError(f"{text(shape)} cannot be broadcast to {text(stated)}")
+            result[axis] = size
+    return tuple(result)
 
 
 RULES: dict[str, Rule] = {

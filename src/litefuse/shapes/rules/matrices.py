@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.shapes.combining import broadcast_shapes, meet, meet_dims
+from litefuse.shapes.combining import broadcast_shapes, meet_dims
 from litefuse.shapes.dims import Dim, broadcast, minimum
 from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
 
@@ -44,9 +44,9 @@ def _einsum(op: Op) -> Answer:
     sizes: dict[str, Dim] = {}
     middle: Shape = ()
     for index, term in enumerate(terms.split(",")):
-        shape = op.shape(index)
         left, dots, right = term.partition("...")
-        if len(left) + len(right) > len(shape) or (not dots and len(left) != len(shape)):
+        shape = op.shape(index) if dots else op.ranked(index, len(term))
+        if len(left) + len(right) > len(shape):
             raise ShapeError(f"an operand of shape {text(shape)} is not {term!r} of {equation!r}")
         end = len(shape) - len(right)
         middle = broadcast_shapes([middle, shape[len(left) : end]])
@@ -75,12 +75,17 @@ def _matrices(op: Op, index: int) -> Shape:
     return shape
 
 
+def _square(op: Op) -> Answer:
+    *batch, rows, columns = _matrices(op, 0)
+    size = meet_dims(rows, columns)
+    return (*batch, size, size)
+
+
 def _solve(op: Op) -> Answer:
     """As the right-hand sides, for the square matrices of systems of equations."""
     matrices, sides = _matrices(op, 0), _matrices(op, 1)
-    size = meet_dims(matrices[-1], matrices[-2])
-    meet((size,), sides[-2:-1])
-    return (*broadcast_shapes([matrices[:-2], sides[:-2]]), matrices[-1], sides[-1])
+    size = meet_dims(meet_dims(matrices[-1], matrices[-2]), sides[-2])
+    return (*broadcast_shapes([matrices[:-2], sides[:-2]]), size, sides[-1])
 
 
 def _qr(op: Op) -> Answer:
@@ -109,11 +114,13 @@ RULES: dict[str, Rule] = {
     "BatchMatMul": _batch_mat_mul,
     "BatchMatMulV2": _batch_mat_mul,
     "BatchMatMulV3": _batch_mat_mul,
+    "Cholesky": _square,
     "Einsum": _einsum,
     "IRFFT": _fourier,
     "IRFFT2D": _fourier,
     "MatMul": _mat_mul,
     "MatrixDeterminant": _determinant,
+    "MatrixInverse": _square,
     "MatrixSolve": _solve,
     "MatrixTriangularSolve": _solve,
     "Qr": _qr,

@@ -40,14 +40,10 @@ def _top_k(op: Op) -> Answer:
     shape = op.shape(0)
     if not shape:
         raise ShapeError("a scalar has no largest elements")
-    count: Dim | None = None
-    try:
-        count = op.attribute("k") if op.name == "TopK" else op.scalar(1)
-    except Undecided:
-        pass
+    count = _known_scalar(op, 1)
     if isinstance(count, int) and isinstance(shape[-1], int) and shape[-1] < count:
         raise ShapeError(f"there are no {count} elements in the last dimension of {text(shape)}")
-    result = (*shape[:-1], _if_size(count))
+    result = (*shape[:-1], count)
     return [result, result]
 
 
@@ -87,9 +83,16 @@ def _where(op: Op) -> Answer:
 
 
 def _unique(op: Op) -> Answer:
-    values, *others = (None,), op.ranked(0, 1), (None,)
-    answer: list[OpenShape] = [values, *others]
+    answer: list[OpenShape] = [(None,), op.ranked(0, 1), (None,)]
     return answer[: len(op.results)]
+
+
+def _unique_along(op: Op) -> Answer:
+    shape = op.operands[0].shape
+    values = None if shape is None else (None,) * len(shape)
+    # One index for each slice that is compared.
+    answer: list[OpenShape] = [values, shape if shape is not None and len(shape) == 1 else (None,)]
+    return answer
 
 
 def _bincount(op: Op) -> Answer:
@@ -118,10 +121,9 @@ RULES: dict[str, Rule] = {
     "L2Loss": _scalar,
     "LookupTableSizeV2": _scalar,
     "NthElement": _nth_element,
-    "TopK": _top_k,
     "TopKV2": _top_k,
     "Unique": _unique,
-    "UniqueV2": lambda op: _unique(op) if op.operands[1].shape == (0,) else [None, None],
+    "UniqueV2": _unique_along,
     "UniqueWithCounts": _unique,
     "Where": _where,
     **dict.fromkeys(

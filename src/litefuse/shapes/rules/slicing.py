@@ -150,7 +150,10 @@ def _slice(op: Op) -> Answer:
 
 def _gather(op: Op) -> Answer:
     shape, indices = op.shape(0), op.shape(1)
-    axis = op.axis(2, len(shape)) if op.name == "GatherV2" else 0
+    try:
+        axis = op.axis(2, len(shape)) if op.name == "GatherV2" else 0
+    except Undecided:
+        return (None,) * (len(shape) + len(indices) - 1 - op.attribute("batch_dims", 0))
     batch = op.attribute("batch_dims", 0)
     batch = normal_axis(batch, len(indices) + 1) if batch < 0 else batch
     if not shape or batch > axis or batch > len(indices):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from litefuse.shapes.combining import meet
+from litefuse.shapes.combining import meet, meet_dims
 from litefuse.shapes.dims import Dim, is_size
 from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
 from litefuse.shapes.rules.layout import stated_shape
@@ -100,11 +100,13 @@ def _pool_with_argmax(op: Op) -> Answer:
 def _conv_transpose(op: Op) -> Answer:
     """The result's shape is stated; its batch is that of the operand."""
     rank = 5 if op.name.startswith("Conv3D") else 4
-    stated = stated_shape(op, 0)
-    result: OpenShape = (None,) * rank if stated is None else stated
-    if len(result) == 2 and rank == 4:
-        return None
     batch = op.operands[2].shape
+    try:
+        result = stated_shape(op, 0)
+    except Undecided:
+        result = (None,) * rank
+    if result is not None and len(result) == rank - 2:  # the sizes in space alone
+        return None
     return meet(result, None if batch is None else (batch[0], *[None] * (rank - 1)))
 
 
@@ -117,7 +119,7 @@ def _dilation(op: Op) -> Answer:
         _steps(shape[axis], (filters[axis - 1] - 1) * rates[axis] + 1, strides[axis], padding, (0, 0))
         for axis in (1, 2)
     ]
-    return (shape[0], *sizes, shape[3])
+    return (shape[0], *sizes, meet_dims(shape[3], filters[2]))
 
 
 def _extract_patches(op: Op) -> Answer:
@@ -144,13 +146,13 @@ def _resize(op: Op) -> Answer:
 
 def _crop_and_resize(op: Op) -> Answer:
     shape = op.ranked(0, 4)
-    boxes = op.operands[1].shape
+    boxes = meet_dims(op.ranked(1, 2)[0], op.ranked(2, 1)[0])
     try:
         rows, columns = op.vector(3)
     except Undecided:
         rows = columns = None
     sizes = [size if size is not None and is_size(size) else None for size in (rows, columns)]
-    return (None if boxes is None else boxes[0], *sizes, shape[3])
+    return (boxes, *sizes, shape[3])
 
 
 def _suppression(op: Op) -> Answer:

@@ -1,0 +1,52 @@
+"""The shapes of inputs, as the user asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from litefuse.engine.mlir import ir
+from litefuse.input_shapes import InputShapes
+from litefuse.passes.call_graph import functions, update_function_type
+
+__all__ = ["SetInputShapes"]
+
+
+@dataclass(frozen=True)
+class SetInputShapes:
+    """Gives the arguments of exported functions the shapes that were asked for; ``infer-shapes`` does the rest.
+
+    Attributes:
+        requested: The shapes.
+        inputs: The names of each exported function's arguments, by its symbol.
+
+    Raises:
+        SignatureError: A shape contradicts the declared one, or is for no input.
+    """
+
+    name: ClassVar[str] = "set-input-shapes"
+    requested: InputShapes
+    inputs: Mapping[str, Sequence[str]]
+
+    def run(self, module: ir.Module) -> bool:
+        self.requested.check_names(self.inputs)
+        by_symbol = functions(module)
+        modified = False
+        for symbol, names in self.inputs.items():
+            function = by_symbol[symbol]
+            for argument, name in zip(function.entry_block.arguments, names, strict=True):
+                kind = ir.ShapedType(argument.type)
+                declared = None
+                if kind.has_rank:
+                    declared = tuple(
+                        None if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in range(kind.rank)
+                    )
+                shape = self.requested.of_input(symbol, name, declared)
+                if shape is not None and shape != declared:
+                    dynamic = ir.ShapedType.get_dynamic_size()
+                    sizes = [dynamic if size is None else size for size in shape]
+                    argument.set_type(ir.RankedTensorType.get(sizes, kind.element_type))
+                    modified = True
+            update_function_type(function)
+        return modified

@@ -1,0 +1,90 @@
+"""Every rule of shape inference, compared with TensorFlow's own shape function of the op."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from litefuse.shapes.dims import unknown
+from litefuse.shapes.facts import Op, ShapeError, Tensor, Undecided, array_of, known
+from litefuse.shapes.rules import RULES
+from tests.tensorflow.shape_cases import CASES, Answer, Case, Operand, infer, variants
+
+if TYPE_CHECKING:
+    from tests.tensorflow.process import TensorFlow
+
+DTYPES = {"float32": "f32", "int32": "i32", "int64": "i64", "int16": "i16", "bool": "i1", "complex64": "complex<f32>", "uint64": "ui64", "string": "!tf_type.string"}
+
+# A table is a resource, whose handle says nothing of it; the last ones TensorFlow's runtime registers with XLA only.
+WITHOUT_CASE = frozenset({"LookupTableFindV2", "LookupTableSizeV2", "ToBool", "XlaDynamicSlice", "XlaDynamicUpdateSlice"})
+
+
+# Where TensorFlow says more than it can know, or knows it from an attribute that is part of the type here.
+UNFOUNDED = {
+    "EnsureShape": lambda case: True,
+    "MatrixDiagV2": lambda case: any(operand.value is None for operand in case.flat()[1:4]),
+    "MatrixDiagV3": lambda case: any(operand.value is None for operand in case.flat()[1:4])
+    or None in (case.flat()[0].shape or ()),
+    "SplitV": lambda case: case.flat()[2].value is None,
+}
+
+
+def tensor(number: int, operand: Operand) -> Tensor:
+    shape = operand.shape
+    if shape is not None:
+        shape = tuple(
+            unknown((number, axis), is_size=True) if size is None else size for axis, size in enumerate(shape)
+        )
+    values = None
+    if operand.value is not None and operand.dtype.startswith("int"):
+        values = array_of(operand.value.reshape(-1).tolist(), operand.value.shape)
+    return Tensor(DTYPES[operand.dtype], shape, values)
+
+
+def difference(case: Case, answer: Answer) -> str:
+    """In what our rule says less than TensorFlow, or something else; empty if in nothing."""
+    if isinstance(answer, str):
+        return ""
+    results, attributes = answer
+    declared = [Tensor(DTYPES.get(dtype, dtype), None) for dtype, _ in results]
+    op = Op(case.op, [tensor(*each) for each in enumerate(case.flat())], declared, attributes)
+    try:
+        ours: Any = RULES[case.op](op)
+    except Undecided:
+        ours = [None] * len(results)
+    except ShapeError as error:
+        return f"refused: {error}"
+    ours = ours if isinstance(ours, list) else [ours]
+    for found, (_, expected) in zip(ours, results, strict=True):
+        if expected is None:
+            continue
+        if found is None:
+            return f"unknown, not {expected}"
+        sizes = known(found) or ()
+        if len(sizes) != len(expected):
+            return f"{sizes}, not {expected}"
+        if any(theirs is not None and size != theirs for size, theirs in zip(sizes, expected, strict=True)):
+            return f"{sizes}, not {expected}"
+    return ""
+
+
+def test_every_rule_says_at_least_what_tensorflow_says(tensorflow: TensorFlow) -> None:
+    cases = [variant for case in CASES for variant in variants(case)]
+    answers = tensorflow.call(infer, cases)
+    assert len(answers) == len(cases) > 2500
+    accepted = defaultdict(int)
+    problems: list[str] = []
+    for case, answer in zip(cases, answers, strict=True):
+        accepted[case.op] += not isinstance(answer, str)
+        problem = difference(case, answer)
+        if problem:
+            shapes = [each.shape if each.value is None else each.value.tolist() for each in case.flat()]
+            problems.append(f"{case.op}{shapes} {case.attributes}: {problem}")
+    assert not problems, f"{len(problems)} of {len(cases)}:\n" + "\n".join(problems[:200])
+    assert min(accepted.values()) > 1, accepted
+
+
+def test_there_is_a_case_of_every_rule() -> None:
+    assert set(RULES) - {case.op for case in CASES} - WITHOUT_CASE == set()
