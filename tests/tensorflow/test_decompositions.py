@@ -371,9 +371,9 @@ def test_an_op_of_the_pack_needs_no_permission_but_its_kernel(tensorflow: Tensor
 
 
 def test_an_allowed_op_is_a_custom_op_of_the_user(tensorflow: TensorFlow) -> None:
-    report = litefuse.convert(tensorflow.save(lone, "Digamma", "float32"), allow_custom_ops=["Digamma"]).report
-    assert [(each.op, each.outcome, each.reason) for each in report.lacking_ops] == [("Digamma", "custom", "")]
-    assert (report.custom_ops, report.pack_kernels) == (("Digamma",), ())
+    report = litefuse.convert(tensorflow.save(lone, "Dawsn", "float32"), allow_custom_ops=["Dawsn"]).report
+    assert [(each.op, each.outcome, each.reason) for each in report.lacking_ops] == [("Dawsn", "custom", "")]
+    assert (report.custom_ops, report.pack_kernels) == (("Dawsn",), ())
 
 
 def test_builtins_only_contradicts_allow_custom_ops(tensorflow: TensorFlow) -> None:
@@ -405,16 +405,16 @@ def test_in_loops_and_branches(tensorflow: TensorFlow) -> None:
 
 
 def test_the_beginnings_of_a_kernel_for_an_op_that_litert_lacks(tensorflow: TensorFlow, tmp_path: Path) -> None:
-    """What ``litefuse kernels new Digamma --from SAVED_MODEL`` writes has the op's types, and loads."""
-    (call,) = read_op(tensorflow.save(lone, "Digamma", "float32"), "Digamma", None, lambda _: None)
+    """What ``litefuse kernels new Dawsn --from SAVED_MODEL`` writes has the op's types, and loads."""
+    (call,) = read_op(tensorflow.save(lone, "Dawsn", "float32"), "Dawsn", None, lambda _: None)
     assert [(each.dtype, each.shape) for each in (*call.inputs, *call.outputs) if each] == [
         ("float32", (None, 3, 3)),
         ("float32", (None, 3, 3)),
     ]
     assert call.reference is None
-    folder = new_project("Digamma", [call], "model", tmp_path / "digamma").folder
-    model = litefuse.convert(tensorflow.save(lone, "Digamma", "float32"), allow_custom_ops=True).model_bytes
-    kernel = runpy.run_path(str(folder / "digamma.py"))["Digamma"]
+    folder = new_project("Dawsn", [call], "model", tmp_path / "dawsn").folder
+    model = litefuse.convert(tensorflow.save(lone, "Dawsn", "float32"), allow_custom_ops=True).model_bytes
+    kernel = runpy.run_path(str(folder / "dawsn.py"))["Dawsn"]
     runner = litefuse.Interpreter(model_content=model, custom_ops=[kernel]).get_signature_runner()
     (name,) = runner.get_input_details()
     (output,) = runner(**{name: np.ones((3, 3, 3), np.float32)}).values()

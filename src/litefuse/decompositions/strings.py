@@ -26,8 +26,8 @@ class MovedStrings(Decomposition):
     )
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        # The engine writes these, but LiteRT's kernels fail, or copy pointers to strings.
-        return op.name in {"Fill", "Slice"} and op.types[_OPERANDS.get(op.name, 0)].dtype == "string"
+        # The engine writes it, but LiteRT's kernel fails.
+        return op.name == "Slice" and op.types[0].dtype == "string"
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         operand = _OPERANDS.get(op.name, 0)

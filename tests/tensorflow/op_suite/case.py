@@ -55,7 +55,7 @@ class Tensor:
         else:
             values = random.standard_normal(shape) * 2
         if self.dtype == "string" and not shape:
-            return np.array(values)  # the interpreter takes a scalar string in no array of objects
+            return np.array(np.asarray(values).item())  # the interpreter takes a scalar string in no array of objects
         return np.asarray(values).astype(numpy_dtype(self.dtype))
 
 

@@ -127,7 +127,7 @@ def _convolutions() -> list[Case]:
         Case("LRN", [image], {"depth_radius": 2, "bias": 1.0, "alpha": 0.5, "beta": 0.5}),
     ]
     variance = np.abs(weight(4)) + np.float32(0.5)
-    for op in ("FusedBatchNorm", "FusedBatchNormV3"):
+    for op in ("FusedBatchNormV3",):
         attributes = {"is_training": False, "epsilon": 1e-3}
         cases.append(Case(op, [image, weight(4), weight(4), weight(4), variance], attributes))
     cases.append(Case("FusedBatchNormV3", [image, weight(4), weight(4), np.zeros(0, F32), np.zeros(0, F32)]))
