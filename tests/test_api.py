@@ -44,6 +44,16 @@ def test_saving_replaces_a_file_and_leaves_nothing_else(result: litefuse.Convers
     assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~umask
 
 
+def test_a_moved_model_is_the_results_model(tmp_path: Path) -> None:
+    moved = litefuse.convert(SAVED_MODEL, signatures=["embed"], temporary_folder=tmp_path)
+    content = moved.model_bytes
+    target = moved.save(tmp_path / "model.tflite", copy=False)
+    assert target.read_bytes() == moved.model_bytes == content
+    assert moved.save(tmp_path / "copy.tflite").read_bytes() == content
+    del moved
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.tflite", "model.tflite"]
+
+
 def test_a_result_outlives_later_conversions(result: litefuse.ConversionResult) -> None:
     before = result.model_bytes
     other = litefuse.convert(SAVED_MODEL, signatures=["embed"])

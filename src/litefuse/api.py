@@ -44,11 +44,13 @@ class ConversionResult:
         """The LiteRT model, read into memory."""
         return self._path.read_bytes()
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, path: str | os.PathLike[str], *, copy: bool = True) -> Path:
         """Writes the model; the file appears whole or not at all, in the place of one that is there.
 
         Args:
             path: The file to write; its folder must exist.
+            copy: False moves the model there, which takes no time within a file system; from then on, the result's
+                model is that file.
 
         Returns:
             The path.
@@ -58,21 +60,31 @@ class ConversionResult:
         """
         target = Path(path)
         try:
-            handle, partial = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-            try:
-                with os.fdopen(handle, "wb") as file, self._path.open("rb") as source:
-                    shutil.copyfileobj(source, file, 1 << 20)
-                Path(partial).chmod(0o666 & ~_umask())
-                Path(partial).replace(target)
-            except BaseException:
-                Path(partial).unlink(missing_ok=True)
-                raise
+            if not copy and self._path.stat().st_dev == target.parent.stat().st_dev:
+                self._path.chmod(0o666 & ~_umask())
+                self._path.replace(target)
+            else:
+                _copy(self._path, target)
         except OSError as error:
             raise LitefuseError(f"the model cannot be written: {error.strerror or error}", where=str(target)) from error
+        if not copy:
+            self._path = target.absolute()
         return target
 
     def __repr__(self) -> str:
         return f"<litefuse.ConversionResult of {self.report.source}: {self.report.size:,} bytes>"
+
+
+def _copy(source: Path, target: Path) -> None:
+    handle, partial = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    os.close(handle)
+    try:
+        shutil.copyfile(source, partial)  # within the kernel, where there is such a way
+        Path(partial).chmod(0o666 & ~_umask())
+        Path(partial).replace(target)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
 
 
 def _umask() -> int:
@@ -99,6 +111,7 @@ def convert(
     check_fusions: bool = True,
     check_custom_ops: bool = False,
     in_process: bool = False,
+    temporary_folder: str | os.PathLike[str] | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> ConversionResult:
     """Converts a TensorFlow model to LiteRT, with its composites fused.
@@ -139,6 +152,8 @@ def convert(
             Kernels are those that are registered, litefuse's and those of plug-ins.
         check_custom_ops: Check these too, where there are kernels for them.
         in_process: Convert in this process, for a debugger in conversion code. TensorFlow must not be loaded.
+        temporary_folder: Where the model is kept until it is saved; None: in the system's folder for temporary files.
+            A large model is saved faster on the same file system.
         on_step: Called with the name of each step when it begins.
 
     Returns:
@@ -159,7 +174,7 @@ def convert(
         )
     if rnn not in RNN_FORMS:
         raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
-    folder = tempfile.TemporaryDirectory(prefix="litefuse-")
+    folder = tempfile.TemporaryDirectory(prefix=".litefuse-" if temporary_folder else "litefuse-", dir=temporary_folder)
     job = ConversionJob(
         source=source.folder(Path(folder.name, "saved_model")),
         output=Path(folder.name, "model.tflite"),

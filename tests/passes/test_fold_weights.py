@@ -303,6 +303,13 @@ def test_a_loop_has_weights(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
+def test_the_same_model_is_the_same_file(tmp_path: Path) -> None:
+    argument, body = CASES["one weight, three forms"]
+    for name in ("first", "second"):
+        _convert(argument, body, tmp_path / name, mapped=True)
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+
+
 def test_equal_weights_are_stored_once(tmp_path: Path) -> None:
     sizes: list[int] = []
     for seeds in ("WEIGHT%1", "WEIGHT%2"):

@@ -89,6 +89,12 @@ def test_what_cannot_be_compared_is_said() -> None:
     assert outcome.unchecked is not None
 
 
+def test_what_is_too_large_to_compare_is_said() -> None:
+    outcome = fuse(ABS.replace("?x4", "?x40000000"), unary("tfl.abs"))
+    assert outcome.kind == "fused"
+    assert outcome.unchecked == "its arguments have 40 million elements"
+
+
 def test_a_composite_that_cannot_run_alone_is_said() -> None:
     text = ABS.replace('"tf.Neg"', '"tf.Erfinv"')
     outcome = fuse(text, unary("tfl.abs"))

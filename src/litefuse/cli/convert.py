@@ -172,9 +172,10 @@ def convert(
             check_fusions=check_fusions,
             check_custom_ops=check_custom_ops,
             in_process=in_process,
+            temporary_folder=target.parent,
             on_step=on_step,
         )
-        result.save(target)
+        result.save(target, copy=False)
     if as_json:
         print_json(result.report.to_json())
     elif not quiet:

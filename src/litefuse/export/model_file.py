@@ -114,7 +114,10 @@ def _entries(data: Any, table: int, field: int) -> Iterator[int]:
 
 
 def _stub_buffers(data: Any, token: bytes) -> dict[int, tuple[int, int]]:
-    """By the index of each buffer that is a stub, the position of its entry in the vector, and the weight's number."""
+    """By the index of each buffer that is a stub, the position of its entry in the vector, and the weight's number.
+
+    The stubs are cleared.
+    """
     found: dict[int, tuple[int, int]] = {}
     for index, entry in enumerate(_entries(data, _follow(data, 0), _BUFFERS)):
         table = _follow(data, entry)
@@ -126,6 +129,7 @@ def _stub_buffers(data: Any, token: bytes) -> dict[int, tuple[int, int]]:
             start, length = struct.unpack_from("<Q", data, offset)[0], struct.unpack_from("<Q", data, size)[0]
         if length == _STUB_BYTES and data[start : start + len(token)] == token:
             found[index] = entry, int.from_bytes(data[start + len(token) : start + length], "little")
+            data[start : start + length] = bytes(length)  # what is written must not be random
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy.typing as npt
 from litefuse.fusions.composite import TensorType
 
 __all__ = ["random_inputs"]
+
+_MAX_ELEMENTS = 1 << 25
 
 
 def random_inputs(types: Sequence[TensorType], size: int, random: np.random.Generator) -> list[npt.NDArray[Any]] | str:
@@ -26,13 +29,16 @@ def random_inputs(types: Sequence[TensorType], size: int, random: np.random.Gene
     """
     known = [dim for kind in types if kind.dtype.startswith(("float", "bfloat")) for dim in kind.shape or () if dim]
     bound = min(known, default=2)
+    elements = sum(math.prod(size if dim is None else dim for dim in kind.shape or ()) for kind in types)
+    if elements > _MAX_ELEMENTS:  # the inputs would take several times the memory of a conversion
+        return f"its arguments have {elements / 1e6:.0f} million elements"
     arrays: list[npt.NDArray[Any]] = []
     for index, kind in enumerate(types):
         if kind.shape is None:
             return f"argument {index} is of unknown rank"
         shape = tuple(size if dim is None else dim for dim in kind.shape)
         if kind.dtype == "float32":
-            arrays.append(random.normal(0, 1, shape).astype(np.float32))
+            arrays.append(random.standard_normal(shape, np.float32))
         elif kind.dtype in {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}:
             arrays.append(random.integers(0, bound, shape).astype(kind.dtype))
         elif kind.dtype == "bool":
