@@ -120,9 +120,7 @@ def _elementwise() -> Iterator[Case]:
     names = "AddV2 Add Sub Mul RealDiv Div DivNoNan MulNoNan Maximum Minimum SquaredDifference FloorMod FloorDiv Pow"
     for name, (x, y) in itertools.product(names.split(), shapes):
         yield Case(name, [f(*x), f(*y)])
-    for (
-        name
-    ) in "Atan2 Mod TruncateDiv Xdivy Xlogy Xlog1py Igamma Igammac Polygamma Zeta Less LessEqual Greater GreaterEqual NextAfter".split():
+    for name in "Atan2 Mod TruncateDiv Xdivy Xlogy Xlog1py Igamma Igammac Polygamma Zeta Less LessEqual Greater GreaterEqual NextAfter".split():
         for x, y in shapes[1:3]:
             yield Case(name, [f(*x), f(*y)])
     for name in "Equal NotEqual".split():

@@ -15,18 +15,30 @@ from tests.tensorflow.shape_cases import CASES, Answer, Case, Operand, infer, va
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
 
-DTYPES = {"float32": "f32", "int32": "i32", "int64": "i64", "int16": "i16", "bool": "i1", "complex64": "complex<f32>", "uint64": "ui64", "string": "!tf_type.string"}
+DTYPES = {
+    "float32": "f32",
+    "int32": "i32",
+    "int64": "i64",
+    "int16": "i16",
+    "bool": "i1",
+    "complex64": "complex<f32>",
+    "uint64": "ui64",
+    "string": "!tf_type.string",
+}
 
 # A table is a resource, whose handle says nothing of it; the last ones TensorFlow's runtime registers with XLA only.
-WITHOUT_CASE = frozenset({"LookupTableFindV2", "LookupTableSizeV2", "ToBool", "XlaDynamicSlice", "XlaDynamicUpdateSlice"})
+WITHOUT_CASE = frozenset(
+    {"LookupTableFindV2", "LookupTableSizeV2", "ToBool", "XlaDynamicSlice", "XlaDynamicUpdateSlice"}
+)
 
 
 # Where TensorFlow says more than it can know, or knows it from an attribute that is part of the type here.
 UNFOUNDED = {
     "EnsureShape": lambda case: True,
     "MatrixDiagV2": lambda case: any(operand.value is None for operand in case.flat()[1:4]),
-    "MatrixDiagV3": lambda case: any(operand.value is None for operand in case.flat()[1:4])
-    or None in (case.flat()[0].shape or ()),
+    "MatrixDiagV3": lambda case: (
+        any(operand.value is None for operand in case.flat()[1:4]) or None in (case.flat()[0].shape or ())
+    ),
     "SplitV": lambda case: case.flat()[2].value is None,
 }
 
