@@ -9,6 +9,7 @@ from typing import ClassVar
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import read_annotation
 from litefuse.fusions.form import CompositeForms, RnnForm
+from litefuse.fusions.fusion import find_fusion
 from litefuse.passes.call_graph import callees, functions, is_public, operations
 from litefuse.recognizers.cells import Cell, Step
 from litefuse.recognizers.chains import Chain, find_chains
@@ -145,7 +146,7 @@ class RecognizeComposites:
 def _reason_of_cell(step: Step, name: str) -> str | None:
     """Why a layer has no op in LiteRT."""
     if step.cell.op is None:
-        return f"{name}: LiteRT has no op for it"
+        return None if find_fusion(step.cell.composite) else f"{name}: LiteRT has no op for it"
     if step.lacking:
         return f"{name} whose activations {step.cell.op} does not have ({', '.join(step.lacking)})"
     return None
