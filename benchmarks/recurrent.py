@@ -1,9 +1,9 @@
 """Latency of recurrent layers: litefuse's loop and its fused op against the stock converter's model.
 
 Run it as ``python benchmarks/recurrent.py --cells lstm gru simple_rnn``; it needs the extra ``bench``. For each number
-of units and steps, a layer of Keras 3 with random weights and batch size 1 is converted by litefuse, in both forms where
-LiteRT has an op, and by ``tf.lite.TFLiteConverter``. Of an unrolled layer (``unrolled_lstm``), ``loop`` is the unrolled
-form. All models of a row run in one process with one thread, in turn; the table gives medians.
+of units and steps, a layer of Keras 3 with random weights and batch size 1 is converted by litefuse, in both forms
+where LiteRT has an op, and by ``tf.lite.TFLiteConverter``. Of an unrolled layer (``unrolled_lstm``), ``loop`` is the
+unrolled form. All models of a row run in one process with one thread, in turn; the table gives medians.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ def test_public_names() -> None:
         "Fusion",
         "Interpreter",
         "LitefuseError",
+        "Recognizer",
         "Report",
         "TensorSpec",
         "compiled",
@@ -24,6 +25,7 @@ def test_public_names() -> None:
         "custom_op",
         "delegate",
         "fusion",
+        "recognizer",
     ]
 
 

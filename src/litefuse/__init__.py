@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from litefuse.api import ConversionResult, convert
 from litefuse.errors import LitefuseError
 from litefuse.fusions import Fusion, fusion
+from litefuse.recognizers import Recognizer, recognizer
 
 if TYPE_CHECKING:
     from litefuse.report import Report
@@ -22,6 +23,7 @@ __all__ = [
     "Fusion",
     "Interpreter",
     "LitefuseError",
+    "Recognizer",
     "Report",
     "TensorSpec",
     "compiled",
@@ -29,6 +31,7 @@ __all__ = [
     "custom_op",
     "delegate",
     "fusion",
+    "recognizer",
 ]
 
 __version__ = "0.1.0"

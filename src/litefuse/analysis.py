@@ -24,8 +24,9 @@ from litefuse.passes.pipeline import run_passes
 from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.variables import FreezeVariables, Verdict
-from litefuse.recognizers import Recognition, RecognizeComposites
-from litefuse.report import CompositeReport, LoopReport, VariableReport
+from litefuse.recognizers import registered_recognizers
+from litefuse.recognizers.recognize import Recognition, RecognizeComposites
+from litefuse.report import CompositeReport, LoopReport, RecognizerReport, VariableReport
 from litefuse.saved_model import DataType
 from litefuse.verify.self_check import self_check
 from litefuse.weights import Weights
@@ -81,12 +82,14 @@ class Analysis:
     Attributes:
         composites: One entry for each annotated function.
         variables: One entry for each variable, in the order of first use.
-        loops: One entry for each loop that stays one.
+        loops: One entry for each loop, or unrolled layer, that stays one.
+        recognizers: One entry for each recogniser of a plug-in, or of the program that runs.
     """
 
     composites: tuple[CompositeReport, ...]
     variables: tuple[VariableReport, ...]
     loops: tuple[LoopReport, ...]
+    recognizers: tuple[RecognizerReport, ...]
 
 
 def analyze(
@@ -135,10 +138,13 @@ def analyze(
     # The functions that sink-handles made copies of: nobody calls them, and what they do must not count.
     run_mlir_passes(imported.module, "symbol-dce")
     chosen = forms or CompositeForms()
+    # Custom ops of all composites are for those that have kernels, which a loop has none for.
+    recognize = RecognizeComposites(
+        recognitions, "loop" if chosen.default == "custom" else rnn, chosen, registered_recognizers()
+    )
     fusion = [
         FreezeVariables(values, verdicts),
-        # Custom ops of all composites are for those that have kernels, which a loop has none for.
-        RecognizeComposites(recognitions, "loop" if chosen.default == "custom" else rnn, chosen),
+        recognize,
         FuseComposites(
             outcomes,
             self_check if check_fusions else None,
@@ -151,6 +157,7 @@ def analyze(
         composites=_composite_reports(outcomes),
         variables=tuple(_variable_report(verdict, imported) for verdict in verdicts),
         loops=tuple(LoopReport(each.layer, each.reason) for each in recognitions if each.reason is not None),
+        recognizers=tuple(RecognizerReport(*each) for each in recognize.tried),
     )
 
 

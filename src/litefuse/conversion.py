@@ -167,6 +167,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         signatures=tuple(entry.symbol for entry in imported.entry_points),
         composites=analysis.composites,
         loops=analysis.loops,
+        recognizers=analysis.recognizers,
         variables=analysis.variables,
         op_counts=summary.op_counts,
         custom_ops=summary.custom_ops,

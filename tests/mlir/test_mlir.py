@@ -44,7 +44,7 @@ from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import FreezeVariables, InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
-from litefuse.recognizers import RecognizeComposites
+from litefuse.recognizers.recognize import RecognizeComposites
 
 Values = dict[str, str]
 

@@ -256,12 +256,12 @@ def test_unrolled_in_tensorflow_1(tensorflow: TensorFlow, batch: int | None) -> 
     if importlib.util.find_spec("tf_keras") is None:
         pytest.skip("tf_keras is not installed")
     sets = inputs((1, STEPS), (3, STEPS)) if batch is None else inputs((1, STEPS))
-    assert_found(check(tensorflow, tensorflow.save(static_cells, batch), sets), [LSTM, RNN])
+    assert_found(check(tensorflow, tensorflow.save(static_cells, batch), sets, rnn="fused"), [LSTM, RNN])
 
 
 @pytest.mark.parametrize("kind", ["plain", "another activation", "another bias", "feedback", "sum is used"])
 def test_steps_one_by_one(tensorflow: TensorFlow, kind: str) -> None:
-    result = check(tensorflow, tensorflow.save(chain, kind), inputs((1, STEPS), (3, STEPS)))
+    result = check(tensorflow, tensorflow.save(chain, kind), inputs((1, STEPS), (3, STEPS)), rnn="fused")
     assert op_counts(result.model_bytes)[RNN] == (1 if kind == "plain" else 0)
     stays = "an unrolled SimpleRNN of 3 units, which stays as it is: "
     reasons = {

@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from litefuse.errors import FusionError
+from litefuse.recognizers.recognizer import called_recognizers, take_recognizers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -198,20 +199,22 @@ def _load() -> None:
 
 
 def pickle_registered() -> bytes | None:
-    """The fusions that the running program registered, for the process that converts; None when there are none.
+    """The fusions and recognisers of the running program, for the process that converts; None when there are none.
 
     A class of an importable module is sent by name, one of a script or notebook with its code.
     """
-    if not _registered:
+    recognizers = called_recognizers()
+    if not _registered and not recognizers:
         return None
     import cloudpickle
 
-    return cloudpickle.dumps(_registered)  # pyright: ignore[reportUnknownMemberType]
+    return cloudpickle.dumps((_registered, recognizers))  # pyright: ignore[reportUnknownMemberType]
 
 
 def unpickle_registered(data: bytes | None) -> None:
-    """Takes over the registered fusions of another process, and forgets those of an earlier one."""
+    """Takes over the fusions and recognisers of another process, and forgets those of an earlier one."""
     _load()  # before the others are there, whose names may be taken on purpose
+    fusions, recognizers = ({}, {}) if data is None else pickle.loads(data)
     _registered.clear()
-    if data is not None:
-        _registered.update(pickle.loads(data))
+    _registered.update(fusions)
+    take_recognizers(recognizers)

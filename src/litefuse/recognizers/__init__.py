@@ -1,9 +1,9 @@
 """Recognisers: what nobody annotated becomes a composite, an annotated function, by outlining.
 
 A pattern is the formula that it recognises, written as a Python function (``pattern``). What is recognised is fused and
-checked like every other composite.
+checked like every other composite. Importing this package loads no engine; ``recognize`` does.
 """
 
-from litefuse.recognizers.recognize import Recognition, RecognizeComposites
+from litefuse.recognizers.recognizer import Recognizer, recognizer, registered_recognizers
 
-__all__ = ["Recognition", "RecognizeComposites"]
+__all__ = ["Recognizer", "recognizer", "registered_recognizers"]

@@ -26,10 +26,12 @@ from litefuse.recognizers.pattern import (
 from litefuse.recognizers.slices import part_of, row_of
 from litefuse.recognizers.sources import constant_number, is_constant, same, source
 
-__all__ = ["Match", "Mismatch", "match", "matches"]
+__all__ = ["ADDITIONS", "PRODUCTS", "Match", "Mismatch", "match", "matches"]
 
-_ADDITIONS = frozenset({"tf.Add", "tf.AddV2", "tf.BiasAdd"})
-_PRODUCTS = frozenset({"tf.Mul"})
+#: The ops that add.
+ADDITIONS = frozenset({"tf.Add", "tf.AddV2", "tf.BiasAdd"})
+#: The ops that multiply.
+PRODUCTS = frozenset({"tf.Mul"})
 
 # The functions of each element that activations are made of; the other operands are constant numbers.
 _ELEMENTWISE = frozenset(
@@ -167,7 +169,7 @@ class _Matcher:
                     return
                 expected = f"{pattern} {different}"
             case Sum() | Product():
-                names = _ADDITIONS if isinstance(pattern, Sum) else _PRODUCTS
+                names = ADDITIONS if isinstance(pattern, Sum) else PRODUCTS
                 if op is not None and op.name in names:
                     for terms in _terms(value, len(pattern.terms), names):
                         yield from self._match_in_any_order(pattern.terms, terms, including)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,20 +19,29 @@ from litefuse.passes.call_graph import (
     update_function_type,
 )
 from litefuse.passes.tensor_lists.webs import is_variant
-from litefuse.recognizers.cells import Step
 from litefuse.recognizers.layer import LoopLayer
 from litefuse.recognizers.loops import NotRecognized, StepLoop
 
-__all__ = ["empty_composite", "free_symbol", "layer_name", "outline_loop"]
+__all__ = ["empty_composite", "free_symbol", "layer_name", "node_name", "outline_loop"]
 
 
 def layer_name(op: ir.OpView) -> str:
     """The name of the layer that a loop is: that of its node, without what Keras adds to it."""
+    return _node_name(op).removesuffix("/while")
+
+
+def node_name(value: ir.Value) -> str:
+    """The name of the node that computes a value."""
+    owner = value.owner
+    assert not isinstance(owner, ir.Block)
+    return _node_name(owner)
+
+
+def _node_name(op: ir.OpView) -> str:
     location = op.location
     while isinstance(location, ir.CallSiteLoc):  # of an inlined function
         location = location.callee
-    name = location.name_str if isinstance(location, ir.NameLoc) else op.name
-    return name.removesuffix("/while")
+    return location.name_str if isinstance(location, ir.NameLoc) else op.name
 
 
 def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
@@ -45,26 +55,28 @@ def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
     Raises:
         NotRecognized: The loop needs something else of the function that it stands in.
     """
-    loop = layer.loop
+    loop, step = layer.loop, layer.step
     op = loop.op
     if loop.masked:
         raise NotRecognized("its composite would have no mask")
-    taken = [position for value in layer.step.weights if (position := _argument_number(value)) is not None]
+    taken = [position for value in step.weights if (position := _argument_number(value)) is not None]
     for position in loop.kept - loop.steps - {loop.input_list, *taken}:
         if not _is_constant(op.operands[position]):
             raise NotRecognized(f"it takes something that the layer does not (argument {position})")
-    constants = [value for value in layer.step.weights if _argument_number(value) is None]
+    constants = [value for value in step.weights if _argument_number(value) is None]
     body = _with_constants_as_arguments(module, loop.body, constants)
     cond = _with_constants_as_arguments(module, loop.cond, [], [value.type for value in constants])
 
     with ir.InsertionPoint(op), op.location:
-        weights = [_outside(loop, value) for value in layer.step.weights]
+        weights = [_outside(loop, value) for value in step.weights]
         operands = [loop.inputs, *(op.operands[position] for position in layer.states), *weights]
-        function = empty_composite(module, layer_name(op), layer.step, [value.type for value in operands])
+        function = empty_composite(
+            module, layer_name(op), step.cell.composite, step.attributes, [value.type for value in operands]
+        )
         inputs, *arguments = function.entry_block.arguments
         count = len(layer.states)
         inner = dict(zip(layer.states, arguments[:count], strict=True))
-        own = dict(zip(layer.step.weights, arguments[count:], strict=True))
+        own = dict(zip(step.weights, arguments[count:], strict=True))
         inner |= {position: own[loop.argument(position)] for position in taken}
         added = [own[value] for value in constants]
         with ir.InsertionPoint(function.entry_block):
@@ -174,22 +186,24 @@ def _results(function: func.FuncOp) -> list[ir.Value]:
     return [result for op in function.entry_block.operations for result in op.results]
 
 
-def empty_composite(module: ir.Module, layer: str, step: Step, types: Sequence[ir.Type]) -> func.FuncOp:
+def empty_composite(
+    module: ir.Module, place: str, name: str, attributes: Mapping[str, Any], types: Sequence[ir.Type]
+) -> func.FuncOp:
     """An annotated function without ops.
 
     Args:
         module: Where it is put.
-        layer: The layer's name.
-        step: What each of its steps computes.
+        place: The name of the layer or node that it was made of.
+        name: The composite's name.
+        attributes: Its attributes.
         types: The types of its arguments.
     """
-    name = step.cell.composite
     with ir.InsertionPoint(module.body):
         function = func.FuncOp(
-            free_symbol(module, f"{layer}.{name}"), ir.FunctionType.get(list(types), []), visibility="private"
+            free_symbol(module, f"{place}.{name}"), ir.FunctionType.get(list(types), []), visibility="private"
         )
-    annotate(function, name, step.attributes)
-    function.attributes[ORIGINAL_NAME] = ir.StringAttr.get(layer)
+    annotate(function, name, attributes)
+    function.attributes[ORIGINAL_NAME] = ir.StringAttr.get(place)
     function.add_entry_block()
     return function
 

@@ -10,7 +10,8 @@ from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import create_call, function_symbol, update_function_type
 from litefuse.recognizers.chains import Chain
 from litefuse.recognizers.loops import NotRecognized
-from litefuse.recognizers.outline import empty_composite
+from litefuse.recognizers.outline import empty_composite, node_name
+from litefuse.recognizers.regions import Region, region_between
 from litefuse.recognizers.sources import source
 
 __all__ = ["chain_name", "outline_chain"]
@@ -18,14 +19,7 @@ __all__ = ["chain_name", "outline_chain"]
 
 def chain_name(chain: Chain) -> str:
     """The name of the layer that a chain is: what the names of its nodes begin with."""
-    names: list[str] = []
-    for step in (chain.steps[0], chain.steps[-1]):
-        owner = step.results[0].owner
-        assert not isinstance(owner, ir.Block)
-        location = owner.location
-        while isinstance(location, ir.CallSiteLoc):  # of an inlined function
-            location = location.callee
-        names.append(location.name_str if isinstance(location, ir.NameLoc) else owner.name)
+    names = [node_name(step.results[0]) for step in (chain.steps[0], chain.steps[-1])]
     folders = [name.split("/")[:-1] for name in names]
     common = [a for a, b in zip(*folders, strict=False) if a == b]
     return "/".join(common) or names[0]
@@ -40,81 +34,45 @@ def outline_chain(module: ir.Module, function: func.FuncOp, chain: Chain) -> Non
     Raises:
         NotRecognized: Something in it is used elsewhere, or its inputs depend on its outputs.
     """
-    ops = list(function.entry_block.operations)
-    order: dict[ir.Value, int] = {result: index for index, op in enumerate(ops) for result in op.results}
     first, last = chain.steps[0], chain.steps[-1]
     given = [step.x for step in chain.steps] + [*first.states, *first.weights]
-    inside = _slice(chain, given, order)
+    region = region_between(function, given, last.results)
     outputs = [step.results[0] for step in chain.steps]
-    users = _users_outside(inside, {*outputs, *last.results}, order, ops)
-    place = min(users, default=max(inside) + 1)
-    if any(order.get(value, -1) >= place for value in given):
+    place = min(_users(region, {*outputs, *last.results}), default=region.last + 1)
+    if any(region.order.get(value, -1) >= place for value in given):
         raise NotRecognized("its inputs depend on its outputs, or come too late")
 
-    every_step = any(_used_outside(value, inside, order) for value in outputs[:-1])
-    with ir.InsertionPoint(ops[place]), ops[max(inside)].location:
+    every_step = any(region.users(value) for value in outputs[:-1])
+    with ir.InsertionPoint(region.ops[place]), region.ops[region.last].location:
         operands = [_inputs(chain), *first.states, *first.weights]
-        composite = empty_composite(module, chain_name(chain), first, [value.type for value in operands])
-        results = _fill(composite, chain, [ops[index] for index in sorted(inside)], every_step)
+        types = [value.type for value in operands]
+        composite = empty_composite(module, chain_name(chain), first.cell.composite, first.attributes, types)
+        results = _fill(composite, chain, region, every_step)
         call = create_call(function_symbol(composite), [value.type for value in results], operands)
         all_outputs, *states = call.results
         if every_step:
-            _use_outputs(all_outputs, outputs, inside, order)
+            _use_outputs(all_outputs, outputs, region)
     for old, new in zip(last.results, states, strict=True):
         old.replace_all_uses_with(new)
-    for index in sorted(inside, reverse=True):
-        if not any(list(result.uses) for result in ops[index].results):
-            ops[index].operation.erase()
+    region.erase_unused()
 
 
-def _slice(chain: Chain, given: Sequence[ir.Value], order: dict[ir.Value, int]) -> set[int]:
-    """The positions of the ops between what is given and the last states."""
-    found: set[int] = set()
-    seen = set(given)
-    waiting = [*chain.steps[-1].results]
-    while waiting:
-        value = waiting.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        owner = value.owner
-        if isinstance(owner, ir.Block):
-            raise NotRecognized("it takes something that the layer does not")
-        found.add(order[value])
-        waiting += owner.operands
-    return found
-
-
-def _position(op: ir.OpView | ir.Operation, order: dict[ir.Value, int], end: int) -> int:
-    return order[op.results[0]] if len(op.results) else end
-
-
-def _used_outside(value: ir.Value, inside: set[int], order: dict[ir.Value, int]) -> bool:
-    return any(_position(use.owner, order, -1) not in inside for use in value.uses)
-
-
-def _users_outside(
-    inside: set[int], allowed: set[ir.Value], order: dict[ir.Value, int], ops: Sequence[ir.OpView]
-) -> list[int]:
-    """The positions of the ops that use outputs and last states.
+def _users(region: Region, allowed: set[ir.Value]) -> list[int]:
+    """The positions of the ops outside that use outputs and last states.
 
     Raises:
         NotRecognized: Something else is used.
     """
     users: list[int] = []
-    for index in inside:
-        if ops[index].name == "tf.Const":
+    for index in region.inside:
+        if region.ops[index].name == "tf.Const":
             continue  # copied
-        for result in ops[index].results:
-            outside = [position for use in result.uses if (position := _owner(use, order, ops)) not in inside]
+        for result in region.ops[index].results:
+            outside = region.users(result)
             if outside and result not in allowed:
                 raise NotRecognized("something between its steps is used elsewhere")
             users += outside
     return users
-
-
-def _owner(use: ir.OpOperand, order: dict[ir.Value, int], ops: Sequence[ir.OpView]) -> int:
-    return _position(use.owner, order, len(ops) - 1)
 
 
 def _inputs(chain: Chain) -> ir.Value:
@@ -132,7 +90,7 @@ def _inputs(chain: Chain) -> ir.Value:
     return _packed(values)
 
 
-def _fill(composite: func.FuncOp, chain: Chain, ops: Sequence[ir.OpView], every_step: bool) -> list[ir.Value]:
+def _fill(composite: func.FuncOp, chain: Chain, region: Region, every_step: bool) -> list[ir.Value]:
     """Copies the ops of a chain into its function; what it returns is what the function returns."""
     inputs, *others = composite.entry_block.arguments
     first, last = chain.steps[0], chain.steps[-1]
@@ -146,11 +104,7 @@ def _fill(composite: func.FuncOp, chain: Chain, ops: Sequence[ir.OpView], every_
         )
         for step, value in zip(chain.steps, taken.results, strict=True):
             copies[step.x] = value
-        for op in ops:
-            copy = op.clone()
-            for position, operand in enumerate(op.operands):
-                copy.operands[position] = copies[operand]
-            copies.update(zip(op.results, copy.results, strict=True))
+        region.copy_into(copies)
         outputs = [copies[step.results[0]] for step in (chain.steps if every_step else chain.steps[-1:])]
         results = [_packed(outputs), *(copies[value] for value in last.results)]
         func.ReturnOp(results)
@@ -158,9 +112,7 @@ def _fill(composite: func.FuncOp, chain: Chain, ops: Sequence[ir.OpView], every_
     return results
 
 
-def _use_outputs(
-    all_outputs: ir.Value, outputs: Sequence[ir.Value], inside: set[int], order: dict[ir.Value, int]
-) -> None:
+def _use_outputs(all_outputs: ir.Value, outputs: Sequence[ir.Value], region: Region) -> None:
     """Puts the outputs of the call in the place of those of the steps but the last one, which is a state."""
     for use in list(outputs[0].uses):
         op = use.owner
@@ -169,12 +121,12 @@ def _use_outputs(
             if axis < 2:
                 op.results[0].replace_all_uses_with(all_outputs if axis == 0 else _transposed(all_outputs))
                 op.erase()
-    if any(_used_outside(value, inside, order) for value in outputs[:-1]):
+    if any(region.users(value) for value in outputs[:-1]):
         attributes: dict[str, ir.Attribute] = {"axis": _int64(0), "num": _int64(len(outputs))}
         taken = ir.Operation.create("tf.Unpack", [value.type for value in outputs], [all_outputs], attributes)
         for old, new in zip(outputs[:-1], list(taken.results)[:-1], strict=True):
             for use in list(old.uses):
-                if _position(use.owner, order, -1) not in inside:
+                if region.position(use.owner) not in region.inside:
                     use.owner.operands[use.operand_number] = new
 
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import read_annotation
 from litefuse.fusions.form import CompositeForms, RnnForm
+from litefuse.fusions.fusion import find_fusion
 from litefuse.passes.call_graph import callees, functions, is_public, operations
 from litefuse.recognizers.cells import Cell, Step
 from litefuse.recognizers.chains import Chain, find_chains
 from litefuse.recognizers.faster import loop_is_faster, unrolled_is_faster
+from litefuse.recognizers.formulas import formula_search
 from litefuse.recognizers.gru import gru_cells
 from litefuse.recognizers.layer import LoopLayer, described, recognize_loop
 from litefuse.recognizers.loops import NotRecognized, read_loop
 from litefuse.recognizers.lstm import lstm_cells
 from litefuse.recognizers.outline import layer_name, outline_loop
 from litefuse.recognizers.outline_chain import chain_name, outline_chain
+from litefuse.recognizers.recognizer import Recognizer
 from litefuse.recognizers.simple_rnn import simple_rnn_cells
 
 __all__ = ["Recognition", "RecognizeComposites"]
@@ -57,12 +60,16 @@ class RecognizeComposites:
         found: Filled with one entry for each loop.
         form: Which layers to make composites of: those that are faster as one op, all or none.
         forms: The forms of composites: a layer whose composite is named there is made one in any case.
+        recognizers: Formulas of others that are recognised too, where no loops are.
+        tried: Filled with each of these: its name, how often it was found, and what came closest if it was not.
     """
 
     name: ClassVar[str] = "recognize-composites"
     found: list[Recognition]
     form: RnnForm = "auto"
     forms: CompositeForms = field(default_factory=CompositeForms)
+    recognizers: Sequence[Recognizer] = ()
+    tried: list[tuple[str, int, str | None]] = field(default_factory=list[tuple[str, int, "str | None"]])
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -72,6 +79,11 @@ class RecognizeComposites:
                 if op.name == "tf.While":
                     modified |= self._recognize_loop(module, op)
             modified |= self._recognize_chains(module, by_symbol[symbol])
+        for search in map(formula_search, self.recognizers):
+            for symbol in _unannotated(functions(module)):
+                modified |= search.outline_all(module, functions(module)[symbol])
+            closest = None if search.found or search.closest is None else search.closest[1]
+            self.tried.append((search.recognizer.name, len(search.found), closest))
         return modified
 
     def _recognize_loop(self, module: ir.Module, op: ir.OpView) -> bool:
@@ -134,7 +146,7 @@ class RecognizeComposites:
 def _reason_of_cell(step: Step, name: str) -> str | None:
     """Why a layer has no op in LiteRT."""
     if step.cell.op is None:
-        return f"{name}: LiteRT has no op for it"
+        return None if find_fusion(step.cell.composite) else f"{name}: LiteRT has no op for it"
     if step.lacking:
         return f"{name} whose activations {step.cell.op} does not have ({', '.join(step.lacking)})"
     return None

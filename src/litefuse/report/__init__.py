@@ -1,5 +1,12 @@
 """What was fused, what was not and why, and what else a conversion found out."""
 
-from litefuse.report.report import CompositeReport, LackingOpReport, LoopReport, Report, VariableReport
+from litefuse.report.report import (
+    CompositeReport,
+    LackingOpReport,
+    LoopReport,
+    RecognizerReport,
+    Report,
+    VariableReport,
+)
 
-__all__ = ["CompositeReport", "LackingOpReport", "LoopReport", "Report", "VariableReport"]
+__all__ = ["CompositeReport", "LackingOpReport", "LoopReport", "RecognizerReport", "Report", "VariableReport"]

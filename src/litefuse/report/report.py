@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-__all__ = ["CompositeReport", "LackingOpReport", "LoopReport", "Report", "VariableReport"]
+__all__ = ["CompositeReport", "LackingOpReport", "LoopReport", "RecognizerReport", "Report", "VariableReport"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class LackingOpReport:
 
 @dataclass(frozen=True)
 class LoopReport:
-    """A loop that stays a loop.
+    """A loop that stays a loop, or an unrolled layer that stays unrolled.
 
     Attributes:
         layer: The layer's name, from the loop's node.
@@ -64,6 +64,21 @@ class LoopReport:
 
     layer: str
     reason: str
+
+
+@dataclass(frozen=True)
+class RecognizerReport:
+    """What a recogniser found that litefuse does not have itself.
+
+    Attributes:
+        name: The name of the composite that it makes.
+        found: How often its formula was found.
+        closest: Where it was not found, what came closest to its formula, and what differs there; None if nothing did.
+    """
+
+    name: str
+    found: int
+    closest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +108,8 @@ class Report:
         source: The model that was converted.
         signatures: The keys of its signatures.
         composites: Every annotated function that the signatures reach, and every layer that was recognised.
-        loops: Every loop that stays one, outside of annotated functions.
+        loops: Every loop, and every unrolled recurrent layer, that stays one, outside of annotated functions.
+        recognizers: Every recogniser of a plug-in or of the program itself.
         variables: Every variable that the signatures capture.
         op_counts: How often each op stands in the output, over all its subgraphs; custom ops by their names.
         custom_ops: The custom ops that the output needs kernels for.
@@ -109,6 +125,7 @@ class Report:
     signatures: tuple[str, ...] = ()
     composites: tuple[CompositeReport, ...] = ()
     loops: tuple[LoopReport, ...] = ()
+    recognizers: tuple[RecognizerReport, ...] = ()
     variables: tuple[VariableReport, ...] = ()
     op_counts: Mapping[str, int] = field(default_factory=dict[str, int])
     custom_ops: tuple[str, ...] = ()

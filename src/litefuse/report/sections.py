@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Literal, TypeAlias
 
-from litefuse.report.report import CompositeReport, LackingOpReport, LoopReport, Report, VariableReport
+from litefuse.report.report import (
+    CompositeReport,
+    LackingOpReport,
+    LoopReport,
+    RecognizerReport,
+    Report,
+    VariableReport,
+)
 
 __all__ = ["Judgement", "Section", "count_of", "op_section", "report_sections", "shape_text"]
 
@@ -61,6 +68,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
         ),
         _composite_section(report.composites),
         *([_loop_section(report.loops)] if report.loops else []),
+        *([_recognizer_section(report.recognizers)] if report.recognizers else []),
         _variable_section(report.variables),
         op_section(report.op_counts, "Ops"),
     ]
@@ -176,6 +184,14 @@ def _loop_section(loops: Sequence[LoopReport]) -> Section:
         if len(listed) < len(alike):
             rows.append((f"and {len(alike) - len(listed):,} more", reason))
     return Section(f"Loops: {len(loops):,}", rows)
+
+
+def _recognizer_section(recognizers: Sequence[RecognizerReport]) -> Section:
+    rows: list[tuple[str, ...]] = []
+    for each in recognizers:
+        closest = f"; closest: {each.closest}" if each.closest else ""
+        rows.append((each.name, f"found {each.found:,} times" if each.found else f"not found{closest}"))
+    return Section(f"Recognisers: {len(recognizers):,}", rows)
 
 
 def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]:

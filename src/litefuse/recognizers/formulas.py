@@ -1,0 +1,170 @@
+"""Composites without loops: where a function computes a recogniser's formula."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from litefuse.engine.mlir import func, ir
+from litefuse.errors import FusionError
+from litefuse.fusions.composite import tensor_type_of
+from litefuse.passes.call_graph import create_call, function_symbol, update_function_type
+from litefuse.recognizers.cells import number
+from litefuse.recognizers.matching import ADDITIONS, PRODUCTS, Match, Mismatch, match
+from litefuse.recognizers.outline import empty_composite, node_name
+from litefuse.recognizers.pattern import OneOf, Op, Pattern, Product, Sum, Variable
+from litefuse.recognizers.recognizer import Recognizer
+from litefuse.recognizers.regions import region_between
+from litefuse.recognizers.sources import constant_number
+
+__all__ = ["FormulaSearch", "formula_search"]
+
+# A mismatch before these many parts matched is no near miss: most of what a model computes is something else.
+_NEAR = 3
+
+
+@dataclass
+class FormulaSearch:
+    """One recogniser in one model.
+
+    Attributes:
+        recognizer: The recogniser.
+        arguments: The formula's arguments.
+        numbers: The attributes that are constant numbers of the model.
+        results: The formula's results.
+        found: The names of the nodes where it was found.
+        closest: What came closest to it, in words, and by how many parts; None if nothing did.
+    """
+
+    recognizer: Recognizer
+    arguments: tuple[Variable, ...]
+    numbers: Mapping[str, Variable]
+    results: tuple[Pattern, ...]
+    found: list[str]
+    closest: tuple[int, str] | None = None
+
+    def outline_all(self, module: ir.Module, function: func.FuncOp) -> bool:
+        """Makes a composite of each place of a function where the formula is computed; whether there is one."""
+        names = _op_names(self.results[0])
+        ops = list(function.entry_block.operations)
+        index, modified = len(ops), False
+        while index:
+            index -= 1
+            op = ops[index]
+            if len(op.results) == 0 or (names is not None and op.name not in names):
+                continue
+            for result in op.results:
+                if self._outline(module, function, result):
+                    modified = True
+                    ops = list(function.entry_block.operations)
+                    index = min(index, len(ops))
+                    break
+        return modified
+
+    def _outline(self, module: ir.Module, function: func.FuncOp, value: ir.Value) -> bool:
+        found = match(self.results[:1], [value])
+        if isinstance(found, Mismatch):
+            self._remember(found.matched, str(found))
+            return False
+        attributes = {
+            **self.recognizer.attributes,
+            **{name: _number(found, each) for name, each in self.numbers.items()},
+        }
+        arguments = [found[argument] for argument in self.arguments]
+        reason = self._reason([tensor_type_of(argument) for argument in arguments], attributes)
+        if reason is not None:
+            self._remember(len(found), f"{node_name(value)}: {reason}")
+            return False
+        self.found.append(node_name(value))
+        _outline(module, function, self.recognizer.name, attributes, arguments, [found[each] for each in self.results])
+        return True
+
+    def _reason(self, kinds: Sequence[Any], attributes: Mapping[str, Any]) -> str | None:
+        try:
+            return self.recognizer.check(kinds, attributes)
+        except Exception as error:
+            raise FusionError(f"the recogniser's check failed: {error!r}", where=_where(self.recognizer)) from error
+
+    def _remember(self, matched: int, text: str) -> None:
+        if matched >= _NEAR and (self.closest is None or matched > self.closest[0]):
+            self.closest = matched, text
+
+
+def formula_search(recognizer: Recognizer) -> FormulaSearch:
+    """Prepares the search for a recogniser's formula.
+
+    Raises:
+        FusionError: The formula cannot be evaluated, or does not use one of its parameters.
+    """
+    arguments: list[Variable] = []
+    numbers: dict[str, Variable] = {}
+    for name, parameter in inspect.signature(recognizer.formula).parameters.items():
+        if parameter.kind == inspect.Parameter.KEYWORD_ONLY:
+            numbers[name] = number(name)
+        else:
+            arguments.append(Variable(name))
+    try:
+        made = recognizer.formula(*arguments, **numbers)
+    except Exception as error:
+        raise FusionError(f"the recogniser's formula failed: {error!r}", where=_where(recognizer)) from error
+    results = (made,) if isinstance(made, Pattern) else tuple(made)
+    if not results or not all(isinstance(each, Pattern) for each in results):
+        raise FusionError(f"the formula gives {made!r}, which is no pattern", where=_where(recognizer))
+    return FormulaSearch(recognizer, tuple(arguments), numbers, results, [])
+
+
+def _where(recognizer: Recognizer) -> str:
+    return f"recogniser {recognizer.name!r} ({recognizer.formula.__qualname__})"
+
+
+def _number(found: Match, variable: Variable) -> float:
+    value = constant_number(found[variable])
+    assert value is not None
+    return value
+
+
+def _op_names(pattern: Pattern) -> frozenset[str] | None:
+    """The ops that a pattern's result may be of; None for any."""
+    match pattern:
+        case Op():
+            return frozenset({pattern.name})
+        case Sum():
+            return ADDITIONS
+        case Product():
+            return PRODUCTS
+        case OneOf():
+            names = [_op_names(each) for each in pattern.alternatives]
+            known = [each for each in names if each is not None]
+            return frozenset[str]().union(*known) if len(known) == len(names) else None
+        case _:
+            return None
+
+
+def _outline(
+    module: ir.Module,
+    function: func.FuncOp,
+    name: str,
+    attributes: Mapping[str, Any],
+    arguments: Sequence[ir.Value],
+    results: Sequence[ir.Value],
+) -> None:
+    """Moves what computes results into an annotated function, and calls it in the place of the first of them."""
+    region = region_between(function, arguments, results)
+    owner = region.ops[region.last]
+    with ir.InsertionPoint(owner), owner.location:
+        types = [value.type for value in arguments]
+        composite = empty_composite(module, node_name(results[0]), name, attributes, types)
+        copies: dict[ir.Value, ir.Value] = dict(zip(arguments, composite.entry_block.arguments, strict=True))
+        with ir.InsertionPoint(composite.entry_block):
+            region.copy_into(copies)
+            func.ReturnOp([copies[value] for value in results])
+        update_function_type(composite)
+        call = create_call(function_symbol(composite), [value.type for value in results], arguments)
+    for old, new in zip(results, call.results, strict=True):
+        for use in list(old.uses):
+            position = region.position(use.owner)
+            if position not in region.inside and position > region.last:
+                use.owner.operands[use.operand_number] = new
+    region.erase_unused()

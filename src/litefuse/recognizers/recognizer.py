@@ -1,0 +1,161 @@
+"""What a recogniser of composites is, and the registry of all."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+
+from litefuse.errors import FusionError
+from litefuse.recognizers.pattern import Pattern
+
+if TYPE_CHECKING:
+    from litefuse.fusions.composite import TensorType
+
+__all__ = ["Formula", "Recognizer", "called_recognizers", "recognizer", "registered_recognizers", "take_recognizers"]
+
+_ENTRY_POINTS = "litefuse.recognizers"
+
+Formula: TypeAlias = "Callable[..., Pattern | Sequence[Pattern]]"
+
+
+class Recognizer:
+    """A formula: where a model computes it, nobody need annotate the composite.
+
+    Subclass it, and register the subclass for the composite that it makes; where there is nothing but the formula, a
+    function is enough::
+
+        from litefuse.recognizers.pattern import erf
+
+        @litefuse.recognizer("gelu")
+        def gelu(x):
+            return 0.5 * x * (1 + erf(x / 2**0.5))
+
+    What computes the formula becomes a function that is annotated with the name, with the formula's parameters as its
+    arguments; it is fused and checked like every other composite.
+    """
+
+    #: The name of the composite.
+    name: ClassVar[str] = ""
+
+    #: Attributes of the composite, beside the formula's keyword-only parameters.
+    attributes: ClassVar[Mapping[str, Any]] = {}
+
+    def formula(self, *arguments: Pattern, **numbers: Pattern) -> Pattern | Sequence[Pattern]:
+        """The formula, over the patterns of ``litefuse.recognizers.pattern``.
+
+        Override it with the parameters that it has: those by position become the arguments of the composite; those by
+        keyword alone are constant numbers of the model, and become attributes of these names.
+
+        Returns:
+            The result; or several, of which the first is computed from all others.
+        """
+        del arguments, numbers
+        raise NotImplementedError
+
+    def check(self, arguments: Sequence[TensorType], attributes: Mapping[str, Any]) -> str | None:
+        """The reason why what computes the formula is not the composite, or None.
+
+        Args:
+            arguments: The dtypes and shapes of the arguments.
+            attributes: The attributes.
+        """
+        del arguments, attributes
+        return None
+
+
+_Target: TypeAlias = "type[Recognizer] | Formula"
+_TargetType = TypeVar("_TargetType", bound="type[Recognizer] | Callable[..., Any]")
+
+# By qualified name: the composite's name, and the class or the formula.
+_installed: dict[str, tuple[str, _Target]] = {}  # those of plug-ins
+_registered: dict[str, tuple[str, _Target]] = {}  # those of the program that runs
+_loading: bool | None = None  # None: not loaded yet
+
+
+def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
+    """Registers a formula, or a ``Recognizer`` subclass, that makes composites of this name.
+
+    There may be several of one name, for several ways to write the same. Recognisers are tried in the order in which
+    they were registered, and what one has recognised is left alone by the next.
+
+    Args:
+        name: The composite's name: fusions are registered for it, and users choose its form by it.
+
+    Raises:
+        FusionError: It is neither a function nor a ``Recognizer``, or has a parameter that no pattern can be given for.
+    """
+
+    def register(target: _TargetType) -> _TargetType:
+        if not inspect.isfunction(target) and not (isinstance(target, type) and issubclass(target, Recognizer)):
+            raise FusionError(f"{target!r} is neither a function nor a subclass of litefuse.Recognizer")
+        _check_parameters(target)
+        if not _loading:
+            _load()
+        (_installed if _loading else _registered)[f"{target.__module__}.{target.__qualname__}"] = name, target
+        return target
+
+    return register
+
+
+def _check_parameters(target: type[Recognizer] | Formula) -> None:
+    formula = target.formula if isinstance(target, type) else target
+    kinds = {parameter.kind for parameter in inspect.signature(formula).parameters.values()}
+    if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
+        raise FusionError(
+            f"the formula {formula.__qualname__} takes any number of arguments",
+            hint="Give each argument a parameter of its own.",
+        )
+
+
+def registered_recognizers() -> list[Recognizer]:
+    """All recognisers, in the order in which they are tried: those of the running program come first."""
+    _load()
+    found = {**_registered, **{key: value for key, value in _installed.items() if key not in _registered}}
+    return [_instance(name, target) for name, target in found.values()]
+
+
+def _instance(name: str, target: type[Recognizer] | Formula) -> Recognizer:
+    if isinstance(target, type):
+        instance = target()
+    else:
+        instance = Recognizer()
+        instance.formula = target  # pyright: ignore[reportAttributeAccessIssue]
+    instance.name = name  # pyright: ignore[reportAttributeAccessIssue]
+    return instance
+
+
+def _load() -> None:
+    """Registers the recognisers of installed plug-ins, once."""
+    global _loading
+    if _loading is not None:
+        return
+    _loading = True
+    try:
+        for entry_point in entry_points(group=_ENTRY_POINTS):
+            try:
+                entry_point.load()
+            except FusionError:
+                raise
+            except Exception as error:  # whatever a plug-in raises is the plug-in's fault
+                raise FusionError(
+                    f"the plug-in cannot be loaded: {error!r}",
+                    where=f"entry point {entry_point.name} ({entry_point.value})",
+                ) from error
+    except BaseException:
+        _loading = None
+        raise
+    _loading = False
+
+
+def called_recognizers() -> Mapping[str, tuple[str, Any]]:
+    """What the running program registered, for the process that converts."""
+    return dict(_registered)
+
+
+def take_recognizers(registered: Mapping[str, tuple[str, Any]]) -> None:
+    """Takes over what another process registered, and forgets what an earlier one did."""
+    _load()
+    _registered.clear()
+    _registered.update(registered)

@@ -1,0 +1,82 @@
+"""Ops that stand together: what computes some values of a function from others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from litefuse.engine.mlir import func, ir
+from litefuse.recognizers.loops import NotRecognized
+
+__all__ = ["Region", "region_between"]
+
+
+@dataclass(frozen=True)
+class Region:
+    """Some ops of a function.
+
+    Attributes:
+        ops: All ops of the function.
+        order: The position of the op that each value is the result of.
+        inside: The positions of the region's ops.
+    """
+
+    ops: Sequence[ir.OpView]
+    order: dict[ir.Value, int]
+    inside: frozenset[int]
+
+    @property
+    def last(self) -> int:
+        """The position of its last op."""
+        return max(self.inside)
+
+    def position(self, op: ir.OpView | ir.Operation) -> int:
+        """The position of an op of the function; without results, it is the function's return."""
+        return self.order.get(op.results[0], len(self.ops)) if len(op.results) else len(self.ops) - 1
+
+    def users(self, value: ir.Value) -> list[int]:
+        """The positions of the ops outside that use a value."""
+        return [position for use in value.uses if (position := self.position(use.owner)) not in self.inside]
+
+    def copy_into(self, copies: dict[ir.Value, ir.Value]) -> None:
+        """Emits the ops at the insertion point.
+
+        Args:
+            copies: What to use instead of the values from outside; filled with the copies of the region's values.
+        """
+        for index in sorted(self.inside):
+            op = self.ops[index]
+            copy = op.clone()
+            for position, operand in enumerate(op.operands):
+                copy.operands[position] = copies[operand]
+            copies.update(zip(op.results, copy.results, strict=True))
+
+    def erase_unused(self) -> None:
+        """Erases those of its ops that nobody uses any more."""
+        for index in sorted(self.inside, reverse=True):
+            if not any(list(result.uses) for result in self.ops[index].results):
+                self.ops[index].operation.erase()
+
+
+def region_between(function: func.FuncOp, given: Iterable[ir.Value], results: Iterable[ir.Value]) -> Region:
+    """The ops that compute values from others.
+
+    Raises:
+        NotRecognized: They need something more.
+    """
+    ops = list(function.entry_block.operations)
+    order: dict[ir.Value, int] = {result: index for index, op in enumerate(ops) for result in op.results}
+    found: set[int] = set()
+    seen = set(given)
+    waiting = list(results)
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            raise NotRecognized("it takes something that the formula does not")
+        found.add(order[value])
+        waiting += owner.operands
+    return Region(ops, order, frozenset(found))
