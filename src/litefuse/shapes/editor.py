@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import mlir_attribute
 from litefuse.shapes.dims import Formula
-from litefuse.shapes.facts import Shape, Tensor, Values, known
+from litefuse.shapes.facts import Shape, Tensor, Values, array_of, elements, known
 from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.rules import RULES
@@ -24,7 +24,7 @@ _DTYPES = {"i1": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8"}
 
 def is_known(values: Values) -> bool:
     """Whether all elements are numbers."""
-    return not any(isinstance(element, Formula) for element in values.flat)
+    return not any(isinstance(element, Formula) for element in elements(values))
 
 
 class Editor:
@@ -159,13 +159,12 @@ class Editor:
 
     def add_reshape(self, before: Node, value: int, sizes: tuple[int, ...]) -> int:
         """Emits a reshape to a shape that is known."""
-        elements: Values = np.array(sizes, object)
-        shape = self.constant(elements, "i32", ir.InsertionPoint(before.op), before.op.location)
+        shape = self.constant(array_of(sizes, [len(sizes)]), "i32", ir.InsertionPoint(before.op), before.op.location)
         return self.add(before, "Reshape", [value, shape], Tensor(self.tensor(value).dtype, sizes), {})
 
     def constant(self, values: Values, dtype: str, point: ir.InsertionPoint, location: ir.Location) -> int:
         """A constant of integers or booleans, one for all places that need the same."""
-        key = (dtype, values.shape, tuple(values.flat))
+        key = (dtype, values.shape, tuple(elements(values)))
         if key not in self._constants:
             array = np.array(values.tolist(), _DTYPES[dtype]).reshape(values.shape)
             self._constants[key] = self._constant(

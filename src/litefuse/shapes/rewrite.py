@@ -14,6 +14,7 @@ from litefuse.shapes.expansions import (
     drop_expansions,
     pad_instead,
 )
+from litefuse.shapes.facts import elements
 from litefuse.shapes.graph import INTEGERS, Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.products import add_bias_first, unflatten_product
@@ -110,5 +111,5 @@ def _known_value(editor: Editor, node: Node, computed: dict[Hashable, int]) -> i
         return None
     if is_known(tensor.values):
         return editor.constant(tensor.values, tensor.dtype, ir.InsertionPoint(node.op), node.op.location)
-    key = (tensor.dtype, tensor.values.shape, tuple(tensor.values.flat))
+    key = (tensor.dtype, tensor.values.shape, tuple(elements(tensor.values)))
     return None if computed.setdefault(key, result) == result else computed[key]
