@@ -121,7 +121,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     _inline_and_fold(module, steps)
     loops = [LowerTensorLists(), RefineCallTypes(), InferShapes(), HoistProjections()]
     run_passes(module, [*loops, KeepZeroFactors()], steps.begin)
-    run_mlir_passes(module, "cse", "symbol-dce")
+    run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:
         set_signature(by_symbol[entry.symbol], entry.symbol, entry.inputs, entry.outputs)

@@ -98,4 +98,5 @@ def test_every_rule_says_at_least_what_tensorflow_says(tensorflow: TensorFlow) -
 
 
 def test_there_is_a_case_of_every_rule() -> None:
-    assert set(RULES) - {case.op for case in CASES} - WITHOUT_CASE == set()
+    rules = {name for name in RULES if not name.startswith("tfl.")}
+    assert rules - {case.op for case in CASES} - WITHOUT_CASE == set()

@@ -94,6 +94,9 @@ def _replacement(editor: Editor, node: Node, computed: dict[Hashable, int]) -> i
         known = _known_value(editor, node, computed)
         if known is not None:
             return known
+    before = editor.same_as_before(node)
+    if before is not None:
+        return before
     for value in node.results:
         editor.refine(value)
     for replace in _REPLACEMENTS.get(node.name, ()):

@@ -207,6 +207,10 @@ def _concat(op: Op) -> Values:
     return np.concatenate([op.values(index) for index in range(last)], op.number(last))
 
 
+def _concatenation(op: Op) -> Values:
+    return np.concatenate([op.values(index) for index in range(len(op.operands))], op.attribute("axis"))
+
+
 def _split(op: Op) -> list[Values]:
     return list(np.split(op.values(1), len(op.results), op.number(0)))
 
@@ -401,5 +405,8 @@ VALUES: Mapping[str, ValueRule] = {
     "TruncateDiv": _binary(_truncate_div),
     "Unpack": _unpack,
     "ZerosLike": _constant_like(0),
+    "tfl.concatenation": _concatenation,
+    "tfl.shape": _shape,
+    "tfl.slice": _slice,
 }
-"""The rules by the ops' names without their dialect."""
+"""The rules by the ops' names, those of TensorFlow without their dialect."""
