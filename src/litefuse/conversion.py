@@ -130,7 +130,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     decomposed: list[Decomposed] = []
     loops = [LowerTensorLists(), RefineCallTypes(), InferShapes(), HoistProjections()]
     run_passes(module, [*loops, KeepZeroFactors(), RewriteBeforeLowering(decomposed)], steps.begin)
-    run_mlir_passes(module, "cse", "symbol-dce")
+    run_mlir_passes(module, "symbol-dce")
     run_passes(module, [PlaceWeights(weights)], steps.begin)
     by_symbol = functions(module)
     for entry in imported.entry_points:

@@ -37,12 +37,11 @@ class InputShapes:
         """
         checked: dict[str, tuple[int | None, ...]] = {}
         for name, shape in (shapes or {}).items():
-            sizes = (shape,) if isinstance(shape, (int, str)) else tuple(shape)
-            if isinstance(shape, (int, str)) or not all(map(_is_size, sizes)):
+            if isinstance(shape, (int, str)) or not all(map(_is_size, shape)):
                 raise LitefuseError(
                     f"the shape of the input {name!r} must be sizes, None for one that stays open, not {shape!r}"
                 )
-            checked[name] = sizes
+            checked[name] = tuple(shape)
         if batch is not None and not (_is_size(batch) and batch):
             raise LitefuseError(f"the batch size must be a positive number, not {batch!r}")
         return cls(checked, batch)

@@ -31,7 +31,6 @@ from litefuse.passes.decompose_ops import DecomposeOps
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
-from litefuse.shapes import InferShapes
 from litefuse.passes.fuse import FuseComposites
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
@@ -45,6 +44,7 @@ from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import FreezeVariables, InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
 from litefuse.recognizers.recognize import RecognizeComposites
+from litefuse.shapes import InferShapes
 
 Values = dict[str, str]
 

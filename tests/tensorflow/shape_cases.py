@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -30,7 +31,7 @@ class Case:
     """An op with operands, each of which is a list where the op takes one."""
 
     op: str
-    operands: list[Operand | list[Operand]]
+    operands: Sequence[Operand | list[Operand]]
     attributes: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def flat(self) -> list[Operand]:
@@ -78,11 +79,11 @@ def _unary() -> Iterator[Case]:
     )
     for name in names.split():
         yield Case(name, [f(2, 3)])
-    for name in "MatrixInverse Cholesky MatrixDeterminant".split():
+    for name in ["MatrixInverse", "Cholesky", "MatrixDeterminant"]:
         yield Case(name, [f(5, 3, 3)])
-    for name in "FFT IFFT FFT2D IFFT2D FFT3D IFFT3D Conj".split():
+    for name in ["FFT", "IFFT", "FFT2D", "IFFT2D", "FFT3D", "IFFT3D", "Conj"]:
         yield Case(name, [c(2, 3, 4)])
-    for name in "ComplexAbs Real Imag Angle".split():
+    for name in ["ComplexAbs", "Real", "Imag", "Angle"]:
         yield Case(name, [c(2, 3)])
     yield Case("Cast", [f(2, 3)], {"DstT": "int32"})
     yield Case("LogicalNot", [b(2, 3)])
@@ -92,14 +93,14 @@ def _unary() -> Iterator[Case]:
     yield Case("LRN", [f(2, 3, 4, 5)])
     yield Case("RandomShuffle", [f(2, 3)])
     yield Case("MatrixBandPart", [f(2, 3, 4), n(1), n(1)])
-    for name in "BesselI1e Ndtri".split():
+    for name in ["BesselI1e", "Ndtri"]:
         yield Case(name, [f(2, 3)])
-    for name in "StringLower StringStrip StringUpper".split():
+    for name in ["StringLower", "StringStrip", "StringUpper"]:
         yield Case(name, [Operand("string", (2, 3))])
     yield Case("QuantizeAndDequantizeV3", [f(2, 3), f(), f(), i()])
     yield Case("QuantizeAndDequantizeV4", [f(2, 3), f(), f()])
     yield Case("Cross", [f(2, 3), f(2, 3)])
-    for name in "Cumsum Cumprod CumulativeLogsumexp".split():
+    for name in ["Cumsum", "Cumprod", "CumulativeLogsumexp"]:
         yield Case(name, [f(2, 3), n(1)])
     yield Case("ReverseV2", [f(2, 3), n([0])])
     yield Case("Roll", [f(2, 3), n([1]), n([0])])
@@ -120,17 +121,33 @@ def _elementwise() -> Iterator[Case]:
     names = "AddV2 Add Sub Mul RealDiv Div DivNoNan MulNoNan Maximum Minimum SquaredDifference FloorMod FloorDiv Pow"
     for name, (x, y) in itertools.product(names.split(), shapes):
         yield Case(name, [f(*x), f(*y)])
-    for name in "Atan2 Mod TruncateDiv Xdivy Xlogy Xlog1py Igamma Igammac Polygamma Zeta Less LessEqual Greater GreaterEqual NextAfter".split():
+    for name in [
+        "Atan2",
+        "Mod",
+        "TruncateDiv",
+        "Xdivy",
+        "Xlogy",
+        "Xlog1py",
+        "Igamma",
+        "Igammac",
+        "Polygamma",
+        "Zeta",
+        "Less",
+        "LessEqual",
+        "Greater",
+        "GreaterEqual",
+        "NextAfter",
+    ]:
         for x, y in shapes[1:3]:
             yield Case(name, [f(*x), f(*y)])
-    for name in "Equal NotEqual".split():
+    for name in ["Equal", "NotEqual"]:
         for x, y in shapes:
             yield Case(name, [f(*x), f(*y)])
         yield Case(name, [f(2, 3), f(2, 3)], {"incompatible_shape_error": False})
         yield Case(name, [f(2, 3), f(4)], {"incompatible_shape_error": False})
-    for name in "LogicalAnd LogicalOr".split():
+    for name in ["LogicalAnd", "LogicalOr"]:
         yield Case(name, [b(2, 3), b(3)])
-    for name in "BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift TruncateMod".split():
+    for name in ["BitwiseAnd", "BitwiseOr", "BitwiseXor", "LeftShift", "RightShift", "TruncateMod"]:
         yield Case(name, [i(2, 3), i(3)])
     yield Case("Complex", [f(2, 3), f(3)])
     yield Case("ApproximateEqual", [f(2, 3), f(2, 3)])
@@ -143,7 +160,17 @@ def _elementwise() -> Iterator[Case]:
     yield Case("BiasAdd", [f(2, 3, 4), f(4)])
     yield Case("BiasAdd", [f(2, 3, 4, 5), f(3)], {"data_format": "NCHW"})
     yield Case("ClipByValue", [f(2, 3), f(), f()])
-    for name in "TanhGrad SigmoidGrad RsqrtGrad SqrtGrad ReluGrad Relu6Grad EluGrad SeluGrad SoftplusGrad".split():
+    for name in [
+        "TanhGrad",
+        "SigmoidGrad",
+        "RsqrtGrad",
+        "SqrtGrad",
+        "ReluGrad",
+        "Relu6Grad",
+        "EluGrad",
+        "SeluGrad",
+        "SoftplusGrad",
+    ]:
         yield Case(name, [f(2, 3), f(2, 3)])
     for name in ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"):
         yield Case(name, [f(2, 8, 8, 3), f(3), f(3), f(3), f(3)], {"is_training": False})
@@ -154,19 +181,19 @@ def _elementwise() -> Iterator[Case]:
 
 
 def _reductions() -> Iterator[Case]:
-    for name in "Sum Mean Prod Max Min EuclideanNorm".split():
+    for name in ["Sum", "Mean", "Prod", "Max", "Min", "EuclideanNorm"]:
         for axes, keep in itertools.product(([0], [1, 2], [-1], 1, []), (False, True)):
             yield Case(name, [f(2, 3, 4), n(axes)], {"keep_dims": keep})
-    for name in "All Any".split():
+    for name in ["All", "Any"]:
         yield Case(name, [b(2, 3, 4), n([1])], {"keep_dims": True})
-    for name in "ArgMax ArgMin".split():
+    for name in ["ArgMax", "ArgMin"]:
         for axis in (0, -1):
             yield Case(name, [f(2, 3, 4), n(axis)])
     yield Case("TopKV2", [f(2, 9), n(4)])
     yield Case("NthElement", [f(2, 9), n(4)])
-    for name in "UnsortedSegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd".split():
+    for name in ["UnsortedSegmentSum", "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd"]:
         yield Case(name, [f(2, 3, 4), i(2, 3), n(7)])
-    for name in "SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd".split():
+    for name in ["SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin", "SegmentProd"]:
         yield Case(name, [f(4, 3), i(4)])
     yield Case("Unique", [f(5)])
     yield Case("UniqueWithCounts", [f(5)])
@@ -235,10 +262,10 @@ def _creation() -> Iterator[Case]:
     yield Case("MatrixDiagV3", [f(2, 3, 4), n([-1, 1]), n(4), n(4), f()])
     yield Case("MatrixSetDiagV3", [f(2, 3, 4), f(2, 3), n(0)])
     yield Case("Multinomial", [f(2, 3), n(5)])
-    for name in "RandomUniform RandomStandardNormal TruncatedNormal".split():
+    for name in ["RandomUniform", "RandomStandardNormal", "TruncatedNormal"]:
         yield Case(name, [n([2, 3])], {"dtype": "float32"})
     yield Case("RandomUniformInt", [n([2, 3]), i(), i()])
-    for name in "StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal".split():
+    for name in ["StatelessRandomUniform", "StatelessRandomNormal", "StatelessTruncatedNormal"]:
         yield Case(name, [n([2, 3]), i(2)])
         yield Case(f"{name}V2", [n([2, 3]), Operand("uint64", (1,)), Operand("uint64", (2,)), i()])
     yield Case("StatelessRandomUniformFullInt", [n([2, 3]), i(2)], {"dtype": "int32"})
@@ -253,7 +280,7 @@ def _creation() -> Iterator[Case]:
 
 
 def _slicing() -> Iterator[Case]:
-    slices = [
+    slices: list[tuple[list[int], list[int], list[int], dict[str, Any]]] = [
         ([0], [2], [1], {}),
         ([1], [-1], [2], {}),
         ([-2], [0], [1], {"end_mask": 1}),
@@ -278,7 +305,7 @@ def _slicing() -> Iterator[Case]:
     yield Case("GatherNd", [f(4, 5, 6), i(7, 2)])
     yield Case("GatherNd", [f(4, 5), i(2, 3, 2)])
     yield Case("ScatterNd", [i(4, 1), f(4, 3), n([9, 3])])
-    for name in "TensorScatterUpdate TensorScatterAdd TensorScatterSub TensorScatterMax TensorScatterMin".split():
+    for name in ["TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin"]:
         yield Case(name, [f(9, 3), i(4, 1), f(4, 3)])
     yield Case("XlaDynamicSlice", [f(4, 5), i(2), n([2, 3])])
     yield Case("XlaDynamicUpdateSlice", [f(4, 5), f(2, 3), i(2)])
@@ -339,7 +366,7 @@ def _windows() -> Iterator[Case]:
     yield Case("Dilation2D", [f(2, 8, 8, 3), f(3, 3, 3)], {"rates": [1, 1, 1, 1], **same})
     patches = {"ksizes": [1, 3, 3, 1], "strides": [1, 2, 2, 1], "rates": [1, 1, 2, 1], "padding": "VALID"}
     yield Case("ExtractImagePatches", [f(2, 8, 8, 3)], patches)
-    for name in "ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea".split():
+    for name in ["ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"]:
         yield Case(name, [f(2, 8, 8, 3), n([5, 6])])
     yield Case("CropAndResize", [f(2, 8, 8, 3), f(7, 4), i(7), n([5, 6])])
     yield Case("NonMaxSuppression", [f(9, 4), f(9), n(3)])
@@ -357,7 +384,7 @@ CASES = [
 ]
 
 
-def variants(case: Case, count: int = 3) -> Iterator[Case]:
+def variants(case: Case, count: int = 2) -> Iterator[Case]:
     """The case as it is, then with less and less known of its operands."""
     yield case
     operands = case.flat()
@@ -366,11 +393,6 @@ def variants(case: Case, count: int = 3) -> Iterator[Case]:
         less += [Operand(operand.dtype, (None,) * len(operand.shape or ()))] if operand.shape else []
         if operand.value is not None:
             less.append(Operand(operand.dtype, operand.shape))
-        else:
-            for axis in range(len(operand.shape or ())):
-                shape = list(operand.shape or ())
-                shape[axis] = None
-                less.append(Operand(operand.dtype, tuple(shape)))
         for each in less:
             yield case.with_flat([*operands[:index], each, *operands[index + 1 :]])
     chosen = random.Random(7)
@@ -387,18 +409,17 @@ def variants(case: Case, count: int = 3) -> Iterator[Case]:
 
 def infer(tf: Any, cases: list[Case]) -> list[Answer]:
     """What TensorFlow's own shape functions say of each case."""
-    from tensorflow.python.framework import op_def_registry  # pyright: ignore[reportMissingImports]
+    op_def_registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")
 
     answers: list[Answer] = []
     for start in range(0, len(cases), 200):
         with tf.Graph().as_default():
-            for case in cases[start : start + 200]:
-                answers.append(_infer(tf, op_def_registry.get(case.op), case))
+            answers += [_infer(tf, op_def_registry.get(case.op), case) for case in cases[start : start + 200]]
     return answers
 
 
 def _infer(tf: Any, definition: Any, case: Case) -> Answer:
-    from tensorflow.python.framework import op_def_library  # pyright: ignore[reportMissingImports]
+    op_def_library: Any = importlib.import_module("tensorflow.python.framework.op_def_library")
 
     def tensor(operand: Operand) -> Any:
         if operand.value is not None:
@@ -419,10 +440,10 @@ def _infer(tf: Any, definition: Any, case: Case) -> Answer:
             default = attr.default_value
             given.setdefault(attr.name, tf.as_dtype(default.type) if attr.type == "type" else _attribute(default))
     try:
-        results = op_def_library.apply_op(case.op, **inputs, **given)
+        answer: Any = op_def_library.apply_op(case.op, **inputs, **given)
     except (NotImplementedError, TypeError, ValueError, tf.errors.InvalidArgumentError) as error:  # 1: a removed op
         return f"{type(error).__name__}: {error}"
-    results = list(results) if isinstance(results, (list, tuple)) else [results]
+    results: list[Any] = list(answer) if isinstance(answer, (list, tuple)) else [answer]  # pyright: ignore[reportUnknownArgumentType]
     shapes = [(each.dtype.name, None if each.shape.rank is None else tuple(each.shape.as_list())) for each in results]
     return shapes, {key: _attribute(value) for key, value in results[0].op.node_def.attr.items()}
 

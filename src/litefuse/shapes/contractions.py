@@ -41,7 +41,7 @@ def multiply_matrices(editor: Editor, node: Node) -> int | None:
     right = _transposed(editor, node, b, second, [*batch, *contracted, *others])
     order = [*batch, *own, *others]
     shape = tuple(result.shape[output.index(label)] for label in order)
-    attributes = dict.fromkeys(("adj_x", "adj_y", "grad_x", "grad_y"), False)
+    attributes: dict[str, bool] = dict.fromkeys(("adj_x", "adj_y", "grad_x", "grad_y"), False)
     product = editor.add(node, "BatchMatMulV2", [left, right], Tensor(result.dtype, shape), attributes)
     return _transposed(editor, node, product, order, output)
 

@@ -15,14 +15,14 @@ class _Symbol:
     """A number that is not known; two with the same key are the same object.
 
     Attributes:
-        key: What the number is: an element or a dimension of a value, or an operation on formulas.
+        key: What the number is: an element or a dimension of a value, or an operation on formulas; and ``is_size``.
         is_size: Whether it cannot be negative.
         serial: The order in which symbols were made, for one spelling of each formula.
     """
 
     __slots__ = ("__weakref__", "is_size", "key", "serial")
 
-    def __init__(self, key: Hashable, is_size: bool) -> None:
+    def __init__(self, key: tuple[Hashable, bool], is_size: bool) -> None:
         self.key = key
         self.is_size = is_size
         self.serial = next(_serials)
@@ -172,11 +172,9 @@ def _broadcast_members(dim: Formula) -> frozenset[Formula]:
     """The different sizes that a size is the common one of; itself, if it is not that of several."""
     monomial, factor = dim.terms[0]
     if len(dim.terms) == 1 and len(monomial) == 1 and factor == 1:
-        match monomial[0].key:
-            case (("broadcast", frozenset() as members), _):
-                return cast("frozenset[Formula]", members)
-            case _:
-                pass
+        key: Any = monomial[0].key[0]
+        if isinstance(key, tuple) and key[0] == "broadcast":
+            return cast("frozenset[Formula]", key[1])
     return frozenset({dim})
 
 

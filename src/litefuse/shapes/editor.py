@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import mlir_attribute
 from litefuse.shapes.dims import Formula
-from litefuse.shapes.facts import Shape, Tensor, Values, known
+from litefuse.shapes.facts import Shape, Tensor, Values, array_of, elements, known
 from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.rules import RULES
@@ -18,13 +18,17 @@ from litefuse.shapes.rules import RULES
 __all__ = ["Editor", "is_known"]
 
 # Random numbers are others in every call.
-_PURE = frozenset(name for name in RULES if "Random" not in name and "Multinomial" not in name and "Normal" not in name)
+_PURE = frozenset(
+    name
+    for name in RULES
+    if "." not in name and "Random" not in name and "Multinomial" not in name and "Normal" not in name
+)
 _DTYPES = {"i1": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8"}
 
 
 def is_known(values: Values) -> bool:
     """Whether all elements are numbers."""
-    return not any(isinstance(element, Formula) for element in values.flat)
+    return not any(isinstance(element, Formula) for element in elements(values))
 
 
 class Editor:
@@ -47,6 +51,8 @@ class Editor:
         self._producers: dict[int, Node] = {}
         self._constants: dict[Hashable, int] = {}
         self._constant_values: set[int] = set()
+        self._contents: dict[int, Hashable] = {}
+        self._computed: dict[Hashable, int] = {}
 
     def resolve(self, value: int) -> int:
         """The value that took the place of a value; itself, if none did."""
@@ -88,8 +94,23 @@ class Editor:
         """Notes that an op computes its results."""
         for value in node.results:
             self._producers[value] = node
+        if node.name == "Const":
+            self._contents[node.results[0]] = node.op.attributes["value"]
         if node.name == "Const" or (node.operands and node.name in _PURE and self._of_constants(node)):
             self._constant_values.update(node.results)
+
+    def same_as_before(self, node: Node) -> int | None:
+        """The result of an earlier op that does the same to the same operands, if the op is pure and has one result."""
+        if node.name not in _PURE or len(node.results) != 1:
+            return None
+        operands = tuple(self._contents.get(value, value) for value in self.operands(node))
+        attributes = node.op.attributes
+        key = (node.name, operands, tuple((name, attributes[name]) for name in attributes))
+        (result,) = node.results
+        before = self._computed.setdefault(key, result)
+        if before == result or self.shape(before) != self.shape(result):
+            return None
+        return self.resolve(before)
 
     def is_constant(self, value: int) -> bool:
         """Whether a value is computed of constants alone."""
@@ -159,13 +180,12 @@ class Editor:
 
     def add_reshape(self, before: Node, value: int, sizes: tuple[int, ...]) -> int:
         """Emits a reshape to a shape that is known."""
-        elements: Values = np.array(sizes, object)
-        shape = self.constant(elements, "i32", ir.InsertionPoint(before.op), before.op.location)
+        shape = self.constant(array_of(sizes, [len(sizes)]), "i32", ir.InsertionPoint(before.op), before.op.location)
         return self.add(before, "Reshape", [value, shape], Tensor(self.tensor(value).dtype, sizes), {})
 
     def constant(self, values: Values, dtype: str, point: ir.InsertionPoint, location: ir.Location) -> int:
         """A constant of integers or booleans, one for all places that need the same."""
-        key = (dtype, values.shape, tuple(values.flat))
+        key = (dtype, values.shape, tuple(elements(values)))
         if key not in self._constants:
             array = np.array(values.tolist(), _DTYPES[dtype]).reshape(values.shape)
             self._constants[key] = self._constant(

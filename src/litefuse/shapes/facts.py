@@ -23,6 +23,7 @@ __all__ = [
     "Undecided",
     "Values",
     "array_of",
+    "elements",
     "known",
     "normal_axis",
     "text",
@@ -73,7 +74,7 @@ class OpenTensor(NamedTuple):
     values: Values | None
 
 
-def known(shape: Shape | None) -> tuple[int | None, ...] | None:
+def known(shape: OpenShape) -> tuple[int | None, ...] | None:
     """The sizes of a shape that are numbers, None for the others."""
     return None if shape is None else tuple(None if isinstance(dim, Formula) else dim for dim in shape)
 
@@ -83,6 +84,11 @@ def text(shape: OpenShape) -> str:
     if shape is None:
         return "of unknown rank"
     return f"[{','.join(str(dim) if isinstance(dim, int) else '?' for dim in shape)}]"
+
+
+def elements(values: Values) -> list[Dim]:
+    """A tensor's elements, one after the other."""
+    return values.reshape(-1).tolist()
 
 
 _REQUIRED: Any = object()
@@ -158,7 +164,7 @@ class Op:
         Raises:
             Undecided: Nothing is known of them.
         """
-        return self.values(index).reshape(-1).tolist()
+        return elements(self.values(index))
 
     def numbers(self, index: int) -> list[int]:
         """The elements of an operand that are all known.

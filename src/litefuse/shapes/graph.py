@@ -182,7 +182,7 @@ class ModuleGraph:
         operands = tuple(self._numbers[value] for value in op.operands)
         results = tuple(map(self._add, op.results))
         name = op.name
-        if name == "tf.Const":
+        if name in {"tf.Const", "tfl.pseudo_const"}:
             self._read_constant(op, results[0])
         return Node(op, name.removeprefix("tf."), operands, results, _Attributes(op), tuple(callees(op)))
 

@@ -210,8 +210,9 @@ class Inference:
         )
         values = inside.values
         symbols = graph.element_symbols(argument, inside.shape)
-        if values is not None and symbols is not None:
-            values = np.where(values == symbols, graph.element_symbols(result, inside.shape), values)
+        outside = graph.element_symbols(result, inside.shape)
+        if values is not None and symbols is not None and outside is not None:
+            values = np.asarray(np.where(values == symbols, outside, values), object)
         return Tensor(inside.dtype, shape, values)
 
 

@@ -14,6 +14,7 @@ from litefuse.shapes.expansions import (
     drop_expansions,
     pad_instead,
 )
+from litefuse.shapes.facts import elements
 from litefuse.shapes.graph import INTEGERS, Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.products import add_bias_first, unflatten_product
@@ -93,6 +94,9 @@ def _replacement(editor: Editor, node: Node, computed: dict[Hashable, int]) -> i
         known = _known_value(editor, node, computed)
         if known is not None:
             return known
+    before = editor.same_as_before(node)
+    if before is not None:
+        return before
     for value in node.results:
         editor.refine(value)
     for replace in _REPLACEMENTS.get(node.name, ()):
@@ -110,5 +114,5 @@ def _known_value(editor: Editor, node: Node, computed: dict[Hashable, int]) -> i
         return None
     if is_known(tensor.values):
         return editor.constant(tensor.values, tensor.dtype, ir.InsertionPoint(node.op), node.op.location)
-    key = (tensor.dtype, tensor.values.shape, tuple(tensor.values.flat))
+    key = (tensor.dtype, tensor.values.shape, tuple(elements(tensor.values)))
     return None if computed.setdefault(key, result) == result else computed[key]

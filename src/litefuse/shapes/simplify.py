@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
-
 from litefuse.engine.mlir import ir
 from litefuse.shapes.dims import Formula
 from litefuse.shapes.editor import Editor, is_known
-from litefuse.shapes.facts import Tensor, Values
+from litefuse.shapes.facts import Tensor, array_of, elements
 from litefuse.shapes.graph import Node
 
 __all__ = ["ASSERTS_SIZES", "SIMPLIFICATIONS", "Simplification", "keep_reduced"]
 
 ASSERTS_SIZES = "asserts_sizes"
-"""The attribute of a reshape that must fail in the running model if its operand has another size than its shape says."""
+"""The attribute of a reshape that must fail in the running model if its operand has other sizes than it says."""
 
 _REDUCTIONS = ("Max", "Mean", "Min", "Prod", "Sum")
 
@@ -35,7 +33,7 @@ def _whole_slice(editor: Editor, node: Node) -> int | None:
     if node.name == "StridedSlice":
         strides = editor.values(editor.resolve(node.operands[3]))
         masks = (node.attributes.get(mask, 0) for mask in ("new_axis_mask", "shrink_axis_mask"))
-        if any(masks) or strides is None or any(stride != 1 for stride in strides.flat):
+        if any(masks) or strides is None or any(stride != 1 for stride in elements(strides)):
             return None
     return _same_shape(editor, node)
 
@@ -74,8 +72,8 @@ def _reshape(editor: Editor, node: Node) -> int | None:
         return None
     present = editor.values(stated)
     if present is None or present.tolist() != sizes:
-        values: Values = np.array(sizes, object)
         point = ir.InsertionPoint(node.op)
+        values = array_of(sizes, [len(sizes)])
         editor.set_operand(node, 1, editor.constant(values, editor.tensor(stated).dtype, point, node.op.location))
     return None
 
@@ -95,7 +93,7 @@ def keep_reduced(editor: Editor, node: Node) -> int | None:
     shape, reduced = editor.shape(source), editor.values(axes)
     if shape is None or reduced is None or not is_known(reduced):
         return None
-    removed = {int(axis) % len(shape) for axis in reduced.flat}
+    removed = {axis % len(shape) for axis in elements(reduced) if isinstance(axis, int)}
     kept = tuple(1 if axis in removed else size for axis, size in enumerate(shape))
     if kept != result.shape or result.dtype not in {"f16", "f32"}:
         return None

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from litefuse.shapes.dims import Dim, Formula, broadcast, maximum, minimum, product
+from litefuse.shapes.dims import Dim, Formula, broadcast, is_size, maximum, minimum, product
 from litefuse.shapes.facts import Op, Undecided, Values, array_of, normal_axis
 from litefuse.shapes.rules.slicing import extents
 
@@ -22,16 +22,19 @@ MAX_ELEMENTS = 256
 ValueRule: TypeAlias = "Callable[[Op], Values | list[Values]]"
 """Computes the elements of an op's only result, or of each; raises Undecided, or what numpy raises."""
 
-_RANGES = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
+_RANGES = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
 
 def wrapped(values: Values, dtype: str) -> Values:
     """Elements as an integer type holds them: what is too large wraps around, in TensorFlow as well."""
-    if dtype == "i1":
-        return _each(lambda value: value if isinstance(value, Formula) else int(bool(value)), values)
-    width = _RANGES[dtype]
-    half = 1 << (width - 1)
-    return _each(lambda value: value if isinstance(value, Formula) else (int(value) + half) % (2 * half) - half, values)
+    half = 1 << (_RANGES[dtype] - 1)
+
+    def wrap(value: Dim) -> Dim:
+        if isinstance(value, Formula):
+            return value
+        return int(bool(value)) if dtype == "i1" else (int(value) + half) % (2 * half) - half
+
+    return _each(wrap, values)
 
 
 def _each(compute: Callable[..., Any], *operands: Values) -> Values:
@@ -84,16 +87,20 @@ def _decided(a: Dim) -> int:
     return a
 
 
+def _is_true(a: Dim) -> int:
+    return int(_decided(a) != 0)
+
+
 def _comparison(compute: Callable[[int, int], bool]) -> ValueRule:
     """Of two numbers whose difference is known."""
 
     def compare(a: Dim, b: Dim) -> int:
         difference = a - b
         if isinstance(difference, Formula):
-            if difference.is_size and not compute(0, 0) and not compute(1, 0):
-                return 0  # a >= b, and it asks for a < b
-            if difference.is_size and compute(0, 0) and compute(1, 0):
-                return 1
+            if difference.is_size and compute(0, 0) == compute(1, 0):  # a >= b, and it asks for a < b or a >= b
+                return int(compute(0, 0))
+            if is_size(-difference) and compute(0, 0) == compute(-1, 0):
+                return int(compute(0, 0))
             raise Undecided("the difference is not known")
         return int(compute(difference, 0))
 
@@ -144,14 +151,14 @@ def _rank(op: Op) -> Values:
 def _cast(op: Op) -> Values:
     values = op.values(0)
     if op.results[0].dtype == "i1" != op.operands[0].dtype:
-        return _each(lambda value: int(_decided(value) != 0), values)
+        return _each(_is_true, values)
     return values
 
 
 def _to_bool(op: Op) -> Values:
     if op.operands[0].shape != ():
         raise Undecided("no scalar")
-    return _each(lambda value: int(_decided(value) != 0), op.values(0))
+    return _each(_is_true, op.values(0))
 
 
 def _reduction(combine: Callable[[Any, Any], Any], initial: int | None) -> ValueRule:
@@ -198,6 +205,10 @@ def _unpack(op: Op) -> list[Values]:
 def _concat(op: Op) -> Values:
     last = len(op.operands) - 1
     return np.concatenate([op.values(index) for index in range(last)], op.number(last))
+
+
+def _concatenation(op: Op) -> Values:
+    return np.concatenate([op.values(index) for index in range(len(op.operands))], op.attribute("axis"))
 
 
 def _split(op: Op) -> list[Values]:
@@ -287,11 +298,11 @@ def _select(op: Op) -> Values:
 
 
 def _transpose(op: Op) -> Values:
-    return op.values(0).transpose(op.numbers(1))
+    return np.transpose(op.values(0), op.numbers(1))
 
 
 def _reverse(op: Op) -> Values:
-    return np.flip(op.values(0), op.numbers(1))
+    return np.flip(op.values(0), tuple(op.numbers(1)))
 
 
 def _cumsum(op: Op) -> Values:
@@ -394,5 +405,8 @@ VALUES: Mapping[str, ValueRule] = {
     "TruncateDiv": _binary(_truncate_div),
     "Unpack": _unpack,
     "ZerosLike": _constant_like(0),
+    "tfl.concatenation": _concatenation,
+    "tfl.shape": _shape,
+    "tfl.slice": _slice,
 }
-"""The rules by the ops' names without their dialect."""
+"""The rules by the ops' names, those of TensorFlow without their dialect."""

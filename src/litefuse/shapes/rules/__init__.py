@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from litefuse.shapes.facts import Rule
-from litefuse.shapes.rules import creation, elementwise, layout, matrices, reductions, slicing, windows
+from litefuse.shapes.rules import creation, elementwise, layout, litert, matrices, reductions, slicing, windows
 
 __all__ = ["RULES"]
 
@@ -13,9 +13,10 @@ RULES: Mapping[str, Rule] = {
     **creation.RULES,
     **elementwise.RULES,
     **layout.RULES,
+    **litert.RULES,
     **matrices.RULES,
     **reductions.RULES,
     **slicing.RULES,
     **windows.RULES,
 }
-"""The rules by the ops' names without their dialect."""
+"""The rules by the ops' names, those of TensorFlow without their dialect."""

@@ -179,7 +179,10 @@ def _scatter_nd(op: Op) -> Answer:
 
 
 def _xla_dynamic_slice(op: Op) -> Answer:
-    return stated_shape(op, 2)
+    try:
+        return stated_shape(op, 2)
+    except Undecided:
+        return (None,) * len(op.shape(0))
 
 
 def _list_diff(_op: Op) -> Answer:
