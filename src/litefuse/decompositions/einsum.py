@@ -25,7 +25,8 @@ class Einsum(Decomposition):
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         # The engine takes the sum over a label for a transposition.
-        return len(op.operands) == 1
+        labels, _, output = str(op.attributes["equation"]).replace(" ", "").partition("->")
+        return len(op.operands) == 1 and sorted(labels) != sorted(output)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(0, "float32", "int32", "int64")

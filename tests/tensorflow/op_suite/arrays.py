@@ -259,14 +259,18 @@ def _gathers() -> list[Case]:
 def _searches() -> list[Case]:
     cases: list[Case] = []
     for op in ("ArgMax", "ArgMin"):
-        for dtype in (F32, "int8", I32, "uint8"):
-            cases.append(Case(op, [Tensor(dtype, (None, 6)), scalar(1)], {"output_type": I32}))
+        cases += [
+            Case(op, [Tensor(dtype, (None, 6)), scalar(1)], {"output_type": I32})
+            for dtype in (F32, "int8", I32, "uint8")
+        ]
         cases.append(Case(op, [Tensor(F32, (None, 3, 4)), scalar(-2)], {"output_type": I64}))
         cases.append(Case(op, [Tensor(I64, (None, 6)), scalar(1)], {"output_type": I64}))
         cases.append(Case(op, [Tensor("bool", (None, 6)), scalar(1)], {"output_type": I64}))
-    for dtype in (F32, I32, I64, "int8", "uint8"):
-        cases.append(Case("TopKV2", [Tensor(dtype, (None, 8)), scalar(3)], {"sorted": True}))
     cases += [
+        *(
+            Case("TopKV2", [Tensor(dtype, (None, 8)), scalar(3)], {"sorted": True})
+            for dtype in (F32, I32, I64, "int8", "uint8")
+        ),
         Case("TopKV2", [Tensor(F32, (2, 3, 8)), Tensor(I32, (), one_of(2))]),
         Case("Where", [Tensor("bool", (None, 4))]),
         Case("Where", [Tensor(F32, (None, 4), one_of(0.0, 1.0))]),
@@ -345,14 +349,12 @@ def _segments() -> list[Case]:
     loose = Tensor(I32, (6,), integers(-1, 4))
     cases: list[Case] = []
     for name in ("Max", "Mean", "Min", "Prod", "Sum"):
-        for dtype in (F32, I32):
-            if (name, dtype) != ("Mean", I32):
-                cases.append(Case(f"Segment{name}", [Tensor(dtype, (6, 2)), ids]))
+        dtypes = (F32,) if name == "Mean" else (F32, I32)
+        cases += [Case(f"Segment{name}", [Tensor(dtype, (6, 2)), ids]) for dtype in dtypes]
         cases.append(Case(f"Segment{name}", [Tensor(F32, (6,)), i32(0, 0, 1, 1, 1, 3)]))
         if name == "Mean":
             continue
-        for dtype in (F32, I32):
-            cases.append(Case(f"UnsortedSegment{name}", [Tensor(dtype, (6, 2)), loose, scalar(4)]))
+        cases += [Case(f"UnsortedSegment{name}", [Tensor(dtype, (6, 2)), loose, scalar(4)]) for dtype in dtypes]
         cases.append(
             Case(f"UnsortedSegment{name}", [Tensor(F32, (2, 3, 2)), Tensor(I32, (2, 3), integers(0, 4)), scalar(4)])
         )
@@ -362,8 +364,10 @@ def _segments() -> list[Case]:
         cases.append(
             Case(f"UnsortedSegment{name}", [Tensor(I64, (6, 2)), Tensor(I32, (6,), integers(0, 4)), scalar(4)])
         )
-    for name in ("Sum", "Mean", "SqrtN"):
-        cases.append(Case(f"SparseSegment{name}", [Tensor(F32, (5, 2)), Tensor(I32, (6,), integers(0, 5)), ids]))
+    cases += [
+        Case(f"SparseSegment{name}", [Tensor(F32, (5, 2)), Tensor(I32, (6,), integers(0, 5)), ids])
+        for name in ("Sum", "Mean", "SqrtN")
+    ]
     for op, dtypes in (("Cumsum", (F32, I32, I64)), ("Cumprod", (F32, I32)), ("CumulativeLogsumexp", (F32,))):
         for exclusive in (False, True):
             for reverse in (False, True):

@@ -63,7 +63,7 @@ Operand: TypeAlias = "Tensor | Array | list[Tensor | Array]"
 """An input, a constant, or a list of these for an operand that is a list."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """One call of an op.
 

@@ -138,11 +138,11 @@ def _binary() -> list[Case]:
         for dtype in dtypes:
             unsigned = dtype.startswith("uint")
             divisor = integers(1, 5) if unsigned else _NOT_ZERO
+            dividend = floats(0 if unsigned else -99, 99)
             cases.append(
                 Case(
                     op,
-                    [Tensor(dtype, (None, 8), floats(0, 99) if unsigned else floats(-99, 99))]
-                    + [Tensor(dtype, (None, 8), divisor)],
+                    [Tensor(dtype, (None, 8), dividend), Tensor(dtype, (None, 8), divisor)],
                 )
             )
         kind = "float32" if "float32" in dtypes else "int32"

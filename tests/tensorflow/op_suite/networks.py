@@ -222,7 +222,7 @@ def _losses_and_algebra() -> list[Case]:
     matrix, real = Tensor(F32, (None, 3, 3), definite), Tensor(F32, (None, 8))
     z = Tensor("complex64", (None, 8))
     probabilities: Any = lambda random, shape: random.dirichlet(np.ones(shape[-1]), shape[:-1])  # noqa: E731
-    cases = [
+    return [
         Case("SoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(F32, (None, 5), probabilities)]),
         Case("SparseSoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(I32, (None,), integers(0, 5))]),
         Case("SparseSoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(I64, (None,), integers(0, 5))]),
@@ -246,7 +246,6 @@ def _losses_and_algebra() -> list[Case]:
         Case("StringJoin", [[Tensor("string", (None,)), Tensor("string", (None,))]], {"separator": "-"}),
         Case("StringLength", [Tensor("string", (None,))]),
     ]
-    return cases
 
 
 CASES: list[Case] = [*_reductions(), *_products(), *_convolutions(), *_images(), *_losses_and_algebra()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -123,6 +124,7 @@ def verdicts_of_stock(tensorflow: Callable[[], TensorFlow], builts: Sequence[Bui
 
 def run_model(argument: Any, _announce: Any) -> list[dict[str, Array]]:
     """Runs calls of a model in a process whose death hurts nobody."""
+    importlib.import_module("ml_dtypes")  # numpy knows bfloat16 once this is there
     model, key, calls, kernel_pack = argument
     engine = interpreter(model, kernel_pack=kernel_pack)
     runner = engine.get_signature_runner(key)

@@ -1,0 +1,14 @@
+"""Write ``docs/ops.md`` from the op suite's verdicts and the registries: ``python -m scripts.write_ops_page``."""
+
+from __future__ import annotations
+
+from tests.tensorflow.op_suite.page import PAGE, page
+
+
+def main() -> None:
+    PAGE.write_text(page())
+    print(f"{PAGE}: {len(page().splitlines())} lines")
+
+
+if __name__ == "__main__":
+    main()

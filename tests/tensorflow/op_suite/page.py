@@ -1,0 +1,120 @@
+"""The page that says what becomes of each op, from the suite's verdicts and the registries."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from litefuse.decompositions.registry import DECOMPOSITIONS
+from litefuse.kernels import PACK
+from tests.tensorflow.op_suite.case import Case
+from tests.tensorflow.op_suite.suite import CASES, recorded
+
+__all__ = ["PAGE", "page"]
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "ops.md"
+
+_OUTCOMES = ("converts", "refuses", "wrong")
+_FORMS = {
+    "builtin": "builtin",
+    "rewritten": "rewritten",
+    "composite": "rewritten (composite)",
+    "kernel": "kernel of the pack",
+}
+
+_HEAD = """\
+# TensorFlow's ops, one by one
+
+What becomes of each op, as measured: every case of the suite in `tests/tensorflow/op_suite` (an op, dtypes, ranks,
+open or fixed sizes, attributes) is converted alone, run twice on one stock interpreter for each size of its open
+dimensions, and compared with TensorFlow. Beside it stands what TensorFlow's own converter, without Select TF ops, makes of the same
+cases. This page is written by `python -m scripts.write_ops_page`, the verdicts by `python -m scripts.measure_ops`.
+
+- **builtin**: the engine has builtin ops for it.
+- **rewritten**: litefuse writes it in terms of builtin ops.
+- **rewritten (composite)**: the same, as the decomposition of a composite of the op's name: the model runs anywhere, and
+  faster where litefuse's kernel is at hand.
+- **kernel of the pack**: a custom op, for which litefuse has a kernel.
+
+Floats agree with TensorFlow's within 1e-5 of the largest value (float16 2e-3, bfloat16 2e-2); all others are equal. A
+model that fails at run time counts as wrong.
+"""
+
+
+def page() -> str:
+    """The whole page, as Markdown."""
+    ours, stock = recorded("litefuse"), recorded("stock")
+    by_op: dict[str, list[Case]] = defaultdict(list)
+    for case in CASES:
+        by_op[case.op].append(case)
+    lines = [_HEAD, _counts(ours, stock, by_op), "## The ops", ""]
+    lines += ["| op | converts | how | TensorFlow's converter | not converted |", "|---|---|---|---|---|"]
+    lines += [_row(op, by_op[op], ours, stock) for op in sorted(by_op)]
+    others = sorted({name for each in DECOMPOSITIONS for name in each.names} - set(by_op))
+    kernels = sorted(set(PACK) - set(by_op))
+    lines += [
+        "",
+        "## Not in the suite",
+        "",
+        f"Rewritten too: {', '.join(others)}.",
+        "",
+        f"With a kernel in the pack: {', '.join(kernels)}.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _counts(ours: Mapping[str, str], stock: Mapping[str, str], by_op: Mapping[str, Sequence[Case]]) -> str:
+    rows = [
+        f"{len(by_op)} ops, {len(CASES)} cases:",
+        "",
+        f"| | {' | '.join(_OUTCOMES)} | ops with a case that converts |",
+    ]
+    rows.append("|---|" + "---|" * (len(_OUTCOMES) + 1))
+    for name, verdicts in (("litefuse", ours), ("TensorFlow's converter", stock)):
+        counts = Counter(_outcome(verdicts, case) for case in CASES)
+        ops = sum(any(_outcome(verdicts, case) == "converts" for case in cases) for cases in by_op.values())
+        rows.append(f"| {name} | {' | '.join(str(counts[outcome]) for outcome in _OUTCOMES)} | {ops} |")
+    return "\n".join(rows) + "\n"
+
+
+def _row(op: str, cases: Sequence[Case], ours: Mapping[str, str], stock: Mapping[str, str]) -> str:
+    converted = [case for case in cases if _outcome(ours, case) == "converts"]
+    forms = sorted({_FORMS.get(form, form) for case in converted for form in _detail(ours, case).split("+")})
+    theirs = sum(_outcome(stock, case) == "converts" for case in cases)
+    dtypes = list(dict.fromkeys(map(_dtype, converted)))
+    reasons = Counter[str]()
+    lacking: dict[str, list[str]] = defaultdict(list)
+    for case in cases:
+        if case not in converted:
+            reason = _detail(ours, case).removeprefix(f"{op}: ").replace("|", "\\|")
+            reasons[reason] += 1
+            lacking[reason].append(_dtype(case))
+    refused = "; ".join(f"{', '.join(dict.fromkeys(lacking[reason]))}: {reason}" for reason in reasons)
+    cells = [
+        f"`{op}`",
+        ", ".join(dtypes) or "-",
+        ", ".join(forms) or "-",
+        f"{theirs} of {len(cases)} cases",
+        refused,
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _dtype(case: Case) -> str:
+    """The dtype that tells the cases of an op apart: that of the first operand that is no int32 constant."""
+    for operand in case.operands:
+        for each in operand if isinstance(operand, list) else [operand]:
+            dtype = str(each.dtype)
+            if dtype not in ("int32", "bool") or len(case.operands) == 1:
+                return dtype
+    inputs = case.inputs
+    return str(inputs[0].dtype) if inputs else "int32"
+
+
+def _outcome(verdicts: Mapping[str, str], case: Case) -> str:
+    return verdicts.get(str(case), "not measured").partition(":")[0]
+
+
+def _detail(verdicts: Mapping[str, str], case: Case) -> str:
+    return verdicts.get(str(case), "").partition(": ")[2]

@@ -1,0 +1,80 @@
+"""Each op alone: converted, run twice, compared with TensorFlow, and what is written down about it.
+
+``LITEFUSE_OP_SUITE=all`` takes every case; without it, at least one of each op.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.tensorflow.op_suite.page import PAGE, page
+from tests.tensorflow.op_suite.suite import CASES, SIDES, chunks, recorded
+from tests.tensorflow.op_suite.verdict import build_cases, verdict_of_litefuse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.tensorflow.op_suite.case import Case
+    from tests.tensorflow.process import TensorFlow
+
+# Of the cases of an op, the first and each that is so much further on.
+STEP = 6
+
+
+def selected() -> list[Case]:
+    if os.environ.get("LITEFUSE_OP_SUITE") == "all":
+        return list(CASES)
+    counts = Counter[str]()
+    chosen: list[Case] = []
+    for case in CASES:
+        if counts[case.op] % STEP == 0:
+            chosen.append(case)
+        counts[case.op] += 1
+    return chosen
+
+
+def name_of(cases: Sequence[Case]) -> str:
+    return f"{cases[0].op}-{cases[-1].op}"
+
+
+@pytest.mark.parametrize("cases", chunks(selected()), ids=name_of)
+def test_ops(tensorflow: TensorFlow, tmp_path: Path, cases: Sequence[Case]) -> None:
+    known = recorded("litefuse")
+    changed: list[str] = []
+    for built in build_cases(tensorflow, tmp_path / "model", cases):
+        verdict = str(verdict_of_litefuse(built))
+        before = known[str(built.case)]
+        # How a refused model fails is no promise, that it is refused is one.
+        same = verdict == before or (verdict.partition(":")[0] == before.partition(":")[0] != "converts")
+        if not same:
+            changed.append(f"{built.case}: was {before}, is {verdict}")
+    assert not changed, "not as written down by scripts/measure_ops.py:\n" + "\n".join(changed)
+
+
+def test_the_cases_are_many_and_differ() -> None:
+    texts = [str(case) for case in CASES]
+    assert len(set(texts)) == len(texts)
+    assert len(CASES) >= 600
+    assert len({case.op for case in CASES}) >= 150
+    assert {case.op for case in selected()} == {case.op for case in CASES}
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_every_case_has_a_verdict(side: str) -> None:
+    assert set(recorded(side)) == {str(case) for case in CASES}
+
+
+def test_what_tensorflows_converter_converts_converts() -> None:
+    ours = recorded("litefuse")
+    theirs = [text for text, verdict in recorded("stock").items() if verdict.startswith("converts")]
+    assert len(theirs) > 600
+    assert [text for text in theirs if not ours[text].startswith("converts")] == []
+
+
+def test_the_page_is_current() -> None:
+    assert PAGE.read_text() == page(), "run python -m scripts.write_ops_page"
