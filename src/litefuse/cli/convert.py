@@ -9,7 +9,6 @@ import typer
 from typer.core import TyperCommand
 
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
-from litefuse.frontends.keras_file import is_keras_file
 from litefuse.fusions.form import FORMS, RNN_FORMS, CompositeForm, RnnForm
 
 __all__ = ["OptionalValueCommand", "convert"]
@@ -157,9 +156,7 @@ def convert(
 
 
 def _default_output(saved_model: Path) -> Path:
-    name = saved_model.name or saved_model.absolute().name
-    if is_keras_file(saved_model):
-        name = saved_model.stem
+    name = (saved_model.stem if saved_model.is_file() else saved_model.name) or saved_model.absolute().name
     if name == "..":
         name = saved_model.resolve().name
     return Path(f"{name or 'model'}.tflite")
