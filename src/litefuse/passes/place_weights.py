@@ -38,6 +38,7 @@ class PlaceWeights:
             if number is None:
                 continue
             modified = True
+            _remove_casts(op.results[0])
             if not _takes_placeholder(op.results[0]):
                 op.attributes["value"] = loaded_attribute(op.attributes["value"])
                 continue
@@ -72,6 +73,17 @@ def _constants(module: ir.Module) -> list[ir.OpView]:
         for op in nested_operations(function.entry_block)
         if op.name == "tf.Const" and not isinstance(op.attributes["value"], ir.DenseElementsAttr)
     ]
+
+
+def _remove_casts(weight: ir.Value) -> None:
+    """Removes the casts that only forget the shape, which the inliner puts in the place of calls."""
+    for use in list(weight.uses):
+        cast = use.owner
+        if cast.name == "tf.Cast" and (
+            ir.ShapedType(cast.results[0].type).element_type == ir.ShapedType(weight.type).element_type
+        ):
+            cast.results[0].replace_all_uses_with(weight)
+            cast.operation.erase()
 
 
 def _takes_placeholder(weight: ir.Value) -> bool:
