@@ -229,7 +229,7 @@ def pickle_registered() -> bytes | None:
 def unpickle_registered(data: bytes | None) -> None:
     """Takes over the fusions and recognisers of another process, and forgets those of an earlier one."""
     load_plug_ins()  # before the others are there, whose names may be taken on purpose
-    fusions, recognizers = ({}, {}) if data is None else pickle.loads(data)
+    registered: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {}) if data is None else pickle.loads(data)
     _registered.clear()
-    _registered.update(fusions)
-    take_recognizers(recognizers)
+    _registered.update(registered[0])
+    take_recognizers(registered[1])

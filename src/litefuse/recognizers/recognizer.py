@@ -84,9 +84,7 @@ def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
     """
 
     def register(target: _TargetType) -> _TargetType:
-        if not inspect.isfunction(target) and not (isinstance(target, type) and issubclass(target, Recognizer)):
-            raise FusionError(f"{target!r} is neither a function nor a subclass of litefuse.Recognizer")
-        _check_parameters(target)
+        _check(target)
         from litefuse.fusions.fusion import is_loading, load_plug_ins
 
         if not is_loading():
@@ -97,8 +95,11 @@ def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
     return register
 
 
-def _check_parameters(target: type[Recognizer] | Formula) -> None:
-    formula = target.formula if isinstance(target, type) else target
+def _check(target: Any) -> None:
+    is_class = isinstance(target, type) and issubclass(target, Recognizer)
+    if not is_class and not inspect.isfunction(target):
+        raise FusionError(f"{target!r} is neither a function nor a subclass of litefuse.Recognizer")
+    formula: Any = target.formula if is_class else target
     kinds = {parameter.kind for parameter in inspect.signature(formula).parameters.values()}
     if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
         raise FusionError(
