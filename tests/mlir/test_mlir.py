@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from litert_converter.model_utils_ext import filecheck_check_input
@@ -23,6 +23,7 @@ from litert_converter.model_utils_ext import filecheck_check_input
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import ir, mlir_context
 from litefuse.errors import LitefuseError
+from litefuse.fusions.form import RnnForm
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
@@ -76,7 +77,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
         {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}
     ),
     "outline-loops": lambda _o, _v: OutlineLoops(),
-    "recognize-composites": lambda _o, _v: RecognizeComposites([]),
+    "recognize-composites": lambda options, _: RecognizeComposites([], cast("RnnForm", options.get("rnn", "auto"))),
     "refine-call-types": lambda _o, _v: RefineCallTypes(),
     "sink-handles": lambda _o, _v: SinkHandles(),
 }

@@ -8,7 +8,20 @@ import pytest
 from litefuse.engine.mlir import ir, mlir_context
 from litefuse.passes.call_graph import functions
 from litefuse.recognizers.matching import Match, Mismatch, match
-from litefuse.recognizers.pattern import Pattern, Variable, matmul, parts, sigmoid, tanh
+from litefuse.recognizers.pattern import (
+    Function,
+    Pattern,
+    Variable,
+    concat,
+    erf,
+    matmul,
+    one_of,
+    op,
+    parts,
+    rows,
+    sigmoid,
+    tanh,
+)
 
 _BINARY = "(tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>"
 _MASKS = ", ".join(f"{name}_mask = 0 : i64" for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis"))
@@ -159,3 +172,61 @@ def test_the_attempt_that_got_furthest_is_told() -> None:
         %5 = "tf.Add"(%3, %4) : BINARY
         return %5 : tensor<2x4xf32>"""
     assert found([gated()], body) == 'node loc("-":4:6) (Relu) is not Tanh'
+
+
+def test_numbers_and_products_of_several() -> None:
+    body = """
+        %half = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+        %one = "tf.Const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+        %root = "tf.Const"() {value = dense<1.41421354> : tensor<f32>} : () -> tensor<f32>
+        %1 = "tf.RealDiv"(%a, %root) : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+        %2 = "tf.Erf"(%1) : UNARY
+        %3 = "tf.AddV2"(%2, %one) : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+        %4 = "tf.Mul"(%half, %3) : (tensor<f32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+        %5 = "tf.Mul"(%4, %a) : BINARY
+        return %5 : tensor<2x4xf32>"""
+    x = Variable("x")
+    assert found([0.5 * x * (1 + erf(x / 2**0.5))], body) == {"x": 0}
+    assert "is not 0.25" in str(found([0.25 * x * (1 + erf(x / 2**0.5))], body))
+    assert found([0.5 * x * (1 + erf(x / 2**0.5))], body.replace("(%4, %a)", "(%4, %b)")) != {"x": 0}
+
+
+def test_one_of_and_other_ops_with_attributes() -> None:
+    body = """
+        %1 = "tf.LeakyRelu"(%a) {alpha = 0.5 : f32} : UNARY
+        return %1 : tensor<2x4xf32>"""
+    x = Variable("x")
+    assert found([one_of(tanh(x), op("LeakyRelu", x, alpha=0.5))], body) == {"x": 0}
+    assert "is not LeakyRelu with alpha=0.25" in str(found([op("LeakyRelu", x, alpha=0.25)], body))
+
+
+def test_a_function_is_the_same_wherever_it_stands() -> None:
+    body = """
+        %three = "tf.Const"() {value = dense<3.0> : tensor<f32>} : () -> tensor<f32>
+        %1 = "tf.AddV2"(%a, %three) : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+        %2 = "tf.Relu6"(%1) : UNARY
+        %3 = "tf.AddV2"(%three, %b) : (tensor<f32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+        %4 = "tf.Relu6"(%3) : UNARY
+        %5 = "tf.Mul"(%2, %4) : BINARY
+        return %5 : tensor<2x4xf32>"""
+    f = Function("the activation")
+    x = Variable("x", lambda value: isinstance(value.owner, ir.Block))
+    y = Variable("y", lambda value: isinstance(value.owner, ir.Block))
+    assert found([f(x) * f(y)], body) == {"x": 0, "y": 1}
+    assert isinstance(found([f(x) * f(y)], body.replace('"tf.Relu6"(%3)', '"tf.Relu"(%3)')), str)
+
+
+def test_concatenations_and_rows() -> None:
+    body = """
+        %axis = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+        %1 = "tf.ConcatV2"(%a, %b, %axis) : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<i32>) -> tensor<2x8xf32>
+        %2:2 = "tf.Unpack"(%c) {axis = 0 : i64} : (tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+        %3 = "tf.Tanh"(%2#1) : (tensor<4xf32>) -> tensor<4xf32>
+        return %1, %3 : tensor<2x8xf32>, tensor<4xf32>"""
+    x, h, biases = Variable("x"), Variable("h"), Variable("biases")
+    first, second = rows(biases, 2)
+    assert found([concat([x, h]), tanh(second)], body) == {"x": 0, "h": 1, "biases": 2}
+    assert "(Unpack) is not row 0 of 2" in str(found([concat([x, h]), tanh(first)], body))
+    assert "(ConcatV2) is not ConcatV2 along the last axis" in str(
+        found([concat([x, h])], body.replace("value = dense<1>", "value = dense<0>"))
+    )

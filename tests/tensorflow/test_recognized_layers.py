@@ -188,6 +188,39 @@ def chain(tf: Any, kind: str) -> Any:
     return serving(tf, serve, tf.TensorSpec([None, STEPS, FEATURES], name="x"))
 
 
+def grus(tf: Any) -> Any:
+    """A GRU step by step, by its name, and what nearly is one."""
+    random = np.random.default_rng(5)
+
+    def weight(*shape: int) -> Any:
+        return tf.Variable((random.standard_normal(shape) * 0.5).astype(np.float32))
+
+    kernel, recurrent, bias = weight(FEATURES, 12), weight(4, 12), weight(2, 12)
+
+    def step(kind: str, x: Any, h: Any) -> Any:
+        of_x, of_h = tf.matmul(x, kernel) + bias[0], tf.matmul(h, recurrent) + bias[1]
+        (x_z, x_r, x_g), (h_z, h_r, h_g) = tf.split(of_x, 3, 1), tf.split(of_h, 3, 1)
+        z, r = tf.sigmoid(x_z + h_z), tf.sigmoid(x_r + h_r)
+        if kind == "gates in another order":
+            z, r = r, z
+        if kind == "another activation":
+            r = tf.tanh(x_r + h_r)
+        g = tf.tanh(x_g + (h_g if kind == "no reset" else r * h_g))
+        return (1.0 - z) * h + z * g if kind == "updates swapped" else (1.0 - z) * g + h * z
+
+    def serve(x: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for kind in ("plain", "gates in another order", "another activation", "no reset", "updates swapped"):
+            h = tf.zeros([tf.shape(x)[0], 4])
+            with tf.name_scope(kind.replace(" ", "_")):
+                for index in range(3):
+                    h = step(kind, x[:, index], h)
+            found[kind.replace(" ", "_")] = h
+        return found
+
+    return serving(tf, serve, tf.TensorSpec([None, 3, FEATURES], name="x"))
+
+
 def inputs(*sizes: tuple[int, int]) -> list[dict[str, npt.NDArray[Any]]]:
     random = np.random.default_rng(8)
     return [{"x": random.standard_normal((*size, FEATURES)).astype(np.float32)} for size in sizes]
@@ -287,3 +320,11 @@ def test_gru_is_a_custom_op_if_that_is_chosen(tensorflow: TensorFlow) -> None:
     result = litefuse.convert(path, composites={"gru_loop": "custom"}, allow_custom_ops=True)
     options = custom_options(result.model_bytes)["gru_loop"]
     assert options == [{"reset_after": True}, {"reset_after": False, "activation": "relu"}]
+
+
+def test_what_is_nearly_a_gru_is_none(tensorflow: TensorFlow) -> None:
+    result = check(tensorflow, tensorflow.save(grus), inputs((1, 3), (3, 3)))
+    assert [(loop.layer, loop.reason) for loop in result.report.loops] == [
+        ("plain", f"an unrolled GRU of 4 units: {NO_GRU}")
+    ]
+    assert result.report.composites == ()

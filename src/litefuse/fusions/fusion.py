@@ -6,6 +6,7 @@ import importlib
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from litefuse.errors import FusionError
@@ -19,9 +20,18 @@ if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
     from litefuse.fusions.composite import Composite
 
-__all__ = ["Fusion", "find_fusion", "fusion", "pickle_registered", "registered_fusions", "unpickle_registered"]
+__all__ = [
+    "Fusion",
+    "find_fusion",
+    "fusion",
+    "is_loading",
+    "load_plug_ins",
+    "pickle_registered",
+    "registered_fusions",
+    "unpickle_registered",
+]
 
-_ENTRY_POINTS = "litefuse.fusions"
+_ENTRY_POINTS = ("litefuse.fusions", "litefuse.recognizers")  # a module may be in both
 _FAMILIES = (
     "bias_relu",
     "bidirectional_lstm",
@@ -127,7 +137,7 @@ def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _Fusio
         if not issubclass(cls, Fusion):
             raise FusionError(f"{cls.__qualname__} is not a subclass of litefuse.Fusion")
         if not _loading:
-            _load()
+            load_plug_ins()
         for name in names:
             present = _registered.get(name) or _installed.get(name)
             same = present is not None and _qualified_name(present) == _qualified_name(cls)  # a notebook cell run again
@@ -155,7 +165,7 @@ def find_fusion(name: str, *, by_prefix: bool = False) -> Fusion | None:
         name: The composite's name.
         by_prefix: Whether a fusion for names that begin like this one will do; the longest beginning counts.
     """
-    _load()
+    load_plug_ins()
     names = [name]
     if by_prefix:
         patterns = {one for one in (*_registered, *_installed) if one.endswith("*") and name.startswith(one[:-1])}
@@ -169,12 +179,17 @@ def find_fusion(name: str, *, by_prefix: bool = False) -> Fusion | None:
 
 def registered_fusions() -> Mapping[str, type[Fusion]]:
     """Every name with its fusion, sorted by name."""
-    _load()
+    load_plug_ins()
     return dict(sorted({**_installed, **_registered}.items()))
 
 
-def _load() -> None:
-    """Registers litefuse's own fusions and those of installed plug-ins, once."""
+def is_loading() -> bool:
+    """Whether what is registered now is litefuse's own or a plug-in's."""
+    return bool(_loading)
+
+
+def load_plug_ins() -> None:
+    """Registers litefuse's own fusions, and fusions and recognisers of installed plug-ins, once."""
     global _loading
     if _loading is not None:
         return
@@ -182,7 +197,7 @@ def _load() -> None:
     try:
         for family in _FAMILIES:
             importlib.import_module(f"litefuse.fusions.{family}")  # its import registers it
-        for entry_point in entry_points(group=_ENTRY_POINTS):
+        for entry_point in chain.from_iterable(entry_points(group=group) for group in _ENTRY_POINTS):
             try:
                 entry_point.load()
             except FusionError:
@@ -213,8 +228,8 @@ def pickle_registered() -> bytes | None:
 
 def unpickle_registered(data: bytes | None) -> None:
     """Takes over the fusions and recognisers of another process, and forgets those of an earlier one."""
-    _load()  # before the others are there, whose names may be taken on purpose
-    fusions, recognizers = ({}, {}) if data is None else pickle.loads(data)
+    load_plug_ins()  # before the others are there, whose names may be taken on purpose
+    registered: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {}) if data is None else pickle.loads(data)
     _registered.clear()
-    _registered.update(fusions)
-    take_recognizers(recognizers)
+    _registered.update(registered[0])
+    take_recognizers(registered[1])

@@ -106,11 +106,12 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
         else:
             arguments.append(Variable(name))
     try:
-        made = recognizer.formula(*arguments, **numbers)
+        made: Any = recognizer.formula(*arguments, **numbers)
     except Exception as error:
         raise FusionError(f"the recogniser's formula failed: {error!r}", where=_where(recognizer)) from error
-    results = (made,) if isinstance(made, Pattern) else tuple(made)
-    if not results or not all(isinstance(each, Pattern) for each in results):
+    given: Any = made if isinstance(made, (list, tuple)) else [made]
+    results = tuple(each for each in given if isinstance(each, Pattern))
+    if not results or len(results) < len(given):
         raise FusionError(f"the formula gives {made!r}, which is no pattern", where=_where(recognizer))
     return FormulaSearch(recognizer, tuple(arguments), numbers, results, [])
 

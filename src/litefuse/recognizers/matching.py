@@ -172,7 +172,7 @@ class _Matcher:
                 names = ADDITIONS if isinstance(pattern, Sum) else PRODUCTS
                 if op is not None and op.name in names:
                     for terms in _terms(value, len(pattern.terms), names):
-                        yield from self._match_in_any_order(pattern.terms, terms, including)
+                        yield from self._match_in_any_order(sorted(pattern.terms, key=_freedom), terms, including)
                         expected = ""
                     if not expected:
                         return
@@ -218,6 +218,11 @@ class _Matcher:
     def _fail(self, bound: Match, value: ir.Value, expected: str) -> None:
         if self.closest is None or len(bound) > self.closest.matched:
             self.closest = Mismatch(len(bound), value, expected)
+
+
+def _freedom(pattern: Pattern) -> int:
+    """What to match last: what says least about where the formula is, so that the closest attempt is a near one."""
+    return 2 if isinstance(pattern, Number) else 1 if isinstance(pattern, Variable) else 0
 
 
 def _is_number(value: ir.Value, number: float) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from litefuse.errors import FusionError
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
     from litefuse.fusions.composite import TensorType
 
 __all__ = ["Formula", "Recognizer", "called_recognizers", "recognizer", "registered_recognizers", "take_recognizers"]
-
-_ENTRY_POINTS = "litefuse.recognizers"
 
 Formula: TypeAlias = "Callable[..., Pattern | Sequence[Pattern]]"
 
@@ -71,7 +68,6 @@ _TargetType = TypeVar("_TargetType", bound="type[Recognizer] | Callable[..., Any
 # By qualified name: the composite's name, and the class or the formula.
 _installed: dict[str, tuple[str, _Target]] = {}  # those of plug-ins
 _registered: dict[str, tuple[str, _Target]] = {}  # those of the program that runs
-_loading: bool | None = None  # None: not loaded yet
 
 
 def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
@@ -88,19 +84,22 @@ def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
     """
 
     def register(target: _TargetType) -> _TargetType:
-        if not inspect.isfunction(target) and not (isinstance(target, type) and issubclass(target, Recognizer)):
-            raise FusionError(f"{target!r} is neither a function nor a subclass of litefuse.Recognizer")
-        _check_parameters(target)
-        if not _loading:
-            _load()
-        (_installed if _loading else _registered)[f"{target.__module__}.{target.__qualname__}"] = name, target
+        _check(target)
+        from litefuse.fusions.fusion import is_loading, load_plug_ins
+
+        if not is_loading():
+            load_plug_ins()
+        (_installed if is_loading() else _registered)[f"{target.__module__}.{target.__qualname__}"] = name, target
         return target
 
     return register
 
 
-def _check_parameters(target: type[Recognizer] | Formula) -> None:
-    formula = target.formula if isinstance(target, type) else target
+def _check(target: Any) -> None:
+    is_class = isinstance(target, type) and issubclass(target, Recognizer)
+    if not is_class and not inspect.isfunction(target):
+        raise FusionError(f"{target!r} is neither a function nor a subclass of litefuse.Recognizer")
+    formula: Any = target.formula if is_class else target
     kinds = {parameter.kind for parameter in inspect.signature(formula).parameters.values()}
     if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
         raise FusionError(
@@ -111,7 +110,9 @@ def _check_parameters(target: type[Recognizer] | Formula) -> None:
 
 def registered_recognizers() -> list[Recognizer]:
     """All recognisers, in the order in which they are tried: those of the running program come first."""
-    _load()
+    from litefuse.fusions.fusion import load_plug_ins
+
+    load_plug_ins()
     found = {**_registered, **{key: value for key, value in _installed.items() if key not in _registered}}
     return [_instance(name, target) for name, target in found.values()]
 
@@ -126,29 +127,6 @@ def _instance(name: str, target: type[Recognizer] | Formula) -> Recognizer:
     return instance
 
 
-def _load() -> None:
-    """Registers the recognisers of installed plug-ins, once."""
-    global _loading
-    if _loading is not None:
-        return
-    _loading = True
-    try:
-        for entry_point in entry_points(group=_ENTRY_POINTS):
-            try:
-                entry_point.load()
-            except FusionError:
-                raise
-            except Exception as error:  # whatever a plug-in raises is the plug-in's fault
-                raise FusionError(
-                    f"the plug-in cannot be loaded: {error!r}",
-                    where=f"entry point {entry_point.name} ({entry_point.value})",
-                ) from error
-    except BaseException:
-        _loading = None
-        raise
-    _loading = False
-
-
 def called_recognizers() -> Mapping[str, tuple[str, Any]]:
     """What the running program registered, for the process that converts."""
     return dict(_registered)
@@ -156,6 +134,5 @@ def called_recognizers() -> Mapping[str, tuple[str, Any]]:
 
 def take_recognizers(registered: Mapping[str, tuple[str, Any]]) -> None:
     """Takes over what another process registered, and forgets what an earlier one did."""
-    _load()
     _registered.clear()
     _registered.update(registered)
