@@ -74,10 +74,217 @@ func.func @main(%x: tensor<?x?x?xf32>, %y: tensor<2xf32>) -> (tensor<?x8x3xf32>,
 // RUN: infer-shapes
 // What is returned gives the function its type.
 // CHECK-LABEL: func.func @main() -> tensor<2xi64>
-// CHECK: tf.Pack
+// CHECK: dense<[0, 4]> : tensor<2xi64>
 func.func @main() -> tensor<?xi64> {
   %a = "tf.Const"() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
   %b = "tf.Const"() {value = dense<4> : tensor<i64>} : () -> tensor<i64>
   %0 = "tf.Pack"(%a, %b) {axis = 0 : i64} : (tensor<i64>, tensor<i64>) -> tensor<?xi64>
   return %0 : tensor<?xi64>
+}
+
+// -----
+// RUN: infer-shapes
+// A Dense layer on a tensor of rank 3 keeps the rank; the bias is added where it can be fused.
+// CHECK-LABEL: func.func @dense
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} : (tensor<?x9x4xf32>, tensor<4x6xf32>) -> tensor<?x9x6xf32>
+// CHECK: %[[S:.*]] = "tf.AddV2"(%[[P]], %{{.*}}) : (tensor<?x9x6xf32>, tensor<6xf32>) -> tensor<?x9x6xf32>
+// CHECK: %[[R:.*]] = "tf.Reshape"(%[[S]], %{{.*}}) : (tensor<?x9x6xf32>, tensor<4xi32>) -> tensor<?x9x2x3xf32>
+// CHECK: return %[[R]] : tensor<?x9x2x3xf32>
+func.func @dense(%x: tensor<?x9x4xf32>) -> tensor<*xf32> {
+  %w = "tf.Const"() {value = dense<1.0> : tensor<4x6xf32>} : () -> tensor<4x6xf32>
+  %b = "tf.Const"() {value = dense<1.0> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
+  %flat = "tf.Const"() {value = dense<[-1, 4]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %free = "tf.Const"() {value = dense<[0, 1]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %tail = "tf.Const"() {value = dense<[2, 3]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %shape = "tf.Shape"(%x) : (tensor<?x9x4xf32>) -> tensor<3xi32>
+  %kept = "tf.GatherV2"(%shape, %free, %zero) {batch_dims = 0 : i64} : (tensor<3xi32>, tensor<2xi32>, tensor<i32>) -> tensor<2xi32>
+  %to = "tf.ConcatV2"(%kept, %tail, %zero) : (tensor<2xi32>, tensor<2xi32>, tensor<i32>) -> tensor<4xi32>
+  %six = "tf.Const"() {value = dense<6> : tensor<1xi32>} : () -> tensor<1xi32>
+  %whole = "tf.ConcatV2"(%kept, %six, %zero) : (tensor<2xi32>, tensor<1xi32>, tensor<i32>) -> tensor<3xi32>
+  %0 = "tf.Reshape"(%x, %flat) : (tensor<?x9x4xf32>, tensor<2xi32>) -> tensor<*xf32>
+  %1 = "tf.MatMul"(%0, %w) {transpose_a = false, transpose_b = false} : (tensor<*xf32>, tensor<4x6xf32>) -> tensor<*xf32>
+  %2 = "tf.Reshape"(%1, %whole) : (tensor<*xf32>, tensor<3xi32>) -> tensor<*xf32>
+  %3 = "tf.Reshape"(%2, %to) : (tensor<*xf32>, tensor<4xi32>) -> tensor<*xf32>
+  %4 = "tf.AddV2"(%3, %b) : (tensor<*xf32>, tensor<2x3xf32>) -> tensor<*xf32>
+  return %4 : tensor<*xf32>
+}
+
+// -----
+// RUN: infer-shapes
+// What is expanded to meet another tensor need not be, nor what is computed of it before.
+// CHECK-LABEL: func.func @expanded
+// CHECK-NOT: tf.BroadcastTo
+// CHECK: %[[G:.*]] = "tf.Greater"(%arg1, %{{.*}}) : (tensor<1x4xf32>, tensor<f32>) -> tensor<1x4xi1>
+// CHECK: "tf.SelectV2"(%[[G]], %arg0, %{{.*}}) : (tensor<1x4xi1>, tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xf32>
+func.func @expanded(%x: tensor<?x4xf32>, %c: tensor<1x4xf32>) -> tensor<?x4xf32> {
+  %zero = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %shape = "tf.Shape"(%x) : (tensor<?x4xf32>) -> tensor<2xi32>
+  %e = "tf.BroadcastTo"(%c, %shape) : (tensor<1x4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
+  %m = "tf.Greater"(%e, %zero) : (tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xi1>
+  %y = "tf.SelectV2"(%m, %x, %zero) : (tensor<?x4xi1>, tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+// What is expanded and returned stays expanded.
+// CHECK-LABEL: func.func @returned
+// CHECK: tf.BroadcastTo
+func.func @returned(%x: tensor<?x4xf32>, %c: tensor<1x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %shape = "tf.Shape"(%x) : (tensor<?x4xf32>) -> tensor<2xi32>
+  %e = "tf.BroadcastTo"(%c, %shape) : (tensor<1x4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
+  %y = "tf.AddV2"(%x, %e) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %y, %e : tensor<?x4xf32>, tensor<?x4xf32>
+}
+
+// Of different batches, one may be 1: it has to be expanded.
+// CHECK-LABEL: func.func @other_batch
+// CHECK: tf.BroadcastTo
+func.func @other_batch(%x: tensor<?x4xf32>, %c: tensor<1x4xf32>, %z: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %shape = "tf.Shape"(%x) : (tensor<?x4xf32>) -> tensor<2xi32>
+  %e = "tf.BroadcastTo"(%c, %shape) : (tensor<1x4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
+  %y = "tf.AddV2"(%z, %e) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+// -----
+// RUN: infer-shapes
+// A token before every sequence, and the positions that are added: one constant.
+// CHECK-LABEL: func.func @token
+// CHECK: %[[P:.*]] = "tf.Pad"(%arg0, %{{.*}}) : (tensor<?x3x2xf32>, tensor<3x2xi32>) -> tensor<?x4x2xf32>
+// CHECK: %[[S:.*]] = "tf.AddV2"(%{{.*}}, %{{.*}}) : (tensor<1x4x2xf32>, tensor<4x2xf32>) -> tensor<1x4x2xf32>
+// CHECK: "tf.AddV2"(%[[P]], %[[S]])
+func.func @token(%x: tensor<?x3x2xf32>) -> tensor<?x4x2xf32> {
+  %c = "tf.Const"() {value = dense<7.0> : tensor<1x1x2xf32>} : () -> tensor<1x1x2xf32>
+  %p = "tf.Const"() {value = dense<3.0> : tensor<4x2xf32>} : () -> tensor<4x2xf32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %one = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %axis = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %shape = "tf.Shape"(%x) : (tensor<?x3x2xf32>) -> tensor<3xi32>
+  %n = "tf.StridedSlice"(%shape, %zero, %one, %one) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 1 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<i32>
+  %times = "tf.Pack"(%n, %axis, %axis) {axis = 0 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3xi32>
+  %e = "tf.Tile"(%c, %times) : (tensor<1x1x2xf32>, tensor<3xi32>) -> tensor<?x1x2xf32>
+  %y = "tf.ConcatV2"(%e, %x, %axis) : (tensor<?x1x2xf32>, tensor<?x3x2xf32>, tensor<i32>) -> tensor<?x4x2xf32>
+  %z = "tf.AddV2"(%y, %p) : (tensor<?x4x2xf32>, tensor<4x2xf32>) -> tensor<?x4x2xf32>
+  return %z : tensor<?x4x2xf32>
+}
+
+// -----
+// RUN: infer-shapes
+// The same shape arithmetic twice is done once; attention's products are products of matrices.
+// CHECK-LABEL: func.func @once
+// CHECK-COUNT-1: tf.StridedSlice
+// CHECK-NOT: tf.StridedSlice
+// CHECK: tf.Reshape
+// CHECK: tf.Reshape
+func.func @once(%x: tensor<?x?x8xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x?x4x2xf32>) {
+  %0 = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %2 = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %1 = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %a = "tf.Const"() {value = dense<[2, 4]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %b = "tf.Const"() {value = dense<[4, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %y = "tf.Relu"(%x) : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %s = "tf.Shape"(%x) : (tensor<?x?x8xf32>) -> tensor<3xi32>
+  %t = "tf.Shape"(%y) : (tensor<?x?x8xf32>) -> tensor<3xi32>
+  %n = "tf.StridedSlice"(%s, %0, %2, %1) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %m = "tf.StridedSlice"(%t, %0, %2, %1) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %p = "tf.ConcatV2"(%n, %a, %axis) : (tensor<2xi32>, tensor<2xi32>, tensor<i32>) -> tensor<4xi32>
+  %q = "tf.ConcatV2"(%m, %b, %axis) : (tensor<2xi32>, tensor<2xi32>, tensor<i32>) -> tensor<4xi32>
+  %u = "tf.Reshape"(%x, %p) : (tensor<?x?x8xf32>, tensor<4xi32>) -> tensor<?x?x2x4xf32>
+  %v = "tf.Reshape"(%y, %q) : (tensor<?x?x8xf32>, tensor<4xi32>) -> tensor<?x?x4x2xf32>
+  return %u, %v : tensor<?x?x2x4xf32>, tensor<?x?x4x2xf32>
+}
+
+// CHECK-LABEL: func.func @attention
+// CHECK: %[[A:.*]] = "tf.Transpose"(%arg0, %{{.*}}) : (tensor<?x5x2x4xf32>, tensor<4xi32>) -> tensor<?x2x5x4xf32>
+// CHECK: %[[B:.*]] = "tf.Transpose"(%arg1, %{{.*}}) : (tensor<?x7x2x4xf32>, tensor<4xi32>) -> tensor<?x2x4x7xf32>
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%[[A]], %[[B]])
+// CHECK: return %[[P]] : tensor<?x2x5x7xf32>
+func.func @attention(%q: tensor<?x5x2x4xf32>, %k: tensor<?x7x2x4xf32>) -> tensor<?x2x5x7xf32> {
+  %0 = "tf.Einsum"(%q, %k) {equation = "bqhd,bkhd->bhqk"} : (tensor<?x5x2x4xf32>, tensor<?x7x2x4xf32>) -> tensor<?x2x5x7xf32>
+  return %0 : tensor<?x2x5x7xf32>
+}
+
+// -----
+// RUN: infer-shapes
+// A loop: what the body keeps stays known, what it changes does not; constants that go along are constants inside.
+// CHECK-LABEL: func.func @main
+// CHECK: "tf.While"{{.*}} -> (tensor<i32>, tensor<3x4xf32>, tensor<?x2xf32>, tensor<2xi32>)
+// CHECK-LABEL: func.func private @body(
+// CHECK-SAME: tensor<3x4xf32>, %{{.*}}: tensor<?x2xf32>
+// CHECK: %[[C:.*]] = "tf.Const"() <{value = dense<[4, 3]>
+// CHECK: "tf.Reshape"(%{{.*}}, %[[C]]) : (tensor<3x4xf32>, tensor<2xi32>) -> tensor<4x3xf32>
+// CHECK: "tf.ConcatV2"{{.*}} -> tensor<?x2xf32>
+func.func @main(%x: tensor<3x4xf32>, %y: tensor<1x2xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %to = "tf.Const"() {value = dense<[4, 3]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0:4 = "tf.While"(%zero, %x, %y, %to) {cond = @cond, body = @body, is_stateless = true} : (tensor<i32>, tensor<3x4xf32>, tensor<1x2xf32>, tensor<2xi32>) -> (tensor<i32>, tensor<*xf32>, tensor<*xf32>, tensor<2xi32>)
+  return %0#1, %0#2 : tensor<*xf32>, tensor<*xf32>
+}
+func.func private @cond(%i: tensor<i32>, %x: tensor<*xf32>, %y: tensor<*xf32>, %to: tensor<2xi32>) -> tensor<i1> {
+  %n = "tf.Const"() {value = dense<5> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%i, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+func.func private @body(%i: tensor<i32>, %x: tensor<*xf32>, %y: tensor<*xf32>, %to: tensor<2xi32>) -> (tensor<i32>, tensor<*xf32>, tensor<*xf32>, tensor<2xi32>) {
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %order = "tf.Const"() {value = dense<[1, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %j = "tf.AddV2"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %0 = "tf.Reshape"(%x, %to) : (tensor<*xf32>, tensor<2xi32>) -> tensor<*xf32>
+  %1 = "tf.Transpose"(%0, %order) : (tensor<*xf32>, tensor<2xi32>) -> tensor<*xf32>
+  %2 = "tf.ConcatV2"(%y, %y, %axis) : (tensor<*xf32>, tensor<*xf32>, tensor<i32>) -> tensor<*xf32>
+  return %j, %1, %2, %to : tensor<i32>, tensor<*xf32>, tensor<*xf32>, tensor<2xi32>
+}
+
+// -----
+// RUN: infer-shapes
+// Branches: what both agree on. A branch that is known not to be taken has no say.
+// CHECK-LABEL: func.func @main
+// CHECK: "tf.If"(%arg0{{.*}} -> tensor<?x4xf32>
+// CHECK: "tf.If"(%{{.*}} -> tensor<3x4xf32>
+// CHECK: return %{{.*}}, %{{.*}} : tensor<?x4xf32>, tensor<3x4xf32>
+func.func @main(%c: tensor<i1>, %x: tensor<3x4xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %rank = "tf.Rank"(%x) : (tensor<3x4xf32>) -> tensor<i32>
+  %two = "tf.Const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %is = "tf.Equal"(%rank, %two) {incompatible_shape_error = true} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %0 = "tf.If"(%c, %x) {then_branch = @same, else_branch = @twice, is_stateless = true} : (tensor<i1>, tensor<3x4xf32>) -> tensor<*xf32>
+  %1 = "tf.If"(%is, %x) {then_branch = @same, else_branch = @twice, is_stateless = true} : (tensor<i1>, tensor<3x4xf32>) -> tensor<*xf32>
+  return %0, %1 : tensor<*xf32>, tensor<*xf32>
+}
+func.func private @same(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %0 = "tf.Relu"(%x) : (tensor<*xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+func.func private @twice(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.ConcatV2"(%x, %x, %axis) : (tensor<*xf32>, tensor<*xf32>, tensor<i32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+// RUN: infer-shapes
+// ERROR: function main, node product: the op MatMul cannot be computed
+// ERROR: matrices of shapes [2,3] and [4,5] cannot be multiplied
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<4x5xf32>) -> tensor<*xf32> {
+  %0 = "tf.MatMul"(%x, %y) {transpose_a = false, transpose_b = false} : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<*xf32> loc("product")
+  return %0 : tensor<*xf32>
+}
+
+// -----
+// RUN: infer-shapes
+// ERROR: the shapes [2,4] and [2,5] contradict each other
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<3x4xf32>) -> tensor<2x5xf32> {
+  %0 = "tf.MatMul"(%x, %y) {transpose_a = false, transpose_b = false} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x5xf32>
+  return %0 : tensor<2x5xf32>
+}
+
+// -----
+// RUN: infer-shapes
+// A reshape that is to fail for another size keeps its shape.
+// CHECK-LABEL: func.func @guard
+// CHECK: "tf.Reshape"(%arg0, %arg1)
+func.func @guard(%x: tensor<?x4xf32>, %shape: tensor<2xi32>) -> tensor<?x4xf32> {
+  %0 = "tf.Reshape"(%x, %shape) {asserts_sizes = true} : (tensor<?x4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
 }

@@ -30,6 +30,7 @@ def infer(name: str, *operands: Tensor, results: int = 1, **attributes: Any) -> 
 
 
 CONVOLUTION: dict[str, Any] = {"strides": [1, 2, 2, 1], "padding": "SAME"}
+POOLING: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
 
 CASES: list[tuple[Any, Any]] = [
     (infer("AddV2", t(N, 4), t(4)), (N, 4)),
@@ -60,7 +61,7 @@ CASES: list[tuple[Any, Any]] = [
     (infer("BatchMatMulV2", t(N, 1, 2, 3), t(M, 3, 5)), (N, M, 2, 5)),
     (infer("Einsum", t(N, M, 4), t(4, 2, 3), equation="abc,cde->abde"), (N, M, 2, 3)),
     (infer("Conv2D", t(N, 9, M, 3), t(3, 3, 3, 5), **CONVOLUTION), (N, 5, (M + 1) // 2, 5)),
-    (infer("MaxPool", t(N, 9, 9, 3), ksize=[1, 2, 2, 1], **{**CONVOLUTION, "padding": "VALID"}), (N, 4, 4, 3)),
+    (infer("MaxPool", t(N, 9, 9, 3), **POOLING), (N, 4, 4, 3)),
     (infer("DepthToSpace", t(N, 2, M, 12), block_size=2), (N, 4, M * 2, 3)),
     (infer("OneHot", t(N), v(5), t(), t()), (N, 5)),
     (infer("Where", t(N, 4)), (None, 2)),

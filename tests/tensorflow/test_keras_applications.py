@@ -1,4 +1,4 @@
-"""Whole image models: the same ops as the stock converter's, the same numbers as TensorFlow's."""
+"""Whole image models: no other ops than the stock converter's, the same numbers as TensorFlow's."""
 
 from __future__ import annotations
 
@@ -77,7 +77,10 @@ def test_application(tensorflow: TensorFlow, name: str) -> None:
     assert scores.std(axis=0).max() > 1e-3
     stock = tensorflow.stock_convert(path)
     assert isinstance(stock, bytes), stock
-    assert op_histogram(result.model_bytes) == op_histogram(stock)
+    ours, theirs = op_histogram(result.model_bytes), op_histogram(stock)
+    assert ours <= theirs
+    # The stock converter computes in the model how large the batch is, where it only has to be kept.
+    assert {op for _, op in theirs - ours} <= {"PACK", "RESHAPE", "SHAPE", "STRIDED_SLICE"}
 
 
 def input_names(tf: Any, path: str) -> list[str]:

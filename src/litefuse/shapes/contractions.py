@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
 from litefuse.engine.mlir import ir
 from litefuse.shapes.editor import Editor
-from litefuse.shapes.facts import Tensor, Values, known
+from litefuse.shapes.facts import Shape, Tensor, Values, array_of, known
 from litefuse.shapes.graph import Node
 
 __all__ = ["multiply_matrices"]
@@ -44,6 +45,57 @@ def multiply_matrices(editor: Editor, node: Node) -> int | None:
     attributes: dict[str, bool] = dict.fromkeys(("adj_x", "adj_y", "grad_x", "grad_y"), False)
     product = editor.add(node, "BatchMatMulV2", [left, right], Tensor(result.dtype, shape), attributes)
     return _transposed(editor, node, product, order, output)
+
+
+def project(editor: Editor, node: Node) -> int | None:
+    """Multiplies the last dimensions of a tensor with a constant, as a matrix product that keeps the others::
+
+    %y = tf.Einsum(%x : tensor<?x?x4xf32>, %w : tensor<4x2x3xf32>) "abc,cde->abde"
+        -->  %p = tf.BatchMatMulV2(%x, tf.Reshape(%w, [4, 6]))
+             %y = tf.Reshape(%p, [a, b, 2, 3])
+    """
+    equation: str = node.attributes["equation"].replace(" ", "")
+    terms, _, output = equation.partition("->")
+    first, _, second = terms.partition(",")
+    result = editor.tensor(node.results[0])
+    if result.shape is None or None not in (known(result.shape) or ()) or not (first + second + output).isalpha():
+        return None
+    x, matrix = editor.operands(node)
+    contracted = [label for label in first if label in second]
+    kept, own = first[: len(first) - len(contracted)], second[len(contracted) :]
+    if not contracted or "".join(contracted) != first[len(kept) :] or second != "".join(contracted) + own:
+        return None
+    shape, weights = editor.shape(x), known(editor.shape(matrix))
+    if shape is None or weights is None or output != kept + own or len(kept) < 2 or not own:
+        return None
+    sizes = [size for size in weights if size is not None]
+    if len(sizes) < len(weights) or not editor.is_constant(matrix):
+        return None
+    depth, width = prod(sizes[: len(contracted)]), prod(sizes[len(contracted) :])
+    outer = shape[: len(kept)]
+    flat = x if len(contracted) == 1 else _reshaped(editor, node, x, (*outer, depth), x)
+    if flat is None:
+        return None
+    second_matrix = editor.add_reshape(node, matrix, (depth, width)) if len(sizes) > 2 else matrix
+    attributes: dict[str, bool] = dict.fromkeys(("adj_x", "adj_y", "grad_x", "grad_y"), False)
+    product = Tensor(result.dtype, (*outer, width))
+    value = editor.add(node, "BatchMatMulV2", [flat, second_matrix], product, attributes)
+    return value if len(own) == 1 else _reshaped(editor, node, value, result.shape, x)
+
+
+def _reshaped(editor: Editor, node: Node, value: int, shape: Shape, source: int) -> int | None:
+    """A value in another shape; None if that cannot be computed of the shape of ``source``."""
+    sizes = known(shape) or ()
+    if sizes.count(None) < 2:
+        numbers = [-1 if size is None else size for size in sizes]
+        point = ir.InsertionPoint(node.op)
+        stated = editor.constant(array_of(numbers, [len(numbers)]), "i32", point, node.op.location)
+    else:
+        computed = editor.vector(node, shape, source)
+        if computed is None:
+            return None
+        stated = computed
+    return editor.add(node, "Reshape", [value, stated], Tensor(editor.tensor(value).dtype, shape), {})
 
 
 def _transposed(editor: Editor, node: Node, value: int, labels: Sequence[str], order: Sequence[str]) -> int:

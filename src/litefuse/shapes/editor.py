@@ -9,13 +9,13 @@ import numpy as np
 
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import mlir_attribute
-from litefuse.shapes.dims import Formula
+from litefuse.shapes.dims import Dim, Formula
 from litefuse.shapes.facts import Shape, Tensor, Values, array_of, elements, known
 from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.rules import RULES
 
-__all__ = ["Editor", "is_known"]
+__all__ = ["Editor", "arithmetic_key", "is_known"]
 
 # Random numbers are others in every call.
 _PURE = frozenset(
@@ -31,6 +31,11 @@ def is_known(values: Values) -> bool:
     return not any(isinstance(element, Formula) for element in elements(values))
 
 
+def arithmetic_key(dtype: str, values: Values) -> Hashable:
+    """What two values have in common that hold the same sizes."""
+    return (dtype, values.shape, tuple(elements(values)))
+
+
 class Editor:
     """Changes one function. Values are numbers, as in the graph.
 
@@ -38,12 +43,14 @@ class Editor:
         inference: What is known of the module's values.
         function: The function as it was read.
         modified: Whether anything was changed.
+        arithmetic: The values whose elements are computed from sizes, by type and elements.
         padded_sums: Sums of a padded tensor and a constant that is 0 where the tensor is not padded.
     """
 
     def __init__(self, inference: Inference, function: Function) -> None:
         self.function = function
         self.modified = False
+        self.arithmetic: dict[Hashable, int] = {}
         self.padded_sums: set[int] = set()
         self.inference = inference
         self._graph = inference.graph
@@ -124,7 +131,7 @@ class Editor:
         sizes = known(self.shape(value))
         if sizes is None or sizes == self._graph.declared[value].shape:
             return
-        self.value(value).set_type(self._graph.ranked_type(value, sizes))
+        self.value(value).set_type(self._graph.type_of(self.tensor(value).dtype, sizes))
         self.modified = True
 
     def replace(self, node: Node, value: int) -> None:
@@ -154,16 +161,14 @@ class Editor:
             before: The op before which it comes.
             name: Its name without the dialect.
             operands: Its operands.
-            tensor: What is known of its result, of an element type that occurs among the operands or results of
-                ``before``.
+            tensor: What is known of its result, of an element type that occurs in the module.
             attributes: Its attributes, as Python values where there are such.
         """
-        like = next(value for value in (*operands, *before.results) if self.tensor(value).dtype == tensor.dtype)
         sizes = known(tensor.shape)
         assert sizes is not None
         operation = ir.Operation.create(
             f"tf.{name}",
-            results=[self._graph.ranked_type(like, sizes)],
+            results=[self._graph.type_of(tensor.dtype, sizes)],
             operands=[self.value(value) for value in operands],
             attributes={
                 key: value if isinstance(value, ir.Attribute) else mlir_attribute(value)
@@ -177,6 +182,42 @@ class Editor:
         self.produced(node)
         self.modified = True
         return result
+
+    def vector(self, before: Node, dims: Sequence[Dim], source: int) -> int | None:
+        """Sizes as a vector: one that was computed before, or else of the shape of ``source``, if they are in it."""
+        key = arithmetic_key("i32", array_of(dims, [len(dims)]))
+        if key not in self.arithmetic:
+            scalars = [self._scalar(before, dim, source) for dim in dims]
+            found = [scalar for scalar in scalars if scalar is not None]
+            if len(found) < len(scalars):
+                return None
+            values = array_of(dims, [len(dims)])
+            self.arithmetic[key] = self.add(before, "Pack", found, Tensor("i32", (len(dims),), values), {"axis": 0})
+        return self.resolve(self.arithmetic[key])
+
+    def _scalar(self, before: Node, dim: Dim, source: int) -> int | None:
+        point, location = ir.InsertionPoint(before.op), before.op.location
+        values = array_of([dim], [])
+        if isinstance(dim, int):
+            return self.constant(values, "i32", point, location)
+        key = arithmetic_key("i32", values)
+        if key not in self.arithmetic:
+            sizes = self.shape(source)
+            if sizes is None or dim not in sizes:
+                return None
+            shape = array_of(sizes, [len(sizes)])
+            whole = arithmetic_key("i32", shape)
+            if whole not in self.arithmetic:
+                self.arithmetic[whole] = self.add(before, "Shape", [source], Tensor("i32", (len(sizes),), shape), {})
+            ends = [
+                self.constant(array_of([number], [1]), "i32", point, location)
+                for number in (sizes.index(dim), sizes.index(dim) + 1, 1)
+            ]
+            masks = dict.fromkeys(("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask"), 0)
+            operands = [self.resolve(self.arithmetic[whole]), *ends]
+            slicing = {**masks, "shrink_axis_mask": 1}
+            self.arithmetic[key] = self.add(before, "StridedSlice", operands, Tensor("i32", (), values), slicing)
+        return self.resolve(self.arithmetic[key])
 
     def add_reshape(self, before: Node, value: int, sizes: tuple[int, ...]) -> int:
         """Emits a reshape to a shape that is known."""
@@ -195,7 +236,7 @@ class Editor:
 
     def zeros(self, before: Node, like: int, shape: Sequence[int]) -> int:
         """A constant of zeros of a value's floating point type."""
-        kind = self._graph.ranked_type(like, shape)
+        kind = self._graph.type_of(self.tensor(like).dtype, shape)
         element = ir.ShapedType(kind).element_type
         attribute = ir.DenseElementsAttr.get_splat(kind, ir.FloatAttr.get(element, 0.0))
         point = ir.InsertionPoint(before.op)

@@ -15,10 +15,13 @@ from litefuse.shapes.dims import Dim, unknown
 from litefuse.shapes.facts import Shape, Tensor, Values, array_of
 from litefuse.shapes.values import MAX_ELEMENTS
 
-__all__ = ["INTEGERS", "Declared", "Function", "ModuleGraph", "Node"]
+__all__ = ["FLOATS", "INTEGERS", "Declared", "Function", "ModuleGraph", "Node"]
 
 INTEGERS = frozenset({"i1", "i8", "i16", "i32", "i64"})
 """The element types whose values are followed."""
+
+FLOATS = frozenset({"f32", "f64"})
+"""The element types of which scalars are followed that are integers: ranges are made of them."""
 
 # Of a number that the model computes and that may be a shape, an element is told from the others.
 _MAX_OPEN_ELEMENTS = 16
@@ -128,12 +131,12 @@ class ModuleGraph:
                 graph.functions[symbol] = graph._read(symbol, function)
         return graph
 
-    def ranked_type(self, value: int, sizes: Sequence[int | None]) -> ir.Type:
-        """The type of a value's elements and this shape."""
-        key = (self.declared[value].dtype, tuple(sizes))
+    def type_of(self, dtype: str, sizes: Sequence[int | None]) -> ir.Type:
+        """The tensor type of an element type and a shape."""
+        key = (dtype, tuple(sizes))
         if key not in self._ranked:
             dynamic = ir.ShapedType.get_dynamic_size()
-            element = ir.ShapedType(self.values[value].type).element_type
+            element = ir.Type.parse(dtype)
             self._ranked[key] = ir.RankedTensorType.get([dynamic if s is None else s for s in sizes], element)
         return self._ranked[key]
 
@@ -200,10 +203,11 @@ class ModuleGraph:
 
     def _read_constant(self, op: ir.OpView, result: int) -> None:
         declared = self.declared[result]
-        if declared.dtype not in INTEGERS or declared.shape is None:
+        number = declared.dtype in FLOATS and declared.shape == ()
+        if declared.shape is None or not (number or declared.dtype in INTEGERS):
             return
         attribute = op.attributes["value"]
-        if not isinstance(attribute, ir.DenseElementsAttr):
+        if not isinstance(attribute, ir.DenseElementsAttr) or (number and not float(np.array(attribute)).is_integer()):
             return
         shape: list[int] = attribute.type.shape if attribute.type.rank else []
         if np.prod(shape, dtype=np.int64) <= MAX_ELEMENTS:

@@ -11,7 +11,7 @@ from litefuse.errors import GraphError
 from litefuse.shapes.combining import meet
 from litefuse.shapes.dims import Formula, as_size
 from litefuse.shapes.facts import Op, OpenShape, OpenTensor, ShapeError, Tensor, Undecided, Values, text
-from litefuse.shapes.graph import INTEGERS, Function, ModuleGraph, Node
+from litefuse.shapes.graph import FLOATS, INTEGERS, Function, ModuleGraph, Node
 from litefuse.shapes.rules import RULES
 from litefuse.shapes.values import MAX_ELEMENTS, VALUES, wrapped
 
@@ -227,15 +227,13 @@ def _by_rules(op: Op) -> list[OpenTensor | None]:
     except (Undecided, *_MALFORMED):
         pass
     rule = VALUES.get(op.name)
-    if rule is not None and any(result.dtype in INTEGERS for result in op.results):
+    to_float = op.name == "Cast" and op.results[0].dtype in FLOATS and op.operands[0].shape == ()
+    if rule is not None and (to_float or any(result.dtype in INTEGERS for result in op.results)):
         try:
             with np.errstate(over="ignore"):
                 found = rule(op)
             found = found if isinstance(found, list) else [found]
-            values = [
-                wrapped(each, result.dtype) if result.dtype in INTEGERS and each.size <= MAX_ELEMENTS else None
-                for each, result in zip(found, op.results, strict=True)
-            ]
+            values = [_held(each, result.dtype) for each, result in zip(found, op.results, strict=True)]
         except (Undecided, *_MALFORMED):
             pass
     if len(shapes) != count:
@@ -244,6 +242,13 @@ def _by_rules(op: Op) -> list[OpenTensor | None]:
         None if shape is None and elements is None else OpenTensor(shape, elements)
         for shape, elements in zip(shapes, values, strict=True)
     ]
+
+
+def _held(values: Values, dtype: str) -> Values | None:
+    """Elements as a tensor of this type holds them."""
+    if dtype in INTEGERS and values.size <= MAX_ELEMENTS:
+        return wrapped(values, dtype)
+    return values if dtype in FLOATS and values.shape == () else None
 
 
 def _only_number(tensor: Tensor) -> int | None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import update_function_type
-from litefuse.shapes.contractions import multiply_matrices
-from litefuse.shapes.editor import Editor, is_known
+from litefuse.shapes.contractions import multiply_matrices, project
+from litefuse.shapes.editor import Editor, arithmetic_key, is_known
 from litefuse.shapes.expansions import (
     EXPANDING,
     add_constants_first,
     drop_expansions,
     pad_instead,
 )
-from litefuse.shapes.facts import elements
 from litefuse.shapes.graph import INTEGERS, Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.products import add_bias_first, unflatten_product
@@ -30,7 +29,7 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
     "AddV2": [add_bias_first, add_constants_first],
     "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
-    "Einsum": [multiply_matrices],
+    "Einsum": [multiply_matrices, project],
     "ExpandDims": [keep_reduced],
     "Reshape": [SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
 }
@@ -50,13 +49,12 @@ def _rewrite_function(editor: Editor) -> bool:
         editor.refine(value)
     _place_argument_constants(editor, function)
     unexpanded = drop_expansions(editor.inference, function)
-    computed: dict[Hashable, int] = {}
     left: list[Node] = []
     for node in function.nodes:
         if len(node.results) == 1 and node.results[0] in unexpanded:
             replacement = editor.resolve(unexpanded[node.results[0]])
         else:
-            replacement = _replacement(editor, node, computed)
+            replacement = _replacement(editor, node)
         if replacement is not None:
             editor.replace(node, replacement)
             continue
@@ -86,12 +84,12 @@ def _place_argument_constants(editor: Editor, function: Function) -> None:
                 use.owner.operands[use.operand_number] = editor.value(constant)
 
 
-def _replacement(editor: Editor, node: Node, computed: dict[Hashable, int]) -> int | None:
+def _replacement(editor: Editor, node: Node) -> int | None:
     """Refines an op's types, and returns what its only result can be replaced by."""
     if node.name == "Const":
         return None
     if len(node.results) == 1 and node.name in VALUES:
-        known = _known_value(editor, node, computed)
+        known = _known_value(editor, node)
         if known is not None:
             return known
     before = editor.same_as_before(node)
@@ -106,7 +104,7 @@ def _replacement(editor: Editor, node: Node, computed: dict[Hashable, int]) -> i
     return None
 
 
-def _known_value(editor: Editor, node: Node, computed: dict[Hashable, int]) -> int | None:
+def _known_value(editor: Editor, node: Node) -> int | None:
     """A constant of what an op always computes, or the result of an earlier op that computes the same."""
     (result,) = node.results
     tensor = editor.tensor(result)
@@ -114,5 +112,5 @@ def _known_value(editor: Editor, node: Node, computed: dict[Hashable, int]) -> i
         return None
     if is_known(tensor.values):
         return editor.constant(tensor.values, tensor.dtype, ir.InsertionPoint(node.op), node.op.location)
-    key = (tensor.dtype, tensor.values.shape, tuple(elements(tensor.values)))
-    return None if computed.setdefault(key, result) == result else computed[key]
+    before = editor.arithmetic.setdefault(arithmetic_key(tensor.dtype, tensor.values), result)
+    return None if before == result else editor.resolve(before)

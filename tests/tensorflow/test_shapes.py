@@ -1,0 +1,229 @@
+# pyright: reportUnknownLambdaType=false
+"""Shapes: a batch that stays open costs nothing, and sizes that are asked for reach all that depends on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.errors import GraphError, LitefuseError, SignatureError
+from tests.tensorflow.checking import check, interpreter, normal, op_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tests.tensorflow.process import TensorFlow
+
+# What only carries sizes along.
+ARITHMETIC = frozenset(
+    {
+        "BROADCAST_ARGS",
+        "BROADCAST_TO",
+        "CONCATENATION",
+        "FILL",
+        "GATHER",
+        "PACK",
+        "REDUCE_PROD",
+        "SHAPE",
+        "STRIDED_SLICE",
+    }
+)
+
+
+def weights(*shape: int, seed: int = 1) -> Any:
+    return (np.random.default_rng(seed).standard_normal(shape) * 0.5).astype(np.float32)
+
+
+def serving(tf: Any, function: Callable[..., Any], shapes: Mapping[str, Sequence[int | None]]) -> Any:
+    module = tf.Module()
+    specs = [tf.TensorSpec(shape, tf.float32, name=name) for name, shape in shapes.items()]
+    module.serve = tf.function(function, input_signature=specs)
+    return module, {"serving_default": module.serve}
+
+
+def flatten(tf: Any, x: Any) -> Any:
+    return tf.reshape(x, [tf.shape(x)[0], -1]) @ weights(60, 3)
+
+
+def dense_of_rank_3(tf: Any, x: Any) -> Any:
+    return tf.nn.relu(tf.tensordot(tf.reshape(x, [-1, 12, 5]), weights(5, 6), [[2], [0]]) + weights(6))
+
+
+def dense_of_rank_4(tf: Any, x: Any) -> Any:
+    y = tf.tensordot(x, weights(5, 6), [[3], [0]]) + weights(6)
+    return tf.tensordot(tf.nn.relu(y), weights(6, 2), [[3], [0]])
+
+
+def squeeze_and_excite(tf: Any, x: Any) -> Any:
+    batch = tf.shape(x)[0]
+    y = tf.reshape(tf.reduce_mean(x, [1, 2]), tf.stack([batch, 1, 1, 5]))
+    return x * tf.sigmoid(tf.nn.conv2d(y, weights(1, 1, 5, 5), 1, "SAME"))
+
+
+def attention(tf: Any, x: Any) -> Any:
+    y = tf.reshape(x, [-1, 12, 5])
+    batch = tf.shape(y)[0]
+
+    def heads(seed: int) -> Any:
+        projected = tf.tensordot(y, weights(5, 8, seed=seed), [[2], [0]])
+        return tf.reshape(projected, tf.stack([batch, 12, 2, 4])) + weights(2, 4, seed=seed)
+
+    query, key, value = heads(1), heads(2), heads(3)
+    scores = tf.einsum("bqhd,bkhd->bhqk", query, key)
+    mask = tf.broadcast_to(tf.linalg.band_part(tf.ones([12, 12]), -1, 0) > 0, tf.stack([batch, 2, 12, 12]))
+    found = tf.einsum("bhqk,bkhd->bqhd", tf.nn.softmax(tf.where(mask, scores, -1e9)), value)
+    return tf.reshape(found, tf.stack([batch, 12, 8]))
+
+
+def token(tf: Any, x: Any) -> Any:
+    y = tf.reshape(x, [-1, 12, 5])
+    first = tf.tile(tf.constant(weights(1, 1, 5)), [tf.shape(y)[0], 1, 1])
+    return tf.concat([first, y, first], 1) + weights(14, 5, seed=2)
+
+
+def arithmetic(tf: Any, x: Any) -> Any:
+    shape = tf.shape(x, tf.int64)
+    rows = tf.cast(tf.maximum(shape[1] * shape[2] // 2, 1), tf.int32)
+    sizes = tf.concat([[-1, rows], tf.cast(shape[::-1][:1], tf.int32) * 2], 0)
+    return (
+        tf.reshape(x[:, ::2], [tf.shape(x)[0], -1])[:, : tf.size(sizes) * 10]
+        + tf.reduce_sum(tf.reshape(x, sizes), [1, 2], keepdims=True)[:, 0]
+    )
+
+
+MODELS = [
+    flatten,
+    dense_of_rank_3,
+    dense_of_rank_4,
+    squeeze_and_excite,
+    attention,
+    token,
+    arithmetic,
+]
+
+
+def models(tf: Any, batch: int | None) -> Any:
+    """One signature for each model."""
+    module = tf.Module()
+    spec = tf.TensorSpec([batch, 3, 4, 5], tf.float32, name="x")
+
+    def served(model: Callable[..., Any]) -> Any:
+        return tf.function(lambda x: {"y": model(tf, x)}, input_signature=[spec])
+
+    module.functions = {each.__name__: served(each) for each in MODELS}
+    return module, dict(module.functions)
+
+
+@pytest.mark.parametrize("name", [each.__name__ for each in MODELS])
+def test_an_open_batch_costs_nothing(tensorflow: TensorFlow, name: str) -> None:
+    inputs = normal({"x": (None, 3, 4, 5)})
+    result = check(tensorflow, tensorflow.save(models, None), inputs, signature=name, signatures=[name])
+    counts = op_counts(result.model_bytes)
+    fixed = op_counts(litefuse.convert(tensorflow.save(models, 1), signatures=[name]).model_bytes)
+    assert counts.total() <= fixed.total(), (counts, fixed)
+    assert not ARITHMETIC & counts.keys() - fixed.keys(), counts
+    asked = litefuse.convert(tensorflow.save(models, None), signatures=[name], batch=1).model_bytes
+    assert op_counts(asked) == fixed
+
+
+def test_a_dense_layer_is_one_op(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(models, None)
+    four = litefuse.convert(path, signatures=["dense_of_rank_4"]).model_bytes
+    assert op_counts(four) == {"FULLY_CONNECTED": 2}
+
+
+def sequences(tf: Any) -> Any:
+    """Batch and length are open: sizes are computed once."""
+
+    def serve(x: Any) -> Any:
+        y = tf.tensordot(x, weights(4, 8), [[2], [0]])
+        for seed in range(3):
+            shape = tf.shape(y)
+            heads = tf.reshape(y, tf.stack([shape[0], shape[1], 2, 4])) * weights(4, seed=seed)
+            y = tf.reshape(heads, tf.stack([shape[0], shape[1], 8]))
+        return {"y": y}
+
+    return serving(tf, serve, {"x": [None, None, 4]})
+
+
+def test_of_two_open_sizes_the_shape_is_computed_once(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(3)
+    inputs = [{"x": random.standard_normal((b, n, 4)).astype(np.float32)} for b, n in ((1, 5), (3, 2), (1, 5))]
+    counts = op_counts(check(tensorflow, tensorflow.save(sequences), inputs).model_bytes)
+    assert counts["SHAPE"] == 1
+    assert counts["FULLY_CONNECTED"] == 1
+    assert counts["PACK"] <= 2
+
+
+def growing(tf: Any) -> Any:
+    """Of the loop's variables one grows and one keeps its shape; the branches differ in shape."""
+
+    def serve(x: Any) -> Any:
+        def body(i: Any, kept: Any, grown: Any) -> Any:
+            kept = tf.reshape(tf.tensordot(kept, weights(4, 4), [[2], [0]]), tf.shape(kept))
+            return i + 1, kept, tf.concat([grown, kept[:, :1, 0] * tf.cast(tf.shape(grown)[1], tf.float32)], 1)
+
+        start = x[:, :1, 0]
+        shapes = [tf.TensorShape([]), tf.TensorShape([None, 3, 4]), tf.TensorShape([None, None])]
+        _, kept, grown = tf.while_loop(lambda i, _k, _g: i < 3, body, [tf.constant(0), x, start], shapes)
+        chosen = tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.concat([kept, kept], 1), lambda: kept)
+        return {"kept": kept, "grown": grown, "chosen": chosen, "last": tf.reshape(kept, [tf.shape(x)[0], -1])}
+
+    return serving(tf, serve, {"x": [None, 3, 4]})
+
+
+def test_loops_and_branches_whose_shapes_change(tensorflow: TensorFlow) -> None:
+    check(tensorflow, tensorflow.save(growing), normal({"x": (None, 3, 4)}))
+
+
+def two_inputs(tf: Any) -> Any:
+    def serve(x: Any, y: Any) -> Any:
+        return {"sum": x + y, "flat": tf.reshape(x, [tf.shape(x)[0], -1]) @ weights(6, 2)}
+
+    module, _ = serving(tf, serve, {"x": [None, None, 3], "y": [None, 2, 3]})
+    return module, {"one": module.serve, "two": module.serve}
+
+
+def details(model: bytes) -> dict[str, Any]:
+    engine = interpreter(model)
+    found: dict[str, Any] = {}
+    for key in engine.get_signature_list():
+        runner = engine.get_signature_runner(key)
+        for each in (runner.get_input_details(), runner.get_output_details()):
+            found |= {f"{key}:{name}": tuple(detail["shape_signature"]) for name, detail in each.items()}
+    return found
+
+
+def test_shapes_that_are_asked_for_reach_the_outputs(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(two_inputs)
+    one = litefuse.convert(path, signatures=["one"], shapes={"x": (4, 2, 3), "y": (None, 2, 3)})
+    assert details(one.model_bytes)["one:x"] == (4, 2, 3)
+    assert details(one.model_bytes)["one:y"] == (-1, 2, 3)
+    assert details(one.model_bytes)["one:flat"] == (4, 2)
+    both = details(litefuse.convert(path, batch=5, shapes={"x": (None, 2, 3), "two:x": (1, 2, 3)}).model_bytes)
+    assert [both[name] for name in ("one:x", "one:flat", "two:x", "two:y", "two:flat", "two:sum")] == [
+        *((5, 2, 3), (5, 2), (1, 2, 3), (5, 2, 3), (1, 2), (5, 2, 3))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "messages"),
+    [
+        ({"shapes": {"z": (1,)}}, SignatureError, ["'z'", "one: x, y; two: x, y"]),
+        ({"shapes": {"y": (1, 4, 3)}}, SignatureError, ["'y'", "[1,4,3]", "[?,2,3]"]),
+        ({"shapes": {"y": (1, 2)}}, SignatureError, ["'y'", "[1,2]", "[?,2,3]"]),
+        ({"shapes": {"x": (1, 4, 3)}}, GraphError, ["AddV2", "[1,4,3]", "[?,2,3]"]),
+        ({"shapes": {"x": (1, 2, 3), "y": (2, 2, 3)}, "batch": 0}, LitefuseError, ["batch size", "0"]),
+        ({"shapes": {"x": "1,2,3"}}, LitefuseError, ["'x'", "'1,2,3'"]),
+        ({"shapes": {"x": (-1, 2, 3)}}, LitefuseError, ["'x'", "(-1, 2, 3)"]),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(
+    tensorflow: TensorFlow, options: dict[str, Any], error: type[Exception], messages: list[str]
+) -> None:
+    with pytest.raises(error) as caught:
+        litefuse.convert(tensorflow.save(two_inputs), **options)
+    assert all(message in str(caught.value) for message in messages), str(caught.value)
