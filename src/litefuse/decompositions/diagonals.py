@@ -36,8 +36,11 @@ class Diagonal(Decomposition):
     )
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        # The engine takes the diagonal for the main one and the padding for 0, and dies of bands.
-        return op.name.startswith(("MatrixDiagV", "MatrixSetDiagV"))
+        # The engine takes every diagonal for the main one, and dies of bands.
+        if not op.name.startswith(("MatrixDiagV", "MatrixSetDiagV")):
+            return False
+        band = op.constants[2 if op.name.startswith("MatrixSetDiag") else 1]
+        return band is not None and bool(band.any())
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)

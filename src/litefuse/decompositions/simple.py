@@ -48,13 +48,13 @@ class Atan2(Decomposition):
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         shapes = [each.shape for each in op.types]
-        return None not in shapes and (shapes[0] != shapes[1] or None in (shapes[0] or ()))
+        return None not in shapes and shapes[0] != shapes[1]
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
         op.shape(1)
         y, x = op.operands
-        if b.shape(x) == b.shape(y) and None not in b.shape(x):
+        if b.shape(x) == b.shape(y):
             return b.binary("Atan2", y, x)
         # Zeros of the result's shape; not a product with 0, which an infinity would spoil.
         false = b.compare("Less", b.binary("AddV2", b.unary("ZerosLike", x), b.unary("ZerosLike", y)), 0.0)
