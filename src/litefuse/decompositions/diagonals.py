@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.decompositions.carrier import carried, delivered
+from litefuse.decompositions.carrier import carried, carried_number, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ class Diagonal(Decomposition):
         return delivered(b, b.reshape(moved, [*batch, *table.shape]), dtype)
 
     def _padding(self, op: TensorFlowOp, operand: int) -> float:
-        return op.constant(operand).reshape(-1)[0].item() if len(op.operands) > operand else 0
+        number = op.constant(operand).reshape(-1)[0].item() if len(op.operands) > operand else 0
+        return carried_number(number, op.types[0].dtype)
 
     def _size(self, op: TensorFlowOp, operand: int) -> int:
         return int(op.constant(operand).reshape(-1)[0]) if len(op.operands) > operand else -1

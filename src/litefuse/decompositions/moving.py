@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.along_axis import around_axis
-from litefuse.decompositions.carrier import carried, delivered
+from litefuse.decompositions.carrier import carried, carried_number, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ManyDimensions(Decomposition):
                 taken = b.slice(rows, 1, begin, None if length == -1 else begin + length)
                 value = b.reshape(taken, [*sizes[:axis], b.size(taken, 1), *sizes[axis + 1 :]])
             return delivered(b, value, dtype)
-        fill = op.constant(2).reshape(-1)[0].item() if op.name == "PadV2" else 0
+        fill = carried_number(op.constant(2).reshape(-1)[0].item() if op.name == "PadV2" else 0, dtype)
         for axis, (before, after) in enumerate(first.reshape(rank, 2).tolist()):
             rows, sizes = around_axis(b, value, axis)
             padded = b.pad(rows, [(0, 0), (before, after), (0, 0)], fill)

@@ -30,6 +30,7 @@ from litefuse.decompositions.max_pool_with_argmax import MaxPoolWithArgmax
 from litefuse.decompositions.moving import Carried, InvertPermutation, ManyDimensions, Pieces, Reverse
 from litefuse.decompositions.non_max_suppression import NonMaxSuppression
 from litefuse.decompositions.pool_3d import Pool3D
+from litefuse.decompositions.quantization import QuantizeAndDequantize
 from litefuse.decompositions.ranges import BroadcastGradientArgs, RaggedRange
 from litefuse.decompositions.resizing import ResizeByMatrix, ResizeIntegers
 from litefuse.decompositions.roll import Roll
@@ -128,6 +129,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Pool3D,
     PopulationCount,
     Quotient,
+    QuantizeAndDequantize,
     RaggedRange,
     ResizeByMatrix,
     ResizeIntegers,
