@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["Carried", "InvertPermutation", "ManyDimensions", "Pieces", "Reverse"]
+__all__ = ["Carried", "InvertPermutation", "LegacyBlocks", "ManyDimensions", "ParallelConcat", "Pieces", "Reverse"]
 
 
 class Carried(Decomposition):
@@ -129,3 +129,25 @@ class Reverse(Decomposition):
         if not axes:
             return op.operands[0]
         return b.op("ReverseV2", [op.operands[0], b.constant(axes, "int32")], shape, op.types[0].dtype)
+
+
+class LegacyBlocks(Decomposition):
+    """``SpaceToBatch`` and ``BatchToSpace`` of square blocks."""
+
+    names = ("BatchToSpace", "SpaceToBatch")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        op.shape(0, 4)
+        size = int(op.attributes["block_size"])
+        operands = [op.operands[0], b.constant([size, size], "int32"), op.operands[1]]
+        return b.ops(f"{op.name}ND", operands, [(op.results[0].shape, op.types[0].dtype)])
+
+
+class ParallelConcat(Decomposition):
+    """One after the other."""
+
+    names = ("ParallelConcat",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        return b.concat(list(op.operands), 0)
