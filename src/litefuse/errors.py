@@ -104,7 +104,8 @@ class UnsupportedOp:
     reason: str = ""
 
     def __str__(self) -> str:
-        text = f"{self.op}({', '.join(self.operands)}) -> ({', '.join(self.results)})  at {self.node or self.function}"
+        text = f"{self.op}({', '.join(self.operands)}) -> ({', '.join(self.results)})  at "
+        text += f"{self.node} in {self.function}" if self.node else self.function
         return f"{text}\n    not rewritten: {self.reason}" if self.reason else text
 
 

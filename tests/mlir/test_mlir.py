@@ -28,7 +28,7 @@ from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.custom_ops import EmitCustomOps
-from litefuse.passes.decompose_ops import DecomposeOps
+from litefuse.passes.decompose_ops import DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
@@ -79,6 +79,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "outline-loops": lambda _o, _v: OutlineLoops(),
     "recognize-composites": lambda options, _: RecognizeComposites([], cast("RnnForm", options.get("rnn", "auto"))),
     "refine-call-types": lambda _o, _v: RefineCallTypes(),
+    "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),
     "sink-handles": lambda _o, _v: SinkHandles(),
 }
 

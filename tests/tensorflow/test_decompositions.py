@@ -13,7 +13,7 @@ import pytest
 import litefuse
 from litefuse.errors import LitefuseError, UnsupportedOpsError
 from litefuse.scaffold.project import new_project, read_op
-from tests.tensorflow.checking import check_calls, op_counts, run_calls
+from tests.tensorflow.checking import check_calls, op_counts, op_histogram, run_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -402,6 +402,35 @@ def test_in_loops_and_branches(tensorflow: TensorFlow) -> None:
         for batch, n in ((1, 2), (3, 3), (3, 3), (1, 0))
     ]
     check_calls(tensorflow, path, calls, builtins_only=True)
+
+
+def alike(tf: Any, count: int) -> Any:
+    """Many equal ops, and two equal composites whose batches differ at run time."""
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], "float32", name="x")])
+    def serve(x: Any) -> Any:
+        y = x
+        for _ in range(count):
+            y = tf.math.erf(y) + x
+        twice = tf.concat([x, x + 1.0, x], 0)
+        return {"y": y, "short": tf.math.cumprod(x, 1), "long": tf.math.cumprod(twice, 1)}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_ops_that_are_alike_share_one_rewriting(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(alike, 40)
+    random = np.random.default_rng(10)
+    calls = [("serving_default", {"x": random.standard_normal((batch, 3)).astype(F)}) for batch in (1, 4, 4, 2)]
+    result = check_calls(tensorflow, path, calls, builtins_only=True)
+    graphs = {graph for graph, _ in op_histogram(result.model_bytes)}
+    assert graphs == {"main", "Cumprod.decomposition.0"}
+    assert {(each.op, each.outcome, each.count) for each in result.report.lacking_ops} == {
+        ("Cumprod", "composite", 2),
+        ("Erf", "rewritten", 40),
+    }
 
 
 def test_the_beginnings_of_a_kernel_for_an_op_that_litert_lacks(tensorflow: TensorFlow, tmp_path: Path) -> None:

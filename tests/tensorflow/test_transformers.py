@@ -88,8 +88,9 @@ def backbone(tf: Any, name: str, options: Mapping[str, Any], length: int) -> Any
 
     @tf.function(input_signature=[specs], autograph=False)
     def serve(inputs: Any) -> Any:
-        outputs = model(inputs, training=False)
-        return outputs if isinstance(outputs, dict) else {"output": outputs}
+        outputs: Any = model(inputs, training=False)
+        several: Any = outputs if isinstance(outputs, dict) else {"output": outputs}
+        return several
 
     module.serve = serve
     return module, {"serving_default": serve}

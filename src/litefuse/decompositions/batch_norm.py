@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -50,8 +49,7 @@ class FusedBatchNorm(Decomposition):
         y = b.binary("AddV2", b.binary("Mul", b.binary("Sub", x, mean), factor), offset)
         results = [y, mean, kept, mean, variance]
         if len(op.results) > len(results):
-            empty = op.results[5].shape
-            if empty is None or None in empty or math.prod(size or 0 for size in empty):
-                empty = (0,)
-            results.append(b.fill(list(empty), 0.0, "float32"))
+            # What a GPU's kernel keeps for the gradient is a zero here.
+            known = [size for size in op.results[5].shape or () if size is not None]
+            results.append(b.fill(list(known), 0.0, "float32"))
         return results

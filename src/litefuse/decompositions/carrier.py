@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import ml_dtypes
+import numpy as np
+
 from litefuse.decompositions.decomposition import NotDecomposed
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["carried", "delivered"]
+__all__ = ["carried", "carried_number", "delivered"]
 
 # LiteRT's slices, concatenations and paddings all take float32, int32, int64 and uint8.
 _TAKEN = frozenset({"float32", "int32", "int64", "uint8"})
@@ -35,6 +38,14 @@ def carried(b: Builder, value: ir.Value) -> ir.Value:
     if dtype in _SAME_BITS_NARROW:
         return b.cast(b.bitcast(value, "int16"), "int32")
     raise NotDecomposed(f"LiteRT's ops that move elements do not take {dtype}")
+
+
+def carried_number(value: float, dtype: str) -> float:
+    """What ``carried`` makes of one number of a dtype."""
+    if dtype in _SAME_BITS or dtype in _SAME_BITS_NARROW:
+        array = np.array(value, ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+        return int(array.view(_SAME_BITS.get(dtype, "int16")))
+    return value
 
 
 def delivered(b: Builder, value: ir.Value, dtype: str) -> ir.Value:

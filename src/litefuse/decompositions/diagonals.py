@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.decompositions.carrier import carried, delivered
+from litefuse.decompositions.carrier import carried, carried_number, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
@@ -36,8 +36,11 @@ class Diagonal(Decomposition):
     )
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        # The engine takes the diagonal for the main one and the padding for 0, and dies of bands.
-        return op.name.startswith(("MatrixDiagV", "MatrixSetDiagV"))
+        # The engine takes every diagonal for the main one, and dies of bands.
+        if not op.name.startswith(("MatrixDiagV", "MatrixSetDiagV")):
+            return False
+        band = op.constants[2 if op.name.startswith("MatrixSetDiag") else 1]
+        return band is not None and bool(band.any())
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)
@@ -103,7 +106,8 @@ class Diagonal(Decomposition):
         return delivered(b, b.reshape(moved, [*batch, *table.shape]), dtype)
 
     def _padding(self, op: TensorFlowOp, operand: int) -> float:
-        return op.constant(operand).reshape(-1)[0].item() if len(op.operands) > operand else 0
+        number = op.constant(operand).reshape(-1)[0].item() if len(op.operands) > operand else 0
+        return carried_number(number, op.types[0].dtype)
 
     def _size(self, op: TensorFlowOp, operand: int) -> int:
         return int(op.constant(operand).reshape(-1)[0]) if len(op.operands) > operand else -1

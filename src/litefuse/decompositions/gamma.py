@@ -24,7 +24,7 @@ _DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240)
 class Gamma(Decomposition):
     """Stirling's series, reached by the recurrence from small arguments and by reflection from negative ones.
 
-    The error is below 3e-6, relative to the result or to 1.
+    The error is below 5e-6, relative to the result or to 1.
 
     Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 6.1.15 to 6.1.41, 6.3.5 to 6.3.18.
     """

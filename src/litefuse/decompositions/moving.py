@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.along_axis import around_axis
-from litefuse.decompositions.carrier import carried, delivered
+from litefuse.decompositions.carrier import carried, carried_number, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["Carried", "InvertPermutation", "ManyDimensions", "Pieces", "Reverse"]
+__all__ = ["Carried", "InvertPermutation", "LegacyBlocks", "ManyDimensions", "ParallelConcat", "Pieces", "Reverse"]
 
 
 class Carried(Decomposition):
@@ -93,7 +93,7 @@ class ManyDimensions(Decomposition):
                 taken = b.slice(rows, 1, begin, None if length == -1 else begin + length)
                 value = b.reshape(taken, [*sizes[:axis], b.size(taken, 1), *sizes[axis + 1 :]])
             return delivered(b, value, dtype)
-        fill = op.constant(2).reshape(-1)[0].item() if op.name == "PadV2" else 0
+        fill = carried_number(op.constant(2).reshape(-1)[0].item() if op.name == "PadV2" else 0, dtype)
         for axis, (before, after) in enumerate(first.reshape(rank, 2).tolist()):
             rows, sizes = around_axis(b, value, axis)
             padded = b.pad(rows, [(0, 0), (before, after), (0, 0)], fill)
@@ -129,3 +129,25 @@ class Reverse(Decomposition):
         if not axes:
             return op.operands[0]
         return b.op("ReverseV2", [op.operands[0], b.constant(axes, "int32")], shape, op.types[0].dtype)
+
+
+class LegacyBlocks(Decomposition):
+    """``SpaceToBatch`` and ``BatchToSpace`` of square blocks."""
+
+    names = ("BatchToSpace", "SpaceToBatch")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        op.shape(0, 4)
+        size = int(op.attributes["block_size"])
+        operands = [op.operands[0], b.constant([size, size], "int32"), op.operands[1]]
+        return b.ops(f"{op.name}ND", operands, [(op.results[0].shape, op.types[0].dtype)])
+
+
+class ParallelConcat(Decomposition):
+    """One after the other."""
+
+    names = ("ParallelConcat",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        return b.concat(list(op.operands), 0)

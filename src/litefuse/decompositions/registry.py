@@ -6,7 +6,9 @@ from litefuse.decompositions.batch_norm import FusedBatchNorm
 from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bincount import Bincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
+from litefuse.decompositions.clip import ClipByValue
 from litefuse.decompositions.colors import AdjustColors, AdjustContrast, ColorSpace
+from litefuse.decompositions.comparison import ApproximateEqual, Classification, NextAfter
 from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexParts
 from litefuse.decompositions.crop_and_resize import CropAndResize
 from litefuse.decompositions.cross import Cross
@@ -24,16 +26,28 @@ from litefuse.decompositions.fourier import FourierTransform
 from litefuse.decompositions.gamma import Gamma
 from litefuse.decompositions.gradients import Gradient
 from litefuse.decompositions.integer_sign import IntegerSign
+from litefuse.decompositions.like import Like, ShapeN
 from litefuse.decompositions.linspace import LinSpace
 from litefuse.decompositions.losses import CrossEntropy, CumulativeLogsumexp, EuclideanNorm
 from litefuse.decompositions.max_pool_with_argmax import MaxPoolWithArgmax
-from litefuse.decompositions.moving import Carried, InvertPermutation, ManyDimensions, Pieces, Reverse
+from litefuse.decompositions.mean import IntegerMean
+from litefuse.decompositions.moving import (
+    Carried,
+    InvertPermutation,
+    LegacyBlocks,
+    ManyDimensions,
+    ParallelConcat,
+    Pieces,
+    Reverse,
+)
 from litefuse.decompositions.non_max_suppression import NonMaxSuppression
 from litefuse.decompositions.pool_3d import Pool3D
+from litefuse.decompositions.quantization import QuantizeAndDequantize
 from litefuse.decompositions.ranges import BroadcastGradientArgs, RaggedRange
 from litefuse.decompositions.resizing import ResizeByMatrix, ResizeIntegers
 from litefuse.decompositions.roll import Roll
 from litefuse.decompositions.searching import (
+    ArgExtreme,
     Bound,
     DynamicPartition,
     HistogramFixedWidth,
@@ -43,23 +57,10 @@ from litefuse.decompositions.searching import (
     UniqueCounts,
 )
 from litefuse.decompositions.segments import Segment, SparseSegment, TensorScatter, UnsortedSegment
-from litefuse.decompositions.simple import (
-    ApproximateEqual,
-    ArgExtreme,
-    Atan2,
-    Classification,
-    ClipByValue,
-    IntegerMean,
-    LegacyBlocks,
-    Like,
-    NextAfter,
-    ParallelConcat,
-    ShapeN,
-)
 from litefuse.decompositions.strided_slice import StridedSlice
 from litefuse.decompositions.strings import MovedStrings
 from litefuse.decompositions.tan import Tan
-from litefuse.decompositions.trigonometry import Hyperbolic, InverseHyperbolic, InverseTrigonometric
+from litefuse.decompositions.trigonometry import Atan2, Hyperbolic, InverseHyperbolic, InverseTrigonometric
 from litefuse.decompositions.unravel_index import UnravelIndex
 from litefuse.decompositions.widened import Widened
 
@@ -128,6 +129,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Pool3D,
     PopulationCount,
     Quotient,
+    QuantizeAndDequantize,
     RaggedRange,
     ResizeByMatrix,
     ResizeIntegers,

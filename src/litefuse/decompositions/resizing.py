@@ -48,7 +48,7 @@ class ResizeByMatrix(Decomposition):
             raise NotDecomposed("the images' size is unknown")
         corners = bool(op.attributes.get("align_corners", False))
         centers = bool(op.attributes.get("half_pixel_centers", False))
-        sizes = op.constant(1).reshape(-1).tolist()
+        sizes: list[int] = op.constant(1).reshape(-1).tolist()
         images = b.cast(op.operands[0], "float32")
         for axis, (before, after) in enumerate(zip((rows, columns), sizes, strict=True), start=1):
             scale = (before - 1) / (after - 1) if corners and after > 1 else before / after

@@ -1,4 +1,4 @@
-"""Ops that look for elements: by counting those that are smaller, and by the places where something holds."""
+"""Ops that look for elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["Bound", "DynamicPartition", "HistogramFixedWidth", "InTopK", "ListDiff", "NthElement", "UniqueCounts"]
+__all__ = [
+    "ArgExtreme",
+    "Bound",
+    "DynamicPartition",
+    "HistogramFixedWidth",
+    "InTopK",
+    "ListDiff",
+    "NthElement",
+    "UniqueCounts",
+]
 
 
 class Bound(Decomposition):
@@ -161,3 +170,19 @@ class UniqueCounts(Decomposition):
             operands = [b.expand(places, 1), ones, b.vector([b.size(values, 0)])]
             answers.append(b.cast(b.op("ScatterNd", operands, [None], "int32"), op.results[2].dtype))
         return answers
+
+
+class ArgExtreme(Decomposition):
+    """int64: where the first of the largest elements is, or of their negatives."""
+
+    names = ("ArgMax", "ArgMin")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        op.require(0, "int64")
+        axis = op.axis(1, rank)
+        value = op.operands[0] if op.name == "ArgMax" else b.unary("Neg", op.operands[0])
+        value = b.transpose(value, [*(each for each in range(rank) if each != axis), axis])
+        shape = (*b.shape(value)[:-1], 1)
+        largest = b.ops("TopKV2", [value, b.constant(1, "int32")], [(shape, "int64"), (shape, "int32")], sorted=True)
+        return b.cast(b.reshape(largest[1], b.sizes(value)[:-1]), op.results[0].dtype)

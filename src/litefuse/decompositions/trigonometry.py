@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["Hyperbolic", "InverseHyperbolic", "InverseTrigonometric"]
+__all__ = ["Atan2", "Hyperbolic", "InverseHyperbolic", "InverseTrigonometric"]
 
 # From here on, the 1 in x^2 + 1 and x^2 - 1 is lost in rounding.
 _LARGE = 1e4
@@ -94,3 +94,23 @@ class InverseHyperbolic(Decomposition):
     def _large(self, b: Builder, x: ir.Value, value: ir.Value) -> ir.Value:
         logarithm = b.binary("AddV2", b.unary("Log", x), math.log(2))
         return b.select(b.compare("Greater", x, _LARGE), logarithm, value)
+
+
+class Atan2(Decomposition):
+    """LiteRT's op does not broadcast: both operands are brought to one shape before."""
+
+    names = ("Atan2",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        shapes = [each.shape for each in op.types]
+        return None not in shapes and shapes[0] != shapes[1]
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.shape(1)
+        y, x = op.operands
+        if b.shape(x) == b.shape(y):
+            return b.binary("Atan2", y, x)
+        # Zeros of the result's shape; not a product with 0, which an infinity would spoil.
+        false = b.compare("Less", b.binary("AddV2", b.unary("ZerosLike", x), b.unary("ZerosLike", y)), 0.0)
+        return b.binary("Atan2", b.select(false, 0.0, y), b.select(false, 0.0, x))

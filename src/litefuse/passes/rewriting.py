@@ -136,7 +136,7 @@ def spliced(op: ir.OpView, function: func.FuncOp) -> list[ir.Value]:
         if inner.name == "func.return":
             return [copies[value] for value in inner.operands]
         copy = inner.clone(ip=ir.InsertionPoint(op))
-        copy.operation.location = op.location
+        copy.operation.location = op.location  # pyright: ignore[reportAttributeAccessIssue]  the stubs lack the setter
         for index, value in enumerate(inner.operands):
             copy.operands[index] = copies[value]
         copies.update(zip(inner.results, copy.results, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -76,17 +77,15 @@ def _function(tf: Any, case: Case) -> Any:
 
         operands = {name: value(operand) for name, operand in zip(names, case.operands, strict=False)}
         results: Any = raw_op(**operands, **keywords)
-        several: Any = results if isinstance(results, (list, tuple)) else (results,)
-        flat = [each for result in several for each in (result if isinstance(result, list) else [result])]
+        flat: list[Any] = tf.nest.flatten(results)
         return {f"y{index}": result for index, result in enumerate(flat)}
 
     return tf.function(serve, input_signature=specs, autograph=False)
 
 
 def _definition(op: str) -> Any:
-    from tensorflow.python.framework import op_def_registry  # pyright: ignore[reportMissingImports]
-
-    return op_def_registry.get(op)
+    registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")
+    return registry.get(op)
 
 
 def _attribute(tf: Any, value: Any, kind: str) -> Any:

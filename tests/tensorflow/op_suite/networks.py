@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,21 @@ F32, I32, I64 = "float32", "int32", "int64"
 def weight(*shape: int) -> Array:
     """A constant weight."""
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+def _corners(random: np.random.Generator, shape: Sequence[int]) -> Array:
+    """Boxes: two corners, the smaller first."""
+    return np.sort(random.uniform(0, 1, (*shape[:-1], 2, 2)), -2).reshape(shape)
+
+
+def _probabilities(random: np.random.Generator, shape: Sequence[int]) -> Array:
+    return random.dirichlet(np.ones(shape[-1]), tuple(shape[:-1]))
+
+
+def _definite(random: np.random.Generator, shape: Sequence[int]) -> Array:
+    """Symmetric matrices whose eigenvalues are above 3."""
+    root: Array = random.standard_normal(shape)
+    return root @ np.swapaxes(root, -1, -2) + 3 * np.eye(shape[-1])
 
 
 def _reductions() -> list[Case]:
@@ -171,8 +187,7 @@ def _images() -> list[Case]:
         Case("AdjustSaturation", [Tensor(F32, (None, 4, 4, 3), floats(0, 1)), scalar(0.5, F32)]),
         Case("AdjustHue", [Tensor(F32, (None, 4, 4, 3), floats(0, 1)), scalar(0.2, F32)]),
     ]
-    corner: Any = lambda random, shape: np.sort(random.uniform(0, 1, (*shape[:-1], 2, 2)), -2).reshape(shape)  # noqa: E731
-    boxes, scores = Tensor(F32, (9, 4), corner), Tensor(F32, (9,), floats(0, 1))
+    boxes, scores = Tensor(F32, (9, 4), _corners), Tensor(F32, (9,), floats(0, 1))
     cases += [
         Case("NonMaxSuppression", [boxes, scores, scalar(4)], {"iou_threshold": 0.5}),
         Case("NonMaxSuppressionV2", [boxes, scores, scalar(4), scalar(0.5, F32)]),
@@ -195,7 +210,7 @@ def _images() -> list[Case]:
         Case(
             "CombinedNonMaxSuppression",
             [
-                Tensor(F32, (1, 9, 1, 4), corner),
+                Tensor(F32, (1, 9, 1, 4), _corners),
                 Tensor(F32, (1, 9, 2), floats(0, 1)),
                 *(scalar(3), scalar(4), scalar(0.5, F32), scalar(0.2, F32)),
             ],
@@ -215,15 +230,10 @@ def _images() -> list[Case]:
 
 
 def _losses_and_algebra() -> list[Case]:
-    def definite(random: np.random.Generator, shape: Any) -> Any:
-        root = random.standard_normal(shape)
-        return root @ np.swapaxes(root, -1, -2) + 3 * np.eye(shape[-1])
-
-    matrix, real = Tensor(F32, (None, 3, 3), definite), Tensor(F32, (None, 8))
+    matrix, real = Tensor(F32, (None, 3, 3), _definite), Tensor(F32, (None, 8))
     z = Tensor("complex64", (None, 8))
-    probabilities: Any = lambda random, shape: random.dirichlet(np.ones(shape[-1]), shape[:-1])  # noqa: E731
     return [
-        Case("SoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(F32, (None, 5), probabilities)]),
+        Case("SoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(F32, (None, 5), _probabilities)]),
         Case("SparseSoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(I32, (None,), integers(0, 5))]),
         Case("SparseSoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(I64, (None,), integers(0, 5))]),
         Case("Cholesky", [matrix]),

@@ -28,13 +28,14 @@ _HEAD = """\
 
 What becomes of each op, as measured: every case of the suite in `tests/tensorflow/op_suite` (an op, dtypes, ranks,
 open or fixed sizes, attributes) is converted alone, run twice on one stock interpreter for each size of its open
-dimensions, and compared with TensorFlow. Beside it stands what TensorFlow's own converter, without Select TF ops, makes of the same
-cases. This page is written by `python -m scripts.write_ops_page`, the verdicts by `python -m scripts.measure_ops`.
+dimensions, and compared with TensorFlow. Beside it stands what TensorFlow's own converter, without Select TF ops, makes
+of the same cases. This page is written by `python -m scripts.write_ops_page`, the verdicts by
+`python -m scripts.measure_ops`.
 
 - **builtin**: the engine has builtin ops for it.
 - **rewritten**: litefuse writes it in terms of builtin ops.
-- **rewritten (composite)**: the same, as the decomposition of a composite of the op's name: the model runs anywhere, and
-  faster where litefuse's kernel is at hand.
+- **rewritten (composite)**: the same, as the decomposition of a composite of the op's name: the model runs anywhere,
+  and faster where litefuse's kernel is at hand.
 - **kernel of the pack**: a custom op, for which litefuse has a kernel.
 
 Floats agree with TensorFlow's within 1e-5 of the largest value (float16 2e-3, bfloat16 2e-2); all others are equal. A

@@ -154,7 +154,7 @@ def _problem(built: Built, model: bytes, *, kernel_pack: bool) -> str:
             return f"call {number} gives {sorted(ours)}, not {sorted(theirs)}"
         for name, value in theirs.items():
             rtol = built.case.rtol if built.case.rtol is not None else _RTOL.get(value.dtype.name, 0.0)
-            pair = [ours[name], value]
+            pair: list[Array] = [ours[name], value]
             if all(each.dtype.name == "bfloat16" for each in pair):  # numpy does not know it for a float
                 pair = [each.astype(np.float32) for each in pair]
             problem = difference(*pair, rtol=rtol)

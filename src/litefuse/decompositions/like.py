@@ -1,0 +1,45 @@
+"""Shapes of several operands, and arrays in the shape of another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from litefuse.decompositions.builder import Builder
+    from litefuse.engine.mlir import ir
+
+__all__ = ["Like", "ShapeN"]
+
+
+class Like(Decomposition):
+    """One number in the operand's shape; the engine dies of unsigned ones."""
+
+    names = ("OnesLike", "ZerosLike")
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.types[0].dtype.startswith("uint")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        (value,) = op.operands
+        number = 1 if op.name == "OnesLike" else 0
+        dtype = b.dtype(value)
+        if dtype.startswith(("int", "uint")):
+            return b.cast(b.fill(b.sizes(value), number, "int32"), dtype)
+        return b.fill(b.sizes(value), number, dtype)
+
+
+class ShapeN(Decomposition):
+    """The shape of each operand."""
+
+    names = ("ShapeN",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        return [
+            b.op("Shape", [value], [len(op.shape(index))], op.results[index].dtype)
+            for index, value in enumerate(op.operands)
+        ]

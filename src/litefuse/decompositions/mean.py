@@ -1,0 +1,33 @@
+"""Means of integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder, Dim
+    from litefuse.engine.mlir import ir
+
+__all__ = ["IntegerMean"]
+
+
+class IntegerMean(Decomposition):
+    """The sum divided by the count, towards zero."""
+
+    names = ("Mean",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.types[0].dtype == "uint8"  # the engine's has no room for the sum
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape = op.shape(0)
+        op.require(0, "uint8", "int8", "int16")
+        value = b.cast(op.operands[0], "int32")
+        sizes = b.sizes(value)
+        count: Dim = 1
+        for axis in sorted({int(axis) % len(shape) for axis in op.constant(1).reshape(-1)}, reverse=True):
+            count = b.dims("Mul", count, sizes[axis])
+            value = b.reduce("Sum", value, axis, keep_dims=bool(op.attributes.get("keep_dims", False)))
+        return b.cast(b.binary("Div", value, b.scalar(count)), op.types[0].dtype)

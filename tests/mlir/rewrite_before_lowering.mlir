@@ -1,0 +1,39 @@
+// RUN: rewrite-before-lowering
+// The engine's own form of IsInf is never true.
+// CHECK-LABEL: func.func @infinite
+// CHECK-NOT: tf.IsInf
+// CHECK: %[[SIZE:.*]] = "tf.Abs"(%arg0)
+// CHECK: "tf.GreaterEqual"(%[[SIZE]]
+// CHECK: "tf.LessEqual"
+// CHECK: %[[BOTH:.*]] = "tf.LogicalAnd"({{.*}}) : (tensor<?x3xi1>, tensor<?x3xi1>) -> tensor<?x3xi1>
+// CHECK: return %[[BOTH]]
+func.func @infinite(%x: tensor<?x3xf32>) -> tensor<?x3xi1> {
+  %0 = "tf.IsInf"(%x) : (tensor<?x3xf32>) -> tensor<?x3xi1>
+  return %0 : tensor<?x3xi1>
+}
+// Operands of one shape need no broadcast.
+// CHECK-LABEL: func.func @angle
+// CHECK: "tf.Atan2"(%arg0, %arg1)
+// CHECK-NOT: tf.SelectV2
+// CHECK: return
+func.func @angle(%y: tensor<?x3xf32>, %x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %0 = "tf.Atan2"(%y, %x) : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}
+// CHECK-LABEL: func.func @broadcast_angle
+// CHECK-COUNT-2: "tf.SelectV2"
+// CHECK: "tf.Atan2"({{.*}}) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+func.func @broadcast_angle(%y: tensor<2x1xf32>, %x: tensor<3xf32>) -> tensor<2x3xf32> {
+  %0 = "tf.Atan2"(%y, %x) : (tensor<2x1xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+// What the engine does right stays: another dtype, the main diagonal.
+// CHECK-LABEL: func.func @kept
+// CHECK: "tf.Equal"(%arg0, %arg0)
+// CHECK: "tf.MatrixSetDiagV3"
+func.func @kept(%x: tensor<?x3xi32>, %m: tensor<3x3xf32>, %d: tensor<3xf32>) -> (tensor<?x3xi1>, tensor<3x3xf32>) {
+  %0 = "tf.Equal"(%x, %x) {incompatible_shape_error = true} : (tensor<?x3xi32>, tensor<?x3xi32>) -> tensor<?x3xi1>
+  %k = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %1 = "tf.MatrixSetDiagV3"(%m, %d, %k) {align = "RIGHT_LEFT"} : (tensor<3x3xf32>, tensor<3xf32>, tensor<i32>) -> tensor<3x3xf32>
+  return %0, %1 : tensor<?x3xi1>, tensor<3x3xf32>
+}
