@@ -123,9 +123,9 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     run_passes(module, [InitializeVariables(values, initializers), LowerEnsureShape()], steps.begin)
     _inline_and_fold(module, steps)
     loops = [LowerTensorLists(), RefineCallTypes(), FoldConstants(), HoistProjections()]
-    run_passes(module, [*loops, KeepZeroFactors()], steps.begin)
+    # A weight that is no placeholder may be a factor that is zero everywhere.
+    run_passes(module, [*loops, PlaceWeights(weights), KeepZeroFactors()], steps.begin)
     run_mlir_passes(module, "symbol-dce")
-    run_passes(module, [PlaceWeights(weights)], steps.begin)
     by_symbol = functions(module)
     for entry in imported.entry_points:
         set_signature(by_symbol[entry.symbol], entry.symbol, entry.inputs, entry.outputs)
