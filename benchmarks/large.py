@@ -1,9 +1,9 @@
 """Memory and time of converting models with large weights: ``litefuse convert`` against ``tf.lite.TFLiteConverter``.
 
 Run it as ``python benchmarks/large.py`` (Linux); it needs the extra ``bench``, some 12 GB of disk and of memory. Every
-conversion is a fresh process, timed from its start to its end, imports included; the stock converter runs once,
-litefuse first. Memory is the peak over the whole process tree, sampled: ``anonymous`` is what the processes allocate
-(RssAnon), ``all`` counts pages of mapped files as well (PSS). Each model that litefuse writes is run in
+conversion is a fresh process, measured from its start to its end, imports included, in wall and in processor time; each
+converter runs once, litefuse first. Memory is the peak over the whole process tree, sampled: ``anonymous`` is what the
+processes allocate, ``all`` counts pages of mapped files as well (PSS). Each model that litefuse writes is run in
 ``ai_edge_litert``, and compared with numpy (large matrices) or with what the stock converter's model computes.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ from convert import ENVIRONMENT, STOCK, machine
 
 __all__ = ["main"]
 
-SAMPLE_SECONDS = 0.02
+SAMPLE_SECONDS = 0.03
 # The stock converter is ended when it takes more: the machine would swap.
 MEMORY_LIMIT = 12 * 10**9
 
@@ -121,6 +122,7 @@ class Run:
 
     Attributes:
         seconds: From the start of the process to its end.
+        cpu_seconds: Processor time of the process tree: what counts where other work is going on.
         anonymous_bytes: Largest anonymous memory of the process tree that was seen.
         all_bytes: Largest proportional set size of the tree, mapped files included.
         output_bytes: Size of the model; 0 if there is none.
@@ -128,6 +130,7 @@ class Run:
     """
 
     seconds: float
+    cpu_seconds: float
     anonymous_bytes: int
     all_bytes: int
     output_bytes: int
@@ -204,7 +207,7 @@ def measure(command: Sequence[str], output: Path) -> Run:
     """Run one conversion to its end, or until it takes more memory than the limit."""
     output.unlink(missing_ok=True)
     with tempfile.TemporaryFile() as log:
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), cpu_seconds()
         child = subprocess.Popen(command, env=os.environ | ENVIRONMENT, stdout=log, stderr=subprocess.STDOUT)
         root = psutil.Process(child.pid)
         anonymous = everything = 0
@@ -219,12 +222,18 @@ def measure(command: Sequence[str], output: Path) -> Run:
                 if everything > MEMORY_LIMIT and not failure:
                     failure = f"ended at {MEMORY_LIMIT / 1e9:.0f} GB of memory"
                     child.kill()
-        seconds = time.perf_counter() - start
+        seconds, cpu = time.perf_counter() - start, cpu_seconds() - cpu
         if not output.exists() or child.returncode != 0:
             log.seek(0)
             failure = failure or log.read().decode(errors="replace").strip()[-4000:] or f"exit code {child.returncode}"
-            return Run(seconds, anonymous, everything, 0, failure)
-    return Run(seconds, anonymous, everything, output.stat().st_size)
+            return Run(seconds, cpu, anonymous, everything, 0, failure)
+    return Run(seconds, cpu, anonymous, everything, output.stat().st_size)
+
+
+def cpu_seconds() -> float:
+    """Processor time of all children that have ended, and of theirs."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def tree_bytes(root: Any) -> tuple[int, int]:
@@ -248,8 +257,8 @@ def tree_bytes(root: Any) -> tuple[int, int]:
 def document(comparisons: Sequence[Comparison]) -> str:
     """The results as a Markdown table."""
     lines = [
-        "| Model | | time | anonymous memory | all memory | file | error |",
-        "|---|---|--:|--:|--:|--:|--:|",
+        "| Model | | time | processor time | anonymous memory | all memory | file | error |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
     ]
     for each in comparisons:
         for name, run in (("litefuse", each.litefuse), ("TFLiteConverter", each.stock)):
@@ -257,13 +266,14 @@ def document(comparisons: Sequence[Comparison]) -> str:
             size = f"{run.output_bytes / 1e6:,.1f} MB" if run.output_bytes else run.failure.splitlines()[-1][:80]
             error = f"{each.error:.1g}" if name == "litefuse" else ""
             lines.append(
-                f"| {first} | {name} | {run.seconds:.1f} s | {run.anonymous_bytes / 1e6:,.0f} MB "
-                f"| {run.all_bytes / 1e6:,.0f} MB | {size} | {error} |"
+                f"| {first} | {name} | {run.seconds:.1f} s | {run.cpu_seconds:.1f} s "
+                f"| {run.anonymous_bytes / 1e6:,.0f} MB | {run.all_bytes / 1e6:,.0f} MB | {size} | {error} |"
             )
         ratio = each.stock.seconds / each.litefuse.seconds
+        cpu = each.stock.cpu_seconds / each.litefuse.cpu_seconds
         anonymous = each.stock.anonymous_bytes / each.litefuse.anonymous_bytes
         everything = each.stock.all_bytes / each.litefuse.all_bytes
-        lines.append(f"| | **ratio** | {ratio:.1f} | {anonymous:.1f} | {everything:.1f} | | |")
+        lines.append(f"| | **ratio** | {ratio:.1f} | {cpu:.1f} | {anonymous:.1f} | {everything:.1f} | | |")
     return "\n".join(lines)
 
 

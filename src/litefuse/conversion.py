@@ -129,9 +129,10 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     _inline_and_fold(module, steps)
     decomposed: list[Decomposed] = []
     loops = [LowerTensorLists(), RefineCallTypes(), InferShapes(), HoistProjections()]
-    run_passes(module, [*loops, KeepZeroFactors(), RewriteBeforeLowering(decomposed)], steps.begin)
+    # A weight that is no placeholder may be a factor that is zero everywhere.
+    placing = [RewriteBeforeLowering(decomposed), PlaceWeights(weights), KeepZeroFactors()]
+    run_passes(module, [*loops, *placing], steps.begin)
     run_mlir_passes(module, "symbol-dce")
-    run_passes(module, [PlaceWeights(weights)], steps.begin)
     by_symbol = functions(module)
     for entry in imported.entry_points:
         set_signature(by_symbol[entry.symbol], entry.symbol, entry.inputs, entry.outputs)

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Storage", "TensorBundle", "TensorEntry"]
 
+# How much of a tensor is checked at a time.
+_BLOCK_BYTES = 1 << 25
+
 
 @dataclass(frozen=True)
 class Storage:
@@ -198,10 +201,19 @@ class TensorBundle:
                 return _decode_strings(data, entry, verify=verify)
             except (ValueError, struct.error) as reason:
                 raise self._error(entry.key, str(reason)) from None
-        if verify and mask(crc32c(data)) != entry.crc32c:
+        if verify and mask(self._checksum(data)) != entry.crc32c:
             raise self._error(entry.key, "its bytes do not match their checksum: the file is damaged")
         # numpy reads unaligned arrays; offsets in a shard are aligned to nothing.
         return np.ndarray(entry.shape, entry.dtype.to_numpy(), buffer=data.data)
+
+    def _checksum(self, data: NDArray[np.uint8]) -> int:
+        """Return the checksum of mapped bytes; no more of them than a block stays in memory."""
+        crc = 0
+        for start in range(0, len(data), _BLOCK_BYTES):
+            crc = crc32c(data[start : start + _BLOCK_BYTES], crc)
+            if len(data) > _BLOCK_BYTES:
+                self.release()
+        return crc
 
     def _bytes(self, entry: TensorEntry) -> NDArray[np.uint8]:
         """Return the mapped bytes of an entry, checked against its shape and the file's size."""
