@@ -88,7 +88,7 @@ def test_sums_match_with_any_brackets() -> None:
     a, b, c = Variable("a"), Variable("b"), Variable("c")
     assert found([sigmoid(a) + b + tanh(c)], body) == {"a": 1, "b": 2, "c": 0}
     assert found([sigmoid(a) + b], body.replace("%1, %3", "%2, %3")) == {"a": 1, "b": "tf.AddV2"}
-    assert found([sigmoid(a) + tanh(c)], body) == 'node loc("-":3:6) (Tanh) is not Sigmoid'
+    assert found([sigmoid(a) + tanh(c)], body) == 'node loc("-":5:6) (AddV2) is not Sigmoid'
 
 
 def test_squeezed_term_of_a_sum() -> None:

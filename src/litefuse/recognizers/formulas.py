@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import FusionError
@@ -109,7 +109,7 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
         made: Any = recognizer.formula(*arguments, **numbers)
     except Exception as error:
         raise FusionError(f"the recogniser's formula failed: {error!r}", where=_where(recognizer)) from error
-    given: Any = made if isinstance(made, (list, tuple)) else [made]
+    given = list(cast("Sequence[Any]", made)) if isinstance(made, (list, tuple)) else [made]
     results = tuple(each for each in given if isinstance(each, Pattern))
     if not results or len(results) < len(given):
         raise FusionError(f"the formula gives {made!r}, which is no pattern", where=_where(recognizer))

@@ -216,7 +216,8 @@ class _Matcher:
             self._fail(bound, value, f"{known or 'linear'}, as {pattern.function.name} is elsewhere")
 
     def _fail(self, bound: Match, value: ir.Value, expected: str) -> None:
-        if self.closest is None or len(bound) > self.closest.matched:
+        # Of equal ones the last: it was made when the parts that say more had matched.
+        if self.closest is None or len(bound) >= self.closest.matched:
             self.closest = Mismatch(len(bound), value, expected)
 
 

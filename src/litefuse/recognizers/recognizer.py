@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
 from litefuse.recognizers.pattern import Pattern
@@ -96,10 +96,10 @@ def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
 
 
 def _check(target: Any) -> None:
-    is_class = isinstance(target, type) and issubclass(target, Recognizer)
+    is_class = inspect.isclass(target) and issubclass(cast("type[Any]", target), Recognizer)
     if not is_class and not inspect.isfunction(target):
         raise FusionError(f"{target!r} is neither a function nor a subclass of litefuse.Recognizer")
-    formula: Any = target.formula if is_class else target
+    formula: Callable[..., Any] = getattr(target, "formula", target)
     kinds = {parameter.kind for parameter in inspect.signature(formula).parameters.values()}
     if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
         raise FusionError(
