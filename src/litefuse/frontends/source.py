@@ -102,8 +102,8 @@ def source_of(model: object) -> Source:
 
 
 _ACCEPTED = (
-    "litefuse takes the folder of a SavedModel, a .keras or .h5 file, a frozen graph, a Keras model, a tf.function or a "
-    "tf.Module"
+    "litefuse takes the folder of a SavedModel, a .keras or .h5 file, a frozen graph, a Keras model, a tf.function "
+    "or a tf.Module"
 )
 _HINTS = {
     "flax": "Wrap its apply function: tf.function(jax2tf.convert(f), input_signature=[...]), and pass that.",
