@@ -16,6 +16,7 @@ __all__ = ["PAGE", "page"]
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "ops.md"
 
 _OUTCOMES = ("converts", "refuses", "wrong")
+_NOT_MEASURED = "not measured"
 _FORMS = {
     "builtin": "builtin",
     "rewritten": "rewritten",
@@ -69,20 +70,22 @@ def _counts(ours: Mapping[str, str], stock: Mapping[str, str], by_op: Mapping[st
     rows = [
         f"{len(by_op)} ops, {len(CASES)} cases:",
         "",
-        f"| | {' | '.join(_OUTCOMES)} | ops with a case that converts |",
+        f"| | {' | '.join(_OUTCOMES)} | {_NOT_MEASURED} | ops with a case that converts |",
     ]
-    rows.append("|---|" + "---|" * (len(_OUTCOMES) + 1))
+    rows.append("|---|" + "---|" * (len(_OUTCOMES) + 2))
     for name, verdicts in (("litefuse", ours), ("TensorFlow's converter", stock)):
         counts = Counter(_outcome(verdicts, case) for case in CASES)
         ops = sum(any(_outcome(verdicts, case) == "converts" for case in cases) for cases in by_op.values())
-        rows.append(f"| {name} | {' | '.join(str(counts[outcome]) for outcome in _OUTCOMES)} | {ops} |")
+        cells = [*(str(counts[outcome]) for outcome in _OUTCOMES), str(counts[_NOT_MEASURED]), str(ops)]
+        rows.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 
 
 def _row(op: str, cases: Sequence[Case], ours: Mapping[str, str], stock: Mapping[str, str]) -> str:
     converted = [case for case in cases if _outcome(ours, case) == "converts"]
     forms = sorted({_FORMS.get(form, form) for case in converted for form in _detail(ours, case).split("+")})
-    theirs = sum(_outcome(stock, case) == "converts" for case in cases)
+    theirs = Counter(_outcome(stock, case) for case in cases)
+    measured = len(cases) - theirs[_NOT_MEASURED]
     dtypes = list(dict.fromkeys(map(_dtype, converted)))
     reasons = Counter[str]()
     lacking: dict[str, list[str]] = defaultdict(list)
@@ -96,7 +99,7 @@ def _row(op: str, cases: Sequence[Case], ours: Mapping[str, str], stock: Mapping
         f"`{op}`",
         ", ".join(dtypes) or "-",
         ", ".join(forms) or "-",
-        f"{theirs} of {len(cases)} cases",
+        f"{theirs['converts']} of {measured} cases" if measured else _NOT_MEASURED,
         refused,
     ]
     return f"| {' | '.join(cells)} |"
@@ -114,7 +117,7 @@ def _dtype(case: Case) -> str:
 
 
 def _outcome(verdicts: Mapping[str, str], case: Case) -> str:
-    return verdicts.get(str(case), "not measured").partition(":")[0]
+    return verdicts.get(str(case), _NOT_MEASURED).partition(":")[0]
 
 
 def _detail(verdicts: Mapping[str, str], case: Case) -> str:
