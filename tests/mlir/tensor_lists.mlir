@@ -163,7 +163,7 @@ func.func private @body(%i: tensor<i32>, %list: tensor<!tf_type.variant>, %h: te
 // CHECK: %[[SIZES:.*]] = "tf.Shape"(%arg1)
 // CHECK: "tf.StridedSlice"(%[[SIZES]]
 // CHECK: %[[DIMS:.*]] = "tf.Pack"
-// CHECK: %[[UPDATE:.*]] = "tf.Reshape"(%[[ITEM]], %[[DIMS]]) : {{.*}} -> tensor<1x?x1xi64>
+// CHECK: %[[UPDATE:.*]] = "tf.Reshape"(%[[ITEM]], %[[DIMS]]) {asserts_sizes = true} : {{.*}} -> tensor<1x?x1xi64>
 // CHECK: "tf.XlaDynamicUpdateSlice"(%arg1, %[[UPDATE]]
 func.func @main(%x: tensor<?xf32>) -> tensor<3x?x1xi64> {
   %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
