@@ -152,6 +152,9 @@ def test_options_without_their_names_are_wrong_usage(tmp_path: Path) -> None:
         (("--allow-custom-ops=A, B",), "allow_custom_ops", ["A", "B"]),
         ((), "builtins_only", False),
         (("--builtins-only",), "builtins_only", True),
+        ((), "shapes", {}),
+        ((), "batch", None),
+        (("--batch", "2"), "batch", 2),
         ((), "composites", {}),
         (("--composites", "keep"), "composites", {"*": "keep"}),
         (
@@ -175,6 +178,17 @@ def test_options_reach_convert(
     assert run("convert", *option, SAVED_MODEL, "-o", tmp_path / "m.tflite", "-q").code == 0
     assert received[name] == expected
     assert received["require_fused"] is False
+
+
+@pytest.mark.parametrize("value", ["1,2", "=1,2", "x=1,a", "x=1;2"])
+def test_shapes_that_are_none(tmp_path: Path, value: str) -> None:
+    outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--shape", value)
+    assert outcome.code == 2
+    assert "--shape takes NAME= and sizes" in outcome.err
+
+
+def test_a_shape_for_an_input_that_there_is_not(tmp_path: Path) -> None:
+    refused(run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--shape", "no_input=1,?,3"), "'no_input'")
 
 
 def test_forms_of_composites_that_there_are_not(tmp_path: Path) -> None:

@@ -17,12 +17,9 @@ from litefuse.shapes.rules import RULES
 
 __all__ = ["Editor", "arithmetic_key", "is_known"]
 
-# Random numbers are others in every call.
-_PURE = frozenset(
-    name
-    for name in RULES
-    if "." not in name and "Random" not in name and "Multinomial" not in name and "Normal" not in name
-)
+# Random numbers are others in every call, and a table may have been written in between.
+_IMPURE = ("LookupTable", "Multinomial", "Normal", "Random", "tfl.")
+_PURE = frozenset(name for name in RULES if not any(part in name for part in _IMPURE))
 _DTYPES = {"i1": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8"}
 
 

@@ -53,7 +53,14 @@ class InferShapes:
 def _separate_callers(by_symbol: dict[str, func.FuncOp]) -> bool:
     """Copies functions until each of them has one caller: its shapes are those of that call."""
     waiting = list(reversed(callees_first(by_symbol)))
-    taken: set[str] = set()
+    # A composite's decomposition is the same for all that it stands for, and follows no call.
+    taken = {
+        callee
+        for function in by_symbol.values()
+        for op in operations(function)
+        if op.name == "tfl.custom"
+        for callee in callees(op)
+    }
     modified = False
     for symbol in waiting:  # grows: the copies come last
         for op in operations(by_symbol[symbol]):
