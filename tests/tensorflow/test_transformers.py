@@ -89,8 +89,7 @@ def backbone(tf: Any, name: str, options: Mapping[str, Any], length: int) -> Any
     @tf.function(input_signature=[specs], autograph=False)
     def serve(inputs: Any) -> Any:
         outputs: Any = model(inputs, training=False)
-        several: Any = outputs if isinstance(outputs, dict) else {"output": outputs}
-        return several
+        return outputs if hasattr(outputs, "keys") else {"output": outputs}
 
     module.serve = serve
     return module, {"serving_default": serve}

@@ -65,7 +65,8 @@ def _multiplied(b: Builder, images: ir.Value, axis: int, matrix: npt.NDArray[Any
     order = [0, 3, 3 - axis, axis]
     moved = b.transpose(images, order)
     shape = (*b.shape(moved)[:3], matrix.shape[0])
-    weights = b.constant(matrix.T, "float32")
+    transposed: npt.NDArray[Any] = np.transpose(matrix)
+    weights = b.constant(transposed, "float32")
     product = b.op("BatchMatMulV2", [moved, weights], shape, "float32", adj_x=False, adj_y=False)
     return b.transpose(product, [order.index(each) for each in range(4)])
 

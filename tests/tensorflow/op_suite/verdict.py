@@ -152,10 +152,11 @@ def _problem(built: Built, model: bytes, *, kernel_pack: bool) -> str:
     for number, (ours, theirs) in enumerate(zip(actual, built.expected, strict=True), start=1):
         if ours.keys() != theirs.keys():
             return f"call {number} gives {sorted(ours)}, not {sorted(theirs)}"
-        for name, value in theirs.items():
-            rtol = built.case.rtol if built.case.rtol is not None else _RTOL.get(value.dtype.name, 0.0)
+        for name in theirs:
+            value: Array = theirs[name]
+            rtol = built.case.rtol if built.case.rtol is not None else _RTOL.get(str(value.dtype), 0.0)
             pair: list[Array] = [ours[name], value]
-            if all(each.dtype.name == "bfloat16" for each in pair):  # numpy does not know it for a float
+            if all(str(each.dtype) == "bfloat16" for each in pair):  # numpy does not know it for a float
                 pair = [each.astype(np.float32) for each in pair]
             problem = difference(*pair, rtol=rtol)
             if problem:
