@@ -17,15 +17,15 @@ X = {"x": np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)}
 
 
 def seeded(tf: Any, op: str) -> Any:
-    draw = {
+    draws: dict[str, Any] = {
         "uniform": lambda x: tf.raw_ops.RandomUniform(shape=tf.shape(x), dtype=tf.float32, seed=3, seed2=5),
         "normal": lambda x: tf.raw_ops.RandomStandardNormal(shape=tf.shape(x), dtype=tf.float32, seed=3, seed2=5),
         "categorical": lambda x: tf.raw_ops.Multinomial(logits=x, num_samples=6, seed=3, seed2=5),
         "unseeded": lambda x: tf.raw_ops.RandomUniform(shape=tf.shape(x), dtype=tf.float32),
-    }[op]
+    }
     module = tf.Module()
     module.serve = tf.function(
-        lambda x: {"y": draw(x)}, input_signature=[tf.TensorSpec([None, 4], tf.float32, name="x")]
+        lambda x: {"y": draws[op](x)}, input_signature=[tf.TensorSpec([None, 4], tf.float32, name="x")]
     )
     return module, {"serving_default": module.serve}
 

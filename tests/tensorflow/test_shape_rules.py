@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from litefuse.shapes.dims import unknown
 from litefuse.shapes.facts import Op, OpenShape, ShapeError, Tensor, Undecided, array_of, known
@@ -67,7 +67,7 @@ def difference(case: Case, answer: Answer) -> str:
         ours = [None] * len(results)
     except ShapeError as error:
         return f"refused: {error}"
-    shapes: list[OpenShape] = ours if isinstance(ours, list) else [ours]
+    shapes = cast("list[OpenShape]", ours if isinstance(ours, list) else [ours])
     for found, (_, expected) in zip(shapes, results, strict=True):
         if expected is None:
             continue
