@@ -60,6 +60,8 @@ def project(editor: Editor, node: Node) -> int | None:
     result = editor.tensor(node.results[0])
     if result.shape is None or None not in (known(result.shape) or ()) or not (first + second + output).isalpha():
         return None
+    if not second:
+        return None
     x, matrix = editor.operands(node)
     contracted = [label for label in first if label in second]
     kept, own = first[: len(first) - len(contracted)], second[len(contracted) :]
