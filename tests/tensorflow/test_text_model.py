@@ -42,4 +42,5 @@ def test_text_classifier(tensorflow: TensorFlow, dtype: str) -> None:
     result = check(tensorflow, path, inputs)
     stock = tensorflow.stock_convert(path)
     assert isinstance(stock, bytes), stock
-    assert op_counts(result.model_bytes) == op_counts(stock)
+    ours, theirs = op_counts(result.model_bytes), op_counts(stock)
+    assert {op: count for op, count in ours.items() if count > theirs[op]} == {}  # fewer ops on sizes
