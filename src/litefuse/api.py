@@ -174,7 +174,9 @@ def convert(
         )
     if rnn not in RNN_FORMS:
         raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
-    folder = tempfile.TemporaryDirectory(prefix=".litefuse-" if temporary_folder else "litefuse-", dir=temporary_folder)
+    # The process that converts was started elsewhere, perhaps: it gets no relative path.
+    place = None if temporary_folder is None else Path(temporary_folder).absolute()
+    folder = tempfile.TemporaryDirectory(prefix="litefuse-" if place is None else ".litefuse-", dir=place)
     job = ConversionJob(
         source=source.folder(Path(folder.name, "saved_model")),
         output=Path(folder.name, "model.tflite"),
