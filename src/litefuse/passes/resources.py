@@ -28,7 +28,7 @@ from litefuse.passes.call_graph import (
     update_function_type,
 )
 
-__all__ = ["LiftReads", "SinkHandles", "is_resource", "resource_value_type"]
+__all__ = ["LiftReads", "SinkHandles", "is_resource", "node_text", "resource_value_type"]
 
 _READ = "tf.ReadVariableOp"
 # What leaves a resource as it is.
@@ -221,13 +221,13 @@ class _Sinker:
                 handle is not None and (returned is None or _identity(handle) != _identity(returned))
                 for handle, returned in zip(binding, body.returned, strict=True)
             ):
-                raise GraphError("a loop changes which resource it uses", where=_where(op))
+                raise GraphError("a loop changes which resource it uses", where=node_text(op))
             returned = body.returned
         else:
             returned = sunk[0].returned
             for other in sunk[1:]:
                 if list(map(_identity, other.returned)) != list(map(_identity, returned)):
-                    raise GraphError("which resource is used depends on a condition", where=_where(op))
+                    raise GraphError("which resource is used depends on a condition", where=node_text(op))
         set_callees(op, [one.symbol for one in sunk])
         if any(binding) or any(returned):
             self._modified = True
@@ -241,7 +241,8 @@ def _identity(handle: ir.OpView | None) -> str:
     return f"{handle.name} {handle.attributes['container']} {handle.attributes['shared_name']}"
 
 
-def _where(op: ir.OpView) -> str:
+def node_text(op: ir.OpView) -> str:
+    """The node that an op stands for, in the words of an error's ``where``."""
     return f"node {op.location.name_str}" if isinstance(op.location, ir.NameLoc) else op.name
 
 
@@ -249,9 +250,9 @@ def _handle(value: ir.Value, user: ir.OpView) -> ir.OpView:
     """The op that makes a handle."""
     owner = value.owner
     if isinstance(owner, ir.Block):
-        raise GraphError("an exported function takes a resource as an argument", where=_where(user))
+        raise GraphError("an exported function takes a resource as an argument", where=node_text(user))
     if "shared_name" not in owner.attributes:
-        raise GraphError(f"a resource made by {owner.name} is passed to a function", where=_where(user))
+        raise GraphError(f"a resource made by {owner.name} is passed to a function", where=node_text(user))
     return owner
 
 

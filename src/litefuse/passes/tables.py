@@ -15,6 +15,7 @@ from litefuse.errors import GraphError
 from litefuse.importer.constants import elements_attribute
 from litefuse.importer.types import element_type
 from litefuse.passes.call_graph import functions, operations
+from litefuse.passes.resources import node_text
 from litefuse.saved_model import DataType, Table
 
 __all__ = ["InitializeTables"]
@@ -137,10 +138,9 @@ def _results(user: ir.OpView, table: Table, keys: _Array, values: _Array, find: 
     if user.name == "tf.LookupTableExportV2":
         constants = [_constant(keys, table.key_dtype), _constant(values, table.value_dtype)]
         return [_of_type(value, result.type) for value, result in zip(constants, user.results, strict=True)]
-    where = f"node {user.location.name_str}" if isinstance(user.location, ir.NameLoc) else user.name
     raise GraphError(
         f"table {table.name!r} is written by {user.name.removeprefix('tf.')}; LiteRT's tables keep their entries",
-        where=where,
+        where=node_text(user),
         hint="Leave what changes the table out of the signatures that are converted.",
     )
 

@@ -22,7 +22,7 @@ from litefuse.passes.tensor_lists.webs import is_variant
 from litefuse.recognizers.layer import LoopLayer
 from litefuse.recognizers.loops import NotRecognized, StepLoop
 
-__all__ = ["empty_composite", "free_symbol", "layer_name", "node_name", "outline_loop"]
+__all__ = ["empty_composite", "free_symbol", "int32_constant", "layer_name", "node_name", "outline_loop"]
 
 
 def layer_name(op: ir.OpView) -> str:
@@ -112,7 +112,7 @@ def _loop(
     loop = layer.loop
     op = loop.op
     count = _size(inputs)
-    length = count if loop.every_step else _constant(np.array(1, np.int32))
+    length = count if loop.every_step else int32_constant(1)
     state = inner[layer.states[0]]
     operands: list[ir.Value] = []
     for position, value in enumerate(op.operands):
@@ -239,8 +239,9 @@ def _copied(value: ir.Value) -> ir.Value:
     return ir.Operation.create("tf.Const", [value.type], [], attributes_of(owner)).result
 
 
-def _constant(value: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> ir.Value:
-    attribute = ir.DenseElementsAttr.get(value)
+def int32_constant(values: int | Sequence[int]) -> ir.Value:
+    """A constant of int32 at the insertion point: a scalar or a vector."""
+    attribute = ir.DenseElementsAttr.get(np.array(values, np.int32))
     return ir.Operation.create("tf.Const", [attribute.type], [], {"value": attribute}).result
 
 
@@ -248,7 +249,7 @@ def _item_shape(value: ir.Value, leading: int = 0) -> ir.Value:
     """The shape of a list's items, -1 for what is not known, from a value's type without its leading dimensions."""
     kind = ir.ShapedType(value.type)
     sizes = [-1 if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in range(leading, kind.rank)]
-    return _constant(np.array(sizes, np.int32))
+    return int32_constant(sizes)
 
 
 def _element_type(value: ir.Value) -> dict[str, ir.Attribute]:
@@ -260,14 +261,14 @@ def _size(value: ir.Value) -> ir.Value:
     """The size of the first dimension, an int32 scalar."""
     kind = ir.ShapedType(value.type)
     if not kind.is_dynamic_dim(0):
-        return _constant(np.array(kind.shape[0], np.int32))
+        return int32_constant(kind.shape[0])
     int32 = ir.IntegerType.get_signless(32)
     shape = ir.Operation.create("tf.Shape", [ir.RankedTensorType.get([kind.rank], int32)], [value]).result
     masks = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
     return ir.Operation.create(
         "tf.StridedSlice",
         [ir.RankedTensorType.get([], int32)],
-        [shape, *(_constant(np.array([number], np.int32)) for number in (0, 1, 1))],
+        [shape, *(int32_constant([number]) for number in (0, 1, 1))],
         {name: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(name == "shrink_axis_mask")) for name in masks},
     ).result
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import create_call, function_symbol, update_function_type
 from litefuse.recognizers.chains import Chain
 from litefuse.recognizers.loops import NotRecognized
-from litefuse.recognizers.outline import empty_composite, node_name
+from litefuse.recognizers.outline import empty_composite, int32_constant, node_name
 from litefuse.recognizers.regions import Region, region_between
 from litefuse.recognizers.sources import source
 
@@ -139,16 +137,11 @@ def _packed(values: Sequence[ir.Value]) -> ir.Value:
 def _transposed(value: ir.Value) -> ir.Value:
     kind = ir.ShapedType(value.type)
     result = ir.RankedTensorType.get([kind.shape[1], kind.shape[0], kind.shape[2]], kind.element_type)
-    return ir.Operation.create("tf.Transpose", [result], [value, _constant([1, 0, 2])]).result
+    return ir.Operation.create("tf.Transpose", [result], [value, int32_constant([1, 0, 2])]).result
 
 
 def _reversed(value: ir.Value) -> ir.Value:
-    return ir.Operation.create("tf.ReverseV2", [value.type], [value, _constant([0])]).result
-
-
-def _constant(values: Sequence[int]) -> ir.Value:
-    attribute = ir.DenseElementsAttr.get(np.array(values, np.int32))
-    return ir.Operation.create("tf.Const", [attribute.type], [], {"value": attribute}).result
+    return ir.Operation.create("tf.ReverseV2", [value.type], [value, int32_constant([0])]).result
 
 
 def _int64(value: int) -> ir.Attribute:

@@ -9,7 +9,7 @@ from litefuse.errors import SavedModelError
 from litefuse.saved_model.captures import Variable
 from litefuse.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.saved_model.graph_function import VARIABLE_OPS, function_of_graph, split_tensor_name
-from litefuse.saved_model.signatures import Signature, TensorSpec, check_dense
+from litefuse.saved_model.signatures import Signature, TensorSpec, check_dense, tensor_spec
 from litefuse.saved_model.tables import TableNodes
 from litefuse.saved_model.tensor_bundle import TensorBundle
 from litefuse.saved_model.tensor_proto import tensor_value
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from litefuse.saved_model.captures import Asset, Table
-    from litefuse.saved_model.messages import FunctionDef, NodeDef, SignatureDef, TensorInfo
+    from litefuse.saved_model.messages import FunctionDef, NodeDef, SignatureDef
     from litefuse.saved_model.op_registry import OpRegistry
 
 __all__ = ["GraphSignatures"]
@@ -60,11 +60,11 @@ class GraphSignatures:
         where = f"signature {key!r}"
         check_dense(definition, where)
         inputs = [
-            (_spec(name, definition.inputs[name], where), definition.inputs[name].name)
+            (tensor_spec(name, definition.inputs[name], where), definition.inputs[name].name)
             for name in sorted(definition.inputs)
         ]
         outputs = [
-            (_spec(name, definition.outputs[name], where), definition.outputs[name].name)
+            (tensor_spec(name, definition.outputs[name], where), definition.outputs[name].name)
             for name in sorted(definition.outputs)
         ]
         return self.signature(key, inputs, outputs)
@@ -131,11 +131,6 @@ class GraphSignatures:
             _bundle=self._bundle,
             extent=_extent(spec, where),
         )
-
-
-def _spec(name: str, info: TensorInfo, where: str) -> TensorSpec:
-    dtype = DataType.from_proto(info.dtype, where)
-    return TensorSpec(name, dtype, shape_from_proto(info.tensor_shape) if info.HasField("tensor_shape") else None)
 
 
 def _checkpoint_keys(nodes: Mapping[str, NodeDef]) -> dict[str, tuple[str, str]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from litefuse.saved_model.captures import Capture
     from litefuse.saved_model.messages import FunctionDef, NodeDef, SavedConcreteFunction, SignatureDef, TensorInfo
 
-__all__ = ["INTERNAL_KEYS", "Signature", "SignatureReader", "TensorSpec", "check_dense"]
+__all__ = ["INTERNAL_KEYS", "Signature", "SignatureReader", "TensorSpec", "check_dense", "tensor_spec"]
 
 # The signatures of the initialisation and training ops of the graph, which are no functions of the model.
 INTERNAL_KEYS = frozenset({"__saved_model_init_op", "__saved_model_train_op"})
@@ -230,9 +230,19 @@ def _user_specified_name(function: FunctionDef, position: int) -> str:
 
 
 def _spec(name: str, info: TensorInfo, argument_type: int, where: str) -> TensorSpec:
-    dtype = DataType.from_proto(info.dtype, where)
-    if dtype != argument_type:
+    spec = tensor_spec(name, info, where)
+    if spec.dtype != argument_type:
         raise SavedModelError(
-            f"{name!r} is declared as {dtype}, but its function has the type {argument_type}", where=where
+            f"{name!r} is declared as {spec.dtype}, but its function has the type {argument_type}", where=where
         )
+    return spec
+
+
+def tensor_spec(name: str, info: TensorInfo, where: str) -> TensorSpec:
+    """Return an input or output as a signature declares it.
+
+    Raises:
+        SavedModelError: Its type is unknown.
+    """
+    dtype = DataType.from_proto(info.dtype, where)
     return TensorSpec(name, dtype, shape_from_proto(info.tensor_shape) if info.HasField("tensor_shape") else None)
