@@ -45,6 +45,11 @@ KERAS: dict[str, tuple[str, dict[str, Any], str]] = {
         f"an LSTM of 4 units whose activations {LSTM} does not have (AddV2(3), Relu6, RealDiv(6))",
     ),
     "lstm_masked": ("LSTM", {"return_sequences": True}, f"a masked LSTM of 4 units: {LSTM} takes no mask"),
+    "lstm_masked_zeros": (
+        "LSTM",
+        {"return_sequences": True, "zero_output_for_mask": True},
+        f"a masked LSTM of 4 units: {LSTM} takes no mask",
+    ),
     "lstm_masked_last": ("LSTM", {"go_backwards": True}, f"a masked LSTM of 4 units: {LSTM} takes no mask"),
     "gru": ("GRU", {"return_sequences": True}, f"a GRU of 4 units: {NO_GRU}"),
     "gru_no_bias": ("GRU", {"use_bias": False, "go_backwards": True}, f"a GRU of 4 units: {NO_GRU}"),

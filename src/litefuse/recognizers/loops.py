@@ -147,8 +147,12 @@ def _behind_masks(
     states = {p: unmasked(following[p], [arguments[p]]) for p in changing}
     if outputs == written:
         return {p: following[p] for p in changing}, written, False
-    # Keras keeps the last output beside the state that is the same, for the steps that are left out.
-    spare = [p for p in changing if states[p] == outputs and all(_is_choice(use.owner) for use in arguments[p].uses)]
+    # Keras keeps the last output, or a zero, beside the state that is the same, for the steps that are left out.
+    spare = [
+        p
+        for p in changing
+        if unmasked(following[p], arguments) == outputs and all(_is_choice(use.owner) for use in arguments[p].uses)
+    ]
     return {p: value for p, value in states.items() if p not in spare}, outputs, True
 
 
