@@ -1,34 +1,31 @@
 """Latency of the kernel pack: native and numpy forms against TensorFlow's kernels and a copy of the output.
 
-Run it as ``python benchmarks/kernels.py``; it needs the extra ``bench``. All run in one process, in turn, with one
+All run in one process, in turn, with one
 thread each; the table gives medians. TensorFlow runs a traced function with one op inside. The copy is numpy's, of an
 array of the output's size: what any kernel costs that writes its output once.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import json
 import os
-import platform
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import flatbuffers
 import numpy as np
 import numpy.typing as npt
 from ai_edge_litert import schema_py_generated as schema
+from document import milliseconds, paragraph, table
 from flatbuffers import flexbuffers
 
 from litefuse.kernels import PACK
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["main"]
+__all__ = ["document", "measure_kernels"]
 
 
 @dataclass(frozen=True)
@@ -108,26 +105,31 @@ def cases() -> list[Case]:
     ]
 
 
-def main() -> None:
-    """Measures and prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=30)
-    parser.add_argument("--json", type=Path, help="also write the results there")
-    arguments = parser.parse_args()
+def measure_kernels(repeats: int) -> list[dict[str, Any]]:
+    """All cases."""
     os.environ |= {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "2"}
     tf: Any = importlib.import_module("tensorflow")
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    rows = [measure(tf, case, arguments.repeats) for case in cases()]
-    print(f"{platform.machine()}, {os.cpu_count()} cores, TensorFlow {tf.__version__}, medians of {arguments.repeats}")
-    print("| Op | Case | native | numpy | TensorFlow | copy | TensorFlow / native | native / copy |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    return [measure(tf, case, repeats) for case in cases()]
+
+
+def document(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The results in Markdown."""
+    cells: list[list[str]] = []
     for row in rows:
         native, numpy, stock, copy = (row[name] for name in ("native", "numpy", "tensorflow", "copy"))
-        times = " | ".join(f"{seconds * 1e3:.3f} ms" for seconds in (native, numpy, stock, copy))
-        print(f"| {row['op']} | {row['case']} | {times} | {stock / native:.2f}x | {native / copy:.2f}x |")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
+        times = [milliseconds(each) for each in (native, numpy, stock, copy)]
+        cells.append([row["op"], row["case"], *times, f"{stock / native:.2f}", f"{native / copy:.2f}"])
+    heads = ["Op", "Case", "native", "numpy", "TensorFlow", "copy", "TensorFlow / native", "native / copy"]
+    return [*paragraph(_ABOUT), *table(heads, cells, text=2)]
+
+
+_ABOUT = """
+The kernel pack's native and numpy forms against TensorFlow's kernels, and against a plain copy of the output's size:
+what any kernel costs that writes its output once. One thread each, all in one process, in turn; medians of calls. What
+a call of a kernel in Python costs besides, `python benchmarks/overhead.py` measures.
+"""
 
 
 def measure(tf: Any, case: Case, repeats: int) -> dict[str, Any]:
@@ -222,7 +224,3 @@ def one_op_model(case: Case) -> bytes:
     builder = flatbuffers.Builder(1024)
     builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
     return bytes(builder.Output())
-
-
-if __name__ == "__main__":
-    main()

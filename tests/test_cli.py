@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import litefuse
-from litefuse.cli import app
+from litefuse.cli.app import app
 from litefuse.cli.inputs import InputSpec, random_inputs
 from litefuse.demo import REFERENCES, SAVED_MODEL
 from tests.runtime.models import Graph, model

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from litefuse.api import ConversionResult, convert
 from litefuse.errors import LitefuseError
-from litefuse.fusions import Fusion, fusion
-from litefuse.recognizers import Recognizer, recognizer
 
 if TYPE_CHECKING:
+    from litefuse.api import ConversionResult, convert
+    from litefuse.fusions import Fusion, fusion
+    from litefuse.recognizers import Recognizer, recognizer
     from litefuse.report import Report
     from litefuse.runtime.compiled import compiled
     from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op
@@ -36,15 +36,21 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# Names whose modules need numpy or the runtime: loaded when they are first asked for.
+# Names whose modules are loaded when they are first asked for: the command line starts without them.
 _LAZY = {
+    "ConversionResult": "litefuse.api",
     "CustomOp": "litefuse.runtime.custom_op",
+    "Fusion": "litefuse.fusions",
     "Interpreter": "litefuse.runtime.interpreter",
+    "Recognizer": "litefuse.recognizers",
     "Report": "litefuse.report",
     "TensorSpec": "litefuse.runtime.custom_op",
     "compiled": "litefuse.runtime.compiled",
+    "convert": "litefuse.api",
     "custom_op": "litefuse.runtime.custom_op",
     "delegate": "litefuse.runtime.delegate",
+    "fusion": "litefuse.fusions",
+    "recognizer": "litefuse.recognizers",
 }
 
 

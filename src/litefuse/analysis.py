@@ -13,7 +13,7 @@ import numpy.typing as npt
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
-from litefuse.fusions.form import CompositeForms, RnnForm
+from litefuse.forms import CompositeForms, RnnForm
 from litefuse.importer import ImportedModule
 from litefuse.importer.constants import elements_attribute
 from litefuse.passes.call_types import RefineCallTypes

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from litefuse.engine.process import run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.forms import RNN_FORMS, CompositeForm, CompositeForms, RnnForm
 from litefuse.frontends import source_of
-from litefuse.fusions.form import RNN_FORMS, CompositeForm, CompositeForms, RnnForm
 from litefuse.fusions.fusion import pickle_registered
 from litefuse.input_shapes import InputShapes
 from litefuse.job import ConversionJob

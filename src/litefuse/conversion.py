@@ -13,7 +13,7 @@ from litefuse.engine.mlir import ir, mlir_context
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.export.model_file import write_model
 from litefuse.export.summary import summarize
-from litefuse.fusions.form import CompositeForms
+from litefuse.forms import CompositeForms
 from litefuse.fusions.fusion import unpickle_registered
 from litefuse.importer import EntryPoint, ImportedModule, default_signatures, import_saved_model
 from litefuse.job import ConversionJob

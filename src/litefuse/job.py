@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from litefuse.fusions.form import CompositeForms, RnnForm
+from litefuse.forms import CompositeForms, RnnForm
 from litefuse.input_shapes import InputShapes
 
 __all__ = ["ConversionJob"]

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import litefuse
-from litefuse.cli import app
+from litefuse.cli.app import app
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_loader import write_saved_model_of

@@ -23,7 +23,7 @@ from litert_converter.model_utils_ext import filecheck_check_input
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import ir, mlir_context
 from litefuse.errors import LitefuseError
-from litefuse.fusions.form import RnnForm
+from litefuse.forms import RnnForm
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions

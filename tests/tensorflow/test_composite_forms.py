@@ -10,7 +10,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import LitefuseError, NotFusedError
-from litefuse.fusions.form import CompositeForm
+from litefuse.forms import CompositeForm
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from tests.tensorflow.checking import check, normal, op_counts, run_calls

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
-from litefuse.fusions.form import FORMS, RNN_FORMS, CompositeForm, RnnForm
+from litefuse.forms import FORMS, RNN_FORMS, CompositeForm, RnnForm
 
 __all__ = ["OptionalValueCommand", "convert"]
 

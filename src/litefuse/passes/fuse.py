@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import FusionError, LitefuseError
+from litefuse.forms import CompositeForm, CompositeForms
 from litefuse.fusions.annotation import ANNOTATIONS, Annotation, read_annotation
 from litefuse.fusions.builder import AUXILIARY, COMPOSITE, Builder
 from litefuse.fusions.composite import Composite, tensor_type_of
-from litefuse.fusions.form import CompositeForm, CompositeForms
 from litefuse.fusions.fusable_op import FusableOp
 from litefuse.fusions.fusion import Fusion, find_fusion
 from litefuse.fusions.kept_composite import KeptComposite

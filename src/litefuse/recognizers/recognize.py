@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from litefuse.engine.mlir import func, ir
+from litefuse.forms import CompositeForms, RnnForm
 from litefuse.fusions.annotation import read_annotation
-from litefuse.fusions.form import CompositeForms, RnnForm
 from litefuse.fusions.fusion import find_fusion
 from litefuse.passes.call_graph import callees, functions, is_public, operations
 from litefuse.recognizers.cells import Cell, Step

@@ -1,0 +1,138 @@
+"""Time and memory of converting models: ``litefuse convert`` against ``tf.lite.TFLiteConverter``.
+
+Every conversion is a fresh process, measured from its start to its end, imports included. The two converters take
+turns, each going first in every other repeat, after one run of each that does not count.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from document import geometric_mean, megabytes, paragraph, seconds, table
+from models import MODELS
+from process import Run, call, measure
+
+__all__ = ["CONVERTERS", "command", "document", "make_model", "measure_conversion"]
+
+CONVERTERS = ("litefuse", "stock")
+# The stock converter is ended when it takes more: the machine would swap.
+MEMORY_LIMIT = 14 * 10**9
+STOCK = """
+import sys, tensorflow as tf
+model = tf.lite.TFLiteConverter.from_saved_model(sys.argv[1]).convert()
+open(sys.argv[2], "wb").write(model)
+"""
+
+
+def make_model(name: str, folder: Path) -> Path:
+    """Makes a SavedModel of ``models.py`` if it is not there."""
+    source = folder / name.replace(":", "_")
+    if not (source / "saved_model.pb").exists():
+        call(sys.executable, str(Path(__file__).with_name("models.py")), name, str(source))
+    return source
+
+
+def command(converter: str, source: Path, output: Path) -> list[str]:
+    """The command of one conversion."""
+    if converter == "litefuse":
+        return [sys.executable, "-m", "litefuse", "convert", str(source), "-o", str(output), "-q"]
+    return [sys.executable, "-c", STOCK, str(source), str(output)]
+
+
+def measure_conversion(name: str, folder: Path, repeats: int, **limits: Any) -> dict[str, Any]:
+    """Runs both converters in turn on one model, and leaves what they write in the folder.
+
+    Args:
+        name: The model's name.
+        folder: Where the SavedModel is made, and the LiteRT models ``NAME.litefuse.tflite`` and ``NAME.stock.tflite``.
+        repeats: How often each is run; a converter that fails or is ended is run once.
+        limits: Of ``measure``.
+
+    Returns:
+        The runs of each converter, the seconds of litefuse's steps, and the size of what each wrote.
+    """
+    source = make_model(name, folder)
+    outputs = {each: folder / f"{source.name}.{each}.tflite" for each in CONVERTERS}
+    runs: dict[str, list[Run]] = {each: [] for each in CONVERTERS}
+    for repeat in range(repeats + 1):
+        for converter in sorted(runs, reverse=repeat % 2 == 1):
+            if any(run.failure for run in runs[converter]):
+                continue
+            run = measure(command(converter, source, outputs[converter]), **{"memory_limit": MEMORY_LIMIT} | limits)
+            if run.failure and converter == "litefuse":
+                raise SystemExit(f"litefuse failed on {name}:\n{run.failure}")
+            if repeat > 0 or run.failure or repeats == 0:
+                runs[converter].append(run)
+    report = call(*command("litefuse", source, outputs["litefuse"])[:-1], "--json")
+    return {
+        "model": name,
+        "steps": json.loads(report)["timings"],
+        "bytes": {each: path.stat().st_size if path.exists() else 0 for each, path in outputs.items()},
+        **{each: [asdict(run) for run in found] for each, found in runs.items()},
+    }
+
+
+def median(row: dict[str, Any], converter: str, what: str) -> float:
+    """The median of a converter's runs; of one that failed, what it had taken until then."""
+    return statistics.median(run[what] for run in row[converter])
+
+
+def document(rows: Sequence[dict[str, Any]], repeats: int) -> list[str]:
+    """The results in Markdown."""
+    ratios: dict[str, list[float]] = {"seconds": [], "peak_bytes": []}
+    cells: list[list[str]] = []
+    steps: list[list[str]] = []
+    for row in rows:
+        failed = row["stock"][0]["failure"]
+        line = [f"{row['model']}: {MODELS[row['model']]}"]
+        for what, show in (("seconds", seconds), ("peak_bytes", megabytes)):
+            ours, theirs = (median(row, each, what) for each in CONVERTERS)
+            ratios[what] += [] if failed else [theirs / ours]
+            line += [show(ours), show(theirs), "" if failed else f"{theirs / ours:.1f}"]
+        allocated = (median(row, each, "anonymous_bytes") for each in CONVERTERS)
+        cells.append([*line, *map(megabytes, allocated), failed.splitlines()[-1][:80] if failed else ""])
+        steps.append(_step_cells(row))
+    for title, find in (("**geometric mean**", geometric_mean), ("**worst**", min)):
+        time, memory = (f"**{find(each):.1f}**" for each in ratios.values())
+        cells.append([title, "", "", time, "", "", memory, "", "", ""])
+    heads = ["Model", "litefuse", "stock", "ratio", "memory", "stock", "ratio", "allocated", "stock", ""]
+    return [
+        *paragraph(_ABOUT.format(repeats=repeats)),
+        *table(heads, cells, text=1),
+        "",
+        *paragraph(_ABOUT_STEPS),
+        *table(
+            ["Model", "start", "read, import", "passes", "engine", "weights, write", "steps / floor"], steps, text=1
+        ),
+    ]
+
+
+_ABOUT = """
+`litefuse convert` against `tf.lite.TFLiteConverter`, each in a fresh process, imports included. The Keras models are
+untrained, of the default input size, and exported with `model.export()`. The converters take turns, after one run of
+each that does not count; medians of {repeats}. Memory is the peak of the process tree's proportional set size, in which
+pages of mapped files count; *allocated* is its anonymous part. A ratio above 1 is in favour of litefuse.
+"""
+_ABOUT_STEPS = """
+Where litefuse's time goes, in one run each: *start* is what is left of the whole time, the start of Python and imports
+in two processes above all; *engine* the C++ pipeline on the ready module; the last column the time of all steps to that
+of engine and writing, which no converter around this engine can do without.
+"""
+
+
+def _step_cells(row: dict[str, Any]) -> list[str]:
+    steps: dict[str, float] = row["steps"]
+    groups = {"read": 0.0, "passes": 0.0, "engine": 0.0, "write": 0.0}
+    of_step = {"read": "read", "import": "read", "lower": "engine", "fold-weights": "write", "write": "write"}
+    for step, time in steps.items():
+        groups[of_step.get(step, "passes")] += time
+    total = sum(groups.values())
+    start = max(0.0, median(row, "litefuse", "seconds") - total)
+    floor = groups["engine"] + groups["write"]
+    return [row["model"], *map(seconds, (start, *groups.values())), f"{total / floor:.2f}"]

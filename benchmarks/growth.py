@@ -1,0 +1,66 @@
+"""How the cost of a conversion grows with the number of ops and the size of the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from conversion import CONVERTERS, measure_conversion, median
+from document import megabytes, plot, seconds, table
+
+__all__ = ["BYTES", "OPS", "document", "measure_growth"]
+
+OPS = (100, 300, 1_000, 3_000, 10_000, 30_000)
+BYTES = (10, 30, 100, 300, 1_000, 3_000)  # megabytes
+TIME_LIMIT = 600.0
+
+
+def measure_growth(folder: Path, repeats: int) -> list[dict[str, Any]]:
+    """Both converters on chains of ops, and on dense layers."""
+    rows: list[dict[str, Any]] = []
+    for kind, sizes in (("chain", OPS), ("matrices", BYTES)):
+        for size in sizes:
+            row = measure_conversion(f"{kind}:{size}", folder, repeats, time_limit=TIME_LIMIT)
+            rows.append(row)
+            for converter in CONVERTERS:  # gigabytes
+                (folder / f"{kind}_{size}.{converter}.tflite").unlink(missing_ok=True)
+    return rows
+
+
+def document(rows: Sequence[dict[str, Any]], pictures: Path) -> list[str]:
+    """The results in Markdown, with their plots."""
+    lines: list[str] = []
+    for kind, title, unit in (
+        ("chain", "Time by the number of ops", "ops"),
+        ("matrices", "Memory by the size of the weights", "MB of weights"),
+    ):
+        found = [row for row in rows if row["model"].startswith(kind)]
+        what = "seconds" if kind == "chain" else "peak_bytes"
+        points = {
+            name: [
+                (int(row["model"].partition(":")[2]), median(row, name, what) / (1 if kind == "chain" else 1e6))
+                for row in found
+                if not row[name][0]["failure"]
+            ]
+            for name in CONVERTERS
+        }
+        plot(pictures / f"{kind}.svg", title, unit, "s" if kind == "chain" else "MB", points)
+        cells = [_cells(row) for row in found]
+        lines += [
+            *table([unit, "litefuse", "stock", "ratio", "memory", "stock", "allocated", "stock", ""], cells, text=0),
+            "",
+            f"![{title}](benchmarks/{kind}.svg)",
+            "",
+        ]
+    return lines
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    size = f"{int(row['model'].partition(':')[2]):,}"
+    failed = row["stock"][0]["failure"]
+    ours, theirs = (median(row, each, "seconds") for each in CONVERTERS)
+    memory = [megabytes(median(row, each, what)) for what in ("peak_bytes", "anonymous_bytes") for each in CONVERTERS]
+    ratio = "" if failed else f"{theirs / ours:.1f}"
+    note = f"stock: {failed.splitlines()[-1][:80]}" if failed else ""
+    return [size, seconds(ours), seconds(theirs), ratio, *memory, note]

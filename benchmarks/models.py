@@ -1,0 +1,163 @@
+"""The SavedModels that are converted. ``python benchmarks/models.py NAME FOLDER`` makes one."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["MODELS", "chain", "inputs_of", "make", "matrices"]
+
+MODELS = {
+    "MobileNetV3Small": "10 MB",
+    "MobileNetV2": "14 MB",
+    "EfficientNetB0": "21 MB",
+    "DenseNet121": "32 MB",
+    "InceptionV3": "95 MB",
+    "ResNet50": "102 MB",
+    "ResNet152": "241 MB",
+    "encoder": "438 MB, 12 layers of a BERT-like encoder, 768 wide",
+    "text_rnn": "a text classifier: embedding with mask, two bidirectional LSTMs; the batch is fixed",
+    "composite": "a small convolutional network with three annotated composites",
+    "embedding": "1.03 GB, an embedding of 240,000 rows and a dense layer",
+}
+_WORDS = 30522
+_ROWS = 240_000
+
+
+def make(name: str, folder: str) -> None:
+    """Makes one in this process.
+
+    Args:
+        name: A key of ``MODELS``, ``chain:N`` for a model of N ops, or ``matrices:N`` for one of N MB of weights.
+        folder: Where it goes.
+    """
+    tf: Any = importlib.import_module("tensorflow")
+    keras: Any = importlib.import_module("keras")
+    keras.utils.set_random_seed(0)
+    kind, _, size = name.partition(":")
+    if kind in _OF_KERAS or hasattr(keras.applications, kind):
+        model = _OF_KERAS[kind](keras) if kind in _OF_KERAS else getattr(keras.applications, kind)(weights=None)
+        signature = [tf.TensorSpec(each.shape, each.dtype, name="x") for each in model.inputs]
+        model.export(folder, verbose=False, input_signature=signature)
+        return
+    module = {"composite": composite, "embedding": embedding}[kind](tf) if not size else _SIZED[kind](tf, int(size))
+    tf.saved_model.save(module, folder, {"serving_default": module.serve})
+
+
+def inputs_of(details: dict[str, Any], seed: int = 0) -> dict[str, Any]:
+    """Values for a signature's inputs: word numbers for integers, else a picture's values; a batch of one."""
+    random = np.random.default_rng(seed)
+    values: dict[str, Any] = {}
+    for name, detail in details.items():
+        shape = [max(1, size) for size in detail["shape"]]
+        whole = np.issubdtype(detail["dtype"], np.integer)
+        values[name] = (random.integers(1, 1000, shape) if whole else random.uniform(0, 1, shape)).astype(
+            detail["dtype"]
+        )
+    return values
+
+
+def encoder(keras: Any, layers: int = 12, width: int = 768, heads: int = 12, inner: int = 3072) -> Any:
+    """Like BERT's, with 128 words."""
+    ids = keras.Input((128,), dtype="int32")
+    x = keras.layers.Embedding(_WORDS, width)(ids) + keras.layers.Embedding(128, width)(np.arange(128)[None])
+    x = keras.layers.LayerNormalization()(x)
+    for _ in range(layers):
+        y = keras.layers.MultiHeadAttention(heads, width // heads)(x, x)
+        x = keras.layers.LayerNormalization()(x + y)
+        y = keras.layers.Dense(width)(keras.layers.Dense(inner, activation="gelu")(x))
+        x = keras.layers.LayerNormalization()(x + y)
+    return keras.Model(ids, keras.layers.Dense(2)(keras.layers.GlobalAveragePooling1D()(x)))
+
+
+def text_rnn(keras: Any) -> Any:
+    """With a fixed batch, without which the stock converter does not convert it."""
+    layers = keras.layers
+    ids = keras.Input(batch_shape=(1, 100), dtype="int32")
+    x = layers.Embedding(20_000, 64, mask_zero=True)(ids)
+    x = layers.Bidirectional(layers.LSTM(64, return_sequences=True))(x)
+    x = layers.Bidirectional(layers.LSTM(64))(x)
+    return keras.Model(ids, layers.Dense(4, activation="softmax")(x))
+
+
+def composite(tf: Any) -> Any:
+    """Convolutions, each followed by an annotated GELU."""
+    random = np.random.default_rng(0)
+
+    @tf.function(experimental_implements="gelu", input_signature=[tf.TensorSpec([None, None, None, None])])
+    def gelu(x: Any) -> Any:
+        return 0.5 * x * (1.0 + tf.math.erf(x * 0.7071067811865476))
+
+    module = tf.Module()
+    module.filters = [
+        tf.Variable(random.standard_normal(shape).astype(np.float32) * 0.2)
+        for shape in ((3, 3, 3, 16), (3, 3, 16, 32), (3, 3, 32, 32))
+    ]
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 64, 64, 3], name="x")])
+    def serve(x: Any) -> Any:
+        for each in module.filters:
+            x = gelu(tf.nn.conv2d(x, each, 2, "SAME"))
+        return {"y": tf.reduce_mean(x, [1, 2])}
+
+    module.serve = serve
+    return module
+
+
+def embedding(tf: Any) -> Any:
+    """Large, and of few ops."""
+    module = tf.Module()
+    module.table, module.weight = tf.Variable(_matrix(_ROWS, 1024)), tf.Variable(_matrix(1024, 12_000))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 16], tf.int32, name="x")])
+    def serve(x: Any) -> Any:
+        return {"y": tf.nn.relu(tf.reduce_mean(tf.gather(module.table, x), axis=1) @ module.weight)}
+
+    module.serve = serve
+    return module
+
+
+def chain(tf: Any, ops: int) -> Any:
+    """So many ops one after the other, with different constants."""
+    numbers = np.random.default_rng(0).uniform(-1, 1, (ops // 2, 8)).astype(np.float32)
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 8], name="x")], autograph=False)
+    def serve(x: Any) -> Any:
+        for each in numbers:
+            x = tf.tanh(x + each)
+        return {"y": x}
+
+    module.serve = serve
+    return module
+
+
+def matrices(tf: Any, megabytes: int) -> Any:
+    """Four dense layers of so many megabytes together."""
+    size = round((megabytes * 1e6 / 16) ** 0.5)
+    module = tf.Module()
+    module.weights = [tf.Variable(_matrix(size, size)) for _ in range(4)]
+
+    @tf.function(input_signature=[tf.TensorSpec([None, size], name="x")])
+    def serve(x: Any) -> Any:
+        for each in module.weights:
+            x = tf.nn.relu(x @ each)
+        return {"y": x}
+
+    module.serve = serve
+    return module
+
+
+def _matrix(rows: int, columns: int) -> Any:
+    return np.random.default_rng(rows).standard_normal((rows, columns), np.float32) * np.float32(rows**-0.5)
+
+
+_OF_KERAS = {"encoder": encoder, "text_rnn": text_rnn}
+_SIZED = {"chain": chain, "matrices": matrices}
+
+if __name__ == "__main__":
+    make(sys.argv[1], str(Path(sys.argv[2])))

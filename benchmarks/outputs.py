@@ -1,0 +1,89 @@
+"""Latency and size of the models that both converters write, in ``ai_edge_litert``."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from conversion import CONVERTERS, command, make_model
+from document import megabytes, milliseconds, paragraph, table
+from models import inputs_of
+from process import call
+
+__all__ = ["document", "measure_outputs"]
+
+_SECONDS = 8.0  # for the calls of one pair of models
+_CALLS = 60
+
+
+def measure_outputs(name: str, folder: Path) -> dict[str, Any]:
+    """Runs the two models in turn in a process of their own, which prints medians."""
+    source = make_model(name, folder)
+    paths = [folder / f"{source.name}.{each}.tflite" for each in CONVERTERS]
+    for converter, path in zip(CONVERTERS, paths, strict=True):
+        if not path.exists():
+            call(*command(converter, source, path))
+    return {"model": name, **json.loads(call(sys.executable, __file__, *map(str, paths)))}
+
+
+def document(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The results in Markdown."""
+    cells = [
+        [
+            row["model"],
+            *(milliseconds(row[each]["seconds"]) for each in CONVERTERS),
+            f"{row['stock']['seconds'] / row['litefuse']['seconds']:.2f}",
+            *(megabytes(row[each]["bytes"]) for each in CONVERTERS),
+            f"{row['stock']['bytes'] / row['litefuse']['bytes']:.3f}",
+            *(str(row[each]["ops"]) for each in CONVERTERS),
+        ]
+        for row in rows
+    ]
+    heads = ["Model", "litefuse", "stock", "ratio", "size", "stock", "ratio", "ops", "stock"]
+    return [*paragraph(_ABOUT), *table(heads, cells, text=1)]
+
+
+_ABOUT = """
+What both converters wrote, called in turn in one process, with one thread and a batch of one; medians. *ops* are those
+of the interpreter's plan, after its delegate has taken what it takes.
+"""
+
+
+def _compare(paths: Sequence[str]) -> dict[str, Any]:
+    from ai_edge_litert.interpreter import Interpreter
+
+    interpreters: list[Any] = []
+    for path in paths:
+        interpreter: Any = Interpreter(model_path=path, num_threads=1)
+        (runner,) = (interpreter.get_signature_runner(each) for each in interpreter.get_signature_list())
+        details = runner.get_input_details()
+        for input_name, value in inputs_of(details).items():
+            interpreter.resize_tensor_input(details[input_name]["index"], value.shape)
+        interpreter.allocate_tensors()
+        for input_name, value in inputs_of(details).items():
+            interpreter.set_tensor(details[input_name]["index"], value)
+        interpreters.append(interpreter)
+    taken: list[list[float]] = [[] for _ in paths]
+    begin = time.perf_counter()
+    while len(taken[0]) < 5 or (len(taken[0]) < _CALLS and time.perf_counter() - begin < _SECONDS):
+        for interpreter, each in zip(interpreters, taken, strict=True):
+            start = time.perf_counter()
+            interpreter.invoke()
+            each.append(time.perf_counter() - start)
+    return {
+        converter: {
+            "seconds": statistics.median(each[1:]),
+            "bytes": Path(path).stat().st_size,
+            "ops": len(interpreter._get_ops_details()),  # noqa: SLF001
+        }
+        for converter, path, interpreter, each in zip(CONVERTERS, paths, interpreters, taken, strict=True)
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(_compare(sys.argv[1:])))

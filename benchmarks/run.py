@@ -1,0 +1,137 @@
+"""All benchmarks, or some of their sections: ``pip install '.[bench]' && python benchmarks/run.py``.
+
+It writes ``docs/benchmarks/results.json``, and from it ``docs/benchmarks.md`` and its plots; results of sections that
+are not run stay as they are. All of it takes about an hour, 16 GB of memory and 20 GB of disk. Nothing else should run
+on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import conversion
+import growth
+import outputs
+import recurrent
+import startup
+from models import MODELS
+from process import machine
+
+import kernels
+
+__all__ = ["main"]
+
+_DOCS = Path(__file__).parents[1] / "docs"
+_RESULTS = _DOCS / "benchmarks" / "results.json"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the page.
+
+    Attributes:
+        title: Its heading.
+        measure: Makes its rows, from a folder for models and a number of repeats.
+        document: Its text, from its rows and that number.
+        repeats: How often each thing is measured, unless the command says otherwise.
+    """
+
+    title: str
+    measure: Callable[[Path, int], list[dict[str, Any]]]
+    document: Callable[[list[dict[str, Any]], int], list[str]]
+    repeats: int
+
+
+def _conversions(folder: Path, repeats: int) -> list[dict[str, Any]]:
+    return [_progress(name, conversion.measure_conversion(name, folder, repeats)) for name in MODELS]
+
+
+def _outputs(folder: Path, _repeats: int) -> list[dict[str, Any]]:
+    return [_progress(name, outputs.measure_outputs(name, folder)) for name in MODELS]
+
+
+def _progress(name: str, row: dict[str, Any]) -> dict[str, Any]:
+    print(f"  {name}", flush=True, file=sys.stderr)
+    return row
+
+
+SECTIONS = {
+    "conversion": Section("Conversion: time and memory", _conversions, conversion.document, 3),
+    "growth": Section("Growth", growth.measure_growth, lambda rows, _: growth.document(rows, _RESULTS.parent), 0),
+    "outputs": Section("What was written: latency and size", _outputs, lambda rows, _: outputs.document(rows), 0),
+    "recurrent": Section(
+        "Recurrent layers",
+        lambda _, repeats: recurrent.measure_recurrent(repeats),
+        lambda rows, _: recurrent.document(rows),
+        20,
+    ),
+    "kernels": Section(
+        "Kernels", lambda _, repeats: kernels.measure_kernels(repeats), lambda rows, _: kernels.document(rows), 30
+    ),
+    "startup": Section("Start", startup.measure_startup, lambda rows, _: startup.document(rows), 5),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "sections", nargs="*", choices=[[], *SECTIONS], default=[], metavar="SECTION", help=", ".join(SECTIONS)
+    )
+    parser.add_argument("--repeats", type=int, help="how often each thing is measured")
+    parser.add_argument("--folder", type=Path, help="where models are made and kept (default: a temporary folder)")
+    parser.add_argument("--section", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    results: dict[str, Any] = json.loads(_RESULTS.read_text()) if _RESULTS.exists() else {}
+    if options.section:  # in a process of its own
+        section = SECTIONS[options.section]
+        repeats = section.repeats if options.repeats is None else options.repeats
+        rows = section.measure(options.folder, repeats)
+        results[options.section] = {
+            "machine": machine(),
+            "day": time.strftime("%Y-%m-%d"),
+            "repeats": repeats,
+            "rows": rows,
+        }
+        _RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        _RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+        (_DOCS / "benchmarks.md").write_text("\n".join(page(results)) + "\n")
+        return
+    with tempfile.TemporaryDirectory(prefix="litefuse-benchmark-") as temporary:
+        folder = options.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        given = [] if options.repeats is None else ["--repeats", str(options.repeats)]
+        for name in options.sections or SECTIONS:
+            print(f"{name} ...", flush=True, file=sys.stderr)
+            subprocess.run([sys.executable, __file__, "--section", name, "--folder", str(folder), *given], check=True)
+
+
+def page(results: dict[str, Any]) -> list[str]:
+    """The whole page, from the results of all sections that were ever run."""
+    lines = [
+        "# Benchmarks",
+        "",
+        "Written by `python benchmarks/run.py`, from [its numbers](benchmarks/results.json).",
+        "",
+    ]
+    for name, section in SECTIONS.items():
+        if name not in results:
+            continue
+        found = results[name]
+        told = ", ".join(f"{key} {value}" for key, value in found["machine"].items())
+        lines += [f"## {section.title}", "", *section.document(found["rows"], found["repeats"]), ""]
+        lines += [f"<sub>`{name}`, {found['day']}: {told}</sub>", ""]
+    return lines[:-1]
+
+
+if __name__ == "__main__":
+    main()
