@@ -6,20 +6,24 @@ from litefuse.recognizers.faster import loop_is_faster, unrolled_is_faster
 
 
 @pytest.mark.parametrize(
-    ("composite", "units", "steps", "faster"),
+    ("composite", "units", "steps", "batch", "faster"),
     [
-        ("lstm_loop", 48, 100, False),
-        ("lstm_loop", 64, None, True),
-        ("lstm_loop", 128, 500, False),
-        ("rnn_loop", 32, 20, False),
-        ("rnn_loop", 128, 100, True),
-        ("rnn_loop", 256, 500, False),
-        ("rnn_loop", 512, 500, True),
-        ("of_a_plugin", 512, 20, False),
+        ("lstm_loop", 48, 100, 1, False),
+        ("lstm_loop", 64, None, None, True),
+        ("lstm_loop", 128, 500, 1, False),
+        ("lstm_loop", 128, 500, 8, True),
+        ("lstm_loop", 16, 20, 8, False),
+        ("lstm_loop", 32, 100, 8, True),
+        ("rnn_loop", 32, 20, None, False),
+        ("rnn_loop", 96, 20, 1, True),
+        ("rnn_loop", 96, 100, 1, False),
+        ("rnn_loop", 256, 500, 1, False),
+        ("rnn_loop", 512, 500, 1, True),
+        ("of_a_plugin", 512, 20, 1, False),
     ],
 )
-def test_loop(composite: str, units: int, steps: int | None, faster: bool) -> None:
-    assert loop_is_faster(composite, units, steps) == faster
+def test_loop(composite: str, units: int, steps: int | None, batch: int | None, faster: bool) -> None:
+    assert loop_is_faster(composite, units, steps, batch) == faster
 
 
 @pytest.mark.parametrize(

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
 
 __all__ = ["loop_is_faster", "unrolled_is_faster"]
 
-
-class _Limits(NamedTuple):
-    """Up to how many units the fused op is faster, and from how many steps on up to how many."""
-
-    units: int
-    steps: int
-    units_of_many_steps: int
-
-
-# Measured by benchmarks/recurrent.py: see docs/recurrent.md. The loop's products are XNNPACK's and win as soon as they
-# are large; what it costs to hand a buffer of outputs from turn to turn grows with the square of the steps.
+# From how many steps on the fused op is faster up to how many units, for a batch of one. Measured by
+# benchmarks/recurrent.py: see docs/recurrent.md. The loop's products are XNNPACK's and win as soon as they are large;
+# what it costs to hand a buffer of outputs from turn to turn grows with the square of the steps.
 _LIMITS = {
-    "lstm_loop": _Limits(units=48, steps=400, units_of_many_steps=128),
-    "rnn_loop": _Limits(units=96, steps=400, units_of_many_steps=384),
+    "lstm_loop": {0: 48, 60: 56, 400: 192},
+    "rnn_loop": {0: 64, 60: 112, 400: 320},
 }
 
 # An unrolled layer has XNNPACK's copy of the weights for each step: up to 4 MB it is faster than the op, from 16 MB on
@@ -28,19 +20,20 @@ _GATES = {"lstm_loop": 4, "rnn_loop": 1}
 _UNROLLED_WEIGHTS = 2**20
 
 
-def loop_is_faster(composite: str, units: int, steps: int | None) -> bool:
-    """Whether a recurrent layer runs faster as a loop than as its fused op, for a batch of one.
+def loop_is_faster(composite: str, units: int, steps: int | None, batch: int | None) -> bool:
+    """Whether a recurrent layer runs faster as a loop than as its fused op.
 
     Args:
         composite: The name of the layer's composite, which says what it is: ``lstm_loop``.
         units: Its units.
-        steps: Its steps; None if they are not known.
+        steps: Its steps; None if they are not known, which counts as few.
+        batch: Its batch size; None if that is not known, which counts as one.
     """
     if composite not in _LIMITS:
         return False
-    limits = _LIMITS[composite]
-    many = steps is not None and steps >= limits.steps
-    return units > (limits.units_of_many_steps if many else limits.units)
+    limit = max(limit for least, limit in _LIMITS[composite].items() if (steps or 0) >= least)
+    # A product of several rows is faster in a loop still: XNNPACK computes them together, the op one by one.
+    return units * math.sqrt(batch or 1) > limit
 
 
 def unrolled_is_faster(composite: str, units: int, steps: int) -> bool:

@@ -41,6 +41,13 @@ class LoopLayer:
         inputs = ir.ShapedType(self.loop.inputs.type)
         return None if not inputs.has_rank or inputs.is_dynamic_dim(0) else inputs.shape[0]
 
+    @property
+    def batch(self) -> int | None:
+        """The batch size; None where the call decides it."""
+        inputs = ir.ShapedType(self.loop.inputs.type)
+        known = inputs.has_rank and inputs.rank > 1 and not inputs.is_dynamic_dim(1)
+        return inputs.shape[1] if known else None
+
 
 def described(cell: Cell, *, masked: bool = False, unrolled: bool = False) -> str:
     """A cell in words: ``an LSTM``."""

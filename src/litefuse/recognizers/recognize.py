@@ -114,7 +114,7 @@ class RecognizeComposites:
             return f"{reason}{_form(cell)}"
         if self.form == "loop":
             return f"{name}, left as it is by choice"
-        if self.form == "auto" and loop_is_faster(cell.composite, layer.units or 0, layer.steps):
+        if self.form == "auto" and loop_is_faster(cell.composite, layer.units or 0, layer.steps, layer.batch):
             return f"{name} over {_count(layer.steps)} steps: the loop is faster than the fused op"
         return None
 
