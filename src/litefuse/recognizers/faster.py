@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 __all__ = ["loop_is_faster", "unrolled_is_faster"]
 
 # From how many steps on the fused op is faster up to how many units, for a batch of one. Measured by
 # benchmarks/recurrent.py: see docs/recurrent.md. The loop's products are XNNPACK's and win as soon as they are large;
 # what it costs to hand a buffer of outputs from turn to turn grows with the square of the steps.
 _LIMITS = {
-    "lstm_loop": {0: 48, 60: 56, 400: 192},
+    "lstm_loop": {0: 48, 60: 56, 400: 224},
     "rnn_loop": {0: 64, 60: 112, 400: 320},
 }
+# A product of several rows is faster in a loop still: XNNPACK computes them together, the op one by one.
+_OF_BATCH = 0.6
 
 # An unrolled layer has XNNPACK's copy of the weights for each step: up to 4 MB it is faster than the op, from 16 MB on
 # slower.
@@ -32,8 +32,7 @@ def loop_is_faster(composite: str, units: int, steps: int | None, batch: int | N
     if composite not in _LIMITS:
         return False
     limit = max(limit for least, limit in _LIMITS[composite].items() if (steps or 0) >= least)
-    # A product of several rows is faster in a loop still: XNNPACK computes them together, the op one by one.
-    return units * math.sqrt(batch or 1) > limit
+    return units * (batch or 1) ** _OF_BATCH > limit
 
 
 def unrolled_is_faster(composite: str, units: int, steps: int) -> bool:
