@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
 
 
-@pytest.mark.parametrize("case", list(recurrent_models.spread()), ids=str)
+# All of them take an hour: `LITEFUSE_RECURRENT_MODELS=all pytest tests/tensorflow/test_recurrent_models.py`.
+_ALL = os.environ.get("LITEFUSE_RECURRENT_MODELS") == "all"
+_CASES = [*recurrent_models.cases()] if _ALL else [*recurrent_models.spread()]
+
+
+@pytest.mark.parametrize("case", _CASES, ids=str)
 def test_recurrent_model(tensorflow: TensorFlow, case: recurrent_models.Case) -> None:
     if case.framework != "keras" and importlib.util.find_spec("tf_keras") is None:
         pytest.skip("tf_keras is not installed: Keras 2 and the cells of TensorFlow 1")
