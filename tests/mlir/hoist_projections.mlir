@@ -101,3 +101,36 @@ func.func private @body(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %ys: tensor<9x?
   %next = "tf.AddV2"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
   return %next, %ys, %xs, %0 : tensor<i32>, tensor<9x?x4xf32>, tensor<9x?x4xf32>, tensor<5x5xf32>
 }
+
+// -----
+// RUN: hoist-projections
+// Input and state side by side: the input's part of the weight is multiplied before the loop.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[W:.*]] = "tf.Slice"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<9x5xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<4x5xf32>
+// CHECK: "tf.BatchMatMulV2"(%arg0, %[[W]]) <{adj_x = false, adj_y = false}> : (tensor<9x?x4xf32>, tensor<4x5xf32>) -> tensor<9x?x5xf32>
+func.func @main(%xs: tensor<9x?x4xf32>, %h: tensor<?x5xf32>) -> tensor<?x5xf32> {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0:3 = "tf.While"(%zero, %xs, %h) {body = @body, cond = @cond, is_stateless = true} : (tensor<i32>, tensor<9x?x4xf32>, tensor<?x5xf32>) -> (tensor<i32>, tensor<9x?x4xf32>, tensor<?x5xf32>)
+  return %0#2 : tensor<?x5xf32>
+}
+func.func private @cond(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %h: tensor<?x5xf32>) -> tensor<i1> {
+  %n = "tf.Const"() {value = dense<9> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%t, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+// CHECK-LABEL: func.func private @body
+// CHECK: %[[FIRST:.*]] = "tf.Const"() <{value = dense<[4, 0]> : tensor<2xi32>}>
+// CHECK: %[[U:.*]] = "tf.Slice"(%{{.*}}, %[[FIRST]], %{{.*}}) : (tensor<9x5xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<5x5xf32>
+// CHECK: %[[R:.*]] = "tf.MatMul"(%arg2, %[[U]])
+// CHECK-NOT: tf.MatMul
+// CHECK: "tf.AddV2"(%{{.*}}, %[[R]])
+func.func private @body(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %h: tensor<?x5xf32>) -> (tensor<i32>, tensor<9x?x4xf32>, tensor<?x5xf32>) {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %k = "tf.Const"() {value = dense<2.0> : tensor<9x5xf32>} : () -> tensor<9x5xf32>
+  %x = "tf.GatherV2"(%xs, %t, %axis) {batch_dims = 0 : i64} : (tensor<9x?x4xf32>, tensor<i32>, tensor<i32>) -> tensor<?x4xf32>
+  %xh = "tf.ConcatV2"(%x, %h, %one) : (tensor<?x4xf32>, tensor<?x5xf32>, tensor<i32>) -> tensor<?x9xf32>
+  %p = "tf.MatMul"(%xh, %k) {transpose_a = false, transpose_b = false} : (tensor<?x9xf32>, tensor<9x5xf32>) -> tensor<?x5xf32>
+  %next = "tf.AddV2"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  return %next, %xs, %p : tensor<i32>, tensor<9x?x4xf32>, tensor<?x5xf32>
+}

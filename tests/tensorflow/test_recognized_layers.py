@@ -67,7 +67,7 @@ V1: dict[str, tuple[str, dict[str, Any], str]] = {
     "projection": ("LSTMCell", {"num_proj": 3, "forget_bias": 0.0}, LSTM),
     "both": ("LSTMCell", {"num_proj": 3, "use_peepholes": True}, LSTM),
     "rnn": ("BasicRNNCell", {}, RNN),
-    "gru": ("GRUCell", {}, f"a GRU of 4 units: {NO_GRU}; a loop"),
+    "gru": ("GRUCell", {}, f"a GRU of 4 units: {NO_GRU}"),
     "lengths": ("LSTMCell", {}, f"a masked LSTM of 4 units: {LSTM} takes no mask"),
     "clipped": ("LSTMCell", {"cell_clip": 0.5}, "not recognised as an LSTM: "),
 }
@@ -280,6 +280,17 @@ def test_input_projections_of_loops_are_hoisted(tensorflow: TensorFlow) -> None:
         histogram[graph, "FULLY_CONNECTED"] + histogram[graph, "BATCH_MATMUL"] for graph in graphs if graph != main
     ]
     assert products == [1] * len(names)
+
+
+def test_input_projections_of_tensorflow_1_are_hoisted(tensorflow: TensorFlow) -> None:
+    """The GRU has two kernels, of its gates and of its candidate."""
+    if importlib.util.find_spec("tf_keras") is None:
+        pytest.skip("tf_keras is not installed")
+    result = check(tensorflow, tensorflow.save(v1_cells, ["plain", "gru"], None, None), OPEN, rnn="loop")
+    histogram = op_histogram(result.model_bytes)
+    (main,) = {graph for graph, op in histogram if op == "WHILE"}
+    products = {graph: count for (graph, op), count in histogram.items() if op == "FULLY_CONNECTED"}
+    assert sorted(count for graph, count in products.items() if graph != main) == [1, 2]
 
 
 @pytest.mark.parametrize("batch", [None, 1])

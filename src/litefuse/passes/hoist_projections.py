@@ -32,6 +32,10 @@ class HoistProjections:
 
     One large product is faster than many small ones. The step must be a counter that goes up by one, so that no product
     is computed that the loop would not come to, unless it ends early.
+
+    The product of input and state side by side, as the cells of TensorFlow 1 have it, is split for that::
+
+        %z = tf.MatMul(tf.ConcatV2(%x, %h), %w)   -->   %z = tf.MatMul(%x, %w[:n]) + tf.MatMul(%h, %w[n:])
     """
 
     name: ClassVar[str] = "hoist-projections"
@@ -46,6 +50,8 @@ class HoistProjections:
             for op in operations(function):
                 if op.name == "tf.While" and all(callers[symbol] == 1 for symbol in callees(op)):
                     body = by_symbol[_symbol(op, "body")]
+                    for each in operations(body):
+                        modified |= _split(each, body)
                     products = [product for each in operations(body) if (product := _product(each, body)) is not None]
                     if products:
                         _hoist(op, body, by_symbol[_symbol(op, "cond")], products)
@@ -74,21 +80,65 @@ def _symbol(op: ir.OpView, attribute: str) -> str:
     return ir.FlatSymbolRefAttr(op.attributes[attribute]).value
 
 
+def _split(op: ir.OpView, body: func.FuncOp) -> bool:
+    """Splits the product of a concatenation, one part of which is a step's input, and a constant."""
+    if op.name != "tf.MatMul" or any(ir.BoolAttr(op.attributes[f"transpose_{each}"]).value for each in "ab"):
+        return False
+    joined, weight = (_source(operand).owner for operand in op.operands)
+    if isinstance(joined, ir.Block) or joined.name != "tf.ConcatV2" or isinstance(weight, ir.Block):
+        return False
+    *parts, axis = joined.operands
+    kinds = [ir.ShapedType(part.type) for part in parts]
+    if weight.name != "tf.Const" or constant(_source(axis)) not in {1, -1}:
+        return False
+    if any(not kind.has_rank or kind.is_dynamic_dim(1) for kind in kinds):
+        return False
+    if not any(_step_input(part, body) for part in parts):
+        return False
+    result, first, products = op.results[0], 0, list[ir.Value]()
+    whole = ir.ShapedType(weight.results[0].type)
+    with ir.InsertionPoint(op), op.location:
+        for part, kind in zip(parts, kinds, strict=True):
+            size = [kind.shape[1], whole.shape[1]]
+            corner = [_integers(each) for each in ([first, 0], size)]
+            rows = ir.RankedTensorType.get(size, whole.element_type)
+            slice_ = ir.Operation.create("tf.Slice", [rows], [weight.results[0], *corner]).result
+            products.append(ir.Operation.create("tf.MatMul", [result.type], [part, slice_], attributes_of(op)).result)
+            first += kind.shape[1]
+        total = products[0]
+        for each in products[1:]:
+            total = ir.Operation.create("tf.AddV2", [result.type], [total, each]).result
+    result.replace_all_uses_with(total)
+    op.operation.erase()
+    return True
+
+
+def _integers(values: int | Sequence[int]) -> ir.Value:
+    attribute = ir.DenseElementsAttr.get(np.array(values, np.int32))
+    return ir.Operation.create("tf.Const", [attribute.type], [], {"value": attribute}).result
+
+
 def _product(op: ir.OpView, body: func.FuncOp) -> _Product | None:
     if op.name != "tf.MatMul" or ir.BoolAttr(op.attributes["transpose_a"]).value:
         return None
-    gather = _source(op.operands[0])
-    if isinstance(gather.owner, ir.Block) or gather.owner.name != "tf.GatherV2":
+    found = _step_input(op.operands[0], body)
+    if found is None or not _comes_from_outside(op.operands[1], body):
         return None
-    inputs, step, axis = (_source(operand) for operand in gather.owner.operands)
+    return _Product(op, *found, op.operands[1])
+
+
+def _step_input(value: ir.Value, body: func.FuncOp) -> tuple[ir.BlockArgument, ir.Value] | None:
+    """The loop variable of all steps' inputs and the step, of a value that is one step's input."""
+    gather = _source(value).owner
+    if isinstance(gather, ir.Block) or gather.name != "tf.GatherV2":
+        return None
+    inputs, step, axis = (_source(operand) for operand in gather.operands)
     kind = ir.ShapedType(inputs.type)
     if not isinstance(inputs, ir.BlockArgument) or not _is_invariant(inputs, body) or constant(axis) != 0:
         return None
     if not kind.has_rank or kind.rank != 3 or kind.element_type != ir.F32Type.get():
         return None
-    if ir.ShapedType(step.type).rank or not _is_counter(step, body) or not _comes_from_outside(op.operands[1], body):
-        return None
-    return _Product(op, inputs, step, op.operands[1])
+    return None if ir.ShapedType(step.type).rank or not _is_counter(step, body) else (inputs, step)
 
 
 def _source(value: ir.Value) -> ir.Value:
@@ -156,8 +206,7 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
         cond.entry_block.add_argument(value.type, product.op.location)
         handed_on.append(argument)
         with ir.InsertionPoint(product.op), product.op.location:
-            zero = ir.DenseElementsAttr.get(np.array(0, np.int32))
-            axis = ir.Operation.create("tf.Const", [zero.type], [], {"value": zero}).result
+            axis = _integers(0)
             attributes: dict[str, ir.Attribute] = {"batch_dims": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
             row = ir.Operation.create(
                 "tf.GatherV2", [product.op.results[0].type], [argument, product.step, axis], attributes

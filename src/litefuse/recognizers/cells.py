@@ -43,7 +43,6 @@ class Cell:
         attributes: The composite's attributes.
         numbers: Those attributes that are constants of the graph.
         activations: Those that are functions.
-        projects_input: Whether the step's input stands in products of its own, which can be computed before a loop.
     """
 
     kind: str
@@ -56,7 +55,6 @@ class Cell:
     attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     numbers: Mapping[str, Variable] = field(default_factory=dict[str, Variable])
     activations: Mapping[str, Activations] = field(default_factory=dict[str, Activations])
-    projects_input: bool = True
 
     def is_constant(self, variable: Variable) -> bool:
         """Whether a variable is the same in every step."""

@@ -49,7 +49,6 @@ class _Gru:
                 "activation": Activations(self.activation, {"Tanh": "tanh"}),
                 "recurrent_activation": Activations(self.gate, {"Sigmoid": "sigmoid"}),
             },
-            projects_input=not joint_kernel,
         )
 
 

@@ -98,5 +98,4 @@ def _joint_kernel(peepholes: bool, projection: bool) -> Cell:
         the.cell(weights, matmul(h, into_output) if projection else h, c),
         attributes={"joint_kernel": True, **{name: True for name, value in chosen.items() if value}},
         numbers={"forget_bias": forget_bias},
-        projects_input=False,
     )

@@ -11,7 +11,7 @@ from litefuse.forms import CompositeForms, RnnForm
 from litefuse.fusions.annotation import read_annotation
 from litefuse.fusions.fusion import find_fusion
 from litefuse.passes.call_graph import callees, functions, is_public, operations
-from litefuse.recognizers.cells import Cell, Step
+from litefuse.recognizers.cells import Step
 from litefuse.recognizers.chains import Chain, find_chains
 from litefuse.recognizers.faster import loop_is_faster, unrolled_is_faster
 from litefuse.recognizers.formulas import formula_search
@@ -26,6 +26,7 @@ from litefuse.recognizers.simple_rnn import simple_rnn_cells
 
 __all__ = ["Recognition", "RecognizeComposites"]
 
+_HOISTED = "; a loop with its input projection hoisted"
 _CELLS = (*lstm_cells(), *simple_rnn_cells(), *gru_cells())
 
 
@@ -106,12 +107,12 @@ class RecognizeComposites:
         cell = layer.step.cell
         name = f"{described(cell, masked=layer.loop.masked)} of {_count(layer.units)} units"
         if layer.loop.masked:
-            return f"{name}: {f'{cell.op} takes no mask' if cell.op else 'LiteRT has no op for it'}{_form(cell)}"
+            return f"{name}: {f'{cell.op} takes no mask' if cell.op else 'LiteRT has no op for it'}{_HOISTED}"
         if self.forms.names(cell.composite):
             return None
         reason = _reason_of_cell(layer.step, name)
         if reason is not None:
-            return f"{reason}{_form(cell)}"
+            return f"{reason}{_HOISTED}"
         if self.form == "loop":
             return f"{name}, left as it is by choice"
         if self.form == "auto" and loop_is_faster(cell.composite, layer.units or 0, layer.steps, layer.batch):
@@ -150,10 +151,6 @@ def _reason_of_cell(step: Step, name: str) -> str | None:
     if step.lacking:
         return f"{name} whose activations {step.cell.op} does not have ({', '.join(step.lacking)})"
     return None
-
-
-def _form(cell: Cell) -> str:
-    return "; a loop with its input projection hoisted" if cell.projects_input else "; a loop"
 
 
 def _count(number: int | None) -> str:

@@ -36,5 +36,4 @@ def _cell(with_bias: bool, joint_kernel: bool) -> Cell:
         results=(activation(z + bias if with_bias else z),),
         attributes={"joint_kernel": True} if joint_kernel else {},
         activations={"activation": Activations(activation, {"Tanh": "tanh", "Relu": "relu", "Relu6": "relu6"})},
-        projects_input=not joint_kernel,
     )
