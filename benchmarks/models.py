@@ -21,6 +21,8 @@ MODELS = {
     "ResNet152": "241 MB",
     "encoder": "438 MB, 12 layers of a BERT-like encoder, 768 wide",
     "text_rnn": "a text classifier: embedding with mask, two bidirectional LSTMs; the batch is fixed",
+    "speech_gru": "speech commands: Conv1D and two GRUs over a second of features; the batch is fixed",
+    "translation": "an encoder and a decoder of LSTMs with attention; the batch is fixed",
     "composite": "a small convolutional network with three annotated composites",
     "embedding": "1.03 GB, an embedding of 240,000 rows and a dense layer",
 }
@@ -41,8 +43,10 @@ def make(name: str, folder: str) -> None:
     kind, _, size = name.partition(":")
     if kind in _OF_KERAS or hasattr(keras.applications, kind):
         model = _OF_KERAS[kind](keras) if kind in _OF_KERAS else getattr(keras.applications, kind)(weights=None)
-        signature = [tf.TensorSpec(each.shape, each.dtype, name="x") for each in model.inputs]
-        model.export(folder, verbose=False, input_signature=signature)
+        signature = [
+            tf.TensorSpec(each.shape, each.dtype, name=f"x{number or ''}") for number, each in enumerate(model.inputs)
+        ]
+        model.export(folder, verbose=False, input_signature=signature if len(signature) == 1 else [signature])
         return
     module = {"composite": composite, "embedding": embedding}[kind](tf) if not size else _SIZED[kind](tf, int(size))
     tf.saved_model.save(module, folder, {"serving_default": module.serve})
@@ -82,6 +86,27 @@ def text_rnn(keras: Any) -> Any:
     x = layers.Bidirectional(layers.LSTM(64, return_sequences=True))(x)
     x = layers.Bidirectional(layers.LSTM(64))(x)
     return keras.Model(ids, layers.Dense(4, activation="softmax")(x))
+
+
+def speech_gru(keras: Any) -> Any:
+    """With a fixed batch, as are all recurrent models here."""
+    layers = keras.layers
+    x = keras.Input(batch_shape=(1, 98, 40))
+    y = layers.BatchNormalization()(layers.Conv1D(128, 5, strides=2, activation="relu")(x))
+    y = layers.GRU(128)(layers.GRU(128, return_sequences=True)(y))
+    return keras.Model(x, layers.Dense(12, activation="softmax")(y))
+
+
+def translation(keras: Any) -> Any:
+    """The decoder begins with the encoder's state and looks at all of its outputs."""
+    layers = keras.layers
+    ids, given = (keras.Input(batch_shape=(1, 40), dtype="int32") for _ in range(2))
+    encoded, *states = layers.LSTM(256, return_sequences=True, return_state=True)(
+        layers.Embedding(8000, 256, mask_zero=True)(ids)
+    )
+    decoded = layers.LSTM(256, return_sequences=True)(layers.Embedding(8000, 256)(given), initial_state=states)
+    seen = layers.Concatenate()([decoded, layers.Attention()([decoded, encoded])])
+    return keras.Model([ids, given], layers.Dense(8000)(seen))
 
 
 def composite(tf: Any) -> Any:
@@ -156,7 +181,7 @@ def _matrix(rows: int, columns: int) -> Any:
     return np.random.default_rng(rows).standard_normal((rows, columns), np.float32) * np.float32(rows**-0.5)
 
 
-_OF_KERAS = {"encoder": encoder, "text_rnn": text_rnn}
+_OF_KERAS = {"encoder": encoder, "speech_gru": speech_gru, "text_rnn": text_rnn, "translation": translation}
 _SIZED = {"chain": chain, "matrices": matrices}
 
 if __name__ == "__main__":
