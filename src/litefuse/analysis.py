@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.engine.lowering import run_mlir_passes
-from litefuse.engine.mlir import ir
+from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.forms import CompositeForms, RnnForm
 from litefuse.importer import ImportedModule
@@ -28,7 +28,7 @@ from litefuse.recognizers import registered_recognizers
 from litefuse.recognizers.recognize import Recognition, RecognizeComposites
 from litefuse.report import CompositeReport, LoopReport, RecognizerReport, VariableReport
 from litefuse.saved_model import DataType
-from litefuse.verify.self_check import self_check
+from litefuse.verify.result import CheckResult, InputsOfSize
 from litefuse.weights import Weights
 
 __all__ = ["Analysis", "VariablePlaceholders", "VariableValues", "analyze"]
@@ -147,7 +147,7 @@ def analyze(
         recognize,
         FuseComposites(
             outcomes,
-            self_check if check_fusions else None,
+            _self_check if check_fusions else None,
             forms=chosen,
             check_custom_ops=check_custom_ops,
         ),
@@ -159,6 +159,20 @@ def analyze(
         loops=tuple(LoopReport(each.layer, each.reason) for each in recognitions if each.reason is not None),
         recognizers=tuple(RecognizerReport(*each) for each in recognize.tried),
     )
+
+
+def _self_check(
+    module: ir.Module,
+    composite: func.FuncOp,
+    replacement: func.FuncOp,
+    *,
+    tolerance: float,
+    inputs: InputsOfSize | None,
+) -> CheckResult:
+    """The self-check; what it runs models with is loaded for the first composite."""
+    from litefuse.verify.self_check import self_check
+
+    return self_check(module, composite, replacement, tolerance=tolerance, inputs=inputs)
 
 
 def _composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from litefuse.engine.process import run_in_worker
+from litefuse.engine.process import run_in_worker, start_worker
 from litefuse.errors import EngineCrashError, LitefuseError, UnsupportedOp, UnsupportedOpsError
 
 
@@ -35,6 +35,10 @@ def refuse(_: object, __: Callable[[str], None]) -> None:
     raise UnsupportedOpsError("no", where="here", hint="do this", ops=[op])
 
 
+def loaded(name: object, _: Callable[[str], None]) -> bool:
+    return name in sys.modules
+
+
 def run_out(kind: type[Exception], _: Callable[[str], None]) -> None:
     raise kind("in the worker")
 
@@ -52,6 +56,18 @@ def test_results_and_steps_come_back() -> None:
 
 def test_a_worker_is_kept() -> None:
     assert run_in_worker(f"{HERE}:echo", 1)[1] == run_in_worker(f"{HERE}:echo", 2)[1]
+
+
+def test_a_worker_started_before_has_its_module() -> None:
+    start_worker("colorsys")
+    assert run_in_worker(f"{HERE}:loaded", "colorsys")
+
+
+def test_a_module_that_cannot_be_imported_is_the_error_of_the_job_that_needs_it() -> None:
+    start_worker("no_such_module")
+    assert run_in_worker(f"{HERE}:echo", 1)[0] == 1
+    with pytest.raises(LitefuseError, match="no_such_module"):
+        run_in_worker("no_such_module:run", None)
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGKILL])

@@ -15,7 +15,7 @@ from typing import Any
 
 from litefuse.errors import EngineCrashError, LitefuseError
 
-__all__ = ["run_alone", "run_in_worker"]
+__all__ = ["run_alone", "run_in_worker", "start_worker"]
 
 # A conversion frees what it took, but an allocator keeps some of it: a process is replaced after so many.
 _JOBS_PER_WORKER = 200
@@ -26,14 +26,14 @@ _lock = threading.Lock()
 
 
 class _Worker:
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None, module: str = "") -> None:
         child_receives, parent_sends = os.pipe()
         parent_receives, child_sends = os.pipe()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the worker
         # The paths of this process let the worker find litefuse and the plug-ins where this process found them.
         program = (
             f"import sys; sys.path[:] = {sys.path!r}; "
-            f"from litefuse.engine.worker import main; main({child_receives}, {child_sends})"
+            f"from litefuse.engine.worker import main; main({child_receives}, {child_sends}, {module!r})"
         )
         try:
             self._process = subprocess.Popen(
@@ -87,6 +87,15 @@ class _Worker:
         output = self._stderr.read().decode(errors="replace").strip()
         message = f"the conversion process died ({how}) in the step {step!r}"
         return EngineCrashError(f"{message}\n{output}" if output else message, step=step)
+
+
+def start_worker(module: str) -> None:
+    """Starts the process of the next :func:`run_in_worker`, which imports a module while this one does other things.
+
+    Args:
+        module: The module; ``sys.path`` must not change any more until it is needed.
+    """
+    _give_back(_Worker(module=module))
 
 
 def run_in_worker(target: str, argument: object, announce: Callable[[str], None] = lambda _: None) -> Any:

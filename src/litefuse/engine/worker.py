@@ -7,7 +7,9 @@ brings its argument; while it works, the process sends ``("step", name)``, at th
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import pkgutil
 import traceback
 from collections.abc import Callable
@@ -19,8 +21,11 @@ from litefuse.errors import LitefuseError
 __all__ = ["main"]
 
 
-def main(receive_fd: int, send_fd: int) -> None:
-    """Serves jobs; ``receive_fd`` and ``send_fd`` are inherited pipe ends."""
+def main(receive_fd: int, send_fd: int, module: str) -> None:
+    """Serves jobs; ``receive_fd`` and ``send_fd`` are inherited pipe ends, ``module`` is imported before any comes."""
+    if module:
+        with contextlib.suppress(Exception):  # the job that needs it says what is wrong
+            importlib.import_module(module)
     requests: Connection[Any, Any] = Connection(receive_fd, writable=False)
     answers: Connection[Any, Any] = Connection(send_fd, readable=False)
     while True:

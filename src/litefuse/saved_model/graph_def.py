@@ -7,7 +7,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from litefuse.errors import SavedModelError, SignatureError
@@ -102,15 +101,22 @@ def _read(path: Path) -> GraphDef:
     where = str(path)
     content = read_regular(path.resolve().parent, path.resolve().name)
     try:
-        if path.suffix == _TEXT:
-            return text_format.Parse(content.decode(), GraphDef(), allow_unknown_field=True)
-        return GraphDef.FromString(content)
-    except (DecodeError, UnicodeDecodeError, text_format.ParseError) as reason:
+        return _of_text(content) if path.suffix == _TEXT else GraphDef.FromString(content)
+    except (DecodeError, UnicodeDecodeError) as reason:
         raise SavedModelError(
             f"the file is damaged, or not a frozen graph: {reason}",
             where=where,
             hint="Give the file of a GraphDef message, or a SavedModel's folder.",
         ) from None
+
+
+def _of_text(content: bytes) -> GraphDef:
+    from google.protobuf import text_format
+
+    try:
+        return text_format.Parse(content.decode(), GraphDef(), allow_unknown_field=True)
+    except text_format.ParseError as reason:
+        raise DecodeError(str(reason)) from None
 
 
 def _only_output(nodes: Mapping[str, NodeDef], where: str) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["CheckResult", "InputsOfSize"]
 
 #: The inputs for a size of the unknown dimensions; None when any random values will do.
-InputsOfSize: TypeAlias = Callable[[int, np.random.Generator], Sequence[npt.NDArray[Any]] | None]
+InputsOfSize: TypeAlias = "Callable[[int, np.random.Generator], Sequence[npt.NDArray[Any]] | None]"
 
 
 @dataclass(frozen=True)
