@@ -128,10 +128,11 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     run_passes(module, [*state, LowerEnsureShape()], steps.begin)
     _inline_and_fold(module, steps)
     decomposed: list[Decomposed] = []
-    loops = [LowerTensorLists(), RefineCallTypes(), InferShapes(), HoistProjections()]
+    if run_passes(module, [LowerTensorLists(), RefineCallTypes()], steps.begin):
+        run_passes(module, [InferShapes()], steps.begin)
     # A weight that is no placeholder may be a factor that is zero everywhere.
-    placing = [RewriteBeforeLowering(decomposed), PlaceWeights(weights), KeepZeroFactors()]
-    run_passes(module, [*loops, *placing], steps.begin)
+    placing = [HoistProjections(), RewriteBeforeLowering(decomposed), PlaceWeights(weights), KeepZeroFactors()]
+    run_passes(module, placing, steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:

@@ -22,6 +22,7 @@ class Einsum(Decomposition):
     """
 
     names = ("Einsum",)
+    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         # The engine takes the sum over a label for a transposition.
@@ -52,6 +53,7 @@ class IntegerProduct(Decomposition):
     """
 
     names = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
+    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         # The engine transposes its operand, and leaves it without a shape.

@@ -23,6 +23,7 @@ class Expm1(Decomposition):
     """
 
     names = ("Expm1",)
+    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
         return True
@@ -41,6 +42,7 @@ class Log1p(Decomposition):
     """
 
     names = ("Log1p",)
+    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
         return True

@@ -30,6 +30,7 @@ class Gamma(Decomposition):
     """
 
     names = ("Digamma", "Lgamma")
+    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         # The engine's own form of it folds a constant wrongly when a size is open.

@@ -25,6 +25,7 @@ class QuantizeAndDequantize(Decomposition):
     """
 
     names = ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4")
+    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.types[0].dtype == "float32"

@@ -24,6 +24,7 @@ class Segment(Decomposition):
     """
 
     names = ("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum")
+    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.name == "SegmentSum"

@@ -24,6 +24,7 @@ class MovedStrings(Decomposition):
         *("BroadcastTo", "Fill", "GatherV2", "ReverseV2", "Slice", "Split", "SplitV", "StridedSlice", "Tile"),
         *("Transpose", "Unpack"),
     )
+    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         # The engine writes it, but LiteRT's kernel fails.

@@ -53,6 +53,7 @@ class Widened(Decomposition):
     """
 
     names = tuple(sorted(_EXACT | _OF_FLOATS))
+    early_names = ("Equal", "NotEqual", "MatMul")
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         # The engine writes ops of these dtypes that the runtime dies of, fails at, or computes something else with.

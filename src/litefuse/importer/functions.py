@@ -47,6 +47,7 @@ class FunctionImporter:
     registry: OpRegistry
     symbol: Callable[[str], str]
     _templates: dict[str, _OpTemplate] = field(default_factory=dict[str, _OpTemplate])
+    _attributes_made: dict[bytes, ir.Attribute] = field(default_factory=dict[bytes, ir.Attribute])
 
     def import_body(self, function: FunctionDef, arguments: Sequence[ir.Value]) -> list[ir.Value]:
         """Emits the function's nodes at the current insertion point.
@@ -150,13 +151,26 @@ class FunctionImporter:
             if name.startswith("_") or is_redundant(node.op, name):  # bookkeeping of the TensorFlow runtime
                 continue
             try:
-                attributes[name] = self._function_reference(value) if value.HasField("func") else attribute(value)
-                if value.HasField("list"):
+                attributes[name] = self._attribute(value)
+                if value.WhichOneof("value") == "list":
                     for callee in value.list.func:
                         self._function_reference(AttrValue(func=callee))
             except GraphError as error:
                 raise GraphError(f"the attribute {name!r} {error.message}") from error
         return attributes | control_flow_attributes(node.op)
+
+    def _attribute(self, value: AttrValue) -> ir.Attribute:
+        kind = value.WhichOneof("value")
+        if kind == "func":
+            return self._function_reference(value)
+        if kind == "tensor":
+            return attribute(value)
+        # Most nodes have attributes like those of nodes before.
+        key = value.SerializeToString()
+        found = self._attributes_made.get(key)
+        if found is None:
+            found = self._attributes_made[key] = attribute(value)
+        return found
 
     def _function_reference(self, value: AttrValue) -> ir.Attribute:
         if value.func.name not in self.library:

@@ -18,13 +18,12 @@ from litefuse.passes.rewriting import Rewriting, Rewritings, replace_results, sp
 
 __all__ = ["DecomposeOps", "Decomposed", "RewriteBeforeLowering"]
 
-# The ops of which some form must be rewritten before the engine sees it.
-_BEFORE_LOWERING = frozenset(
-    name
+# The ops of which some form must be rewritten before the engine sees it, and what rewrites them.
+_BEFORE_LOWERING: dict[str, list[Decomposition]] = {
+    name: [each for each in find_decompositions(name) if name in each.early_names]
     for decomposition in DECOMPOSITIONS
-    if decomposition.before_lowering is not Decomposition.before_lowering
-    for name in decomposition.names
-)
+    for name in decomposition.early_names
+}
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class RewriteBeforeLowering:
 
     def _rewritten(self, op: ir.OpView, name: str) -> bool:
         seen = tensorflow_op_of(op, name, list(op.operands))
-        for decomposition in find_decompositions(name):
+        for decomposition in _BEFORE_LOWERING[name]:
             if not decomposition.before_lowering(seen):
                 continue
             try:

@@ -21,8 +21,8 @@ class Pass(Protocol):
         ...
 
 
-def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str], None] = lambda _: None) -> None:
-    """Runs passes one after the other, and verifies the module after each one that changed it.
+def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str], None] = lambda _: None) -> bool:
+    """Runs passes one after the other, and verifies the module after each one that changed it; returns whether any did.
 
     Args:
         module: The module.
@@ -34,9 +34,11 @@ def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str
         LitefuseError: What a pass raises.
     """
     before: list[str] = []
+    modified = False
     for one in passes:
         on_pass(one.name)
         if one.run(module):
+            modified = True
             try:
                 module.operation.verify()
             except ir.MLIRError as error:
@@ -44,3 +46,4 @@ def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str
                     f"the module is not valid: {error}", where=f"after the pass {one.name} (before it: {before})"
                 ) from error
         before.append(one.name)
+    return modified
