@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from litefuse.analysis import VariableValues, analyze
+from litefuse.engine.counts import COUNTS
 from litefuse.engine.lowering import lower, run_mlir_passes, set_signature
 from litefuse.engine.mlir import ir, mlir_context
 from litefuse.errors import LitefuseError, NotFusedError
@@ -101,6 +102,7 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
 
 
 def _convert(job: ConversionJob, steps: _Steps) -> Report:
+    COUNTS.clear()
     steps.begin("read")
     arrays = {"input_arrays": job.input_arrays, "output_arrays": job.output_arrays}
     saved_model = load(job.source, job.tags, **arrays)
@@ -178,6 +180,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         lacking_ops=_lacking_ops(decomposed, emitted),
         size=job.output.stat().st_size,
         timings=steps.timings,
+        counts=dict(COUNTS),
     )
 
 

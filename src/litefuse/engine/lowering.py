@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from litefuse.engine.counts import COUNTS
 from litefuse.engine.mlir import PassManager, converter_api_ext, func, ir
 from litefuse.errors import LoweringError
 
@@ -14,6 +15,7 @@ __all__ = ["lower", "run_mlir_passes", "set_signature", "write_flatbuffer"]
 
 def run_mlir_passes(module: ir.Module, *passes: str) -> None:
     """Runs passes of MLIR itself, such as ``symbol-dce``, over the module."""
+    COUNTS["engine_calls"] += 1
     PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
 
 
@@ -25,6 +27,7 @@ def lower(module: ir.Module) -> None:
     Raises:
         LoweringError: The pipeline refused the module; the message carries its diagnostics.
     """
+    COUNTS["engine_calls"] += 1
     try:
         converter_api_ext.run_convert_to_tfl_passes(module, PassManager(), converter_api_ext.ConvertToTFLConfig())
     except (ValueError, ir.MLIRError) as error:
@@ -53,6 +56,7 @@ def write_flatbuffer(module: ir.Module, path: Path) -> None:
     Raises:
         LoweringError: The exporter refused the module.
     """
+    COUNTS["engine_calls"] += 1
     try:
         converter_api_ext.export_flatbuffer_to_file(module.operation, str(path))
     except (ValueError, ir.MLIRError, RuntimeError, IndexError) as error:

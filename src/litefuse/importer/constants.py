@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from litefuse.engine.counts import COUNTS
 from litefuse.engine.mlir import converter_api_ext, ir
 from litefuse.errors import GraphError, SavedModelError
 from litefuse.importer.types import dimension_sizes, element_type
@@ -39,6 +40,7 @@ def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
     if array.size > 1 and not any(array.strides) and isinstance(element, _SPLAT_TYPES):
         # One value repeated by broadcasting: a splat takes no memory.
         return ir.DenseElementsAttr.get_splat(kind, _scalar(array.reshape(-1)[0], element))
+    COUNTS["copied_bytes"] += array.nbytes
     if not (array.flags.c_contiguous and array.flags.aligned):  # a checkpoint's tensors are aligned to nothing
         array = np.array(array, array.dtype, order="C")
     if array.dtype in _SIGNLESS:
@@ -80,7 +82,9 @@ def loaded_attribute(attribute: ir.Attribute) -> ir.Attribute:
         ir.DenseResourceElementsAttr(attribute)
     except ValueError:
         return attribute
-    return ir.DenseElementsAttr.get(converter_api_ext.dense_resource_elements_attr_to_numpy(attribute))
+    array = converter_api_ext.dense_resource_elements_attr_to_numpy(attribute)
+    COUNTS["copied_bytes"] += array.nbytes
+    return ir.DenseElementsAttr.get(array)
 
 
 _SPLAT_TYPES = (ir.IntegerType, ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)

@@ -119,6 +119,9 @@ class Report:
         lacking_ops: The TensorFlow ops that LiteRT lacks, and what became of them.
         size: The output's size in bytes.
         timings: Seconds for each step, in order.
+        counts: What does not depend on the machine: ``engine_calls``, how often the engine was run, for rewritings and
+            self-checks too; ``copied_bytes``, how many bytes of constants it was given. Weights that stay in the mapped
+            checkpoint until they are written do not count.
     """
 
     source: str
@@ -134,6 +137,7 @@ class Report:
     lacking_ops: tuple[LackingOpReport, ...] = ()
     size: int = 0
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain dictionaries and lists, ready for ``json.dumps``."""
