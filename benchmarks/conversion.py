@@ -131,6 +131,8 @@ def _step_cells(row: dict[str, Any]) -> list[str]:
     groups = {"read": 0.0, "passes": 0.0, "engine": 0.0, "write": 0.0}
     of_step = {"read": "read", "import": "read", "lower": "engine", "fold-weights": "write", "write": "write"}
     for step, time in steps.items():
+        if step == "start":
+            continue
         groups[of_step.get(step, "passes")] += time
     total = sum(groups.values())
     start = max(0.0, median(row, "litefuse", "seconds") - total)

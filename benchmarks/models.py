@@ -23,7 +23,7 @@ MODELS = {
     "text_rnn": "a text classifier: embedding with mask, two bidirectional LSTMs; the batch is fixed",
     "speech_gru": "speech commands: Conv1D and two GRUs over a second of features; the batch is fixed",
     "translation": "an encoder and a decoder of LSTMs with attention; the batch is fixed",
-    "composite": "a small convolutional network with three annotated composites",
+    "composite": "two embeddings of words, each an annotated composite",
     "embedding": "1.03 GB, an embedding of 240,000 rows and a dense layer",
 }
 _WORDS = 30522
@@ -59,9 +59,7 @@ def inputs_of(details: dict[str, Any], seed: int = 0) -> dict[str, Any]:
     for name, detail in details.items():
         shape = [max(1, size) for size in detail["shape"]]
         whole = np.issubdtype(detail["dtype"], np.integer)
-        values[name] = (random.integers(1, 1000, shape) if whole else random.uniform(0, 1, shape)).astype(
-            detail["dtype"]
-        )
+        values[name] = (random.integers(1, 40, shape) if whole else random.uniform(0, 1, shape)).astype(detail["dtype"])
     return values
 
 
@@ -110,24 +108,22 @@ def translation(keras: Any) -> Any:
 
 
 def composite(tf: Any) -> Any:
-    """Convolutions, each followed by an annotated GELU."""
+    """Words and their tags, each looked up by an annotated product with one-hot vectors."""
     random = np.random.default_rng(0)
 
-    @tf.function(experimental_implements="gelu", input_signature=[tf.TensorSpec([None, None, None, None])])
-    def gelu(x: Any) -> Any:
-        return 0.5 * x * (1.0 + tf.math.erf(x * 0.7071067811865476))
+    @tf.function(experimental_implements="embedding_matmul")
+    def look_up(table: Any, ids: Any) -> Any:
+        return tf.matmul(tf.one_hot(ids, table.shape[0]), table)
 
     module = tf.Module()
-    module.filters = [
+    module.words, module.tags, module.weight = (
         tf.Variable(random.standard_normal(shape).astype(np.float32) * 0.2)
-        for shape in ((3, 3, 3, 16), (3, 3, 16, 32), (3, 3, 32, 32))
-    ]
+        for shape in ((5000, 64), (40, 64), (64, 32))
+    )
 
-    @tf.function(input_signature=[tf.TensorSpec([None, 64, 64, 3], name="x")])
-    def serve(x: Any) -> Any:
-        for each in module.filters:
-            x = gelu(tf.nn.conv2d(x, each, 2, "SAME"))
-        return {"y": tf.reduce_mean(x, [1, 2])}
+    @tf.function(input_signature=[tf.TensorSpec([50], tf.int32, name=name) for name in ("x", "tags")])
+    def serve(x: Any, tags: Any) -> Any:
+        return {"y": tf.nn.relu((look_up(module.words, x) + look_up(module.tags, tags)) @ module.weight)}
 
     module.serve = serve
     return module

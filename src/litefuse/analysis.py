@@ -147,7 +147,7 @@ def analyze(
         recognize,
         FuseComposites(
             outcomes,
-            _self_check if check_fusions else None,
+            _SelfCheck(on_step) if check_fusions else None,
             forms=chosen,
             check_custom_ops=check_custom_ops,
         ),
@@ -161,18 +161,27 @@ def analyze(
     )
 
 
-def _self_check(
-    module: ir.Module,
-    composite: func.FuncOp,
-    replacement: func.FuncOp,
-    *,
-    tolerance: float,
-    inputs: InputsOfSize | None,
-) -> CheckResult:
-    """The self-check; what it runs models with is loaded for the first composite."""
-    from litefuse.verify.self_check import self_check
+@dataclass(frozen=True)
+class _SelfCheck:
+    """The self-check as a step of its own; what it runs models with is loaded for the first composite."""
 
-    return self_check(module, composite, replacement, tolerance=tolerance, inputs=inputs)
+    on_step: Callable[[str], None]
+
+    def __call__(
+        self,
+        module: ir.Module,
+        composite: func.FuncOp,
+        replacement: func.FuncOp,
+        *,
+        tolerance: float,
+        inputs: InputsOfSize | None,
+    ) -> CheckResult:
+        from litefuse.verify.self_check import self_check
+
+        self.on_step("self-check")
+        result = self_check(module, composite, replacement, tolerance=tolerance, inputs=inputs)
+        self.on_step(FuseComposites.name)
+        return result
 
 
 def _composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:

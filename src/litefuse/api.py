@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -236,13 +237,22 @@ def _convert_here(job: ConversionJob, on_step: Callable[[str], None]) -> Report:
 
 
 def _convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Report:
+    begun = time.perf_counter()
+    started: list[float] = []
+
+    def announce(step: str) -> None:
+        if not started:
+            started.append(time.perf_counter() - begun)
+        on_step(step)
+
     try:
-        return run_in_worker(_JOB_RUNNER, job, on_step)
+        report = run_in_worker(_JOB_RUNNER, job, announce)
     except EngineCrashError as error:
         error.module_path = _save_module(job, error.step)
         if error.module_path is not None:
             error.hint = f"Please report it, with the module that it worked on: {error.module_path}"
         raise
+    return replace(report, timings={"start": started[0], **report.timings})
 
 
 def _save_module(job: ConversionJob, step: str) -> str | None:

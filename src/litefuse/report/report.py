@@ -118,7 +118,7 @@ class Report:
             and delegate but not on a device.
         lacking_ops: The TensorFlow ops that LiteRT lacks, and what became of them.
         size: The output's size in bytes.
-        timings: Seconds for each step, in order.
+        timings: Seconds for each step, in order; ``start`` is the wait for the process that converts.
         counts: What does not depend on the machine: ``engine_calls``, how often the engine was run, for rewritings and
             self-checks too; ``copied_bytes``, how many bytes of constants it was given. Weights that stay in the mapped
             checkpoint until they are written do not count.
