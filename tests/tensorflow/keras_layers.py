@@ -201,6 +201,12 @@ GROUPS: dict[str, dict[str, Make]] = {
     },
 }
 
+# TensorFlow itself cannot.
+_NOT_MIXED = {
+    ("mixed_float16", "sparsemax"),
+    *(("mixed_float16", name) for name in ("adaptive_average", "average_pooling", "global_average")),
+}
+
 
 def _of_list(keras: Any, layer: Any, **options: Any) -> Any:
     """A layer that takes several arguments, as one of a list."""
@@ -219,11 +225,21 @@ def _of_list(keras: Any, layer: Any, **options: Any) -> Any:
     return Listed()
 
 
-def build(tf: Any, group: str, names: list[str] | None = None) -> Any:
-    """A model with one output for each layer of a group, or for some of them."""
+def build(tf: Any, group: str, policy: str = "float32") -> Any:
+    """A model with one output for each layer of a group.
+
+    Args:
+        tf: TensorFlow.
+        group: The group.
+        policy: Keras' policy of dtypes; the outputs are of float32 whatever it is, unless they are integers.
+    """
     keras = importlib.import_module("keras")
     keras.utils.set_random_seed(3)
-    layers = {name: GROUPS[group][name](keras) for name in names or GROUPS[group]}
+    keras.mixed_precision.set_global_policy(policy)
+    try:
+        layers = {name: make(keras) for name, make in GROUPS[group].items() if (policy, name) not in _NOT_MIXED}
+    finally:
+        keras.mixed_precision.set_global_policy("float32")
     module = tf.Module()
     specs = [
         tf.TensorSpec([None, *shape], dtype, name=f"x{number}") for number, (shape, dtype) in enumerate(INPUTS[group])
@@ -232,7 +248,11 @@ def build(tf: Any, group: str, names: list[str] | None = None) -> Any:
 
     def serve(*values: Any) -> dict[str, Any]:
         given: Any = [*values]
-        return {name: layer(given if len(given) > 1 else given[0]) for name, layer in layers.items()}
+        results = {name: layer(given if len(given) > 1 else given[0]) for name, layer in layers.items()}
+        return {
+            name: tf.cast(result, tf.float32) if result.dtype.is_floating else result
+            for name, result in results.items()
+        }
 
     # The weights are made by the first call; biases and statistics are not to be the zeros and ones that they begin as.
     serve(*(tf.zeros([1, *(size or 12 for size in spec.shape[1:])], spec.dtype) for spec in specs))

@@ -39,3 +39,11 @@ def test_layers(tensorflow: TensorFlow, group: str) -> None:
     if group == "spectra":
         pytest.importorskip("scipy", reason="Keras makes windows with scipy")
     check(tensorflow, tensorflow.save(build, group), inputs(group))
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+@pytest.mark.parametrize("group", ["vectors", "sequences", "images", "two", "films"])
+def test_layers_of_mixed_precision(tensorflow: TensorFlow, group: str, policy: str) -> None:
+    """litefuse rounds once where TensorFlow does after every op: they agree in all but the last two or three bits."""
+    tolerance = 2**-8 if policy == "mixed_float16" else 2**-5
+    check(tensorflow, tensorflow.save(build, group, policy), inputs(group), rtol=tolerance)

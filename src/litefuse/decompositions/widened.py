@@ -41,9 +41,17 @@ _OF_FLOATS = frozenset(
         *("LogSoftmax", "MatMul", "Mean", "MulNoNan", "Ndtri", "Reciprocal", "Rint", "Rsqrt", "Selu"),
         *("Sigmoid", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Sqrt", "Tan", "Tanh", "Xdivy", "Xlog1py"),
         *("Xlogy", "Conv2D", "DepthwiseConv2dNative", "AvgPool", "MaxPool", "ResizeBilinear", "FusedBatchNormV3"),
-        *("Einsum", "CumulativeLogsumexp", "L2Loss", "EuclideanNorm"),
+        *("Einsum", "CumulativeLogsumexp", "L2Loss", "EuclideanNorm", "Conv2DBackpropInput", "ResizeNearestNeighbor"),
+        *("AvgPool3D", "Conv3D", "Conv3DBackpropInputV2", "MaxPool3D", "BatchMatMulV3", "Range"),
     }
 )
+
+# Of these dtypes the engine refuses the op, or writes one that the runtime dies of, fails at, or computes something else
+# with.
+_EARLY = {
+    **dict.fromkeys(("Equal", "NotEqual"), frozenset({"uint8"})),
+    **dict.fromkeys(("MatMul", "Maximum", "Minimum", "Softsign"), frozenset(_FLOATS)),
+}
 
 
 class Widened(Decomposition):
@@ -53,16 +61,10 @@ class Widened(Decomposition):
     """
 
     names = tuple(sorted(_EXACT | _OF_FLOATS))
-    early_names = ("Equal", "NotEqual", "MatMul")
+    early_names = tuple(_EARLY)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        # The engine writes ops of these dtypes that the runtime dies of, fails at, or computes something else with.
-        return (op.types[0].dtype, op.name) in {
-            ("uint8", "Equal"),
-            ("uint8", "NotEqual"),
-            ("float16", "MatMul"),
-            ("bfloat16", "MatMul"),
-        }
+        return op.types[0].dtype in _EARLY[op.name]
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         widths = _FLOATS | _INTEGERS if op.name in _EXACT else _FLOATS
