@@ -46,7 +46,7 @@ _OF_FLOATS = frozenset(
     }
 )
 
-# Of these dtypes the engine refuses the op, or writes one that the runtime dies of, fails at, or computes something else
+# Of these dtypes the engine refuses the op, or writes one that the runtime refuses, dies of, or computes something else
 # with.
 _EARLY = {
     **dict.fromkeys(("Equal", "NotEqual"), frozenset({"uint8"})),
