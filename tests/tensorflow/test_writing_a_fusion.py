@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,62 +11,33 @@ import numpy as np
 import pytest
 
 from tests.tensorflow.checking import normal
+from tests.tensorflow.pages import blocks, install, run, run_code
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
 
-PAGE = (Path(__file__).parents[2] / "docs" / "writing-a-fusion.md").read_text()
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-
-
-def run_code(tf: Any, code: str, folder: str) -> None:
-    """Runs code of the page in TensorFlow's process, in a folder."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        exec(code, {"tf": tf, "__name__": "page"})
-    finally:
-        os.chdir(before)
-
-
-def run(folder: Path, *command: str, plugins: Path | None = None) -> str:
-    """What a command printed that runs in the folder, with plug-ins installed."""
-    path = os.pathsep.join(str(each) for each in (plugins, os.environ.get("PYTHONPATH")) if each)
-    environment = {**os.environ, "PYTHONPATH": path, "NO_COLOR": "1", "COLUMNS": "200"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+PAGE = "writing-a-fusion.md"
 
 
 @pytest.fixture(scope="module")
 def folder(tensorflow: TensorFlow, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the page's SavedModel."""
     path = tmp_path_factory.mktemp("page")
-    tensorflow.call(run_code, blocks("python")[0], str(path))
+    tensorflow.call(run_code, blocks(PAGE, "python")[0], str(path))
     return path
 
 
 @pytest.fixture(scope="module")
 def plugins(folder: Path) -> Path:
     """A folder that the page's plug-in is installed in, as pip installs it."""
-    source = folder / "source"
-    source.mkdir()
-    _, fusion, kernel = blocks("python")
+    _, fusion, kernel = blocks(PAGE, "python")
     classes = [fusion.partition("\n\n\nresult =")[0], kernel.partition("\n\n\ninterpreter =")[0]]
-    (source / "gelu_plugin.py").write_text("\n\n".join(classes))
-    (source / "pyproject.toml").write_text(blocks("toml")[0])
-    target = folder / "plugins"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
-    run(folder, *pip, "--target", str(target), str(source))
     assert len([line for line in "\n".join(classes).splitlines() if line.strip()]) < 50
-    return target
+    return install(folder, {"gelu_plugin.py": "\n\n".join(classes), "pyproject.toml": blocks(PAGE, "toml")[0]})
 
 
 def test_script(folder: Path) -> None:
-    _, fusion, kernel = blocks("python")
+    _, fusion, kernel = blocks(PAGE, "python")
     (folder / "page.py").write_text(fusion + kernel)
     printed = run(folder, sys.executable, "page.py")
     assert re.search(r"scaled_gelu .* fused into ScaledGelu", printed)

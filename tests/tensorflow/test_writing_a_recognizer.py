@@ -11,41 +11,31 @@ import numpy as np
 import pytest
 
 from tests.tensorflow.checking import normal
-from tests.tensorflow.test_writing_a_fusion import run, run_code
+from tests.tensorflow.pages import blocks, install, run, run_code
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
 
-PAGE = (Path(__file__).parents[2] / "docs" / "writing-a-recognizer.md").read_text()
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+PAGE = "writing-a-recognizer.md"
 
 
 @pytest.fixture(scope="module")
 def folder(tensorflow: TensorFlow, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the page's SavedModel."""
     path = tmp_path_factory.mktemp("page")
-    tensorflow.call(run_code, blocks("python")[0], str(path))
+    tensorflow.call(run_code, blocks(PAGE, "python")[0], str(path))
     return path
 
 
 @pytest.fixture(scope="module")
 def plugins(folder: Path) -> Path:
     """A folder that the page's plug-in is installed in, as pip installs it."""
-    source = folder / "source"
-    source.mkdir()
-    (source / "my_gelu.py").write_text(blocks("python")[1].partition("\n\n\nresult =")[0])
-    (source / "pyproject.toml").write_text(blocks("toml")[0])
-    target = folder / "plugins"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
-    run(folder, *pip, "--target", str(target), str(source))
-    return target
+    module = blocks(PAGE, "python")[1].partition("\n\n\nresult =")[0]
+    return install(folder, {"my_gelu.py": module, "pyproject.toml": blocks(PAGE, "toml")[0]})
 
 
 def test_script(folder: Path) -> None:
-    _, formula, class_ = blocks("python")
+    _, formula, class_ = blocks(PAGE, "python")
     code = formula.replace("print(result.report)", class_ + 'print(litefuse.convert("unnamed").report)')
     (folder / "page.py").write_text(code)
     printed = run(folder, sys.executable, "page.py")
@@ -54,7 +44,7 @@ def test_script(folder: Path) -> None:
 
 
 def test_what_came_closest(folder: Path) -> None:
-    code = blocks("python")[1].partition("@litefuse.fusion")[0]
+    code = blocks(PAGE, "python")[1].partition("@litefuse.fusion")[0]
     (folder / "closest.py").write_text(
         code.replace("0.5 * x", "0.25 * x") + '\nprint(litefuse.convert("unnamed").report)\n'
     )
