@@ -69,15 +69,17 @@ def project(editor: Editor, node: Node) -> int | None:
         return None
     x, matrix = editor.operands(node)
     contracted = [label for label in first if label in second]
-    kept, own = first[: len(first) - len(contracted)], second[len(contracted) :]
-    if not contracted or "".join(contracted) != first[len(kept) :] or second != "".join(contracted) + own:
+    kept, own = first[: len(first) - len(contracted)], [label for label in output if label not in first]
+    labels = [*contracted, *own]
+    if not contracted or "".join(contracted) != first[len(kept) :] or sorted(second) != sorted(labels):
         return None
     shape, weights = editor.shape(x), known(editor.shape(matrix))
-    if shape is None or weights is None or output != kept + own or len(kept) < 2 or not own:
+    if shape is None or weights is None or output != kept + "".join(own) or len(kept) < 2 or not own:
         return None
-    sizes = [size for size in weights if size is not None]
-    if len(sizes) < len(weights) or not editor.is_constant(matrix):
+    if None in weights or not editor.is_constant(matrix):
         return None
+    matrix = _ordered(editor, node, matrix, second, labels)
+    sizes = [size for size in known(editor.shape(matrix)) or () if size is not None]
     depth, width = prod(sizes[: len(contracted)]), prod(sizes[len(contracted) :])
     outer = shape[: len(kept)]
     if len(contracted) == 2 and len(own) == 1:

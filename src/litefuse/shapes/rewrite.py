@@ -18,7 +18,7 @@ from litefuse.shapes.graph import INTEGERS, Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.products import compute_first, multiply_merged, unflatten_product
 from litefuse.shapes.simplify import SIMPLIFICATIONS, Simplification, keep_reduced
-from litefuse.shapes.split_products import transpose_split
+from litefuse.shapes.split_products import squeeze, transpose_split
 from litefuse.shapes.values import VALUES
 
 __all__ = ["rewrite"]
@@ -36,6 +36,7 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     "ExpandDims": [keep_reduced],
     "Mul": [compute_first],
     "Reshape": [SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
+    "Squeeze": [squeeze],
     "Transpose": [SIMPLIFICATIONS["Transpose"], transpose_split, swap_operands],
 }
 

@@ -194,8 +194,28 @@ def merge_product(editor: Editor, node: Node, x: int, matrices: int) -> int | No
     outer = (shape[0], 1, shape[1]) if axis == 1 else (shape[0], shape[1], 1)
     filters = editor.add_reshape(node, matrices, (*kernel, depth, width))
     summed = editor.add(node, "Conv2D", [x, filters], Tensor("f32", (*outer, width)), _CONVOLUTION)
-    axes = editor.constant(array_of([axis], [1]), "i32", ir.InsertionPoint(node.op), node.op.location)
-    return editor.add(node, "Sum", [summed, axes], Tensor("f32", (*shape[:2], width)), {"keep_dims": False})
+    return add_squeeze(editor, node, summed, [axis])
+
+
+def squeeze(editor: Editor, node: Node) -> int | None:
+    """Sums over dimensions of size 1 to drop them, where the shape that is left has two open sizes::
+
+    %y = tf.Squeeze(%x : tensor<?x1x?x4xf32>) {squeeze_dims = [1]}  -->  %y = tf.Sum(%x, [1])
+    """
+    value, before, result = node.operands[0], editor.shape(node.operands[0]), editor.tensor(node.results[0])
+    axes = node.attributes.get("squeeze_dims") or ()
+    if before is None or result.shape is None or result.dtype != "f32" or not axes or not is_open(result.shape):
+        return None
+    return add_squeeze(editor, node, editor.resolve(value), [axis % len(before) for axis in axes])
+
+
+def add_squeeze(editor: Editor, node: Node, value: int, axes: Sequence[int]) -> int:
+    """Emits a sum over dimensions of size 1: XNNPACK takes it, and neither SQUEEZE nor a reshape to two open sizes."""
+    shape = editor.shape(value)
+    assert shape is not None
+    stated = editor.constant(array_of(axes, [len(axes)]), "i32", ir.InsertionPoint(node.op), node.op.location)
+    left = tuple(size for axis, size in enumerate(shape) if axis not in axes)
+    return editor.add(node, "Sum", [value, stated], Tensor(editor.tensor(value).dtype, left), {"keep_dims": False})
 
 
 def merge_reshaped(editor: Editor, node: Node, x: int, matrix: int, *, transposed: bool) -> int | None:
