@@ -17,7 +17,7 @@ from litefuse.shapes.expansions import (
 from litefuse.shapes.graph import INTEGERS, Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.products import compute_first, multiply_merged, unflatten_product
-from litefuse.shapes.simplify import SIMPLIFICATIONS, Simplification, keep_reduced
+from litefuse.shapes.simplify import SIMPLIFICATIONS, Simplification, keep_reduced, new_axes
 from litefuse.shapes.split_products import squeeze, transpose_split
 from litefuse.shapes.values import VALUES
 
@@ -37,6 +37,7 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     "Mul": [compute_first],
     "Reshape": [SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
     "Squeeze": [squeeze],
+    "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], new_axes],
     "Transpose": [SIMPLIFICATIONS["Transpose"], transpose_split, swap_operands],
 }
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from litefuse.engine.mlir import ir
 from litefuse.shapes.dims import Formula
 from litefuse.shapes.editor import Editor, is_known
-from litefuse.shapes.facts import Tensor, array_of, elements
+from litefuse.shapes.facts import Op, Tensor, array_of, elements
 from litefuse.shapes.graph import Node
+from litefuse.shapes.rules.slicing import extents
 from litefuse.shapes.split_products import add_squeeze, is_open
 
-__all__ = ["ASSERTS_SIZES", "SIMPLIFICATIONS", "Simplification", "keep_reduced"]
+__all__ = ["ASSERTS_SIZES", "SIMPLIFICATIONS", "Simplification", "keep_reduced", "new_axes"]
 
 ASSERTS_SIZES = "asserts_sizes"
 """The attribute of a reshape that must fail in the running model if its operand has other sizes than it says."""
@@ -94,14 +95,39 @@ def _ones(editor: Editor, node: Node) -> int | None:
     if len(after) == len(before) + 1:
         for axis, size in enumerate(after):
             if size == 1 and before == (*after[:axis], *after[axis + 1 :]):
-                place = editor.constant(array_of([axis], []), "i32", ir.InsertionPoint(node.op), node.op.location)
-                return editor.add(node, "ExpandDims", [value, place], result, {})
+                return _expanded(editor, node, value, axis)
     axes = [axis for axis, size in enumerate(before) if size == 1]
     if tuple(size for size in before if size != 1) != after:
         return None
     if result.dtype == "f32":
         return add_squeeze(editor, node, value, axes)
     return editor.add(node, "Squeeze", [value], result, {"squeeze_dims": axes})
+
+
+def new_axes(editor: Editor, node: Node) -> int | None:
+    """Puts in dimensions of size 1 where that is all that a slice does, and a reshape would need a computed shape."""
+    value, result = editor.resolve(node.operands[0]), editor.shape(node.results[0])
+    shape, strides = editor.shape(value), editor.values(editor.resolve(node.operands[3]))
+    if shape is None or result is None or strides is None or not is_open(result) or any(strides != 1):
+        return None
+    found = extents(Op(node.name, [], [], node.attributes), len(shape), strides.size)
+    added = [place for place, extent in enumerate(found) if extent.axis is None]
+    if any(extent.shrinks for extent in found) or shape != tuple(
+        size for place, size in enumerate(result) if place not in added
+    ):
+        return None
+    for place in added:
+        value = _expanded(editor, node, value, place)
+    return value
+
+
+def _expanded(editor: Editor, node: Node, value: int, axis: int) -> int:
+    """A value with one more dimension of size 1."""
+    tensor = editor.tensor(value)
+    assert tensor.shape is not None
+    place = editor.constant(array_of([axis], []), "i32", ir.InsertionPoint(node.op), node.op.location)
+    shape = (*tensor.shape[:axis], 1, *tensor.shape[axis:])
+    return editor.add(node, "ExpandDims", [value, place], Tensor(tensor.dtype, shape), {})
 
 
 def _concatenated(editor: Editor, node: Node) -> int | None:
