@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
+from litefuse.shapes.dims import product
 from litefuse.shapes.editor import Editor
 from litefuse.shapes.facts import Tensor, known
 from litefuse.shapes.graph import Node
 from litefuse.shapes.split_products import merge_reshaped
 
-__all__ = ["compute_first", "multiply_merged", "unflatten_product"]
+__all__ = ["activate_first", "compute_first", "multiply_merged", "unflatten_product"]
 
 _PRODUCTS = ("BatchMatMulV2", "Conv2D", "Einsum", "MatMul")
 
@@ -25,10 +27,10 @@ def unflatten_product(editor: Editor, node: Node) -> int | None:
     follow.
     """
     value = editor.resolve(node.operands[0])
-    product = editor.producer(value, "MatMul")
-    if product is None or product.attributes.get("transpose_a", False):
+    multiplying = editor.producer(value, "MatMul")
+    if multiplying is None or multiplying.attributes.get("transpose_a", False):
         return None
-    flat, matrix = editor.operands(product)
+    flat, matrix = editor.operands(multiplying)
     flattening = editor.producer(flat, "Reshape")
     result = editor.tensor(node.results[0])
     if flattening is None or not editor.is_constant(matrix) or not editor.is_used_once(value) or result.shape is None:
@@ -39,7 +41,7 @@ def unflatten_product(editor: Editor, node: Node) -> int | None:
         return None
     if shape[-1] != flat_shape[-1] or result.shape != (*shape[:-1], product_shape[-1]):
         return None
-    transposed = bool(product.attributes.get("transpose_b", False))
+    transposed = bool(multiplying.attributes.get("transpose_b", False))
     merged = merge_reshaped(editor, node, source, matrix, transposed=transposed)
     if merged is not None:
         return merged
@@ -79,21 +81,40 @@ def compute_first(editor: Editor, node: Node) -> int | None:
             continue
         source, *stated = editor.operands(reshaping)
         shape = editor.shape(source)
-        if not shape or result.shape != editor.shape(value) or not editor.is_used_once(value):
+        if not shape or result.shape is None or result.shape != editor.shape(value) or not editor.is_used_once(value):
             continue
-        first = next((axis for axis, size in enumerate(sizes) if size != 1), len(sizes))
-        sizes = sizes[first:]
+        sizes = sizes[next((axis for axis, size in enumerate(sizes) if size != 1), len(sizes)) :]
         count = prod(size for size in sizes if size is not None)
         if sizes and (result.shape[-len(sizes) :] != sizes or shape[-1] != count):
             continue
-        if not _is_product(editor, source) or (reshaping.name == "Sum" and prod(shape) != prod(result.shape)):
+        if not _is_product(editor, source) or product(shape) != product(result.shape):
             continue
         name = "AddV2" if node.name == "BiasAdd" else node.name
         flat = editor.add_reshape(node, constant, (count,) if sizes else ())
         total = editor.add(node, name, [source, flat], Tensor(result.dtype, shape), {})
-        attributes = {"keep_dims": False} if reshaping.name == "Sum" else {}
-        return editor.add(node, reshaping.name, [total, *stated], result, attributes)
+        return _again(editor, node, reshaping, [total, *stated])
     return None
+
+
+def activate_first(editor: Editor, node: Node) -> int | None:
+    """As ``compute_first``, for an activation that the engine puts into the product."""
+    value, result = editor.resolve(node.operands[0]), editor.tensor(node.results[0])
+    reshaping = editor.producer(value, "Reshape", "Sum")
+    if reshaping is None or result.shape is None or not editor.is_used_once(value):
+        return None
+    source, *stated = editor.operands(reshaping)
+    shape = editor.shape(source)
+    if shape is None or product(shape) != product(result.shape) or not _is_product(editor, source):
+        return None
+    total = editor.add(node, node.name, [source], Tensor(result.dtype, shape), {})
+    return _again(editor, node, reshaping, [total, *stated])
+
+
+def _again(editor: Editor, node: Node, reshaping: Node, operands: Sequence[int]) -> int:
+    """Reshapes what took a product's place."""
+    summed = reshaping.name == "Sum"
+    attributes = {"keep_dims": reshaping.attributes.get("keep_dims", False)} if summed else {}
+    return editor.add(node, reshaping.name, operands, editor.tensor(node.results[0]), attributes)
 
 
 def _is_product(editor: Editor, value: int) -> bool:

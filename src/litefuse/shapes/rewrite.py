@@ -16,8 +16,8 @@ from litefuse.shapes.expansions import (
 )
 from litefuse.shapes.graph import INTEGERS, Function, Node
 from litefuse.shapes.inference import Inference
-from litefuse.shapes.products import compute_first, multiply_merged, unflatten_product
-from litefuse.shapes.simplify import SIMPLIFICATIONS, Simplification, keep_reduced, new_axes
+from litefuse.shapes.products import activate_first, compute_first, multiply_merged, unflatten_product
+from litefuse.shapes.simplify import SIMPLIFICATIONS, Simplification, keep_reduced, new_axes, reshape_back
 from litefuse.shapes.split_products import squeeze, transpose_split
 from litefuse.shapes.values import VALUES
 
@@ -33,10 +33,12 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     "BiasAdd": [compute_first],
     "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
     "Einsum": [multiply_matrices, project],
-    "ExpandDims": [keep_reduced],
+    "ExpandDims": [reshape_back, keep_reduced],
     "Mul": [compute_first],
-    "Reshape": [SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
-    "Squeeze": [squeeze],
+    "Relu": [activate_first],
+    "Relu6": [activate_first],
+    "Reshape": [reshape_back, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
+    "Squeeze": [reshape_back, squeeze],
     "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], new_axes],
     "Transpose": [SIMPLIFICATIONS["Transpose"], transpose_split, swap_operands],
 }

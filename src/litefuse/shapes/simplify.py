@@ -12,7 +12,7 @@ from litefuse.shapes.graph import Node
 from litefuse.shapes.rules.slicing import extents
 from litefuse.shapes.split_products import add_squeeze, is_open
 
-__all__ = ["ASSERTS_SIZES", "SIMPLIFICATIONS", "Simplification", "keep_reduced", "new_axes"]
+__all__ = ["ASSERTS_SIZES", "SIMPLIFICATIONS", "Simplification", "keep_reduced", "new_axes", "reshape_back"]
 
 ASSERTS_SIZES = "asserts_sizes"
 """The attribute of a reshape that must fail in the running model if its operand has other sizes than it says."""
@@ -86,6 +86,19 @@ def _reshape(editor: Editor, node: Node) -> int | None:
     return None
 
 
+def reshape_back(editor: Editor, node: Node) -> int | None:
+    """What had the same shape before it was reshaped."""
+    value, shape = editor.resolve(node.operands[0]), editor.shape(node.results[0])
+    if shape is None or ASSERTS_SIZES in node.attributes:
+        return None
+    while editor.shape(value) != shape:
+        reshaping = editor.producer(value, "ExpandDims", "Reshape", "Squeeze")
+        if reshaping is None or ASSERTS_SIZES in reshaping.attributes:
+            return None
+        value = editor.operands(reshaping)[0]
+    return value
+
+
 def _ones(editor: Editor, node: Node) -> int | None:
     """Puts in, or takes out, dimensions of size 1."""
     value, result = editor.resolve(node.operands[0]), editor.tensor(node.results[0])
@@ -108,7 +121,13 @@ def new_axes(editor: Editor, node: Node) -> int | None:
     """Puts in dimensions of size 1 where that is all that a slice does, and a reshape would need a computed shape."""
     value, result = editor.resolve(node.operands[0]), editor.shape(node.results[0])
     shape, strides = editor.shape(value), editor.values(editor.resolve(node.operands[3]))
-    if shape is None or result is None or strides is None or not is_open(result) or any(strides != 1):
+    if (
+        shape is None
+        or result is None
+        or strides is None
+        or not is_open(result)
+        or any(stride != 1 for stride in elements(strides))
+    ):
         return None
     found = extents(Op(node.name, [], [], node.attributes), len(shape), strides.size)
     added = [place for place, extent in enumerate(found) if extent.axis is None]
@@ -170,6 +189,8 @@ def keep_reduced(editor: Editor, node: Node) -> int | None:
     kept = tuple(1 if axis in removed else size for axis, size in enumerate(shape))
     if kept != result.shape or result.dtype not in {"f16", "f32"}:
         return None
+    if kept == shape:
+        return source
     return editor.add(node, reduction.name, [source, axes], Tensor(result.dtype, kept), {"keep_dims": True})
 
 

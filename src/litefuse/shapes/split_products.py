@@ -105,7 +105,13 @@ def _split_product(editor: Editor, value: int) -> _Split | None:
     """Finds the product that a value is made of by splitting its last dimension."""
     splitting = editor.producer(value, "Reshape")
     shape = editor.shape(value)
-    if splitting is None or shape is None or len(shape) != 4 or not is_open(shape[:2]) or not editor.is_used_once(value):
+    if (
+        splitting is None
+        or shape is None
+        or len(shape) != 4
+        or not is_open(shape[:2])
+        or not editor.is_used_once(value)
+    ):
         return None
     source, _ = editor.operands(splitting)
     before, width = editor.shape(source), known(shape[2:])
@@ -140,10 +146,12 @@ def _split(editor: Editor, node: Node, value: int) -> int | None:
     if split is None:
         return None
     first, rows, parts, width = split.shape
-    assert isinstance(parts, int) and isinstance(width, int)
+    assert isinstance(parts, int)
+    assert isinstance(width, int)
     x, _ = editor.operands(split.product)
     outer = editor.shape(x)
-    assert outer is not None and isinstance(outer[-1], int)
+    assert outer is not None
+    assert isinstance(outer[-1], int)
     depth = outer[-1]
     if split.product.attributes.get("adj_y", False):
         matrices = editor.add_reshape(node, split.matrix, (parts, 1, width, depth))
@@ -154,9 +162,9 @@ def _split(editor: Editor, node: Node, value: int) -> int | None:
     attributes = {**_PRODUCT, "adj_y": bool(split.product.attributes.get("adj_y", False))}
     result = editor.add(node, "BatchMatMulV2", [x, matrices], tensor, attributes)
     for name, constant in split.steps:
-        if editor.shape(constant) == (parts * width,):
-            constant = editor.add_reshape(node, constant, (parts, 1, 1, width))
-        result = editor.add(node, name, [result, constant], tensor, {})
+        each = editor.shape(constant) == (parts * width,)
+        factor = editor.add_reshape(node, constant, (parts, 1, 1, width)) if each else constant
+        result = editor.add(node, name, [result, factor], tensor, {})
     return result
 
 
