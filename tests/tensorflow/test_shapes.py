@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -224,6 +225,22 @@ def test_an_open_batch_costs_nothing_where_the_length_is_open(tensorflow: Tensor
     assert not ARITHMETIC & counts.keys() - fixed.keys(), counts
     parts = [partition_count(model, inputs[0], signature=name) for model in (result, one)]
     assert parts[0] <= parts[1]
+
+
+def test_split_heads_without_xnnpack(tensorflow: TensorFlow) -> None:
+    """LiteRT's own kernels compute the same, of an empty batch as well, which XNNPACK refuses."""
+    path = tensorflow.save(long_models)
+    model = litefuse.convert(path, signatures=["heads_by_einsum"]).model_bytes
+    stock: Any = importlib.import_module("ai_edge_litert.interpreter")
+    plain = stock.Interpreter(
+        model_content=model, experimental_op_resolver_type=stock.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    ).get_signature_runner("heads_by_einsum")
+    x = np.random.default_rng(3).standard_normal((3, 5, 6)).astype(np.float32)
+    expected = interpreter(model).get_signature_runner("heads_by_einsum")(x=x)["y"]
+    np.testing.assert_allclose(plain(x=x)["y"], expected, atol=1e-5)
+    assert plain(x=x[:0])["y"].shape == (0, 5, 6)
+    with pytest.raises(RuntimeError, match="XNNPack"):
+        interpreter(model).get_signature_runner("heads_by_einsum")(x=x[:0])
 
 
 def growing(tf: Any) -> Any:

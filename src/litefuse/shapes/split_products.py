@@ -19,7 +19,16 @@ from litefuse.shapes.editor import Editor
 from litefuse.shapes.facts import Shape, Tensor, Values, array_of, known
 from litefuse.shapes.graph import Node
 
-__all__ = ["add_transpose", "is_open", "merge_product", "merge_reshaped", "reorder", "transpose_split"]
+__all__ = [
+    "add_squeeze",
+    "add_transpose",
+    "is_open",
+    "merge_product",
+    "merge_reshaped",
+    "reorder",
+    "squeeze",
+    "transpose_split",
+]
 
 _CONVOLUTION = {
     "strides": [1, 1, 1, 1],
