@@ -156,7 +156,7 @@ def test_open_batch_and_length(tensorflow: TensorFlow, case: Backbone) -> None:
 
 
 def test_inputs_that_are_broadcast(tensorflow: TensorFlow) -> None:
-    """The batches of tokens and mask are open each for itself: TensorFlow takes one row of either for all of the other."""
+    """Each input's batch is open for itself: TensorFlow takes one row of tokens or mask for all rows of the other."""
     case = next(case for case in OPEN if case.name == "BertBackbone")
     path = tensorflow.save(backbone, case.name, dict(case.options), None)
     shapes = tensorflow.call(input_shapes, case.name, dict(case.options), LENGTH)

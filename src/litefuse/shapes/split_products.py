@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from litefuse.engine.mlir import ir
-from litefuse.shapes.dims import Dim, Formula
+from litefuse.shapes.dims import Dim, Formula, product
 from litefuse.shapes.editor import Editor
 from litefuse.shapes.facts import Shape, Tensor, Values, array_of, known
 from litefuse.shapes.graph import Node
@@ -100,18 +100,23 @@ class _Split:
     Attributes:
         product: The product.
         matrix: Its constant.
+        depth: How many products each sum has.
         steps: The ops on the product, in order, and the constant of each.
         shape: The shape after the split.
     """
 
     product: Node
     matrix: int
+    depth: int
     steps: Sequence[tuple[str, int]]
     shape: Shape
 
 
 def _split_product(editor: Editor, value: int) -> _Split | None:
-    """Finds the product that a value is made of by splitting its last dimension."""
+    """Finds the product that a value is made of by splitting its last dimension, if nothing else uses it.
+
+    An op that was replaced uses it until this run is over: then the next one finds it.
+    """
     splitting = editor.producer(value, "Reshape")
     shape = editor.shape(value)
     if (
@@ -126,17 +131,20 @@ def _split_product(editor: Editor, value: int) -> _Split | None:
     before, width = editor.shape(source), known(shape[2:])
     if before is None or len(before) != 3 or before[:2] != shape[:2] or width is None or None in width:
         return None
+    if before[2] != product(shape[2:]):
+        return None
     steps: list[tuple[str, int]] = []
     while editor.is_used_once(source):
-        product = editor.producer(source, "BatchMatMulV2")
-        if product is not None:
-            x, matrix = editor.operands(product)
+        multiplying = editor.producer(source, "BatchMatMulV2")
+        if multiplying is not None:
+            x, matrix = editor.operands(multiplying)
             sizes, outer = known(editor.shape(matrix)), editor.shape(x)
-            if product.attributes.get("adj_x", False) or sizes is None or len(sizes) != 2 or None in sizes:
+            if multiplying.attributes.get("adj_x", False) or sizes is None or len(sizes) != 2:
                 return None
             if not editor.is_constant(matrix) or outer is None or len(outer) != 3 or editor.tensor(x).dtype != "f32":
                 return None
-            return _Split(product, matrix, steps[::-1], shape)
+            depth = sizes[1 if multiplying.attributes.get("adj_y", False) else 0]
+            return None if depth is None else _Split(multiplying, matrix, depth, steps[::-1], shape)
         step = editor.producer(source, "AddV2", "Mul")
         if step is None:
             return None
@@ -158,14 +166,10 @@ def _split(editor: Editor, node: Node, value: int) -> int | None:
     assert isinstance(parts, int)
     assert isinstance(width, int)
     x, _ = editor.operands(split.product)
-    outer = editor.shape(x)
-    assert outer is not None
-    assert isinstance(outer[-1], int)
-    depth = outer[-1]
     if split.product.attributes.get("adj_y", False):
-        matrices = editor.add_reshape(node, split.matrix, (parts, 1, width, depth))
+        matrices = editor.add_reshape(node, split.matrix, (parts, 1, width, split.depth))
     else:
-        whole = editor.add_reshape(node, split.matrix, (depth, 1, parts, width))
+        whole = editor.add_reshape(node, split.matrix, (split.depth, 1, parts, width))
         matrices = add_transpose(editor, node, whole, (2, 1, 0, 3))
     tensor = Tensor("f32", (parts, first, rows, width))
     attributes = {**_PRODUCT, "adj_y": bool(split.product.attributes.get("adj_y", False))}
@@ -247,6 +251,8 @@ def merge_reshaped(editor: Editor, node: Node, x: int, matrix: int, *, transpose
         return None
     parts, depth = known(shape[2:]) or (None, None)
     if parts is None or depth is None or editor.tensor(x).dtype != "f32" or not is_open(shape[:2]):
+        return None
+    if merged[2] != parts * depth:
         return None
     if transposed:
         matrix = add_transpose(editor, node, matrix, (1, 0))
