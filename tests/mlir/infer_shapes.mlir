@@ -1,7 +1,6 @@
 // RUN: infer-shapes
 // The sizes that are known, of a shape that is not: what a Dense layer on a rank-3 input computes.
 // CHECK-LABEL: func.func @flatten
-// CHECK: %[[TWENTY:.*]] = "tf.Const"() <{value = dense<20> : tensor<i32>}>
 // CHECK: %[[SHAPE:.*]] = "tf.Const"() <{value = dense<[-1, 20]> : tensor<2xi32>}>
 // CHECK: "tf.Reshape"(%arg0, %[[SHAPE]])
 func.func @flatten(%x: tensor<?x4x5xf32>) -> tensor<?x20xf32> {
@@ -197,12 +196,189 @@ func.func @once(%x: tensor<?x?x8xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x?x4x2xf
 
 // CHECK-LABEL: func.func @attention
 // CHECK: %[[A:.*]] = "tf.Transpose"(%arg0, %{{.*}}) : (tensor<?x5x2x4xf32>, tensor<4xi32>) -> tensor<?x2x5x4xf32>
-// CHECK: %[[B:.*]] = "tf.Transpose"(%arg1, %{{.*}}) : (tensor<?x7x2x4xf32>, tensor<4xi32>) -> tensor<?x2x4x7xf32>
-// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%[[A]], %[[B]])
+// CHECK: %[[B:.*]] = "tf.Transpose"(%arg1, %{{.*}}) : (tensor<?x7x2x4xf32>, tensor<4xi32>) -> tensor<?x2x7x4xf32>
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%[[A]], %[[B]]) <{adj_x = false, adj_y = true
 // CHECK: return %[[P]] : tensor<?x2x5x7xf32>
 func.func @attention(%q: tensor<?x5x2x4xf32>, %k: tensor<?x7x2x4xf32>) -> tensor<?x2x5x7xf32> {
   %0 = "tf.Einsum"(%q, %k) {equation = "bqhd,bkhd->bhqk"} : (tensor<?x5x2x4xf32>, tensor<?x7x2x4xf32>) -> tensor<?x2x5x7xf32>
   return %0 : tensor<?x2x5x7xf32>
+}
+
+// The other way round, with the operands in the other order.
+// CHECK-LABEL: func.func @keys_first
+// CHECK: %[[Q:.*]] = "tf.Transpose"(%arg0, %{{.*}}) : (tensor<?x5x2x4xf32>, tensor<4xi32>) -> tensor<?x2x5x4xf32>
+// CHECK: %[[K:.*]] = "tf.Transpose"(%arg1, %{{.*}}) : (tensor<?x7x2x4xf32>, tensor<4xi32>) -> tensor<?x2x7x4xf32>
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%[[Q]], %[[K]]) <{adj_x = false, adj_y = true
+// CHECK: return %[[P]]
+func.func @keys_first(%q: tensor<?x5x2x4xf32>, %k: tensor<?x7x2x4xf32>) -> tensor<?x2x5x7xf32> {
+  %0 = "tf.Einsum"(%k, %q) {equation = "bkhd,bqhd->bhqk"} : (tensor<?x7x2x4xf32>, tensor<?x5x2x4xf32>) -> tensor<?x2x5x7xf32>
+  return %0 : tensor<?x2x5x7xf32>
+}
+
+// The same product, transposed before and after it.
+// CHECK-LABEL: func.func @transposed_product
+// CHECK-COUNT-1: tf.Transpose
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%{{.*}}, %arg1) <{adj_x = false, adj_y = true
+// CHECK: return %[[P]]
+func.func @transposed_product(%q: tensor<?x5x2x4xf32>, %k: tensor<?x2x7x4xf32>) -> tensor<?x2x5x7xf32> {
+  %columns = "tf.Const"() {value = dense<[0, 2, 3, 1]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %swap = "tf.Const"() {value = dense<[0, 1, 3, 2]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %t = "tf.Transpose"(%q, %columns) : (tensor<?x5x2x4xf32>, tensor<4xi32>) -> tensor<?x2x4x5xf32>
+  %p = "tf.BatchMatMulV2"(%k, %t) {adj_x = false, adj_y = false} : (tensor<?x2x7x4xf32>, tensor<?x2x4x5xf32>) -> tensor<?x2x7x5xf32>
+  %y = "tf.Transpose"(%p, %swap) : (tensor<?x2x7x5xf32>, tensor<4xi32>) -> tensor<?x2x5x7xf32>
+  return %y : tensor<?x2x5x7xf32>
+}
+
+// -----
+// RUN: infer-shapes infer-shapes
+// Heads of attention, batch and length open: no shape is computed. The first run moves what is done with the heads to
+// before the split, the second one splits the product.
+// CHECK-LABEL: func.func @heads
+// CHECK-NOT: tf.Shape
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} : (tensor<?x?x8xf32>, tensor<2x1x8x4xf32>) -> tensor<2x?x?x4xf32>
+// CHECK: %[[B:.*]] = "tf.AddV2"(%[[P]], %{{.*}}) : (tensor<2x?x?x4xf32>, tensor<2x1x1x4xf32>)
+// CHECK: %[[S:.*]] = "tf.Mul"(%[[B]], %{{.*}}) : (tensor<2x?x?x4xf32>, tensor<f32>)
+// CHECK: %[[ORDER:.*]] = "tf.Const"() <{value = dense<[1, 0, 2, 3]>
+// CHECK: %[[Q:.*]] = "tf.Transpose"(%[[S]], %[[ORDER]])
+// CHECK: "tf.BatchMatMulV2"(%[[Q]], %arg1) <{adj_x = false, adj_y = true{{.*}} -> tensor<?x2x?x?xf32>
+func.func @heads(%x: tensor<?x?x8xf32>, %k: tensor<?x2x?x4xf32>) -> tensor<?x2x?x?xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<8x2x4xf32>} : () -> tensor<8x2x4xf32>
+  %b = "tf.Const"() {value = dense<3.0> : tensor<2x4xf32>} : () -> tensor<2x4xf32>
+  %scale = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "abc,cde->abde"} : (tensor<?x?x8xf32>, tensor<8x2x4xf32>) -> tensor<?x?x2x4xf32>
+  %1 = "tf.AddV2"(%0, %b) : (tensor<?x?x2x4xf32>, tensor<2x4xf32>) -> tensor<?x?x2x4xf32>
+  %2 = "tf.Mul"(%1, %scale) : (tensor<?x?x2x4xf32>, tensor<f32>) -> tensor<?x?x2x4xf32>
+  %3 = "tf.Einsum"(%2, %k) {equation = "aqhd,ahkd->ahqk"} : (tensor<?x?x2x4xf32>, tensor<?x2x?x4xf32>) -> tensor<?x2x?x?xf32>
+  return %3 : tensor<?x2x?x?xf32>
+}
+
+// The same with the constant's dimensions in another order, without a bias.
+// CHECK-LABEL: func.func @heads_first
+// CHECK-NOT: tf.Shape
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} -> tensor<2x?x?x4xf32>
+// CHECK: return %[[P]]
+func.func @heads_first(%x: tensor<?x?x8xf32>) -> tensor<2x?x?x4xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<2x8x4xf32>} : () -> tensor<2x8x4xf32>
+  %order = "tf.Const"() {value = dense<[2, 0, 1, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "btd,ndh->btnh"} : (tensor<?x?x8xf32>, tensor<2x8x4xf32>) -> tensor<?x?x2x4xf32>
+  %1 = "tf.Transpose"(%0, %order) : (tensor<?x?x2x4xf32>, tensor<4xi32>) -> tensor<2x?x?x4xf32>
+  return %1 : tensor<2x?x?x4xf32>
+}
+
+// Used in both orders, the product is computed once.
+// CHECK-LABEL: func.func @used_twice
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} -> tensor<?x?x8xf32>
+// CHECK-NOT: tf.BatchMatMulV2
+// CHECK: %[[R:.*]] = "tf.Reshape"(%[[P]]
+// CHECK: "tf.Transpose"(%[[R]]
+func.func @used_twice(%x: tensor<?x?x8xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x?x4xf32>) {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<8x2x4xf32>} : () -> tensor<8x2x4xf32>
+  %order = "tf.Const"() {value = dense<[0, 2, 1, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "abc,cde->abde"} : (tensor<?x?x8xf32>, tensor<8x2x4xf32>) -> tensor<?x?x2x4xf32>
+  %1 = "tf.Transpose"(%0, %order) : (tensor<?x?x2x4xf32>, tensor<4xi32>) -> tensor<?x2x?x4xf32>
+  return %0, %1 : tensor<?x?x2x4xf32>, tensor<?x2x?x4xf32>
+}
+
+// With one open size a constant shape does.
+// CHECK-LABEL: func.func @heads_of_known_length
+// CHECK: "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} -> tensor<?x5x8xf32>
+// CHECK: "tf.Const"() <{value = dense<[-1, 5, 2, 4]>
+// CHECK: "tf.Reshape"
+// CHECK: "tf.Transpose"
+func.func @heads_of_known_length(%x: tensor<?x5x8xf32>) -> tensor<?x2x5x4xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<8x2x4xf32>} : () -> tensor<8x2x4xf32>
+  %order = "tf.Const"() {value = dense<[0, 2, 1, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "abc,cde->abde"} : (tensor<?x5x8xf32>, tensor<8x2x4xf32>) -> tensor<?x5x2x4xf32>
+  %1 = "tf.Transpose"(%0, %order) : (tensor<?x5x2x4xf32>, tensor<4xi32>) -> tensor<?x2x5x4xf32>
+  return %1 : tensor<?x2x5x4xf32>
+}
+
+// -----
+// RUN: infer-shapes
+// The heads' sum is a convolution, and takes the bias.
+// CHECK-LABEL: func.func @merge
+// CHECK: %[[W:.*]] = "tf.Reshape"(%{{.*}}, %{{.*}}) : (tensor<2x4x8xf32>, tensor<4xi32>) -> tensor<1x2x4x8xf32>
+// CHECK: %[[C:.*]] = "tf.Conv2D"(%arg0, %[[W]]) {{.*}}padding = "VALID"{{.*}} -> tensor<?x?x1x8xf32>
+// CHECK: %[[B:.*]] = "tf.AddV2"(%[[C]], %{{.*}}) : (tensor<?x?x1x8xf32>, tensor<8xf32>)
+// CHECK: %[[Y:.*]] = "tf.Sum"(%[[B]], %{{.*}}) {{.*}} -> tensor<?x?x8xf32>
+// CHECK: return %[[Y]]
+func.func @merge(%x: tensor<?x?x2x4xf32>) -> tensor<?x?x8xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<2x4x8xf32>} : () -> tensor<2x4x8xf32>
+  %b = "tf.Const"() {value = dense<3.0> : tensor<8xf32>} : () -> tensor<8xf32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "abcd,cde->abe"} : (tensor<?x?x2x4xf32>, tensor<2x4x8xf32>) -> tensor<?x?x8xf32>
+  %1 = "tf.BiasAdd"(%0, %b) {data_format = "NHWC"} : (tensor<?x?x8xf32>, tensor<8xf32>) -> tensor<?x?x8xf32>
+  return %1 : tensor<?x?x8xf32>
+}
+
+// Written as a reshape and a product, of heads that were transposed: they need not be.
+// CHECK-LABEL: func.func @merge_transposed
+// CHECK-NOT: tf.Shape
+// CHECK-NOT: (%arg0, %{{.*}}) : (tensor<?x2x?x4xf32>, tensor<4xi32>)
+// CHECK: %[[C:.*]] = "tf.Conv2D"(%arg0, %{{.*}}) {{.*}} : (tensor<?x2x?x4xf32>, tensor<2x1x4x8xf32>) -> tensor<?x1x?x8xf32>
+// CHECK: "tf.Sum"(%[[C]]
+func.func @merge_transposed(%x: tensor<?x2x?x4xf32>) -> tensor<?x?x8xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<8x8xf32>} : () -> tensor<8x8xf32>
+  %order = "tf.Const"() {value = dense<[0, 2, 1, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %0 = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %1 = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %2 = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %eight = "tf.Const"() {value = dense<8> : tensor<1xi32>} : () -> tensor<1xi32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %t = "tf.Transpose"(%x, %order) : (tensor<?x2x?x4xf32>, tensor<4xi32>) -> tensor<?x?x2x4xf32>
+  %s = "tf.Shape"(%t) : (tensor<?x?x2x4xf32>) -> tensor<4xi32>
+  %n = "tf.StridedSlice"(%s, %0, %2, %1) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<4xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %to = "tf.ConcatV2"(%n, %eight, %axis) : (tensor<2xi32>, tensor<1xi32>, tensor<i32>) -> tensor<3xi32>
+  %r = "tf.Reshape"(%t, %to) : (tensor<?x?x2x4xf32>, tensor<3xi32>) -> tensor<?x?x8xf32>
+  %y = "tf.BatchMatMulV2"(%r, %w) {adj_x = false, adj_y = false} : (tensor<?x?x8xf32>, tensor<8x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// With one open size a constant shape does.
+// CHECK-LABEL: func.func @merge_of_known_length
+// CHECK-NOT: tf.Conv2D
+// CHECK: "tf.BatchMatMulV2"
+func.func @merge_of_known_length(%x: tensor<?x5x2x4xf32>) -> tensor<?x5x8xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<2x4x8xf32>} : () -> tensor<2x4x8xf32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "abcd,cde->abe"} : (tensor<?x5x2x4xf32>, tensor<2x4x8xf32>) -> tensor<?x5x8xf32>
+  return %0 : tensor<?x5x8xf32>
+}
+
+// -----
+// RUN: infer-shapes
+// Dimensions of size 1 come and go without a computed shape; what is packed to be merged is concatenated.
+// CHECK-LABEL: func.func @ones
+// CHECK-NOT: tf.Shape
+// CHECK: %[[A:.*]] = "tf.ExpandDims"(%arg0, %{{.*}}) : (tensor<?x?x4xf32>, tensor<i32>) -> tensor<?x1x?x4xf32>
+// CHECK: "tf.ExpandDims"(%[[A]], %{{.*}}) : (tensor<?x1x?x4xf32>, tensor<i32>) -> tensor<?x1x1x?x4xf32>
+// CHECK: "tf.Sum"(%arg1, %{{.*}}) {{.*}} : (tensor<?x1x?x4xf32>, tensor<1xi32>) -> tensor<?x?x4xf32>
+// CHECK: "tf.ConcatV2"(%arg0, %arg0, %{{.*}}) : (tensor<?x?x4xf32>, tensor<?x?x4xf32>, tensor<i32>) -> tensor<?x?x8xf32>
+func.func @ones(%x: tensor<?x?x4xf32>, %y: tensor<?x1x?x4xf32>) -> (tensor<?x1x1x?x4xf32>, tensor<?x?x4xf32>, tensor<?x?x8xf32>) {
+  %0 = "tf.Const"() {value = dense<0> : tensor<4xi32>} : () -> tensor<4xi32>
+  %1 = "tf.Const"() {value = dense<1> : tensor<4xi32>} : () -> tensor<4xi32>
+  %2 = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %a = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %b = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %eight = "tf.Const"() {value = dense<8> : tensor<1xi32>} : () -> tensor<1xi32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %u = "tf.StridedSlice"(%x, %0, %0, %1) {begin_mask = 9 : i64, end_mask = 9 : i64, ellipsis_mask = 8 : i64, new_axis_mask = 6 : i64, shrink_axis_mask = 0 : i64} : (tensor<?x?x4xf32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) -> tensor<?x1x1x?x4xf32>
+  %v = "tf.Squeeze"(%y) {squeeze_dims = [1]} : (tensor<?x1x?x4xf32>) -> tensor<?x?x4xf32>
+  %p = "tf.Pack"(%x, %x) {axis = 2 : i64} : (tensor<?x?x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x2x4xf32>
+  %s = "tf.Shape"(%x) : (tensor<?x?x4xf32>) -> tensor<3xi32>
+  %n = "tf.StridedSlice"(%s, %a, %2, %b) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %to = "tf.ConcatV2"(%n, %eight, %axis) : (tensor<2xi32>, tensor<1xi32>, tensor<i32>) -> tensor<3xi32>
+  %w = "tf.Reshape"(%p, %to) : (tensor<?x?x2x4xf32>, tensor<3xi32>) -> tensor<?x?x8xf32>
+  return %u, %v, %w : tensor<?x1x1x?x4xf32>, tensor<?x?x4xf32>, tensor<?x?x8xf32>
+}
+
+// Packed last, parts alternate: that is no concatenation.
+// CHECK-LABEL: func.func @alternating
+// CHECK: "tf.Pack"
+// CHECK: "tf.Reshape"
+func.func @alternating(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x8xf32> {
+  %to = "tf.Const"() {value = dense<[-1, 8]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %p = "tf.Pack"(%x, %y) {axis = 2 : i64} : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4x2xf32>
+  %w = "tf.Reshape"(%p, %to) : (tensor<?x4x2xf32>, tensor<2xi32>) -> tensor<?x8xf32>
+  return %w : tensor<?x8xf32>
 }
 
 // -----

@@ -28,6 +28,7 @@ __all__ = [
     "normal",
     "op_counts",
     "op_histogram",
+    "partition_count",
     "run_calls",
 ]
 
@@ -162,6 +163,15 @@ def op_histogram(model: bytes) -> Counter[tuple[str, str]]:
 def op_counts(model: bytes) -> Counter[str]:
     """How often each op stands in the model, in all its subgraphs together."""
     return Counter(name for _, name, _ in _ops(model))
+
+
+def partition_count(model: bytes, inputs: Arrays, *, signature: str = "serving_default") -> int:
+    """How many parts of the main subgraph XNNPACK runs, given these inputs: what it does not take separates them."""
+    engine = interpreter(model)
+    engine.get_signature_runner(signature)(**inputs)
+    names = [op["op_name"] for op in engine._get_ops_details()]  # noqa: SLF001  there is no other way to see them
+    assert "DELEGATE" in names, "XNNPACK runs nothing"
+    return names.count("DELEGATE")
 
 
 def custom_options(model: bytes) -> dict[str, list[dict[str, Any]]]:

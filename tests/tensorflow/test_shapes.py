@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import GraphError, LitefuseError, SignatureError
-from tests.tensorflow.checking import check, interpreter, normal, op_counts
+from tests.tensorflow.checking import check, interpreter, normal, op_counts, partition_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -156,6 +157,90 @@ def test_of_two_open_sizes_the_shape_is_computed_once(tensorflow: TensorFlow) ->
     assert counts["SHAPE"] == 1
     assert counts["FULLY_CONNECTED"] == 1
     assert counts["PACK"] <= 2
+
+
+def heads_by_reshape(tf: Any, x: Any) -> Any:
+    """Attention as many write it: dense layers, and reshapes whose sizes are taken from the tensors."""
+    batch = tf.shape(x)[0]
+
+    def dense(y: Any, seed: int) -> Any:
+        return tf.tensordot(y, weights(6, 6, seed=seed), [[2], [0]]) + weights(6, seed=seed)
+
+    def heads(seed: int) -> Any:
+        return tf.transpose(tf.reshape(dense(x, seed), tf.stack([batch, -1, 2, 3])), [0, 2, 1, 3])
+
+    scores = tf.matmul(heads(1) * 0.5, heads(2), transpose_b=True)
+    found = tf.transpose(tf.matmul(tf.nn.softmax(scores), heads(3)), [0, 2, 1, 3])
+    return x + dense(tf.reshape(found, tf.stack([batch, -1, 6])), 4)
+
+
+def heads_by_einsum(tf: Any, x: Any) -> Any:
+    """As Keras does it, with the parts of the constants in another order, and a mask with new axes."""
+    length = tf.shape(x)[1]
+    query = tf.einsum("btd,ndh->btnh", x, weights(2, 6, 3)) + weights(2, 3)
+    key, value = (tf.einsum("abc,cde->abde", x, weights(6, 2, 3, seed=seed)) for seed in (2, 3))
+    scores = tf.einsum("aecd,abcd->acbe", key, query)
+    mask = (tf.range(length)[:, None] >= tf.range(length))[None, None]
+    found = tf.einsum("acbe,aecd->abcd", tf.nn.softmax(scores - 100.0 * tf.cast(~mask, tf.float32)), value)
+    return x + tf.einsum("abcd,cde->abe", found, weights(2, 3, 6)) + weights(6)
+
+
+def convolution_of_rank_1(tf: Any, x: Any) -> Any:
+    return tf.nn.relu(tf.nn.conv1d(x, weights(3, 6, 4), 1, "SAME") + weights(4))
+
+
+def rotation(tf: Any, x: Any) -> Any:
+    """What rotary embeddings do with the halves of each head."""
+    first, second = tf.split(x, 2, 2)
+    shape = tf.shape(x)
+    rotated = tf.reshape(tf.stack([-second, first], 2), shape)
+    return tf.squeeze(tf.reshape(rotated * 0.5 + x, tf.stack([shape[0], shape[1], 1, 6])), [2])
+
+
+LONG_MODELS = [heads_by_reshape, heads_by_einsum, convolution_of_rank_1, rotation]
+
+
+def long_models(tf: Any) -> Any:
+    """One signature for each model; batch and length are open."""
+    module = tf.Module()
+    spec = tf.TensorSpec([None, None, 6], tf.float32, name="x")
+
+    def served(model: Callable[..., Any]) -> Any:
+        return tf.function(lambda x: {"y": model(tf, x)}, input_signature=[spec])
+
+    module.functions = {each.__name__: served(each) for each in LONG_MODELS}
+    return module, dict(module.functions)
+
+
+@pytest.mark.parametrize("name", [each.__name__ for each in LONG_MODELS])
+def test_an_open_batch_costs_nothing_where_the_length_is_open(tensorflow: TensorFlow, name: str) -> None:
+    random = np.random.default_rng(3)
+    sizes = [(1, 5), (3, 2), (1, 1), (3, 7)]
+    inputs = [{"x": random.standard_normal((b, n, 6)).astype(np.float32)} for b, n in sizes]
+    path = tensorflow.save(long_models)
+    result = check(tensorflow, path, inputs, signature=name, signatures=[name]).model_bytes
+    one = litefuse.convert(path, signatures=[name], batch=1).model_bytes
+    counts, fixed = op_counts(result), op_counts(one)
+    assert counts.total() <= fixed.total(), (counts - fixed, fixed - counts)
+    assert not ARITHMETIC & counts.keys() - fixed.keys(), counts
+    parts = [partition_count(model, inputs[0], signature=name) for model in (result, one)]
+    assert parts[0] <= parts[1]
+
+
+def test_split_heads_without_xnnpack(tensorflow: TensorFlow) -> None:
+    """LiteRT's own kernels compute the same, of an empty batch as well, which XNNPACK refuses."""
+    path = tensorflow.save(long_models)
+    model = litefuse.convert(path, signatures=["heads_by_einsum"]).model_bytes
+    stock: Any = importlib.import_module("ai_edge_litert.interpreter")
+    plain = stock.Interpreter(
+        model_content=model, experimental_op_resolver_type=stock.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    ).get_signature_runner("heads_by_einsum")
+    x = np.random.default_rng(3).standard_normal((3, 5, 6)).astype(np.float32)
+    expected = interpreter(model).get_signature_runner("heads_by_einsum")(x=x)["y"]
+    np.testing.assert_allclose(plain(x=x)["y"], expected, atol=1e-5)
+    assert plain(x=x[:0])["y"].shape == (0, 5, 6)
+    with pytest.raises(RuntimeError, match="XNNPack"):
+        interpreter(model).get_signature_runner("heads_by_einsum")(x=x[:0])
 
 
 def growing(tf: Any) -> Any:

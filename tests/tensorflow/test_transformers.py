@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.tensorflow.checking import check
+import litefuse
+from tests.tensorflow.checking import check, op_counts, partition_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,8 +70,8 @@ BACKBONES = [
 ]
 
 
-def backbone(tf: Any, name: str, options: Mapping[str, Any], length: int) -> Any:
-    """A SavedModel's module of a backbone: open batch, a fixed number of tokens, weights that matter."""
+def backbone(tf: Any, name: str, options: Mapping[str, Any], length: int | None) -> Any:
+    """A SavedModel's module of a backbone: open batch, a fixed number of tokens or any, weights that matter."""
     keras: Any = importlib.import_module("keras")
     keras_hub: Any = importlib.import_module("keras_hub")
     keras.utils.set_random_seed(0)
@@ -95,8 +96,10 @@ def backbone(tf: Any, name: str, options: Mapping[str, Any], length: int) -> Any
     return module, {"serving_default": serve}
 
 
-def _sizes(shape: Any, length: int) -> list[int]:
+def _sizes(shape: Any, length: int | None) -> list[Any]:
     """An encoder of sounds gets twice as many frames as there are tokens."""
+    if length is None:
+        return list(shape)
     return [(2 * length if len(shape) > 1 else length) if size is None else size for size in shape]
 
 
@@ -131,3 +134,32 @@ def test_backbone(tensorflow: TensorFlow, case: Backbone) -> None:
     shapes = tensorflow.call(input_shapes, *arguments)
     result = check(tensorflow, path, [draw(shapes, batch) for batch in (1, 3)], builtins_only=True)
     assert result.report.custom_ops == ()
+
+
+OPEN = [case for case in BACKBONES if case.name in {"BertBackbone", "GPT2Backbone", "WhisperBackbone"}]
+
+
+@pytest.mark.parametrize("case", OPEN, ids=str)
+def test_open_batch_and_length(tensorflow: TensorFlow, case: Backbone) -> None:
+    """Lengths that are open, as Keras Hub leaves them: an open batch costs no op and no part of the model's own."""
+    path = tensorflow.save(backbone, case.name, dict(case.options), None)
+    sizes = [(1, LENGTH), (3, LENGTH - 5), (1, 3), (3, LENGTH)]
+    inputs = [
+        draw(tensorflow.call(input_shapes, case.name, dict(case.options), length), batch) for batch, length in sizes
+    ]
+    result = check(tensorflow, path, inputs, builtins_only=True).model_bytes
+    one = litefuse.convert(path, batch=1).model_bytes
+    counts, fixed = op_counts(result), op_counts(one)
+    assert counts.total() <= fixed.total(), (counts - fixed, fixed - counts)
+    assert counts["SHAPE"] <= fixed["SHAPE"]
+    assert partition_count(result, inputs[0]) <= partition_count(one, inputs[0])
+
+
+def test_inputs_that_are_broadcast(tensorflow: TensorFlow) -> None:
+    """Each input's batch is open for itself: TensorFlow takes one row of tokens or mask for all rows of the other."""
+    case = next(case for case in OPEN if case.name == "BertBackbone")
+    path = tensorflow.save(backbone, case.name, dict(case.options), None)
+    shapes = tensorflow.call(input_shapes, case.name, dict(case.options), LENGTH)
+    tokens, masks = draw(shapes, 1), draw(shapes, 3)
+    inputs = [tokens | {"padding_mask": masks["padding_mask"]}, masks | {"padding_mask": tokens["padding_mask"]}]
+    check(tensorflow, path, inputs)

@@ -57,6 +57,7 @@ class Editor:
         self._constant_values: set[int] = set()
         self._contents: dict[int, Hashable] = {}
         self._computed: dict[Hashable, int] = {}
+        self._visited: list[Node] = []
 
     def resolve(self, value: int) -> int:
         """The value that took the place of a value; itself, if none did."""
@@ -96,6 +97,7 @@ class Editor:
 
     def produced(self, node: Node) -> None:
         """Notes that an op computes its results."""
+        self._visited.append(node)
         for value in node.results:
             self._producers[value] = node
         if node.name == "Const":
@@ -103,18 +105,26 @@ class Editor:
         if node.name == "Const" or (node.operands and node.name in _PURE and self._of_constants(node)):
             self._constant_values.update(node.results)
 
+    def nodes(self) -> list[Node]:
+        """The ops that were visited or added, the last one first."""
+        return self._visited[::-1]
+
     def same_as_before(self, node: Node) -> int | None:
         """The result of an earlier op that does the same to the same operands, if the op is pure and has one result."""
         if node.name not in _PURE or len(node.results) != 1:
             return None
-        operands = tuple(self._contents.get(value, value) for value in self.operands(node))
         attributes = node.op.attributes
-        key = (node.name, operands, tuple((name, attributes[name]) for name in attributes))
+        key = self._computation(node.name, self.operands(node), {name: attributes[name] for name in attributes})
         (result,) = node.results
         before = self._computed.setdefault(key, result)
         if before == result or self.shape(before) != self.shape(result):
             return None
         return self.resolve(before)
+
+    def _computation(self, name: str, operands: Sequence[int], attributes: Mapping[str, ir.Attribute]) -> Hashable:
+        """What two ops have in common that compute the same."""
+        contents = tuple(self._contents.get(value, value) for value in operands)
+        return (name, contents, tuple((key, attributes[key]) for key in sorted(attributes)))
 
     def is_constant(self, value: int) -> bool:
         """Whether a value is computed of constants alone."""
@@ -154,6 +164,8 @@ class Editor:
     ) -> int:
         """Emits a ``tf`` op with one result before another one, in its name, and returns the result.
 
+        What was computed before is not computed again.
+
         Args:
             before: The op before which it comes.
             name: Its name without the dialect.
@@ -163,19 +175,24 @@ class Editor:
         """
         sizes = known(tensor.shape)
         assert sizes is not None
+        written = {
+            key: value if isinstance(value, ir.Attribute) else mlir_attribute(value)
+            for key, value in attributes.items()
+        }
+        key = self._computation(name, operands, written)
+        if key in self._computed and self.shape(self._computed[key]) == tensor.shape:
+            return self.resolve(self._computed[key])
         operation = ir.Operation.create(
             f"tf.{name}",
             results=[self._graph.type_of(tensor.dtype, sizes)],
             operands=[self.value(value) for value in operands],
-            attributes={
-                key: value if isinstance(value, ir.Attribute) else mlir_attribute(value)
-                for key, value in attributes.items()
-            },
+            attributes=written,
             loc=before.op.location,
             ip=ir.InsertionPoint(before.op),
         )
         result = self._note(operation.result, tensor, sizes)
         node = Node(operation.opview, name, tuple(operands), (result,), dict(attributes), ())
+        self._computed[key] = result
         self.produced(node)
         self.modified = True
         return result

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import update_function_type
-from litefuse.shapes.contractions import multiply_matrices, project
+from litefuse.shapes.contractions import multiply_matrices, multiply_rows, project, swap_operands
 from litefuse.shapes.editor import Editor, arithmetic_key, is_known
 from litefuse.shapes.expansions import (
     EXPANDING,
@@ -16,22 +16,31 @@ from litefuse.shapes.expansions import (
 )
 from litefuse.shapes.graph import INTEGERS, Function, Node
 from litefuse.shapes.inference import Inference
-from litefuse.shapes.products import add_bias_first, unflatten_product
-from litefuse.shapes.simplify import SIMPLIFICATIONS, Simplification, keep_reduced
+from litefuse.shapes.products import activate_first, compute_first, multiply_merged, unflatten_product
+from litefuse.shapes.simplify import SIMPLIFICATIONS, Simplification, keep_reduced, new_axes, reshape_back
+from litefuse.shapes.split_products import squeeze, transpose_split
 from litefuse.shapes.values import VALUES
 
 __all__ = ["rewrite"]
 
 # What is erased when nothing uses it any more.
-_ARITHMETIC = frozenset({*VALUES, *EXPANDING, "Const", "MatMul"})
+_ARITHMETIC = frozenset({*VALUES, *EXPANDING, "BatchMatMulV2", "Const", "MatMul"})
 
 _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
-    "AddV2": [add_bias_first, add_constants_first],
+    "AddV2": [compute_first, add_constants_first],
+    "BatchMatMulV2": [multiply_merged, multiply_rows],
+    "BiasAdd": [compute_first],
     "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
     "Einsum": [multiply_matrices, project],
-    "ExpandDims": [keep_reduced],
-    "Reshape": [SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
+    "ExpandDims": [reshape_back, keep_reduced],
+    "Mul": [compute_first],
+    "Relu": [activate_first],
+    "Relu6": [activate_first],
+    "Reshape": [reshape_back, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
+    "Squeeze": [reshape_back, squeeze],
+    "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], new_axes],
+    "Transpose": [SIMPLIFICATIONS["Transpose"], transpose_split, swap_operands],
 }
 
 
@@ -49,7 +58,6 @@ def _rewrite_function(editor: Editor) -> bool:
         editor.refine(value)
     _place_argument_constants(editor, function)
     unexpanded = drop_expansions(editor.inference, function)
-    left: list[Node] = []
     for node in function.nodes:
         if len(node.results) == 1 and node.results[0] in unexpanded:
             replacement = editor.resolve(unexpanded[node.results[0]])
@@ -59,9 +67,8 @@ def _rewrite_function(editor: Editor) -> bool:
             editor.replace(node, replacement)
             continue
         editor.produced(node)
-        left.append(node)
     if editor.modified:
-        for node in reversed(left):
+        for node in editor.nodes():
             if node.name in _ARITHMETIC and all(next(iter(each.uses), None) is None for each in node.op.results):
                 node.op.operation.erase()
         update_function_type(function.op)

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from litefuse.engine.mlir import ir
 from litefuse.shapes.dims import Formula
 from litefuse.shapes.editor import Editor, is_known
-from litefuse.shapes.facts import Tensor, array_of, elements
+from litefuse.shapes.facts import Op, Tensor, array_of, elements
 from litefuse.shapes.graph import Node
+from litefuse.shapes.rules.slicing import extents
+from litefuse.shapes.split_products import add_squeeze, is_open
 
-__all__ = ["ASSERTS_SIZES", "SIMPLIFICATIONS", "Simplification", "keep_reduced"]
+__all__ = ["ASSERTS_SIZES", "SIMPLIFICATIONS", "Simplification", "keep_reduced", "new_axes", "reshape_back"]
 
 ASSERTS_SIZES = "asserts_sizes"
 """The attribute of a reshape that must fail in the running model if its operand has other sizes than it says."""
@@ -62,10 +64,16 @@ def _same_dtype(editor: Editor, node: Node) -> int | None:
 
 
 def _reshape(editor: Editor, node: Node) -> int | None:
-    """As ``_same_shape``; otherwise makes the shape a constant, with -1 for the one size that is not known."""
+    """As ``_same_shape``; otherwise makes the shape a constant, with -1 for the one size that is not known.
+
+    Where more sizes are not known, dimensions of size 1 that come or go are no reason to compute a shape.
+    """
     source, shape = _same_shape(editor, node), editor.shape(node.results[0])
     if source is not None or shape is None or ASSERTS_SIZES in node.attributes:
         return source
+    found = _concatenated(editor, node) if not is_open(shape) else _concatenated(editor, node) or _ones(editor, node)
+    if found is not None:
+        return found
     stated = editor.resolve(node.operands[1])
     sizes = [-1 if isinstance(size, Formula) else size for size in shape]
     if sizes.count(-1) > 1 or (-1 in sizes and 0 in sizes):
@@ -76,6 +84,90 @@ def _reshape(editor: Editor, node: Node) -> int | None:
         values = array_of(sizes, [len(sizes)])
         editor.set_operand(node, 1, editor.constant(values, editor.tensor(stated).dtype, point, node.op.location))
     return None
+
+
+def reshape_back(editor: Editor, node: Node) -> int | None:
+    """What had the same shape before it was reshaped."""
+    value, shape = editor.resolve(node.operands[0]), editor.shape(node.results[0])
+    if shape is None or ASSERTS_SIZES in node.attributes:
+        return None
+    while editor.shape(value) != shape:
+        reshaping = editor.producer(value, "ExpandDims", "Reshape", "Squeeze")
+        if reshaping is None or ASSERTS_SIZES in reshaping.attributes:
+            return None
+        value = editor.operands(reshaping)[0]
+    return value
+
+
+def _ones(editor: Editor, node: Node) -> int | None:
+    """Puts in, or takes out, dimensions of size 1."""
+    value, result = editor.resolve(node.operands[0]), editor.tensor(node.results[0])
+    before, after = editor.shape(value), result.shape
+    if before is None or after is None:
+        return None
+    if len(after) == len(before) + 1:
+        for axis, size in enumerate(after):
+            if size == 1 and before == (*after[:axis], *after[axis + 1 :]):
+                return _expanded(editor, node, value, axis)
+    axes = [axis for axis, size in enumerate(before) if size == 1]
+    if tuple(size for size in before if size != 1) != after:
+        return None
+    if result.dtype == "f32":
+        return add_squeeze(editor, node, value, axes)
+    return editor.add(node, "Squeeze", [value], result, {"squeeze_dims": axes})
+
+
+def new_axes(editor: Editor, node: Node) -> int | None:
+    """Puts in dimensions of size 1 where that is all that a slice does, and a reshape would need a computed shape."""
+    value, result = editor.resolve(node.operands[0]), editor.shape(node.results[0])
+    shape, strides = editor.shape(value), editor.values(editor.resolve(node.operands[3]))
+    if (
+        shape is None
+        or result is None
+        or strides is None
+        or not is_open(result)
+        or any(stride != 1 for stride in elements(strides))
+    ):
+        return None
+    found = extents(Op(node.name, [], [], node.attributes), len(shape), strides.size)
+    added = [place for place, extent in enumerate(found) if extent.axis is None]
+    if any(extent.shrinks for extent in found) or shape != tuple(
+        size for place, size in enumerate(result) if place not in added
+    ):
+        return None
+    for place in added:
+        value = _expanded(editor, node, value, place)
+    return value
+
+
+def _expanded(editor: Editor, node: Node, value: int, axis: int) -> int:
+    """A value with one more dimension of size 1."""
+    tensor = editor.tensor(value)
+    assert tensor.shape is not None
+    place = editor.constant(array_of([axis], []), "i32", ir.InsertionPoint(node.op), node.op.location)
+    shape = (*tensor.shape[:axis], 1, *tensor.shape[axis:])
+    return editor.add(node, "ExpandDims", [value, place], Tensor(tensor.dtype, shape), {})
+
+
+def _concatenated(editor: Editor, node: Node) -> int | None:
+    """Concatenates what is packed along a dimension of its own that is then made one with the next::
+
+    %p = tf.Pack(%a : tensor<?x?x2xf32>, %b) {axis = 2}
+    %y = tf.Reshape(%p, ...) : tensor<?x?x4xf32>         -->  %y = tf.ConcatV2(%a, %b, 2)
+    """
+    value, result = editor.resolve(node.operands[0]), editor.tensor(node.results[0])
+    packing = editor.producer(value, "Pack")
+    if packing is None or not editor.is_used_once(value):
+        return None
+    parts = editor.operands(packing)
+    shape = editor.shape(parts[0])
+    if not shape:
+        return None
+    axis = int(packing.attributes.get("axis", 0)) % (len(shape) + 1)
+    if axis == len(shape) or result.shape != (*shape[:axis], shape[axis] * len(parts), *shape[axis + 1 :]):
+        return None
+    place = editor.constant(array_of([axis], []), "i32", ir.InsertionPoint(node.op), node.op.location)
+    return editor.add(node, "ConcatV2", [*parts, place], result, {})
 
 
 def keep_reduced(editor: Editor, node: Node) -> int | None:
@@ -97,6 +189,8 @@ def keep_reduced(editor: Editor, node: Node) -> int | None:
     kept = tuple(1 if axis in removed else size for axis, size in enumerate(shape))
     if kept != result.shape or result.dtype not in {"f16", "f32"}:
         return None
+    if kept == shape:
+        return source
     return editor.add(node, reduction.name, [source, axes], Tensor(result.dtype, kept), {"keep_dims": True})
 
 
