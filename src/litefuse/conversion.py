@@ -128,9 +128,10 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     initializers: list[str] = []
     state = [InitializeVariables(values, initializers), InitializeTables(imported.tables, initializers)]
     run_passes(module, [*state, LowerEnsureShape()], steps.begin)
-    _inline_and_fold(module, steps)
+    changed = _inline_and_fold(module, steps)
     decomposed: list[Decomposed] = []
-    if run_passes(module, [LowerTensorLists(), RefineCallTypes()], steps.begin):
+    # What was replaced makes way for more, and lists become tensors, whose shapes are new.
+    if run_passes(module, [LowerTensorLists(), RefineCallTypes()], steps.begin) or changed:
         run_passes(module, [InferShapes()], steps.begin)
     # A weight that is no placeholder may be a factor that is zero everywhere.
     placing = [HoistProjections(), RewriteBeforeLowering(decomposed), PlaceWeights(weights), KeepZeroFactors()]
@@ -193,15 +194,19 @@ def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:
     return release
 
 
-def _inline_and_fold(module: ir.Module, steps: _Steps) -> None:
-    """Inlines calls and computes what constants decide: sizes, and which branches are taken, which are calls again."""
+def _inline_and_fold(module: ir.Module, steps: _Steps) -> bool:
+    """Inlines calls and computes what constants decide: sizes, and which branches are taken, which are calls again.
+
+    Returns:
+        Whether the last inference of shapes changed anything.
+    """
     while True:
         # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-factors prevents.
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
-        run_passes(module, [InferShapes()], steps.begin)
+        changed = run_passes(module, [InferShapes()], steps.begin)
         steps.begin(FoldBranches.name)
         if not FoldBranches().run(module):
-            return
+            return changed
 
 
 def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpForm]) -> tuple[LackingOpReport, ...]:
