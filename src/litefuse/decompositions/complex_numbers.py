@@ -10,7 +10,34 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["ComplexArithmetic", "ComplexParts", "complex_of", "parts_of"]
+__all__ = ["ComplexArithmetic", "ComplexBits", "ComplexParts", "complex_of", "parts_of"]
+
+
+class ComplexBits(Decomposition):
+    """``Bitcast`` between complex numbers and their parts where all sizes are known.
+
+    The engine's op for it does not take an operand of known sizes then; so the first one is hidden from it.
+    """
+
+    names = ("Bitcast",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape, (result,) = op.shape(0), op.results
+        sizes = [size for size in shape if size is not None]
+        kinds = {op.types[0].dtype, result.dtype}
+        if kinds != {"complex64", "float32"} or result.shape is None or len(sizes) < len(shape):
+            raise NotDecomposed(f"LiteRT's Bitcast does not take {op.types[0].dtype} to {result.dtype}")
+        if 0 in shape:
+            raise NotDecomposed("it is empty")
+        rows = b.constant([-1, *sizes[1:]], "int32")
+        hidden = b.op("Reshape", [op.operands[0], rows], [None, *sizes[1:]], op.types[0].dtype)
+        if len(shape) > (result.dtype == "complex64"):
+            return b.op("Bitcast", [hidden], result.shape, result.dtype)
+        # A scalar on either side.
+        if not shape:
+            return b.reshape(b.op("Bitcast", [hidden], [None, 2], result.dtype), [2])
+        hidden = b.op("Reshape", [op.operands[0], b.constant([-1, 2], "int32")], [None, 2], op.types[0].dtype)
+        return b.reshape(b.op("Bitcast", [hidden], [None], result.dtype), [])
 
 
 class ComplexParts(Decomposition):

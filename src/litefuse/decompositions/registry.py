@@ -9,7 +9,7 @@ from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
 from litefuse.decompositions.clip import ClipByValue
 from litefuse.decompositions.colors import AdjustColors, AdjustContrast, ColorSpace
 from litefuse.decompositions.comparison import ApproximateEqual, Classification, NextAfter
-from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexParts
+from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexBits, ComplexParts
 from litefuse.decompositions.crop_and_resize import CropAndResize
 from litefuse.decompositions.cross import Cross
 from litefuse.decompositions.cumprod import Cumprod
@@ -82,6 +82,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ClipByValue,
     ColorSpace,
     ComplexArithmetic,
+    ComplexBits,
     ComplexParts,
     CropAndResize,
     Cross,
