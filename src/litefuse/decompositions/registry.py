@@ -8,6 +8,7 @@ from litefuse.decompositions.bincount import Bincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
 from litefuse.decompositions.clip import ClipByValue
 from litefuse.decompositions.colors import AdjustColors, AdjustContrast, ColorSpace
+from litefuse.decompositions.combined_non_max_suppression import CombinedNonMaxSuppression
 from litefuse.decompositions.comparison import ApproximateEqual, Classification, NextAfter
 from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexBits, ComplexParts
 from litefuse.decompositions.crop_and_resize import CropAndResize
@@ -81,6 +82,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Classification,
     ClipByValue,
     ColorSpace,
+    CombinedNonMaxSuppression,
     ComplexArithmetic,
     ComplexBits,
     ComplexParts,

@@ -207,13 +207,23 @@ def _images() -> list[Case]:
             [boxes, scores, scalar(4), scalar(0.5, F32), scalar(0.2, F32), scalar(0.3, F32)],
             {"pad_to_max_output_size": True},
         ),
-        Case(
-            "CombinedNonMaxSuppression",
-            [
-                Tensor(F32, (1, 9, 1, 4), _corners),
-                Tensor(F32, (1, 9, 2), floats(0, 1)),
-                *(scalar(3), scalar(4), scalar(0.5, F32), scalar(0.2, F32)),
-            ],
+        *(
+            Case(
+                "CombinedNonMaxSuppression",
+                [
+                    Tensor(F32, (batch, places, boxes, 4), _corners),
+                    Tensor(F32, (batch, places, classes), floats(0, 1)),
+                    *(scalar(per_class), scalar(total), scalar(0.5, F32), scalar(0.2, F32)),
+                ],
+                {"pad_per_class": True, "clip_boxes": False} if batch == 2 else {},
+            )
+            for batch, places, boxes, classes, per_class, total in (
+                (1, 9, 1, 2, 3, 4),
+                (2, 9, 1, 3, 4, 20),
+                (2, 9, 3, 3, 4, 5),
+                (None, 12, 3, 3, 2, 10),
+                (None, None, 1, 4, 5, 6),
+            )
         ),
     ]
     quantized = Tensor(F32, (None, 6), floats(-8, 8))
