@@ -64,6 +64,7 @@ from litefuse.decompositions.tan import Tan
 from litefuse.decompositions.trigonometry import Atan2, Hyperbolic, InverseHyperbolic, InverseTrigonometric
 from litefuse.decompositions.unravel_index import UnravelIndex
 from litefuse.decompositions.widened import Widened
+from litefuse.decompositions.window_gradients import ConvolutionFilterGradient, PoolingGradient
 
 __all__ = ["DECOMPOSITIONS", "find_decompositions"]
 
@@ -86,6 +87,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ComplexArithmetic,
     ComplexBits,
     ComplexParts,
+    ConvolutionFilterGradient,
     CropAndResize,
     Cross,
     CrossEntropy,
@@ -130,6 +132,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ParallelConcat,
     Pieces,
     Pool3D,
+    PoolingGradient,
     PopulationCount,
     Quotient,
     QuantizeAndDequantize,

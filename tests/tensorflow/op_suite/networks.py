@@ -153,7 +153,31 @@ def _convolutions() -> list[Case]:
         Case("MaxPoolGrad", [Tensor(F32, (2, 6, 6, 4)), grad, grad], pool),
         Case("AvgPoolGrad", [i32(2, 6, 6, 4), grad], pool),
         Case("Conv2DBackpropFilter", [Tensor(F32, (2, 5, 5, 2)), i32(3, 3, 2, 4), grad], one),
+        Case(
+            "Conv2DBackpropFilter",
+            [Tensor(F32, (None, 9, 8, 2)), i32(3, 2, 2, 4), Tensor(F32, (None, 5, 4, 4))],
+            {"strides": [1, 2, 2, 1], "padding": "SAME"},
+        ),
+        Case(
+            "Conv2DBackpropFilter",
+            [Tensor(F32, (None, 4, 9, 1)), i32(2, 5, 1, 3), Tensor(F32, (None, 3, 5, 3))],
+            {"strides": [1, 1, 1, 1], "padding": "VALID"},
+        ),
     ]
+    few = integers(0, 4)  # equal values in a window
+    for size, stride, padding, shape, windows in (
+        (3, 2, "SAME", (9, 8), (5, 4)),
+        (3, 2, "VALID", (10, 9), (4, 4)),
+        (2, 3, "VALID", (8, 9), (3, 3)),
+        (3, 1, "SAME", (4, 5), (4, 5)),
+        (1, 2, "SAME", (5, 4), (3, 2)),
+    ):
+        pool = {"ksize": [1, size, size, 1], "strides": [1, stride, stride, 1], "padding": padding}
+        grad = Tensor(F32, (None, *windows, 2))
+        cases += [
+            Case("MaxPoolGrad", [Tensor(F32, (None, *shape, 2), few), grad, grad], pool),
+            Case("AvgPoolGrad", [i32(2, *shape, 2), Tensor(F32, (2, *windows, 2))], pool),
+        ]
     return cases
 
 
