@@ -42,8 +42,10 @@ from litefuse.decompositions.moving import (
     Reverse,
 )
 from litefuse.decompositions.non_max_suppression import NonMaxSuppression
+from litefuse.decompositions.philox import StatelessRandom
 from litefuse.decompositions.pool_3d import Pool3D
 from litefuse.decompositions.quantization import QuantizeAndDequantize
+from litefuse.decompositions.random_numbers import RandomNumbers, RandomShuffle
 from litefuse.decompositions.ranges import BroadcastGradientArgs, RaggedRange
 from litefuse.decompositions.resizing import ResizeByMatrix, ResizeIntegers
 from litefuse.decompositions.roll import Roll
@@ -137,6 +139,8 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Quotient,
     QuantizeAndDequantize,
     RaggedRange,
+    RandomNumbers,
+    RandomShuffle,
     ResizeByMatrix,
     ResizeIntegers,
     Reverse,
@@ -145,6 +149,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ShapeN,
     Shift,
     SparseSegment,
+    StatelessRandom,
     StridedSlice,
     Tan,
     TensorScatter,
