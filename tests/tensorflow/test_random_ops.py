@@ -52,14 +52,20 @@ def test_unseeded_numbers_are_new_in_every_call(tensorflow: TensorFlow) -> None:
     assert 0 <= first.min() < first.max() < 1
 
 
-def unseeded(tf: Any, op: str, seed: int | None) -> Any:
+def drawing(tf: Any, op: str, seed: int) -> Any:
+    raw = tf.raw_ops
+
+    def integers(shape: Any, low: int, high: int, dtype: Any) -> Any:
+        bounds = {"minval": tf.constant(low, dtype), "maxval": tf.constant(high, dtype)}
+        return raw.RandomUniformInt(shape=shape, seed=seed, **bounds)
+
     draws: dict[str, Any] = {
-        "integers": lambda x: tf.random.uniform(tf.shape(x), -3, 5, tf.int32, seed),
-        "few": lambda x: tf.random.uniform([1000], 10**9, 10**9 + 3, tf.int64, seed),
-        "many": lambda x: tf.random.uniform([1000], tf.int32.min, tf.int32.max, tf.int32, seed),
-        "truncated": lambda x: tf.random.truncated_normal(tf.shape(x), 1.0, 2.0, seed=seed),
-        "shuffled": lambda x: tf.random.shuffle(x, seed),
-        "shuffled strings": lambda x: tf.random.shuffle(tf.constant(["a", "b", "c", "d"]), seed),
+        "integers": lambda x: integers(tf.shape(x), -3, 5, tf.int32),
+        "few": lambda x: integers([1000], 10**9, 10**9 + 3, tf.int64),
+        "many": lambda x: integers([1000], tf.int32.min, tf.int32.max, tf.int32),
+        "truncated": lambda x: raw.TruncatedNormal(shape=tf.shape(x), dtype=tf.float32, seed=seed) * 2 + 1,
+        "shuffled": lambda x: raw.RandomShuffle(value=x, seed=seed),
+        "shuffled strings": lambda x: raw.RandomShuffle(value=tf.constant(["a", "b", "c", "d"]), seed=seed),
     }
     module = tf.Module()
     module.serve = tf.function(
@@ -73,7 +79,7 @@ MANY = {"x": np.arange(8000, dtype=np.float32).reshape(2000, 4)}
 
 def drawn(tensorflow: TensorFlow, op: str) -> list[Any]:
     """What two calls of one interpreter give; it is never the same."""
-    model = litefuse.convert(tensorflow.save(unseeded, op, None)).model_bytes
+    model = litefuse.convert(tensorflow.save(drawing, op, 0)).model_bytes
     first, second = (each["y"] for each in run_calls(model, [("serving_default", MANY)] * 2))
     return [first, second]
 
@@ -126,4 +132,4 @@ def test_shuffle_of_strings(tensorflow: TensorFlow) -> None:
 @pytest.mark.parametrize("op", ["integers", "truncated", "shuffled"])
 def test_a_seed_asks_for_tensorflows_numbers(tensorflow: TensorFlow, op: str) -> None:
     with pytest.raises(UnsupportedOpsError, match="it has a seed"):
-        litefuse.convert(tensorflow.save(unseeded, op, 7))
+        litefuse.convert(tensorflow.save(drawing, op, 7))
