@@ -10,7 +10,7 @@ from litefuse.decompositions.clip import ClipByValue
 from litefuse.decompositions.colors import AdjustColors, AdjustContrast, ColorSpace
 from litefuse.decompositions.combined_non_max_suppression import CombinedNonMaxSuppression
 from litefuse.decompositions.comparison import ApproximateEqual, Classification, NextAfter
-from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexBits, ComplexParts
+from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexBits, ComplexParts, ComplexProduct
 from litefuse.decompositions.crop_and_resize import CropAndResize
 from litefuse.decompositions.cross import Cross
 from litefuse.decompositions.cumprod import Cumprod
@@ -89,6 +89,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ComplexArithmetic,
     ComplexBits,
     ComplexParts,
+    ComplexProduct,
     ConvolutionFilterGradient,
     CropAndResize,
     Cross,

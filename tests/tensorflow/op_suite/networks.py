@@ -286,6 +286,23 @@ def _losses_and_algebra() -> list[Case]:
         Case("IRFFT", [Tensor("complex64", (None, 5)), i32(8)]),
         Case("RFFT2D", [Tensor(F32, (None, 4, 8)), i32(4, 8)]),
         Case("IRFFT2D", [Tensor("complex64", (None, 4, 5)), i32(4, 8)]),
+        *(
+            Case(op, operands, attributes)
+            for rows in (None, 2)
+            for y in [Tensor("complex64", (rows, 3))]
+            for op, operands, attributes in (
+                ("MatMul", [y, Tensor("complex64", (3, 2))], {}),
+                ("BatchMatMulV2", [Tensor("complex64", (rows, 2, 3)), Tensor("complex64", (3, 2))], {}),
+                ("Transpose", [y, i32(1, 0)], {}),
+                ("Pack", [[y, y]], {"axis": 1}),
+                ("ConcatV2", [[y, y], scalar(0)], {}),
+                ("Sqrt", [y], {}),
+                ("Log", [y], {}),
+                ("Mean", [y, i32(1)], {}),
+                ("Complex", [Tensor(F32, (rows, 3)), Tensor(F32, (rows, 3))], {"Tout": "complex64"}),
+                ("FFT", [Tensor("complex64", (rows, 4))], {}),
+            )
+        ),
         Case("AsString", [Tensor(I32, (None,))]),
         Case("StringJoin", [[Tensor("string", (None,)), Tensor("string", (None,))]], {"separator": "-"}),
         Case("StringLength", [Tensor("string", (None,))]),
