@@ -60,25 +60,25 @@ class StatelessRandom(Decomposition):
             for axis, size in enumerate(result.shape)
         ]
         kind = op.name.removeprefix("StatelessRandom").removesuffix("V2")
+        of_integers = kind in {"UniformFullInt", "UniformInt"} and result.dtype in ("int32", "int64")
+        if not of_integers and (result.dtype != "float32" or kind not in {"Normal", "Uniform"}):
+            raise NotDecomposed(f"there is no rewriting of it for {result.dtype}")
+        size = _size(op) if (kind, result.dtype) == ("UniformInt", "int64") else None
         # How many words an element takes, and how many elements are made of four words.
         words = 2 if result.dtype == "int64" else 1
         count = b.product(shape)
         groups = b.dims("FloorDiv", b.dims("AddV2", b.dims("Mul", count, words), 3), 4)
         drawn = _words(b, b.cast(seed, "int64"), groups)
         pairs = b.reshape(drawn, [b.dims("Mul", groups, 2), 2])
-        if kind == "Normal" and result.dtype == "float32":
+        if kind == "Normal":
             numbers = _normal(b, pairs)
-        elif kind == "Uniform" and result.dtype == "float32":
+        elif kind == "Uniform":
             numbers = _unit_interval(b, b.reshape(drawn, [b.dims("Mul", groups, 4)]))
-        elif kind.startswith("Uniform") and result.dtype in ("int32", "int64"):
-            low_high = op.operands[-2:] if kind == "UniformInt" else None
-            bounds = None if low_high is None else _bounds(b, low_high)
-            if words == 1:
-                numbers = _int32(b, b.reshape(drawn, [b.dims("Mul", groups, 4)]), bounds)
-            else:
-                numbers = _int64(op, b, pairs, bounds)
+        elif result.dtype == "int32":
+            bounds = op.operands[-2:] if kind == "UniformInt" else None
+            numbers = _int32(b, b.reshape(drawn, [b.dims("Mul", groups, 4)]), bounds)
         else:
-            raise NotDecomposed(f"there is no rewriting of it for {result.dtype}")
+            numbers = _int64(b, pairs, op.operands[-2], size)
         return b.reshape(b.slice(numbers, 0, 0, count), shape)
 
 
@@ -175,31 +175,36 @@ def _normal(b: Builder, pairs: ir.Value) -> ir.Value:
     return b.reshape(b.binary("Mul", both, radius), [b.dims("Mul", b.size(pairs, 0), 2)])
 
 
-def _bounds(b: Builder, bounds: Sequence[ir.Value]) -> tuple[ir.Value, ir.Value]:
-    """The least number, and how many there are, int64."""
-    low, high = (b.cast(value, "int64") for value in bounds)
-    return low, b.binary("Sub", high, low)
-
-
-def _int32(b: Builder, words: ir.Value, bounds: tuple[ir.Value, ir.Value] | None) -> ir.Value:
+def _int32(b: Builder, words: ir.Value, bounds: Sequence[ir.Value] | None) -> ir.Value:
+    """Words as they are, or those from the first bound to the second one, without it."""
     if bounds is not None:
-        low, size = bounds
-        words = b.binary("AddV2", low, b.binary("FloorMod", words, size))
+        low, high = (b.cast(value, "int64") for value in bounds)
+        words = b.binary("AddV2", low, b.binary("FloorMod", words, b.binary("Sub", high, low)))
     # As two's complement has it.
     words = b.select(b.compare("GreaterEqual", words, _WORD // 2), b.binary("Sub", words, _WORD), words)
     return b.cast(words, "int32")
 
 
-def _int64(op: TensorFlowOp, b: Builder, pairs: ir.Value, bounds: tuple[ir.Value, ir.Value] | None) -> ir.Value:
-    low_word, high_word = (b.reshape(b.slice(pairs, 1, at, at + 1), [b.size(pairs, 0)]) for at in (0, 1))
-    if bounds is None:
-        negative = b.compare("GreaterEqual", high_word, _WORD // 2)
-        high_word = b.select(negative, b.binary("Sub", high_word, _WORD), high_word)
-        return b.binary("AddV2", b.binary("Mul", high_word, _WORD), low_word)
+def _size(op: TensorFlowOp) -> int:
+    """How many numbers of int64 there are to draw from.
+
+    Raises:
+        NotDecomposed: It is not known, or more than can be computed with.
+    """
     size = int(op.constant(len(op.operands) - 1)) - int(op.constant(len(op.operands) - 2))
     if not 0 < size <= _WORD // 2:
         raise NotDecomposed("it asks for more than 2^31 numbers of int64")
+    return size
+
+
+def _int64(b: Builder, pairs: ir.Value, low: ir.Value, size: int | None) -> ir.Value:
+    """Pairs of words as one number, or one of ``size`` numbers from ``low`` on."""
+    low_word, high_word = (b.reshape(b.slice(pairs, 1, at, at + 1), [b.size(pairs, 0)]) for at in (0, 1))
+    if size is None:
+        negative = b.compare("GreaterEqual", high_word, _WORD // 2)
+        high_word = b.select(negative, b.binary("Sub", high_word, _WORD), high_word)
+        return b.binary("AddV2", b.binary("Mul", high_word, _WORD), low_word)
     # The remainder of high * 2^32 + low, of factors that leave room.
     high = b.binary("Mul", b.binary("FloorMod", high_word, size), _WORD % size)
     total = b.binary("AddV2", high, b.binary("FloorMod", low_word, size))
-    return b.binary("AddV2", bounds[0], b.binary("FloorMod", total, size))
+    return b.binary("AddV2", low, b.binary("FloorMod", total, size))

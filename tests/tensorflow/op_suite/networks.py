@@ -303,6 +303,11 @@ def _losses_and_algebra() -> list[Case]:
                 ("FFT", [Tensor("complex64", (rows, 4))], {}),
             )
         ),
+        *(
+            Case(f"StatelessRandom{kind}", [i32(4, 3), Tensor(I32, (2,))], {"dtype": dtype})
+            for kind, dtype in (("Uniform", F32), ("Normal", F32), ("UniformFullInt", I32), ("UniformFullInt", I64))
+        ),
+        Case("StatelessRandomUniformInt", [i32(4, 3), Tensor(I32, (2,)), scalar(-3), scalar(40)]),
         Case("AsString", [Tensor(I32, (None,))]),
         Case("StringJoin", [[Tensor("string", (None,)), Tensor("string", (None,))]], {"separator": "-"}),
         Case("StringLength", [Tensor("string", (None,))]),
