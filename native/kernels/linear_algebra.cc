@@ -1,4 +1,4 @@
-// MatrixInverse, MatrixDeterminant, Cholesky and MatrixTriangularSolve, on batches of matrices.
+// MatrixInverse, MatrixDeterminant, MatrixSolve, Cholesky and MatrixTriangularSolve, on batches of matrices.
 //
 // Matrices [..., n, n] of float16, bfloat16, float32, float64, complex64 or complex128. All arithmetic is done in
 // double precision. Definitions: the ops' documentation in TensorFlow (tf.raw_ops).
@@ -161,6 +161,71 @@ class MatrixInverse : public litefuse::Kernel {
         for (int64_t col = 0; col < n; ++col) solved[col] /= pivot;
       }
       for (int64_t i = 0; i < n * n; ++i) to[i] = Elements<T>::Store(inverse[static_cast<size_t>(i)]);
+    }
+    return true;
+  }
+
+  bool adjoint_ = false;
+};
+
+class MatrixSolve : public litefuse::Kernel {
+ public:
+  bool Configure(Node&, const Options& options) override {
+    options.Get("adjoint", &adjoint_);
+    return true;
+  }
+
+  bool Prepare(Node& node) override {
+    if (!node.CheckCounts(2, 1) || !CheckMatrices(node, "matrix", node.input(0), node.output(0))) return false;
+    const Tensor matrix = node.input(0), rhs = node.input(1);
+    if (!node.CheckType("rhs", rhs, {matrix.type()})) return false;
+    Shape expected = matrix.shape();
+    if (rhs.rank() == matrix.rank()) expected.back() = rhs.dim(rhs.rank() - 1);
+    LITEFUSE_REQUIRE(node, rhs.shape() == expected, "rhs must be [..., %d, k] of the batch of a matrix %s, not %s",
+                     matrix.dim(matrix.rank() - 1), litefuse::Text(matrix.shape()).c_str(),
+                     litefuse::Text(rhs.shape()).c_str());
+    return node.Resize(0, rhs.shape());
+  }
+
+  bool Invoke(Node& node) override {
+    return VisitElements(node.input(0).type(), [&](auto type) { return Solve<typename decltype(type)::type>(node); });
+  }
+
+ private:
+  template <typename T>
+  bool Solve(Node& node) {
+    using C = typename Elements<T>::C;
+    const Tensor solution = node.output(0);
+    if (solution.size() == 0) return true;
+    const Shape shape = solution.shape();
+    const int64_t n = shape[shape.size() - 2], columns = shape.back(), count = CountBatches(shape);
+    std::vector<C> lu(static_cast<size_t>(n * n)), x(static_cast<size_t>(n * columns));
+    std::vector<int64_t> rows(static_cast<size_t>(n));
+    const T* matrix = node.input(0).data<T>();
+    const T* rhs = node.input(1).data<T>();
+    T* to = solution.mutable_data<T>();
+    for (int64_t batch = 0; batch < count; ++batch) {
+      LoadSquare(matrix + batch * n * n, n, adjoint_, &lu);
+      bool odd;
+      LITEFUSE_REQUIRE(node, FactorLU(lu.data(), n, &rows, &odd), "a matrix is singular: there is no solution");
+      // L * U * x is the right-hand side, its rows in the order of the pivots.
+      for (int64_t row = 0; row < n; ++row) {
+        C* solved = x.data() + row * columns;
+        const T* from = rhs + (batch * n + rows[static_cast<size_t>(row)]) * columns;
+        for (int64_t col = 0; col < columns; ++col) solved[col] = Elements<T>::Load(from[col]);
+        for (int64_t k = 0; k < row; ++k) {
+          SubtractRow(solved, x.data() + k * columns, lu[static_cast<size_t>(row * n + k)], columns);
+        }
+      }
+      for (int64_t row = n - 1; row >= 0; --row) {
+        C* solved = x.data() + row * columns;
+        for (int64_t k = row + 1; k < n; ++k) {
+          SubtractRow(solved, x.data() + k * columns, lu[static_cast<size_t>(row * n + k)], columns);
+        }
+        const C pivot = lu[static_cast<size_t>(row * n + row)];
+        for (int64_t col = 0; col < columns; ++col) solved[col] /= pivot;
+      }
+      for (int64_t i = 0; i < n * columns; ++i, ++to) *to = Elements<T>::Store(x[static_cast<size_t>(i)]);
     }
     return true;
   }
@@ -371,4 +436,5 @@ class MatrixTriangularSolve : public litefuse::Kernel {
 LITEFUSE_DEFINE_KERNEL(Cholesky, Cholesky)
 LITEFUSE_DEFINE_KERNEL(MatrixDeterminant, MatrixDeterminant)
 LITEFUSE_DEFINE_KERNEL(MatrixInverse, MatrixInverse)
+LITEFUSE_DEFINE_KERNEL(MatrixSolve, MatrixSolve)
 LITEFUSE_DEFINE_KERNEL(MatrixTriangularSolve, MatrixTriangularSolve)

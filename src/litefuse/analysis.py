@@ -15,7 +15,7 @@ from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.forms import CompositeForms, RnnForm
 from litefuse.importer import ImportedModule
-from litefuse.importer.constants import elements_attribute
+from litefuse.importer.constants import constant_parts, elements_attribute
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.fuse import FuseComposites, Outcome
@@ -48,10 +48,10 @@ class VariableValues:
 
     def __call__(self, name: str) -> ir.Attribute:
         variable = self.imported.variables[name]
-        value = variable.read()
+        value, dtype = constant_parts(variable.read(), variable.dtype)
         if self.weights is None:
-            return elements_attribute(value, variable.dtype)
-        attribute = self.weights.attribute(value, variable.dtype)
+            return elements_attribute(value, dtype)
+        attribute = self.weights.attribute(value, dtype)
         self.weights.release()
         return attribute
 
@@ -72,7 +72,7 @@ class VariablePlaceholders:
         if variable.shape is None or len(known) != len(variable.shape) or variable.dtype == DataType.STRING:
             return VariableValues(self.imported)(name)
         zero: npt.NDArray[Any] = np.zeros(1, variable.dtype.to_numpy())
-        return elements_attribute(np.broadcast_to(zero, known), variable.dtype)
+        return elements_attribute(*constant_parts(np.broadcast_to(zero, known), variable.dtype))
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,7 @@ def convert(
     batch: int | None = None,
     allow_custom_ops: bool | Collection[str] = False,
     builtins_only: bool = False,
+    narrow: bool = False,
     composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
     rnn: RnnForm = "auto",
     require_fused: bool | Collection[str] = False,
@@ -139,6 +140,9 @@ def convert(
             interpreter needs kernels for them.
         builtins_only: Make no custom op of an op that LiteRT lacks, not even where litefuse has a kernel: the model
             runs in any LiteRT, or ``UnsupportedOpsError`` is raised.
+        narrow: Make float32 of all that is float64, inputs and outputs of signatures too, and complex64 of complex128;
+            and compute an op of int64 that LiteRT lacks in int32, between two casts: int64 inputs, outputs and
+            variables stay. Values that fit neither are computed wrongly then; constants that do not are an error.
         composites: What composites are to become, all of them or each by name (or by a pattern such as ``lstm_*``).
             ``fuse``: what the fusion that is registered makes of it; ``builtin``: the same, if it is builtin ops;
             ``custom``: a custom op of its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE of its name
@@ -188,6 +192,7 @@ def convert(
         input_shapes=InputShapes.of(shapes, batch),
         allow_custom_ops=allowed,
         builtins_only=builtins_only,
+        narrow=narrow,
         composites=CompositeForms.of(composites),
         rnn=rnn,
         require_fused=_switch(require_fused, "require_fused"),

@@ -40,9 +40,9 @@ from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
-from litefuse.report import CompositeReport, LackingOpReport, Report
+from litefuse.report import CompositeReport, LackingOpReport, NarrowedReport, Report
 from litefuse.runtime.transfer import unpickle_kernels
-from litefuse.saved_model import load
+from litefuse.saved_model import Narrowing, load, narrowed_dtype, op_registry
 from litefuse.shapes import InferShapes, SetInputShapes
 from litefuse.weights import Weights
 
@@ -107,7 +107,9 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     arrays = {"input_arrays": job.input_arrays, "output_arrays": job.output_arrays}
     saved_model = load(job.source, job.tags, **arrays)
     steps.begin("import")
-    imported = import_saved_model(saved_model, job.signatures or default_signatures(saved_model))
+    keys = job.signatures or default_signatures(saved_model)
+    narrowing = Narrowing(op_registry()) if job.narrow else None
+    imported = import_saved_model(saved_model if narrowing is None else narrowing.model(saved_model, keys), keys)
     module = steps.module = imported.module
     inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
     run_passes(module, [SetInputShapes(job.input_shapes, inputs)], steps.begin)
@@ -150,9 +152,9 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         InitializeStates(),
         FillBuffers(),
         OutlineLoops(),
-        DecomposeOps(decomposed),
+        DecomposeOps(decomposed, job.narrow),
         CheckConstants(),
-        EmitCustomOps(job.allow_custom_ops, () if job.builtins_only else tuple(PACK), emitted),
+        EmitCustomOps(job.allow_custom_ops, () if job.builtins_only else tuple(PACK), emitted, job.narrow),
         CallOnce(initializers, tuple(entry.symbol for entry in imported.entry_points)),
         NameTensors({entry.symbol: _tensor_names(entry) for entry in imported.entry_points}),
     ]
@@ -179,6 +181,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         pack_kernels=tuple(name for name in summary.custom_ops if name in PACK),
         python_kernels=tuple(name for name in summary.custom_ops if name in PYTHON_ONLY),
         lacking_ops=_lacking_ops(decomposed, emitted),
+        narrowed=() if narrowing is None else _narrowed(narrowing),
         size=job.output.stat().st_size,
         timings=steps.timings,
         counts=dict(COUNTS),
@@ -215,6 +218,13 @@ def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpFor
     found.update(LackingOpReport(each.op, "pack" if each.in_pack else "custom", each.reason) for each in emitted)
     ordered = sorted(found, key=lambda each: (each.op, each.outcome, each.reason))
     return tuple(replace(each, count=found[each]) for each in ordered)
+
+
+def _narrowed(narrowing: Narrowing) -> tuple[NarrowedReport, ...]:
+    return tuple(
+        NarrowedReport(each.what, each.name, str(each.dtype), str(narrowed_dtype(each.dtype)), count)
+        for each, count in narrowing.found.items()
+    )
 
 
 def _tensor_names(entry: EntryPoint) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -26,6 +26,7 @@ class ConversionJob:
         input_shapes: The shapes that the inputs are to have.
         allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
         builtins_only: No custom op takes the place of an op that LiteRT lacks.
+        narrow: float64 becomes float32, and an op of int64 that LiteRT lacks is computed in int32.
         composites: What the composites are to become.
         rnn: Which of the recurrent layers that nobody annotated are to be fused.
         require_fused: Composites that must be fused: True for all, or names.
@@ -46,6 +47,7 @@ class ConversionJob:
     input_shapes: InputShapes = field(default_factory=InputShapes)
     allow_custom_ops: bool | frozenset[str] = False
     builtins_only: bool = False
+    narrow: bool = False
     composites: CompositeForms = field(default_factory=CompositeForms)
     rnn: RnnForm = "auto"
     require_fused: bool | frozenset[str] = False

@@ -113,3 +113,20 @@ def test_wrong_systems(form: str, shapes: list[tuple[int, ...]], message: str) -
 def test_system_of_two_dtypes(form: str) -> None:
     with pytest.raises(KernelError, match=r"float32.*float64|float64.*float32"):
         run("MatrixTriangularSolve", [MATRIX, np.ones((2, 1))], [np.float32], form=form)
+
+
+def test_solve(form: str) -> None:
+    matrix = np.array([[0.0, 2.0], [4.0, 1.0]], np.float32)  # needs a pivot
+    rhs = np.array([[2.0], [9.0]], np.float32)
+    solution: Any = run("MatrixSolve", [matrix, rhs], [np.float32], form=form)[0]
+    np.testing.assert_allclose(solution, [[2.0], [1.0]], rtol=1e-6)
+    solution = run("MatrixSolve", [matrix, rhs], [np.float32], {"adjoint": True}, form=form)[0]
+    np.testing.assert_allclose(matrix.T @ solution, rhs, rtol=1e-6)
+    with pytest.raises(KernelError, match="singular"):
+        run("MatrixSolve", [np.ones((2, 2), np.float32), rhs], [np.float32], form=form)
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (2,), (1, 2, 1)])
+def test_right_hand_sides_that_do_not_fit(form: str, shape: tuple[int, ...]) -> None:
+    with pytest.raises(KernelError, match="rhs must be"):
+        run("MatrixSolve", [np.eye(2, dtype=np.float32), np.ones(shape, np.float32)], [np.float32], form=form)

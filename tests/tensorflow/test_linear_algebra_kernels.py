@@ -60,6 +60,21 @@ def test_inverse_of_singular_matrices(tensorflow: TensorFlow, form: str) -> None
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_solve(tensorflow: TensorFlow, form: str) -> None:
+    def case(batch: list[int], size: int, columns: int, dtype: str, seed: int, adjoint: bool) -> Case:
+        matrix = well_conditioned([*batch, size, size], dtype, seed)
+        rhs = numbers([*batch, size, columns], dtype, seed + 1)
+        return Case({"matrix": matrix, "rhs": rhs}, {"adjoint": adjoint})
+
+    cases = draw(st.builds(case, BATCHES, SIZES, st.integers(0, 4), DTYPES, SEEDS, st.booleans()))
+    singular = {"matrix": np.ones((2, 3, 3), np.float32), "rhs": np.ones((2, 3, 1), np.float32)}
+
+    assert len(cases) >= 50
+    assert check_cases(tensorflow, "MatrixSolve", cases, form=form, tolerances=TOLERANCES) == 0
+    assert check_cases(tensorflow, "MatrixSolve", [Case(singular)], form=form) == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_determinant(tensorflow: TensorFlow, form: str) -> None:
     def case(batch: list[int], size: int, dtype: str, seed: int) -> Case:
         return Case({"input": well_conditioned([*batch, size, size], dtype, seed)})
@@ -160,6 +175,7 @@ def decompositions(tf: Any) -> Any:
             "determinant": tf.raw_ops.MatrixDeterminant(input=definite * 0.1),
             "factor": factor,
             "inverse": tf.linalg.inv(definite),
+            "general_solution": tf.linalg.solve(definite + matrices, rhs),
             "solution": tf.linalg.triangular_solve(factor, rhs),
             "upper_solution": tf.linalg.triangular_solve(factor, rhs, adjoint=True),
         }
@@ -181,10 +197,11 @@ def test_converted_model(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, tensorflow.save(decompositions), inputs, kernel_pack=True, allow_custom_ops=True)
 
     counts = op_counts(result.model_bytes)
-    ops = ("Cholesky", "MatrixDeterminant", "MatrixInverse", "MatrixTriangularSolve")
+    ops = ("Cholesky", "MatrixDeterminant", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve")
     assert {op: counts[op] for op in ops} == {
         "Cholesky": 1,
         "MatrixDeterminant": 1,
         "MatrixInverse": 2,
+        "MatrixSolve": 1,
         "MatrixTriangularSolve": 2,
     }

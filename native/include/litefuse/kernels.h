@@ -26,6 +26,7 @@
   KERNEL(LinSpace) \
   KERNEL(MatrixDeterminant) \
   KERNEL(MatrixInverse) \
+  KERNEL(MatrixSolve) \
   KERNEL(MatrixTriangularSolve) \
   KERNEL(MaxPool3D) \
   KERNEL(MaxPoolWithArgmax) \

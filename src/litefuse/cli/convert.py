@@ -86,6 +86,14 @@ def convert(
             help="Make no custom ops of ops that LiteRT lacks, not even of those that litefuse has a kernel for.",
         ),
     ] = False,
+    narrow: Annotated[
+        bool,
+        typer.Option(
+            "--narrow",
+            help="Make float32 of float64, in inputs and outputs too, and compute ops of int64 that LiteRT lacks in "
+            "int32.",
+        ),
+    ] = False,
     composites: Annotated[
         list[str] | None,
         typer.Option(
@@ -170,6 +178,7 @@ def convert(
             batch=batch,
             allow_custom_ops=_all_or_names(allow_custom_ops, "--allow-custom-ops"),
             builtins_only=builtins_only,
+            narrow=narrow,
             composites=_forms(composites or []),
             rnn=_rnn_form(rnn),
             require_fused=_all_or_names(require_fused, "--require-fused"),

@@ -64,7 +64,7 @@ class Diagonal(Decomposition):
         if op.name.startswith("MatrixDiagPart"):
             rows, columns = _known(shape[-2:])
             lower, upper = _band(op, 1)
-            padding = self._padding(op, 2)
+            padding = self._padding(op, 2, b)
             table = _diagonal_of(rows, columns, lower, upper, align)
             return self._build(b, value, batch[:-2], rows * columns, table, padding, dtype)
         if op.name.startswith("MatrixSetDiag"):
@@ -89,7 +89,7 @@ class Diagonal(Decomposition):
         elif rows == -1 or columns == -1:
             rows, columns = max(rows, smallest[0]), max(columns, smallest[1])
         table = _matrix_of(rows, columns, lower, upper, align)
-        padding = self._padding(op, 4)
+        padding = self._padding(op, 4, b)
         return self._build(b, value, batch[: len(shape) - inner_rank], math.prod(inner), table, padding, dtype)
 
     def _build(
@@ -99,14 +99,23 @@ class Diagonal(Decomposition):
         batch: Sequence[Dim],
         count: int,
         table: npt.NDArray[np.int64],
-        padding: float,
+        padding: float | ir.Value,
         dtype: str,
     ) -> ir.Value:
         flat = b.reshape(value, [*batch, count])
-        moved = _gathered(b, flat, len(batch), table, [padding] if (table >= count).any() else [])
+        extra: list[float] = []
+        if (table >= count).any():
+            if isinstance(padding, (int, float)):
+                extra = [padding]
+            else:
+                row = b.binary("AddV2", b.unary("ZerosLike", b.slice(flat, len(batch), 0, 1)), padding)
+                flat = b.concat([flat, row], len(batch))
+        moved = _gathered(b, flat, len(batch), table, extra)
         return delivered(b, b.reshape(moved, [*batch, *table.shape]), dtype)
 
-    def _padding(self, op: TensorFlowOp, operand: int) -> float:
+    def _padding(self, op: TensorFlowOp, operand: int, b: Builder) -> float | ir.Value:
+        if len(op.operands) > operand and op.types[0].dtype == "complex64":  # whose constants are no constants
+            return carried(b, op.operands[operand])
         number = op.constant(operand).reshape(-1)[0].item() if len(op.operands) > operand else 0
         return carried_number(number, op.types[0].dtype)
 

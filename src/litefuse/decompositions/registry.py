@@ -8,8 +8,9 @@ from litefuse.decompositions.bincount import Bincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
 from litefuse.decompositions.clip import ClipByValue
 from litefuse.decompositions.colors import AdjustColors, AdjustContrast, ColorSpace
+from litefuse.decompositions.combined_non_max_suppression import CombinedNonMaxSuppression
 from litefuse.decompositions.comparison import ApproximateEqual, Classification, NextAfter
-from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexParts
+from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexBits, ComplexParts, ComplexProduct
 from litefuse.decompositions.crop_and_resize import CropAndResize
 from litefuse.decompositions.cross import Cross
 from litefuse.decompositions.cumprod import Cumprod
@@ -41,8 +42,10 @@ from litefuse.decompositions.moving import (
     Reverse,
 )
 from litefuse.decompositions.non_max_suppression import NonMaxSuppression
+from litefuse.decompositions.philox import StatelessRandom
 from litefuse.decompositions.pool_3d import Pool3D
 from litefuse.decompositions.quantization import QuantizeAndDequantize
+from litefuse.decompositions.random_numbers import RandomNumbers, RandomShuffle
 from litefuse.decompositions.ranges import BroadcastGradientArgs, RaggedRange
 from litefuse.decompositions.resizing import ResizeByMatrix, ResizeIntegers
 from litefuse.decompositions.roll import Roll
@@ -63,6 +66,7 @@ from litefuse.decompositions.tan import Tan
 from litefuse.decompositions.trigonometry import Atan2, Hyperbolic, InverseHyperbolic, InverseTrigonometric
 from litefuse.decompositions.unravel_index import UnravelIndex
 from litefuse.decompositions.widened import Widened
+from litefuse.decompositions.window_gradients import ConvolutionFilterGradient, PoolingGradient
 
 __all__ = ["DECOMPOSITIONS", "find_decompositions"]
 
@@ -81,8 +85,12 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Classification,
     ClipByValue,
     ColorSpace,
+    CombinedNonMaxSuppression,
     ComplexArithmetic,
+    ComplexBits,
     ComplexParts,
+    ComplexProduct,
+    ConvolutionFilterGradient,
     CropAndResize,
     Cross,
     CrossEntropy,
@@ -127,10 +135,13 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ParallelConcat,
     Pieces,
     Pool3D,
+    PoolingGradient,
     PopulationCount,
     Quotient,
     QuantizeAndDequantize,
     RaggedRange,
+    RandomNumbers,
+    RandomShuffle,
     ResizeByMatrix,
     ResizeIntegers,
     Reverse,
@@ -139,6 +150,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ShapeN,
     Shift,
     SparseSegment,
+    StatelessRandom,
     StridedSlice,
     Tan,
     TensorScatter,

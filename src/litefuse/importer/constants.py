@@ -16,7 +16,16 @@ from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import TensorProto
 from litefuse.saved_model.tensor_proto import tensor_value
 
-__all__ = ["elements_attribute", "loaded_attribute", "mapped_attribute", "tensor_elements_attribute"]
+__all__ = [
+    "complex_of_parts",
+    "constant",
+    "constant_parts",
+    "elements_attribute",
+    "loaded_attribute",
+    "mapped_attribute",
+    "tensor_array",
+    "tensor_elements_attribute",
+]
 
 _SIGNLESS = frozenset(np.dtype(kind) for kind in ("?", "i1", "i2", "i4", "i8", "f2", "f4", "f8"))
 
@@ -49,9 +58,50 @@ def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
         # The bindings take the bits of a type that numpy lacks, with the type said beside them.
         return ir.DenseElementsAttr.get(array.view(np.uint16), type=element, shape=array.shape)
     if array.dtype.kind == "c":
-        parts = array.reshape(-1).view(np.float32 if array.dtype == np.complex64 else np.float64)
-        return ir.DenseElementsAttr.get(parts, type=kind)
+        return ir.DenseElementsAttr.get(_parts(array).reshape(-1), type=kind)
     return ir.DenseElementsAttr.get(array, type=element, shape=array.shape)
+
+
+def constant(array: NDArray[Any], dtype: int, location: ir.Location | None = None) -> ir.Value:
+    """Emits a constant at the current insertion point.
+
+    Complex numbers are emitted as their parts, side by side, which a ``tf.Complex`` puts together: the bindings cannot
+    read a constant of complex numbers.
+
+    Raises:
+        GraphError: There are no constants of this dtype.
+    """
+    attribute = elements_attribute(*constant_parts(array, dtype))
+    kind = ir.DenseElementsAttr(attribute).type
+    value = ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}, loc=location).result
+    return complex_of_parts(value, location) if dtype in _PARTS else value
+
+
+def constant_parts(array: NDArray[Any], dtype: int) -> tuple[NDArray[Any], int]:
+    """What is written of a constant: real and imaginary parts of complex numbers, along a last dimension of size 2."""
+    return (_parts(array), _PARTS[dtype]) if dtype in _PARTS else (array, dtype)
+
+
+def complex_of_parts(value: ir.Value, location: ir.Location | None = None) -> ir.Value:
+    """Emits the complex numbers whose parts are along the last dimension, of size 2, of a value."""
+    pairs = ir.RankedTensorType(value.type)
+    part = ir.RankedTensorType.get(pairs.shape[:-1], pairs.element_type)
+    number = ir.IntegerType.get_signless(64)
+    axes: dict[str, ir.Attribute] = {
+        "axis": ir.IntegerAttr.get(number, len(part.shape)),
+        "num": ir.IntegerAttr.get(number, 2),
+    }
+    parts = ir.Operation.create("tf.Unpack", results=[part, part], operands=[value], attributes=axes, loc=location)
+    kind = ir.RankedTensorType.get(part.shape, ir.ComplexType.get(part.element_type))
+    return ir.Operation.create("tf.Complex", results=[kind], operands=list(parts.results), loc=location).result
+
+
+def _parts(array: NDArray[Any]) -> NDArray[Any]:
+    part = np.float32 if array.dtype == np.complex64 else np.float64
+    return np.array(array, order="C").reshape(-1).view(part).reshape(*array.shape, 2)
+
+
+_PARTS: dict[int, DataType] = {DataType.COMPLEX64: DataType.FLOAT32, DataType.COMPLEX128: DataType.FLOAT64}
 
 
 # Those that the bindings read back.
@@ -121,7 +171,16 @@ def tensor_elements_attribute(proto: TensorProto) -> ir.Attribute:
     Raises:
         GraphError: Its dtype has no value that can be written, or data and shape do not match.
     """
+    return elements_attribute(tensor_array(proto), proto.dtype)
+
+
+def tensor_array(proto: TensorProto) -> NDArray[Any]:
+    """The value of a TensorProto.
+
+    Raises:
+        GraphError: It has none that can be read, or data and shape do not match.
+    """
     try:
-        return elements_attribute(tensor_value(proto), proto.dtype)
+        return tensor_value(proto)
     except SavedModelError as error:
         raise GraphError(error.message) from error

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.importer.attributes import attribute, implements_attribute
+from litefuse.importer.constants import constant, tensor_array
 from litefuse.importer.control_flow import call_attributes, control_flow_attributes, dialect_op_name, is_redundant
 from litefuse.importer.schedule import execution_order
 from litefuse.importer.types import tensor_type, variant_type
@@ -23,6 +24,9 @@ _KEPT_ATTRIBUTES = ("time_major", "go_backwards")
 
 # The ops that make tensor lists; the dialect demands that their results' types name the elements' type.
 _LIST_MAKERS = frozenset({"TensorListReserve", "TensorListFromTensor", "EmptyTensorList", "TensorListSetItem"})
+
+
+_COMPLEX = frozenset({DataType.COMPLEX64, DataType.COMPLEX128})
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,11 @@ class FunctionImporter:
     def _import_node(self, node: NodeDef, values: dict[str, list[ir.Value]], starts: dict[str, dict[str, int]]) -> None:
         if node.op == "NoOp":  # it only carries control dependencies, which the order of the ops now expresses
             values[node.name] = []
+            return
+        if node.op == "Const" and node.attr["value"].tensor.dtype in _COMPLEX:
+            tensor, location = node.attr["value"].tensor, ir.Location.name(node.name)
+            values[node.name] = [constant(tensor_array(tensor), tensor.dtype, location)]
+            starts[node.name] = {"output": 0}
             return
         template, name = self._template(node)
         operands = [_lookup(reference, values, starts, None) for reference in node.input if reference[0] != "^"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
-from litefuse.importer.constants import elements_attribute
+from litefuse.importer.constants import constant
 from litefuse.importer.functions import FunctionImporter
 from litefuse.importer.types import element_type, tensor_type
 from litefuse.saved_model import (
@@ -158,10 +158,10 @@ class _ModuleImporter:
         if isinstance(capture, Variable):
             return self._variable_handle(capture)
         if isinstance(capture, Constant):
-            return _constant(elements_attribute(capture.read(), capture.dtype), capture.name)
+            return constant(capture.read(), capture.dtype, ir.Location.name(capture.name))
         if isinstance(capture, Asset):
             path = np.array(str(capture.path).encode(), object)
-            return _constant(elements_attribute(path, DataType.STRING), capture.filename)
+            return constant(path, DataType.STRING, ir.Location.name(capture.filename))
         if isinstance(capture, Table):
             return self._table_handle(capture)
         raise GraphError(
@@ -205,9 +205,3 @@ def _handle(op: str, kind: ir.Type, name: str, attributes: dict[str, ir.Attribut
 
 def _names(specs: Sequence[TensorSpec]) -> tuple[str, ...]:
     return tuple(spec.name for spec in specs)
-
-
-def _constant(value: ir.Attribute, name: str) -> ir.Value:
-    kind = ir.DenseElementsAttr(value).type
-    location = ir.Location.name(name)
-    return ir.Operation.create("tf.Const", results=[kind], attributes={"value": value}, loc=location).result

@@ -14,7 +14,13 @@ from litefuse.kernels.erf import Erf
 from litefuse.kernels.extract_image_patches import ExtractImagePatches
 from litefuse.kernels.fourier import IRFFT, IRFFT2D
 from litefuse.kernels.lin_space import LinSpace
-from litefuse.kernels.linear_algebra import Cholesky, MatrixDeterminant, MatrixInverse, MatrixTriangularSolve
+from litefuse.kernels.linear_algebra import (
+    Cholesky,
+    MatrixDeterminant,
+    MatrixInverse,
+    MatrixSolve,
+    MatrixTriangularSolve,
+)
 from litefuse.kernels.max_pool_with_argmax import MaxPoolWithArgmax
 from litefuse.kernels.max_unpooling_2d import MaxUnpooling2D
 from litefuse.kernels.native import native_library
@@ -47,6 +53,7 @@ __all__ = [
     "LinSpace",
     "MatrixDeterminant",
     "MatrixInverse",
+    "MatrixSolve",
     "MatrixTriangularSolve",
     "MaxPool3D",
     "MaxPoolWithArgmax",
@@ -77,6 +84,7 @@ PACK: Mapping[str, type[CustomOp]] = MappingProxyType(
             LinSpace,
             MatrixDeterminant,
             MatrixInverse,
+            MatrixSolve,
             MatrixTriangularSolve,
             MaxPool3D,
             MaxPoolWithArgmax,

@@ -1,4 +1,4 @@
-"""Linear algebra on batches of matrices: inverse, determinant, Cholesky factor, triangular systems."""
+"""Linear algebra on batches of matrices: inverse, determinant, Cholesky factor, systems of equations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from litefuse.runtime.custom_op import CustomOp, TensorSpec
 if TYPE_CHECKING:
     from litefuse.runtime.outputs import Outputs
 
-__all__ = ["Cholesky", "MatrixDeterminant", "MatrixInverse", "MatrixTriangularSolve"]
+__all__ = ["Cholesky", "MatrixDeterminant", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve"]
 
 
 class MatrixInverse(CustomOp):
@@ -51,6 +51,52 @@ class MatrixInverse(CustomOp):
             outputs[0][...] = np.linalg.inv(_adjoint(matrices) if adjoint else matrices)
         except np.linalg.LinAlgError as error:
             raise KernelError("a matrix is singular: it has no inverse") from error
+
+
+class MatrixSolve(CustomOp):
+    """TensorFlow's op of the same name (``tf.linalg.solve``).
+
+    Inputs: ``matrix`` [..., m, m], of floating point or complex numbers; ``rhs`` [..., m, k] of the same dtype, in a
+    batch of the same shape.
+
+    Output: [..., m, k] of the same dtype, x with ``matrix @ x == rhs``.
+
+    Options: ``adjoint``, false if missing: whether its conjugate transpose takes the place of the matrix.
+
+    Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``matrix_solve_op.cc``).
+    """
+
+    op_name = "MatrixSolve"
+    dtypes = (*FLOATS, *COMPLEX)
+
+    def prepare(self, matrix: TensorSpec, rhs: TensorSpec) -> TensorSpec:
+        """Checks the systems.
+
+        Raises:
+            KernelError: The matrices are not square, or the right-hand sides do not fit them.
+        """
+        shape = _square("matrix", matrix)
+        if rhs.dtype != matrix.dtype:
+            raise KernelError(f"matrix and rhs must be of the same dtype, not {matrix.dtype} and {rhs.dtype}")
+        if rhs.shape is None or len(rhs.shape) != len(shape) or rhs.shape[:-1] != shape[:-1]:
+            raise KernelError(
+                f"rhs must be [..., {shape[-1]}, k] of the batch of a matrix {list(shape)}, not {rhs.shape}"
+            )
+        return TensorSpec(rhs.shape, rhs.dtype)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, adjoint: bool = False) -> None:
+        """Solves all systems.
+
+        Raises:
+            KernelError: A matrix is singular.
+        """
+        matrix: Any
+        rhs: Any
+        matrix, rhs = (array.astype(_computed_in(array.dtype), copy=False) for array in inputs)
+        try:
+            outputs[0][...] = np.linalg.solve(_adjoint(matrix) if adjoint else matrix, rhs)
+        except np.linalg.LinAlgError as error:
+            raise KernelError("a matrix is singular: there is no solution") from error
 
 
 class MatrixDeterminant(CustomOp):

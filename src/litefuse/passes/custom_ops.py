@@ -23,6 +23,9 @@ REASON = "_litefuse_not_rewritten"
 _EXPORTED = frozenset({"arith.constant", "func.call", "func.return", "tf.If"})
 _EXPORTED_DIALECTS = frozenset({"tfl", "stablehlo", "vhlo"})
 
+# What can be narrowed, and to what.
+_WIDE = {"complex128": "complex64", "float64": "float32", "int64": "int32"}
+
 _VARIABLE_OPS = frozenset({"tf.VarHandleOp", "tf.ReadVariableOp", "tf.AssignVariableOp"})
 
 # LiteRT's TensorType enum (schema.fbs), in which type attributes are written.
@@ -63,6 +66,7 @@ class EmitCustomOps:
         allow: True for any op, or the names of those that are allowed.
         pack: The ops that litefuse has a kernel for: they need no permission.
         emitted: Filled with the ops that became custom ops.
+        narrow: Whether what can be narrowed has been.
 
     Raises:
         UnsupportedOpsError: Ops are left that are not allowed; the error lists every one.
@@ -72,6 +76,7 @@ class EmitCustomOps:
     allow: bool | Collection[str] = False
     pack: Collection[str] = ()
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
+    narrow: bool = False
 
     def run(self, module: ir.Module) -> bool:
         left = [(function, op) for function in functions(module).values() for op in left_over(function)]
@@ -79,7 +84,7 @@ class EmitCustomOps:
         if refused:
             # What reads and assigns a variable is left as well when another op on it is: that one is to blame.
             blamed = [each for each in refused if each[1].name not in _VARIABLE_OPS]
-            raise _error([_describe(function, op) for function, op in blamed or refused])
+            raise _error([_describe(function, op) for function, op in blamed or refused], narrow=self.narrow)
         for function, op in left:
             name = tensorflow_name(op) or ""
             self.emitted.append(CustomOpForm(name, name in self.pack, _reason(op)))
@@ -145,15 +150,24 @@ def _node_name(location: ir.Location) -> str:
     return location.name_str if isinstance(location, ir.NameLoc) else ""
 
 
-def _error(refused: list[UnsupportedOp]) -> UnsupportedOpsError:
+def _error(refused: list[UnsupportedOp], *, narrow: bool) -> UnsupportedOpsError:
     names = sorted({op.op for op in refused})
     listed = "\n".join(f"  {op}" for op in refused)
-    return UnsupportedOpsError(
-        f"LiteRT has no op for {', '.join(names)}:\n{listed}",
-        hint="Allow them as custom ops (allow_custom_ops, --allow-custom-ops) and give the interpreter kernels for "
-        "them, or write the model without them.",
-        ops=refused,
+    hint = (
+        "Allow them as custom ops (allow_custom_ops, --allow-custom-ops) and give the interpreter kernels for them, or "
+        "write the model without them."
     )
+    wide = sorted({dtype for op in refused for dtype in map(_dtype, (*op.operands, *op.results)) if dtype in _WIDE})
+    if wide and not narrow:
+        hint = (
+            f"Narrowing may help, where the values allow it: narrow=True, --narrow computes {' and '.join(wide)} in "
+            f"{' and '.join(_WIDE[dtype] for dtype in wide)}.\n{hint}"
+        )
+    return UnsupportedOpsError(f"LiteRT has no op for {', '.join(names)}:\n{listed}", hint=hint, ops=refused)
+
+
+def _dtype(tensor_type: str) -> str:
+    return tensor_type.partition("[")[0]
 
 
 def _replace(function: func.FuncOp, op: ir.OpView) -> None:

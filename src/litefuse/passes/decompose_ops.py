@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from litefuse.decompositions.builder import Builder
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed
 from litefuse.decompositions.registry import DECOMPOSITIONS, find_decompositions
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import attribute_value
+from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import attributes_of, functions, nested_operations
 from litefuse.passes.composite_ops import create_composite_op
 from litefuse.passes.custom_ops import REASON, is_option, left_over, tensorflow_name, tensorflow_op
@@ -32,11 +35,12 @@ class Decomposed:
 
     Attributes:
         op: The TensorFlow op's name.
-        form: ``rewritten``: builtin ops stand in its place; ``composite``: a composite with these as decomposition.
+        form: ``rewritten``: builtin ops stand in its place; ``composite``: a composite with these as decomposition;
+            ``narrowed``: builtin ops that compute its int64 values in int32.
     """
 
     op: str
-    form: Literal["rewritten", "composite"]
+    form: Literal["rewritten", "composite", "narrowed"]
 
 
 @dataclass(frozen=True)
@@ -49,19 +53,21 @@ class DecomposeOps:
 
     Attributes:
         decomposed: Filled with what became of each op that is rewritten.
+        narrow: Where there is no exact rewriting of an op of int64, let it be computed in int32.
     """
 
     name: ClassVar[str] = "decompose-ops"
     decomposed: list[Decomposed]
+    narrow: bool = False
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        rewritings = Rewritings()
+        exact, narrow = Rewritings(), Rewritings(narrow=True) if self.narrow else None
         symbols: dict[object, str] = {}
         for function in functions(module).values():
             for op in left_over(function):
                 try:
-                    rewriting = rewritings.find(op)
+                    rewriting = _found(op, exact, narrow)
                 except NotDecomposed as reason:
                     op.attributes[REASON] = ir.StringAttr.get(str(reason))
                     modified = True
@@ -76,8 +82,55 @@ class DecomposeOps:
                     results = spliced(op, rewriting.function)
                 replace_results(op, results)
                 op.operation.erase()
-                self.decomposed.append(Decomposed(name, "composite" if rewriting.composite else "rewritten"))
+                form = "narrowed" if rewriting.narrowed else "composite" if rewriting.composite else "rewritten"
+                self.decomposed.append(Decomposed(name, form))
         return modified
+
+
+def _found(op: ir.OpView, exact: Rewritings, narrow: Rewritings | None) -> Rewriting | None:
+    """The rewriting of an op, an exact one if there is one.
+
+    Raises:
+        NotDecomposed: There is none of this form.
+    """
+    reason = None
+    try:
+        rewriting = exact.find(op)
+        if rewriting is not None:
+            return rewriting
+    except NotDecomposed as error:
+        reason = error
+    if narrow is not None:
+        try:
+            rewriting = narrow.find(op)
+        except NotDecomposed:
+            rewriting = None
+        if rewriting is not None:
+            for value in op.operands:
+                _check_fits(value)
+            return rewriting
+    if reason is not None:
+        raise reason
+    return None
+
+
+def _check_fits(value: ir.Value) -> None:
+    """Lets no constant of int64 pass that is not one of int32.
+
+    Raises:
+        NotDecomposed: It does not fit, or is not at hand.
+    """
+    owner = value.owner
+    if isinstance(owner, ir.Block) or tensor_type_of(value).dtype != "int64":
+        return
+    if owner.name == "tfl.external_const":
+        raise NotDecomposed("its constant operand is too large to be narrowed")
+    attribute = attributes_of(owner).get("value")
+    if isinstance(attribute, ir.DenseElementsAttr):
+        numbers = np.array(attribute)
+        wide = numbers[numbers != numbers.astype(np.int32)]
+        if wide.size:
+            raise NotDecomposed(f"its constant {wide[0]} does not fit int32")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from litefuse.decompositions.builder import Builder
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.narrowed import Narrowed
 from litefuse.decompositions.registry import find_decompositions
 from litefuse.engine.lowering import lower
 from litefuse.engine.mlir import func, ir
@@ -37,20 +38,27 @@ class Rewriting:
         module: The module that holds it; it must live as long as the function is used.
         function: Its only function.
         composite: Whether it is to be the decomposition of a composite.
+        narrowed: Whether an op of int64 is computed in int32.
         key: Ops of one key have the same rewriting.
     """
 
     module: ir.Module
     function: func.FuncOp
     composite: bool
+    narrowed: bool
     key: object
 
 
 class Rewritings:
-    """The rewritings of a module's ops: ops that are alike share one."""
+    """The rewritings of a module's ops: ops that are alike share one.
 
-    def __init__(self) -> None:
+    Args:
+        narrow: Compute ops of int64 in int32 where there is no other way.
+    """
+
+    def __init__(self, *, narrow: bool = False) -> None:
         self._known: dict[object, Rewriting | NotDecomposed] = {}
+        self._last: tuple[Decomposition, ...] = (Narrowed(),) if narrow else ()
 
     def find(self, op: ir.OpView, depth: int = 0) -> Rewriting | None:
         """The rewriting of an op; None when there is none of any op of its name.
@@ -63,7 +71,7 @@ class Rewritings:
             NotDecomposed: There is none of this form.
         """
         name = tensorflow_name(op)
-        decompositions = () if name is None else find_decompositions(name)
+        decompositions = () if name is None else (*find_decompositions(name), *self._last)
         if name is None or not decompositions:
             return None
         key = _key(op, name)
@@ -80,16 +88,16 @@ class Rewritings:
         reasons: list[NotDecomposed] = []
         for decomposition in decompositions:
             try:
-                module = self._lowered(op, name, decomposition, depth)
+                module, narrowed = self._lowered(op, name, decomposition, depth)
             except NotDecomposed as reason:
                 reasons.append(reason)
                 continue
             (function,) = functions(module).values()
-            return Rewriting(module, function, decomposition.composite, key)
+            return Rewriting(module, function, decomposition.composite, narrowed, key)
         return reasons[0]
 
-    def _lowered(self, op: ir.OpView, name: str, decomposition: Decomposition, depth: int) -> ir.Module:
-        """A module whose one function computes the op's results from its operands in builtin ops.
+    def _lowered(self, op: ir.OpView, name: str, decomposition: Decomposition, depth: int) -> tuple[ir.Module, bool]:
+        """A module whose one function computes the op's results from its operands in builtin ops, and if narrowly.
 
         Raises:
             NotDecomposed: There is none.
@@ -102,6 +110,7 @@ class Rewritings:
         except LoweringError as error:
             raise NotDecomposed(error.message) from error
         (lowered,) = functions(module).values()
+        narrowed = isinstance(decomposition, Narrowed)
         for left in left_over(lowered):
             rewriting = self.find(left, depth + 1)
             if rewriting is None:
@@ -111,7 +120,8 @@ class Rewritings:
                 )
             replace_results(left, spliced(left, rewriting.function))
             left.operation.erase()
-        return module
+            narrowed |= rewriting.narrowed
+        return module, narrowed
 
 
 def tensorflow_op_of(op: ir.OpView, name: str, operands: Sequence[ir.Value]) -> TensorFlowOp:

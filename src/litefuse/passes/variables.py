@@ -10,6 +10,7 @@ from typing import ClassVar
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.fusions.composite import tensor_type_of
+from litefuse.importer.constants import complex_of_parts
 from litefuse.passes.call_graph import functions, operations, original_name
 from litefuse.passes.resources import resource_value_type
 
@@ -100,8 +101,12 @@ def _freeze(handles: list[tuple[func.FuncOp, ir.OpView]], value: ir.Attribute) -
                 loc=reads[0].location,
                 ip=ir.InsertionPoint.at_block_begin(function.entry_block),
             )
+            result = constant.result
+            if isinstance(ir.ShapedType(reads[0].results[0].type).element_type, ir.ComplexType):
+                with ir.InsertionPoint.after(constant):
+                    result = complex_of_parts(result, reads[0].location)
             for read in reads:
-                read.results[0].replace_all_uses_with(constant.result)
+                read.results[0].replace_all_uses_with(result)
                 read.operation.erase()
         handle.operation.erase()
 

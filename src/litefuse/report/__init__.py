@@ -4,9 +4,18 @@ from litefuse.report.report import (
     CompositeReport,
     LackingOpReport,
     LoopReport,
+    NarrowedReport,
     RecognizerReport,
     Report,
     VariableReport,
 )
 
-__all__ = ["CompositeReport", "LackingOpReport", "LoopReport", "RecognizerReport", "Report", "VariableReport"]
+__all__ = [
+    "CompositeReport",
+    "LackingOpReport",
+    "LoopReport",
+    "NarrowedReport",
+    "RecognizerReport",
+    "Report",
+    "VariableReport",
+]

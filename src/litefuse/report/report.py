@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-__all__ = ["CompositeReport", "LackingOpReport", "LoopReport", "RecognizerReport", "Report", "VariableReport"]
+__all__ = [
+    "CompositeReport",
+    "LackingOpReport",
+    "LoopReport",
+    "NarrowedReport",
+    "RecognizerReport",
+    "Report",
+    "VariableReport",
+]
 
 
 @dataclass(frozen=True)
@@ -41,14 +49,15 @@ class LackingOpReport:
     Attributes:
         op: The op's name.
         outcome: ``rewritten``: exactly, into builtin ops; ``composite``: a composite, which runs by such a rewriting in
-            any LiteRT and faster with litefuse's kernel; ``pack``: a custom op that needs the kernel of litefuse's
-            pack; ``custom``: a custom op, as allowed, that needs a kernel of the user's.
+            any LiteRT and faster with litefuse's kernel; ``narrowed``: into builtin ops that compute its int64 values
+            in int32, as asked for; ``pack``: a custom op that needs the kernel of litefuse's pack; ``custom``: a custom
+            op, as allowed, that needs a kernel of the user's.
         reason: For a custom op, why it was not rewritten; empty if there is no rewriting of this op.
         count: How many such ops there are.
     """
 
     op: str
-    outcome: Literal["rewritten", "composite", "pack", "custom"]
+    outcome: Literal["rewritten", "composite", "narrowed", "pack", "custom"]
     reason: str = ""
     count: int = 0
 
@@ -64,6 +73,25 @@ class LoopReport:
 
     layer: str
     reason: str
+
+
+@dataclass(frozen=True)
+class NarrowedReport:
+    """What was float64 or complex128 in the model.
+
+    Attributes:
+        what: An input or output of a signature, a variable, a table, or an op.
+        name: ``SIGNATURE:NAME`` of an input or output, otherwise the name.
+        dtype: The dtype in the TensorFlow model.
+        narrowed_to: The dtype in the output.
+        count: How often an op of that name is narrowed; 1 for anything else.
+    """
+
+    what: Literal["input", "output", "variable", "table", "op"]
+    name: str
+    dtype: str
+    narrowed_to: str
+    count: int = 1
 
 
 @dataclass(frozen=True)
@@ -117,6 +145,8 @@ class Report:
         python_kernels: Those of these whose kernels are in Python only, so that they run with litefuse's interpreter
             and delegate but not on a device.
         lacking_ops: The TensorFlow ops that LiteRT lacks, and what became of them.
+        narrowed: What was narrowed to float32 or complex64, as asked for. (The ops of int64 that are computed in int32
+            are among ``lacking_ops``.)
         size: The output's size in bytes.
         timings: Seconds for each step, in order; ``start`` is the wait for the process that converts.
         counts: What does not depend on the machine: ``engine_calls``, how often the engine was run, for rewritings and
@@ -135,6 +165,7 @@ class Report:
     pack_kernels: tuple[str, ...] = ()
     python_kernels: tuple[str, ...] = ()
     lacking_ops: tuple[LackingOpReport, ...] = ()
+    narrowed: tuple[NarrowedReport, ...] = ()
     size: int = 0
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     counts: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -12,6 +12,7 @@ from litefuse.report.report import (
     CompositeReport,
     LackingOpReport,
     LoopReport,
+    NarrowedReport,
     RecognizerReport,
     Report,
     VariableReport,
@@ -70,6 +71,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
         *([_loop_section(report.loops)] if report.loops else []),
         *([_recognizer_section(report.recognizers)] if report.recognizers else []),
         _variable_section(report.variables),
+        *([_narrowed_section(report.narrowed)] if report.narrowed else []),
         op_section(report.op_counts, "Ops"),
     ]
     if report.lacking_ops:
@@ -134,6 +136,7 @@ def _outcome(composite: CompositeReport) -> str:
 _LACKING_OUTCOMES = {
     "rewritten": "rewritten into builtin ops",
     "composite": "composite: runs anywhere, faster with litefuse's kernel",
+    "narrowed": "rewritten into builtin ops, its int64 computed in int32",
     "pack": "custom op: needs the kernel of litefuse's pack",
     "custom": "custom op: needs a kernel of yours",
 }
@@ -144,7 +147,7 @@ def _lacking_section(ops: Sequence[LackingOpReport]) -> Section:
     for each in ops:
         reason = f" (not rewritten: {each.reason})" if each.reason else ""
         rows.append((each.op, f"{each.count:,}", _LACKING_OUTCOMES[each.outcome] + reason))
-    judgements: list[Judgement] = ["good" if each.outcome in {"rewritten", "composite"} else "bad" for each in ops]
+    judgements: list[Judgement] = ["bad" if each.outcome in {"pack", "custom"} else "good" for each in ops]
     title = f"TensorFlow ops that LiteRT lacks: {sum(each.count for each in ops):,}"
     return Section(title, rows, right=frozenset({1}), judgements=judgements)
 
@@ -202,6 +205,21 @@ def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]
         key = (each.name, each.outcome, each.fused_into, each.reason, each.error is None, each.unchecked)
         groups.setdefault(key, []).append(each)
     return sorted(groups.values(), key=lambda group: (group[0].outcome == "fused", group[0].name))
+
+
+def _narrowed_section(narrowed: Sequence[NarrowedReport]) -> Section:
+    """Inputs and outputs by name, since their callers must know; how many of the rest there are."""
+    rows = [
+        (each.what, each.name, f"{each.dtype}, now {each.narrowed_to}")
+        for each in narrowed
+        if each.what in {"input", "output"}
+    ]
+    counts = Counter[str]()
+    for each in narrowed:
+        counts[each.what] += each.count
+    rest = [count_of(counts[what], what) for what in ("variable", "table", "op") if counts[what]]
+    note = f"Also narrowed: {', '.join(rest)}." if rest else ""
+    return Section("Narrowed", rows, note=note)
 
 
 def _variable_section(variables: Sequence[VariableReport]) -> Section:

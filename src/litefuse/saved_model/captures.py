@@ -39,6 +39,7 @@ class Variable:
         checkpoint_key: The key of its value, None if it was saved without one.
         extent: The part of the checkpoint's tensor that it is, start and length in each dimension, None for a whole
             dimension; None if it is the tensor.
+        conversion: What makes its value of the checkpoint's; None if it is the checkpoint's.
     """
 
     node_id: int
@@ -50,6 +51,7 @@ class Variable:
     checkpoint_key: str | None
     _bundle: TensorBundle | None = field(repr=False, compare=False)
     extent: tuple[tuple[int, int] | None, ...] | None = None
+    conversion: Callable[[NDArray[Any]], NDArray[Any]] | None = field(default=None, repr=False, compare=False)
 
     @property
     def has_value(self) -> bool:
@@ -62,15 +64,15 @@ class Variable:
         return self.has_value and bool(self._value_bundle().entry(self.checkpoint_key or "").slices)
 
     def storage(self) -> Storage | None:
-        """Return where its raw bytes lie, or None if they are not in one place (partitioned, a part, strings).
+        """Return where its raw bytes lie, or None if they are not in one place, or others (partitioned, strings).
 
         Raises:
             CheckpointError: It has no value, or the checkpoint is damaged.
         """
-        return None if self.extent else self._value_bundle().storage(self.checkpoint_key or "")
+        return None if self.extent or self.conversion else self._value_bundle().storage(self.checkpoint_key or "")
 
     def read(self, *, verify: bool = True) -> NDArray[Any]:
-        """Return its value: a read-only view of the mapped checkpoint, perhaps unaligned.
+        """Return its value: a read-only view of the mapped checkpoint, perhaps unaligned, unless it is converted.
 
         Args:
             verify: Compare the bytes with the checkpoint's checksum.
@@ -82,6 +84,8 @@ class Variable:
         value = self._value_bundle().read(self.checkpoint_key or "", verify=verify)
         if self.extent is not None:
             value = value[tuple(slice(None) if each is None else slice(each[0], sum(each)) for each in self.extent)]
+        if self.conversion is not None:
+            value = self.conversion(value)
         if value.dtype != self.dtype.to_numpy() or not _is_of_shape(value.shape, self.shape):
             found = f"{value.dtype} {list(value.shape)}"
             raise self._error(f"it was declared as {self.dtype} {self.shape}, but the checkpoint holds {found}")

@@ -153,7 +153,31 @@ def _convolutions() -> list[Case]:
         Case("MaxPoolGrad", [Tensor(F32, (2, 6, 6, 4)), grad, grad], pool),
         Case("AvgPoolGrad", [i32(2, 6, 6, 4), grad], pool),
         Case("Conv2DBackpropFilter", [Tensor(F32, (2, 5, 5, 2)), i32(3, 3, 2, 4), grad], one),
+        Case(
+            "Conv2DBackpropFilter",
+            [Tensor(F32, (None, 9, 8, 2)), i32(3, 2, 2, 4), Tensor(F32, (None, 5, 4, 4))],
+            {"strides": [1, 2, 2, 1], "padding": "SAME"},
+        ),
+        Case(
+            "Conv2DBackpropFilter",
+            [Tensor(F32, (None, 4, 9, 1)), i32(2, 5, 1, 3), Tensor(F32, (None, 3, 5, 3))],
+            {"strides": [1, 1, 1, 1], "padding": "VALID"},
+        ),
     ]
+    few = integers(0, 4)  # equal values in a window
+    for size, stride, padding, shape, windows in (
+        (3, 2, "SAME", (9, 8), (5, 4)),
+        (3, 2, "VALID", (10, 9), (4, 4)),
+        (2, 3, "VALID", (8, 9), (3, 3)),
+        (3, 1, "SAME", (4, 5), (4, 5)),
+        (1, 2, "SAME", (5, 4), (3, 2)),
+    ):
+        pool = {"ksize": [1, size, size, 1], "strides": [1, stride, stride, 1], "padding": padding}
+        grad = Tensor(F32, (None, *windows, 2))
+        cases += [
+            Case("MaxPoolGrad", [Tensor(F32, (None, *shape, 2), few), grad, grad], pool),
+            Case("AvgPoolGrad", [i32(2, *shape, 2), Tensor(F32, (2, *windows, 2))], pool),
+        ]
     return cases
 
 
@@ -207,13 +231,23 @@ def _images() -> list[Case]:
             [boxes, scores, scalar(4), scalar(0.5, F32), scalar(0.2, F32), scalar(0.3, F32)],
             {"pad_to_max_output_size": True},
         ),
-        Case(
-            "CombinedNonMaxSuppression",
-            [
-                Tensor(F32, (1, 9, 1, 4), _corners),
-                Tensor(F32, (1, 9, 2), floats(0, 1)),
-                *(scalar(3), scalar(4), scalar(0.5, F32), scalar(0.2, F32)),
-            ],
+        *(
+            Case(
+                "CombinedNonMaxSuppression",
+                [
+                    Tensor(F32, (batch, places, boxes, 4), _corners),
+                    Tensor(F32, (batch, places, classes), floats(0, 1)),
+                    *(scalar(per_class), scalar(total), scalar(0.5, F32), scalar(0.2, F32)),
+                ],
+                {"pad_per_class": True, "clip_boxes": False} if batch == 2 else {},
+            )
+            for batch, places, boxes, classes, per_class, total in (
+                (1, 9, 1, 2, 3, 4),
+                (2, 9, 1, 3, 4, 20),
+                (2, 9, 3, 3, 4, 5),
+                (None, 12, 3, 3, 2, 10),
+                (None, None, 1, 4, 5, 6),
+            )
         ),
     ]
     quantized = Tensor(F32, (None, 6), floats(-8, 8))
@@ -252,6 +286,28 @@ def _losses_and_algebra() -> list[Case]:
         Case("IRFFT", [Tensor("complex64", (None, 5)), i32(8)]),
         Case("RFFT2D", [Tensor(F32, (None, 4, 8)), i32(4, 8)]),
         Case("IRFFT2D", [Tensor("complex64", (None, 4, 5)), i32(4, 8)]),
+        *(
+            Case(op, operands, attributes)
+            for rows in (None, 2)
+            for y in [Tensor("complex64", (rows, 3))]
+            for op, operands, attributes in (
+                ("MatMul", [y, Tensor("complex64", (3, 2))], {}),
+                ("BatchMatMulV2", [Tensor("complex64", (rows, 2, 3)), Tensor("complex64", (3, 2))], {}),
+                ("Transpose", [y, i32(1, 0)], {}),
+                ("Pack", [[y, y]], {"axis": 1}),
+                ("ConcatV2", [[y, y], scalar(0)], {}),
+                ("Sqrt", [y], {}),
+                ("Log", [y], {}),
+                ("Mean", [y, i32(1)], {}),
+                ("Complex", [Tensor(F32, (rows, 3)), Tensor(F32, (rows, 3))], {"Tout": "complex64"}),
+                ("FFT", [Tensor("complex64", (rows, 4))], {}),
+            )
+        ),
+        *(
+            Case(f"StatelessRandom{kind}", [i32(4, 3), Tensor(I32, (2,))], {"dtype": dtype})
+            for kind, dtype in (("Uniform", F32), ("Normal", F32), ("UniformFullInt", I32), ("UniformFullInt", I64))
+        ),
+        Case("StatelessRandomUniformInt", [i32(4, 3), Tensor(I32, (2,)), scalar(-3), scalar(40)]),
         Case("AsString", [Tensor(I32, (None,))]),
         Case("StringJoin", [[Tensor("string", (None,)), Tensor("string", (None,))]], {"separator": "-"}),
         Case("StringLength", [Tensor("string", (None,))]),
