@@ -57,7 +57,8 @@ def inputs_of(details: dict[str, Any], seed: int = 0) -> dict[str, Any]:
     random = np.random.default_rng(seed)
     values: dict[str, Any] = {}
     for name, detail in details.items():
-        shape = [max(1, size) for size in detail["shape"]]
+        batch, *others = detail["shape_signature"]
+        shape = [max(1, batch), *(224 if size < 0 else size for size in others)]
         whole = np.issubdtype(detail["dtype"], np.integer)
         values[name] = (random.integers(1, 40, shape) if whole else random.uniform(0, 1, shape)).astype(detail["dtype"])
     return values

@@ -19,7 +19,7 @@ import psutil
 
 __all__ = ["ENVIRONMENT", "Run", "call", "machine", "measure"]
 
-SAMPLE_SECONDS = 0.02
+SAMPLE_SECONDS = 0.04
 PACKAGES = ("litefuse", "litert-converter", "ai-edge-litert", "tensorflow-cpu", "keras", "numpy")
 # As installed packages run: with their bytecode, which a development environment may not write.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {

@@ -120,8 +120,8 @@ def test_solve(form: str) -> None:
     rhs = np.array([[2.0], [9.0]], np.float32)
     solution: Any = run("MatrixSolve", [matrix, rhs], [np.float32], form=form)[0]
     np.testing.assert_allclose(solution, [[2.0], [1.0]], rtol=1e-6)
-    solution = run("MatrixSolve", [matrix, rhs], [np.float32], {"adjoint": True}, form=form)[0]
-    np.testing.assert_allclose(matrix.T @ solution, rhs, rtol=1e-6)
+    transposed: Any = run("MatrixSolve", [matrix, rhs], [np.float32], {"adjoint": True}, form=form)[0]
+    np.testing.assert_allclose(matrix.T @ transposed, rhs, rtol=1e-6)
     with pytest.raises(KernelError, match="singular"):
         run("MatrixSolve", [np.ones((2, 2), np.float32), rhs], [np.float32], form=form)
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import litefuse
-from litefuse.cli import app
+from litefuse.cli.app import app
 from litefuse.errors import GraphError, UnsupportedOpsError
 from tests.tensorflow.checking import difference, op_counts, run_calls
 

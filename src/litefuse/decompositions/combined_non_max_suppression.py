@@ -34,6 +34,7 @@ class CombinedNonMaxSuppression(Decomposition):
     """
 
     names = ("CombinedNonMaxSuppression",)
+    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
         return True  # a loop can be lowered by the engine only
