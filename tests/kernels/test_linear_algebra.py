@@ -121,7 +121,8 @@ def test_solve(form: str) -> None:
     solution: Any = run("MatrixSolve", [matrix, rhs], [np.float32], form=form)[0]
     np.testing.assert_allclose(solution, [[2.0], [1.0]], rtol=1e-6)
     transposed: Any = run("MatrixSolve", [matrix, rhs], [np.float32], {"adjoint": True}, form=form)[0]
-    np.testing.assert_allclose(matrix.T @ transposed, rhs, rtol=1e-6)
+    product: Any = matrix.T @ transposed
+    np.testing.assert_allclose(product, rhs, rtol=1e-6)
     with pytest.raises(KernelError, match="singular"):
         run("MatrixSolve", [np.ones((2, 2), np.float32), rhs], [np.float32], form=form)
 
