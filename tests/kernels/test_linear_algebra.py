@@ -116,13 +116,12 @@ def test_system_of_two_dtypes(form: str) -> None:
 
 
 def test_solve(form: str) -> None:
-    matrix = np.array([[0.0, 2.0], [4.0, 1.0]], np.float32)  # needs a pivot
+    matrix: Any = np.array([[0.0, 2.0], [4.0, 1.0]], np.float32)  # needs a pivot
     rhs = np.array([[2.0], [9.0]], np.float32)
     solution: Any = run("MatrixSolve", [matrix, rhs], [np.float32], form=form)[0]
     np.testing.assert_allclose(solution, [[2.0], [1.0]], rtol=1e-6)
     transposed: Any = run("MatrixSolve", [matrix, rhs], [np.float32], {"adjoint": True}, form=form)[0]
-    product: Any = matrix.T @ transposed
-    np.testing.assert_allclose(product, rhs, rtol=1e-6)
+    np.testing.assert_allclose(matrix.T @ transposed, rhs, rtol=1e-6)
     with pytest.raises(KernelError, match="singular"):
         run("MatrixSolve", [np.ones((2, 2), np.float32), rhs], [np.float32], form=form)
 
