@@ -120,21 +120,17 @@ each that does not count; medians of {repeats}. Memory is the peak of the proces
 pages of mapped files count; *allocated* is its anonymous part. A ratio above 1 is in favour of litefuse.
 """
 _ABOUT_STEPS = """
-Where litefuse's time goes, in one run each: *start* is what is left of the whole time, the start of Python and imports
-in two processes above all; *engine* the C++ pipeline on the ready module; the last column the time of all steps to that
-of engine and writing, which no converter around this engine can do without.
+Where litefuse's time goes, in one more run each, whose model is in the system's memory already. *start*: until the
+process that converts has loaded what it needs; *engine*: the C++ pipeline on the ready module; the last column is the
+time of all steps but the start to that of engine and writing, which no converter around this engine can do without.
 """
 
 
 def _step_cells(row: dict[str, Any]) -> list[str]:
-    steps: dict[str, float] = row["steps"]
-    groups = {"read": 0.0, "passes": 0.0, "engine": 0.0, "write": 0.0}
-    of_step = {"read": "read", "import": "read", "lower": "engine", "fold-weights": "write", "write": "write"}
-    for step, time in steps.items():
-        if step == "start":
-            continue
-        groups[of_step.get(step, "passes")] += time
-    total = sum(groups.values())
-    start = max(0.0, median(row, "litefuse", "seconds") - total)
+    groups = {"start": 0.0, "read": 0.0, "passes": 0.0, "engine": 0.0, "write": 0.0}
+    of_step = {"start": "start", "read": "read", "import": "read", "lower": "engine", "fold-weights": "write"}
+    for step, time in row["steps"].items():
+        groups[of_step.get(step, "write" if step == "write" else "passes")] += time
     floor = groups["engine"] + groups["write"]
-    return [row["model"], *map(seconds, (start, *groups.values())), f"{total / floor:.2f}"]
+    steps = sum(groups.values()) - groups["start"]
+    return [row["model"], *map(seconds, groups.values()), f"{steps / floor:.2f}"]
