@@ -20,6 +20,7 @@ from typing import Any
 
 import conversion
 import growth
+import large
 import outputs
 import recurrent
 import startup
@@ -66,6 +67,7 @@ def _progress(name: str, row: dict[str, Any]) -> dict[str, Any]:
 
 SECTIONS = {
     "conversion": Section("Conversion: time and memory", _conversions, conversion.document, 3),
+    "large": Section("Large models", large.measure_large, lambda rows, _: large.document(rows), 0),
     "growth": Section("Growth", growth.measure_growth, lambda rows, _: growth.document(rows, _RESULTS.parent), 0),
     "outputs": Section("What was written: latency and size", _outputs, lambda rows, _: outputs.document(rows), 0),
     "recurrent": Section(
