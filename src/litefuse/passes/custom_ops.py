@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError, FusionError, UnsupportedOp, UnsupportedOpsError
 from litefuse.fusions.annotation import attribute_value
@@ -133,21 +134,12 @@ def _reason(op: ir.OpView) -> str:
 def _describe(function: func.FuncOp, op: ir.OpView) -> UnsupportedOp:
     return UnsupportedOp(
         op=tensorflow_name(op) or op.name,
-        node=_node_name(op.location),
+        node=node_name(op.location),
         function=function_symbol(function),
         operands=tuple(str(tensor_type_of(value)) for value in op.operands),
         results=tuple(str(tensor_type_of(value)) for value in op.results),
         reason=_reason(op),
     )
-
-
-def _node_name(location: ir.Location) -> str:
-    """The node's name, without the call sites that inlining put around it."""
-    while isinstance(location, ir.CallSiteLoc):
-        location = location.callee
-    if isinstance(location, ir.FusedLoc):
-        return ";".join(name for name in map(_node_name, location.locations) if name)
-    return location.name_str if isinstance(location, ir.NameLoc) else ""
 
 
 def _error(refused: list[UnsupportedOp], *, narrow: bool) -> UnsupportedOpsError:
@@ -182,7 +174,7 @@ def _replace(function: func.FuncOp, op: ir.OpView) -> None:
     except FusionError as error:
         raise ConversionError(
             f"{name} cannot become a custom op: {error.message}",
-            where=f"node {_node_name(op.location)}, function {function_symbol(function)}",
+            where=f"node {node_name(op.location)}, function {function_symbol(function)}",
         ) from error
     with ir.InsertionPoint(op):
         custom = ir.Operation.create(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.passes.call_graph import (
@@ -243,7 +244,8 @@ def _identity(handle: ir.OpView | None) -> str:
 
 def node_text(op: ir.OpView) -> str:
     """The node that an op stands for, in the words of an error's ``where``."""
-    return f"node {op.location.name_str}" if isinstance(op.location, ir.NameLoc) else op.name
+    name = node_name(op.location)
+    return f"node {name}" if name else op.name
 
 
 def _handle(value: ir.Value, user: ir.OpView) -> ir.OpView:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.fusions.composite import tensor_type_of
@@ -85,8 +86,7 @@ def _description(op: ir.OpView) -> str:
     name = op.name.removeprefix("tf.")
     parent = op.parent
     function = original_name(parent) if isinstance(parent, func.FuncOp) else ""
-    node = f" {op.location.name_str}" if isinstance(op.location, ir.NameLoc) else ""
-    return f"{name}{node} in {function}"
+    return f"{name} {node_name(op.location)}".rstrip() + f" in {function}"
 
 
 def _freeze(handles: list[tuple[func.FuncOp, ir.OpView]], value: ir.Attribute) -> None:

@@ -13,7 +13,7 @@ from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import create_call, function_symbol, update_function_type
 from litefuse.recognizers.cells import number
 from litefuse.recognizers.matching import ADDITIONS, PRODUCTS, Match, Mismatch, match
-from litefuse.recognizers.outline import empty_composite, node_name
+from litefuse.recognizers.outline import empty_composite, value_name
 from litefuse.recognizers.pattern import OneOf, Op, Pattern, Product, Sum, Variable
 from litefuse.recognizers.recognizer import Recognizer
 from litefuse.recognizers.regions import region_between
@@ -75,9 +75,9 @@ class FormulaSearch:
         arguments = [found[argument] for argument in self.arguments]
         reason = self._reason([tensor_type_of(argument) for argument in arguments], attributes)
         if reason is not None:
-            self._remember(len(found), f"{node_name(value)}: {reason}")
+            self._remember(len(found), f"{value_name(value)}: {reason}")
             return False
-        self.found.append(node_name(value))
+        self.found.append(value_name(value))
         _outline(module, function, self.recognizer.name, attributes, arguments, [found[each] for each in self.results])
         return True
 
@@ -156,7 +156,7 @@ def _outline(
     owner = region.ops[region.last]
     with ir.InsertionPoint(owner), owner.location:
         types = [value.type for value in arguments]
-        composite = empty_composite(module, node_name(results[0]), name, attributes, types)
+        composite = empty_composite(module, value_name(results[0]), name, attributes, types)
         copies: dict[ir.Value, ir.Value] = dict(zip(arguments, composite.entry_block.arguments, strict=True))
         with ir.InsertionPoint(composite.entry_block):
             region.copy_into(copies)

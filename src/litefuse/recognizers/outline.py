@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import annotate
 from litefuse.passes.call_graph import (
@@ -22,26 +23,19 @@ from litefuse.passes.tensor_lists.webs import is_variant
 from litefuse.recognizers.layer import LoopLayer
 from litefuse.recognizers.loops import NotRecognized, StepLoop
 
-__all__ = ["empty_composite", "free_symbol", "int32_constant", "layer_name", "node_name", "outline_loop"]
+__all__ = ["empty_composite", "free_symbol", "int32_constant", "layer_name", "outline_loop", "value_name"]
 
 
 def layer_name(op: ir.OpView) -> str:
     """The name of the layer that a loop is: that of its node, without what Keras adds to it."""
-    return _node_name(op).removesuffix("/while")
+    return (node_name(op.location) or op.name).removesuffix("/while")
 
 
-def node_name(value: ir.Value) -> str:
+def value_name(value: ir.Value) -> str:
     """The name of the node that computes a value."""
     owner = value.owner
     assert not isinstance(owner, ir.Block)
-    return _node_name(owner)
-
-
-def _node_name(op: ir.OpView) -> str:
-    location = op.location
-    while isinstance(location, ir.CallSiteLoc):  # of an inlined function
-        location = location.callee
-    return location.name_str if isinstance(location, ir.NameLoc) else op.name
+    return node_name(owner.location) or owner.name
 
 
 def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:

@@ -8,7 +8,7 @@ from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import create_call, function_symbol, update_function_type
 from litefuse.recognizers.chains import Chain
 from litefuse.recognizers.loops import NotRecognized
-from litefuse.recognizers.outline import empty_composite, int32_constant, node_name
+from litefuse.recognizers.outline import empty_composite, int32_constant, value_name
 from litefuse.recognizers.regions import Region, region_between
 from litefuse.recognizers.sources import source
 
@@ -17,7 +17,7 @@ __all__ = ["chain_name", "outline_chain"]
 
 def chain_name(chain: Chain) -> str:
     """The name of the layer that a chain is: what the names of its nodes begin with."""
-    names = [node_name(step.results[0]) for step in (chain.steps[0], chain.steps[-1])]
+    names = [value_name(step.results[0]) for step in (chain.steps[0], chain.steps[-1])]
     folders = [name.split("/")[:-1] for name in names]
     common = [a for a, b in zip(*folders, strict=False) if a == b]
     return "/".join(common) or names[0]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from litefuse.engine.mlir import ir
+from litefuse.engine.locations import node_name
 from litefuse.errors import GraphError
 from litefuse.shapes.combining import meet
 from litefuse.shapes.dims import Formula, as_size
@@ -125,7 +125,7 @@ class Inference:
         return GraphError(
             f"the op {node.name} cannot be computed: {error}; its operands are {operands or 'none'}, its results are "
             f"declared as {results or 'none'}",
-            where=f"function {function.symbol}, node {_node_name(node.op.location)}",
+            where=f"function {function.symbol}, node {node_name(node.op.location) or node.op.location}",
             hint="Check the shapes that were asked for, or the model.",
         )
 
@@ -267,9 +267,3 @@ def _equal_values(a: Values | None, b: Values | None) -> bool:
     if a is None or b is None:
         return a is b
     return a is b or (a.shape == b.shape and bool(np.all(a == b)))
-
-
-def _node_name(location: ir.Location) -> str:
-    while isinstance(location, ir.CallSiteLoc):
-        location = location.callee
-    return location.name_str if isinstance(location, ir.NameLoc) else str(location)

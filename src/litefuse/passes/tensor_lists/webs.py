@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError
 from litefuse.fusions.composite import tensor_type_of
@@ -277,11 +278,7 @@ def is_variant(value: ir.Value) -> bool:
 
 def node(op: ir.OpView) -> str:
     """The name of the node that an op comes from."""
-    location = op.location
-    while isinstance(location, ir.CallSiteLoc):  # of an inlined function
-        location = location.callee
-    name = location.name_str if isinstance(location, ir.NameLoc) else str(location)
-    return f"node {name} ({op.name.removeprefix('tf.')})"
+    return f"node {node_name(op.location) or op.location} ({op.name.removeprefix('tf.')})"
 
 
 def unsupported(op: ir.OpView, what: str) -> ConversionError:
