@@ -127,9 +127,7 @@ def deep(tf: Any, x: Any) -> Any:
     def body(i: Any, value: Any) -> Any:
         return i + 1, tf.cond(i > 1, lambda: inner(i, value), lambda: value - 0.25)
 
-    return tf.cond(
-        tf.reduce_sum(x) > 0.0, lambda: tf.while_loop(lambda i, _: i < 4, body, [0, x])[1], lambda: x * 7.0
-    )
+    return tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.while_loop(lambda i, _: i < 4, body, [0, x])[1], lambda: x * 7.0)
 
 
 def assertion(tf: Any, x: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from litefuse.errors import GraphError
 from litefuse.saved_model.control_flow.flat_function import (
+    SWITCHES,
     FlatFunction,
     control_inputs,
     data_inputs,
@@ -26,7 +27,6 @@ from litefuse.saved_model.tensor_proto import tensor_value
 
 __all__ = ["conditionals_to_if"]
 
-_SWITCHES = frozenset({"Switch", "_SwitchN"})
 # They are stateful ops, but may run twice.
 _READS = frozenset({"ReadVariableOp", "ResourceGather", "TensorArrayReadV3"})
 
@@ -50,7 +50,7 @@ def conditionals_to_if(function: FlatFunction, symbol: Callable[[str], str]) -> 
         GraphError: A Merge does not join the branches of a conditional.
     """
     ops = set(map(kind, function.nodes.values()))
-    if not ops & {*_SWITCHES, "Merge"}:
+    if not ops & {*SWITCHES, "Merge"}:
         return []
     found = _Conditionals(function)
     made: list[FunctionDef] = []
@@ -158,13 +158,13 @@ class _Conditionals:
     def predicate(self, switch: NodeDef) -> str:
         """The tensor that a Switch is decided by: what is handed into a branch, or copied, is no other condition."""
         tensor = switch.input[1]
-        while (node := self.function.producer(tensor)) is not None and kind(node) in {"Identity", *_SWITCHES}:
+        while (node := self.function.producer(tensor)) is not None and kind(node) in {"Identity", *SWITCHES}:
             tensor = node.input[0]
         return tensor
 
     def _of_node(self, node: NodeDef) -> Outcomes | None:
         found = _both(map(self._of_input, node.input))
-        if kind(node) in _SWITCHES:
+        if kind(node) in SWITCHES:
             chosen = self._constant(self.predicate(node))
             if chosen is not None:
                 count = _branches(node)
@@ -179,7 +179,7 @@ class _Conditionals:
         name = node_of(reference)
         outcomes = self.outcomes.get(name, {})
         node = self.function.nodes.get(name)
-        if node is None or reference.startswith("^") or kind(node) not in _SWITCHES or reference in self.decided:
+        if node is None or reference.startswith("^") or kind(node) not in SWITCHES or reference in self.decided:
             return outcomes
         predicate = self.predicate(node)
         if self._constant(predicate) is not None:
@@ -273,7 +273,7 @@ class _Conditional:
         switches = {
             each.name: each
             for each in outer.nodes.values()
-            if kind(each) in _SWITCHES and self.all.predicate(each) == self.predicate
+            if kind(each) in SWITCHES and self.all.predicate(each) == self.predicate
         }
         count = max(map(_branches, switches.values()))
         is_bool = any(kind(switch) == "Switch" for switch in switches.values())
@@ -284,12 +284,13 @@ class _Conditional:
             region.function(symbol(f"{self.name}_{suffix}")) for region, suffix in zip(regions, suffixes, strict=True)
         ]
         controls = {each for merge in self.merges for each in control_inputs(outer.nodes[merge.name])}
-        waits = controls.union(*(region.waits for region in regions)) - {merge.name for merge in self.merges}
+        inputs = [self.predicate, *arguments.names]
+        waits = controls.union(*(region.waits for region in regions)) - {*map(node_of, inputs)}
         stateless = "" if any(each.signature.is_stateful for each in functions) else "Stateless"
         node = NodeDef(
             name=self.name,
             op=f"{stateless}{'If' if is_bool else 'Case'}",
-            input=[self.predicate, *arguments.names, *(f"^{each}" for each in sorted(waits))],
+            input=[*inputs, *(f"^{each}" for each in sorted(waits))],
         )
         node.attr["Tin"].CopyFrom(arguments.types())
         node.attr["Tout"].list.CopyFrom(AttrValue.ListValue(type=map(outer.dtype, self.tensors)))

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from litefuse.saved_model.messages import AttrValue
     from litefuse.saved_model.op_registry import OpRegistry
 
-__all__ = ["FlatFunction", "control_inputs", "data_inputs", "kind", "node_of"]
+__all__ = ["SWITCHES", "FlatFunction", "control_inputs", "data_inputs", "kind", "node_of"]
+
+SWITCHES = frozenset({"Switch", "_SwitchN"})
 
 _REFERENCE_FORMS = frozenset({"RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration"})
 

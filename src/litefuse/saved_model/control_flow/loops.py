@@ -139,15 +139,15 @@ class _Loop:
         body.take(captured)
         name = outer.fresh(self.condition.name.rpartition("/")[0] or "while")
         functions = body.function(symbol(f"{name}_body")), condition.function(symbol(f"{name}_cond"))
-        waits = {*body.waits, *condition.waits} - self.members.keys()
+        inputs = [*(variable.first for variable in self.variables), *captured]
         enters = [outer.nodes[each] for each in self.members if kind(outer.nodes[each]) == "Enter"]
+        waits = {*body.waits, *condition.waits}.union(*map(control_inputs, enters))
         node = NodeDef(
             name=name,
             op="While" if any(each.signature.is_stateful for each in functions) else "StatelessWhile",
             input=[
-                *(variable.first for variable in self.variables),
-                *captured,
-                *(f"^{each}" for each in sorted(waits.union(*map(control_inputs, enters)))),
+                *inputs,
+                *(f"^{each}" for each in sorted(waits - self.members.keys() - {*map(node_of, inputs)})),
             ],
         )
         node.attr["T"].CopyFrom(arguments.types())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from litefuse.saved_model.control_flow.flat_function import (
+    SWITCHES,
     FlatFunction,
     control_inputs,
     data_inputs,
@@ -117,6 +118,7 @@ class Region:
     def _tensor(self, tensor: str) -> str:
         """The tensor that one of the part is in the end."""
         while tensor not in self.arguments.names and (other := self.alias(tensor)) is not None:
+            self._wait(control_inputs(self.outer.nodes[node_of(tensor)]))
             tensor = other
         return tensor
 
@@ -142,12 +144,17 @@ class Region:
                 self._wait(control_inputs(node))
             elif name not in self.inside:
                 self._wait([name])
-            elif kind(node) in {"Identity", "NoOp"}:
+            elif kind(node) in {"Identity", "NoOp"} and not self._is_pivot(node):
                 pending += [node_of(self._tensor(each)) for each in data_inputs(node)] + control_inputs(node)
             else:
                 found[name] = None
                 self._pending.append(name)
         return list(found)
+
+    def _is_pivot(self, node: NodeDef) -> bool:
+        """Whether to wait for a node is to be in a branch of a conditional inside."""
+        sources = [node_of(self._tensor(tensor)) for tensor in data_inputs(node)]
+        return any(name in self.inside and kind(self.outer.nodes[name]) in SWITCHES for name in sources)
 
     def _wait(self, names: Sequence[str]) -> None:
         self.waits.update(dict.fromkeys(name for name in names if name not in self.inside))

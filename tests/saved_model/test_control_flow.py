@@ -1,0 +1,251 @@
+"""Control flow of TensorFlow 1 in functions written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from litefuse.errors import GraphError
+from litefuse.saved_model import DataType, op_registry
+from litefuse.saved_model.control_flow import functionalize
+from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, TensorProto
+from tests.importer.function_defs import function, node, shapes
+
+FRAME = AttrValue(s=b"frame")
+
+
+def constant(name: str, value: int, *waits: str, dtype: DataType = DataType.INT32) -> NodeDef:
+    tensor = TensorProto(dtype=dtype)
+    (tensor.bool_val if dtype == DataType.BOOL else tensor.int_val).append(value)
+    attributes = {"dtype": AttrValue(type=dtype), "value": AttrValue(tensor=tensor)}
+    return NodeDef(name=name, op="Const", input=waits, attr=attributes)
+
+
+def merge(name: str, *inputs: str) -> NodeDef:
+    return node(name, "Merge", *inputs, N=AttrValue(i=len([each for each in inputs if each[0] != "^"])))
+
+
+def enter(name: str, data: str, *, constant: bool = False, frame: str = "frame") -> NodeDef:
+    return node(name, "Enter", data, frame_name=AttrValue(s=frame.encode()), is_constant=AttrValue(b=constant))
+
+
+def rewritten(
+    nodes: Sequence[NodeDef], results: Mapping[str, str], arguments: Sequence[str] = ("x", "p")
+) -> tuple[FunctionDef, dict[str, FunctionDef]]:
+    """The function, and those that it calls by their names without the function's."""
+    made, others = functionalize(function("f", nodes, arguments=arguments, results=results), {}, op_registry())
+    return made, {each.signature.name.removeprefix("f_"): each for each in others}
+
+
+def text(definition: FunctionDef) -> list[str]:
+    """The nodes, one a line, and the results."""
+    lines = [f"{each.name} = {each.op}({', '.join(each.input)})" for each in definition.node_def]
+    returned = [f"return {', '.join(definition.ret[each.name] for each in definition.signature.output_arg)}"]
+    effects = [f"effect {each}" for each in definition.control_ret]
+    return [*lines, *effects, *returned]
+
+
+def arguments(definition: FunctionDef) -> list[str]:
+    return [argument.name for argument in definition.signature.input_arg]
+
+
+def test_other_functions_stay() -> None:
+    definition = function("f", [node("r", "Relu", "x")], results={"y": "r:activations:0"})
+    made, others = functionalize(definition, {}, op_registry())
+    assert made is definition
+    assert not others
+
+
+def test_conditional() -> None:
+    made, others = rewritten(
+        [
+            node("cond/id", "Identity", "p"),
+            node("cond/pivot", "Switch", "p", "p"),
+            node("cond/t", "Identity", "cond/pivot:output_true:0"),
+            node("cond/x", "Switch", "x", "cond/id:output:0"),
+            constant("cond/k", 3, "^cond/t"),
+            node("cond/pow", "Pow", "cond/x:output_true:0", "cond/k:output:0"),
+            node("cond/neg", "Neg", "cond/x:output_false:0"),
+            merge("cond/Merge", "cond/neg:y:0", "cond/pow:z:0"),
+        ],
+        {"y": "cond/Merge:output:0", "which": "cond/Merge:value_index:0"},
+    )
+    assert text(made) == ["cond = StatelessIf(p:0, x:0)", "return cond:0, cond:1"]
+    assert made.node_def[0].attr["then_branch"].func.name == "f_cond_then"
+    assert made.node_def[0].attr["else_branch"].func.name == "f_cond_else"
+    assert list(made.node_def[0].attr["Tout"].list.type) == [DataType.FLOAT32, DataType.INT32]
+    assert arguments(others["cond_then"]) == arguments(others["cond_else"]) == ["x_0"]
+    number = "cond/Merge/value_index"
+    assert text(others["cond_then"]) == [
+        "cond/k = Const()",
+        "cond/pow = Pow(x_0:0, cond/k:0)",
+        f"{number} = Const()",
+        f"return cond/pow:0, {number}:0",
+    ]
+    assert others["cond_then"].node_def[2].attr["value"].tensor.int_val == [1]
+    assert text(others["cond_else"])[-1] == f"return cond/neg:0, {number}:0"
+    assert others["cond_else"].node_def[-1].attr["value"].tensor.int_val == [0]
+
+
+def test_merges_of_one_predicate_share_an_if_unless_one_needs_the_other() -> None:
+    made, _ = rewritten(
+        [
+            node("s", "Switch", "x", "p"),
+            node("neg", "Neg", "s:0"),
+            merge("a/Merge", "s:0", "s:1"),
+            merge("a/Merge_1", "neg:0", "s:1"),
+            node("sum", "AddV2", "a/Merge:0", "a/Merge_1:0"),
+            node("s_2", "Switch", "sum:0", "p"),
+            merge("b/Merge", "s_2:0", "s_2:1"),
+        ],
+        {"y": "b/Merge:0"},
+    )
+    assert text(made) == [
+        "a = StatelessIf(p:0, x:0)",
+        "sum = AddV2(a:0, a:1)",
+        "b = StatelessIf(p:0, sum:0)",
+        "return b:0",
+    ]
+
+
+def test_side_effects_of_a_branch() -> None:
+    """The Print runs in its branch only, and after what the branch waits for."""
+    made, others = rewritten(
+        [
+            node("before", "Print", "x", "x"),
+            node("s", "Switch", "x", "p", "^before"),
+            node("pivot", "Identity", "s:1"),
+            node("print", "Print", "pivot:0", "pivot:0"),
+            node("t", "Identity", "s:1", "^print"),
+            merge("Merge", "s:0", "t:0"),
+        ],
+        {"y": "Merge:0"},
+    )
+    assert text(made)[1:] == ["if = If(p:0, x:0, ^before)", "return if:0"]
+    assert "t = Identity(x_0:0, ^print)" in text(others["if_then"])
+    assert text(others["if_else"]) == ["return x_0:0"]
+
+
+def test_constant_predicate() -> None:
+    made, others = rewritten(
+        [
+            constant("no", 0, dtype=DataType.BOOL),
+            node("id", "Identity", "no:0", T=AttrValue(type=DataType.BOOL)),
+            node("s", "Switch", "x", "id:0"),
+            node("exp", "Exp", "s:1"),
+            node("neg", "Neg", "s:0"),
+            merge("Merge", "neg:0", "exp:0"),
+        ],
+        {"y": "Merge:0", "which": "Merge:1"},
+    )
+    assert text(made) == ["neg = Neg(x:0)", "Merge/value_index = Const()", "return neg:0, Merge/value_index:0"]
+    assert not others
+
+
+def test_merge_of_more_branches() -> None:
+    """Three branches of two conditions, without a Merge for each."""
+    made, others = rewritten(
+        [
+            node("s", "Switch", "x", "p"),
+            node("q", "Switch", "q_0", "p"),
+            node("s_2", "Switch", "s:0", "q:0"),
+            node("neg", "Neg", "s_2:0"),
+            merge("Merge", "s:1", "s_2:1", "neg:0"),
+        ],
+        {"y": "Merge:0"},
+        ["x", "p", "q_0"],
+    )
+    assert text(made)[0].startswith("if = StatelessIf(p:0, x:0")
+    assert text(others["if_then"]) == ["return x_0:0"]
+    assert text(others["if_else"])[0].startswith("if = StatelessIf(")
+    assert text(others["if_then_"]) == ["return x_0_0:0"]
+    assert text(others["if_else_"]) == ["neg = Neg(x_0_0:0)", "return neg:0"]
+
+
+def test_switch_of_many() -> None:
+    made, others = rewritten(
+        [
+            node("s", "_SwitchN", "x", "p", num_outs=AttrValue(i=3)),
+            node("neg", "Neg", "s:outputs:2"),
+            merge("Merge", "s:outputs:0", "s:outputs:1", "neg:0"),
+        ],
+        {"y": "Merge:0"},
+    )
+    assert text(made) == ["if = StatelessCase(p:0, x:0)", "return if:0"]
+    assert text(others["if_branch2"]) == ["neg = Neg(x_0:0)", "return neg:0"]
+
+
+def loop(prefix: str, start: str, *, frame: str = "frame", body: Sequence[NodeDef], next_value: str) -> list[NodeDef]:
+    """A loop of one variable while it is less than the limit, an argument."""
+    return [
+        enter(f"{prefix}/Enter", start, frame=frame),
+        enter(f"{prefix}/limit", "limit", constant=True, frame=frame),
+        merge(f"{prefix}/Merge", f"{prefix}/Enter:0", f"{prefix}/Next:0"),
+        node(f"{prefix}/Less", "Less", f"{prefix}/Merge:0", f"{prefix}/limit:0"),
+        node(f"{prefix}/LoopCond", "LoopCond", f"{prefix}/Less:0"),
+        node(f"{prefix}/Switch", "Switch", f"{prefix}/Merge:0", f"{prefix}/LoopCond:0"),
+        *body,
+        node(f"{prefix}/Next", "NextIteration", next_value),
+        node(f"{prefix}/Exit", "Exit", f"{prefix}/Switch:0"),
+    ]
+
+
+def test_loop() -> None:
+    body = [enter("w/step", "x", constant=True), node("w/add", "AddV2", "w/Switch:1", "w/step:0")]
+    nodes = loop("w", "x", body=body, next_value="w/add:0")
+    nodes[2].attr["_output_shapes"].CopyFrom(shapes((-1, 2), ()))
+    made, others = rewritten(nodes, {"y": "w/Exit:0"}, ["x", "limit"])
+    assert text(made) == ["w = StatelessWhile(x:0, limit:0, x:0)", "return w:0"]
+    assert made.node_def[0].attr["parallel_iterations"].i == 10
+    assert arguments(others["w_body"]) == arguments(others["w_cond"]) == ["w/Merge", "limit_0", "x_0"]
+    assert text(others["w_cond"]) == ["w/Less = Less(w/Merge:0, limit_0:0)", "return w/Less:0"]
+    assert text(others["w_body"]) == ["w/add = AddV2(w/Merge:0, x_0:0)", "return w/add:0, limit_0:0, x_0:0"]
+    assert others["w_cond"].signature.output_arg[0].type == DataType.BOOL
+    assert [dim.size for dim in others["w_body"].arg_attr[0].attr["_output_shapes"].list.shape[0].dim] == [-1, 2]
+
+
+def test_loop_in_a_loop() -> None:
+    inner = loop(
+        "w/v", "w/Switch:1", frame="inner", body=[node("w/v/neg", "Neg", "w/v/Switch:1")], next_value="w/v/neg:0"
+    )
+    inner[1] = enter("w/v/limit", "w/limit:0", constant=True, frame="inner")
+    made, others = rewritten(loop("w", "x", body=inner, next_value="w/v/Exit:0"), {"y": "w/Exit:0"}, ["x", "limit"])
+    assert text(made) == ["w = StatelessWhile(x:0, limit:0)", "return w:0"]
+    assert text(others["w_body"]) == ["w/v = StatelessWhile(w/Merge:0, limit_0:0)", "return w/v:0, limit_0:0"]
+    assert text(others["w/v_body".replace("/", "_")])[0].startswith("w/v/neg = Neg(")
+
+
+def test_side_effects_of_a_loop() -> None:
+    body = [node("w/print", "Print", "w/Switch:1", "w/Switch:1"), node("w/neg", "Neg", "w/Switch:1")]
+    nodes = loop("w", "x", body=body, next_value="w/neg:0")
+    nodes[-2].input.append("^w/print")
+    _, others = rewritten(nodes, {"y": "w/Exit:0"}, ["x", "limit"])
+    assert "effect w/print" in text(others["w_body"])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "result", "message"),
+    [
+        ([node("s", "Switch", "x", "p")], "s:1", "node s: Switch is control flow of TensorFlow 1 that belongs to no"),
+        (
+            [node("s", "Switch", "x", "p"), node("r", "Switch", "x", "x"), merge("m", "s:0", "r:0")],
+            "m:0",
+            "node m: Merge does not join the branches of one condition",
+        ),
+        ([enter("e", "x"), node("o", "Exit", "e:0")], "o:0", "the loop 'frame' has 0 conditions, not one"),
+        (
+            [*loop("w", "x", body=[], next_value="w/Enter:0"), node("r", "Relu", "w/Exit:0")],
+            "r:0",
+            "node w/Enter: what enters the loop 'frame' is used in its first turn only",
+        ),
+        ([node("a", "Switch", "b:0", "p"), node("b", "Relu", "a:0")], "b:0", "the graph has a cycle"),
+        ([node("a", "Switch", "gone:0", "p")], "a:0", "node a reads from 'gone', which does not exist"),
+        ([node("a", "Switch", "x", "p"), node("b", "Relu", "a:other:0")], "b:0", "the input 'a:other:0' does not"),
+    ],
+)
+def test_refused(nodes: list[NodeDef], result: str, message: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        rewritten(nodes, {"y": result}, ["x", "p", "limit"])
+    assert message in str(caught.value)
+    assert "function f" in str(caught.value)
