@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import litefuse
-from tests.tensorflow.checking import check, check_calls, difference, op_counts, run_calls
+from tests.tensorflow.checking import check, difference, run_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,11 +58,6 @@ def case(tf: Any, x: Any) -> Any:
     )
 
 
-def switch_case(tf: Any, x: Any) -> Any:
-    index = tf.cast(tf.reduce_sum(x), tf.int32)
-    return tf.switch_case(index, [lambda: x * 2.0, lambda: x - 1.0, lambda: x / 4.0])
-
-
 def loop(tf: Any, x: Any) -> Any:
     """Two variables, one of which nothing reads afterwards, and something that does not change."""
     step = tf.reduce_mean(x)
@@ -70,7 +65,7 @@ def loop(tf: Any, x: Any) -> Any:
     def body(i: Any, value: Any, rest: Any) -> Any:
         return i + 1, value * 0.5 + step, rest + value
 
-    return tf.while_loop(lambda i, value, rest: i < 5, body, [0, x, tf.zeros_like(x)])[2]  # noqa: ARG005
+    return tf.while_loop(lambda i, value, rest: i < 5, body, [0, x, tf.zeros_like(x)])[2]
 
 
 def swapped(tf: Any, x: Any) -> Any:
@@ -121,8 +116,7 @@ def deep(tf: Any, x: Any) -> Any:
     """A loop in a branch in a loop in a branch."""
 
     def inner(i: Any, value: Any) -> Any:
-        count = tf.while_loop(lambda j, _: j < i + 1, lambda j, a: (j + 1, a + value), [0, tf.zeros_like(value)])[1]
-        return count
+        return tf.while_loop(lambda j, _: j < i + 1, lambda j, a: (j + 1, a + value), [0, tf.zeros_like(value)])[1]
 
     def body(i: Any, value: Any) -> Any:
         return i + 1, tf.cond(i > 1, lambda: inner(i, value), lambda: value - 0.25)
@@ -133,6 +127,71 @@ def deep(tf: Any, x: Any) -> Any:
 def assertion(tf: Any, x: Any) -> Any:
     with tf.control_dependencies([tf.compat.v1.Assert(tf.reduce_sum(x) > -1000.0, [x])]):
         return x * 2.0
+
+
+def assigned_in_branch(tf: Any, x: Any, resource: bool) -> Any:
+    """A variable that one branch changes, and that both read."""
+    v1 = tf.compat.v1
+    total = v1.get_variable("total", initializer=tf.constant([1.0, 2.0, 3.0]), use_resource=resource)
+
+    def positive() -> Any:
+        with tf.control_dependencies([v1.assign_add(total, x[0])]):
+            return x + 1.0
+
+    chosen = tf.cond(tf.reduce_sum(x) > 0.0, positive, lambda: x * total)
+    with tf.control_dependencies([chosen]):
+        return chosen + total.read_value()
+
+
+def assigned_result(tf: Any, x: Any, resource: bool) -> Any:
+    """What the branches give out is the variable."""
+    v1 = tf.compat.v1
+    total = v1.get_variable("total", initializer=tf.constant([1.0, 2.0, 3.0]), use_resource=resource)
+    add, subtract = (lambda: v1.assign_add(total, x[0])), (lambda: v1.assign_sub(total, x[0] * 2.0))
+    return tf.cond(tf.reduce_sum(x) > 0.0, add, subtract) + x
+
+
+def assigned_in_loop(tf: Any, x: Any, resource: bool) -> Any:
+    v1 = tf.compat.v1
+    total = v1.get_variable("total", initializer=tf.constant([1.0, 2.0, 3.0]), use_resource=resource)
+    scale = v1.get_variable("scale", initializer=tf.constant([0.5, 0.25, 2.0]), use_resource=resource)
+
+    def body(i: Any, value: Any) -> Any:
+        with tf.control_dependencies([v1.assign_add(total, value[0])]):
+            return i + 1, value * scale + 1.0
+
+    result = tf.while_loop(lambda i, _: i < 3, body, [0, x], parallel_iterations=1)[1]
+    with tf.control_dependencies([result]):
+        return result + total.read_value()
+
+
+def mapped(tf: Any, x: Any) -> Any:
+    return tf.map_fn(lambda row: tf.exp(row) * tf.reduce_sum(row), x)
+
+
+def scanned(tf: Any, x: Any) -> Any:
+    return tf.scan(lambda total, row: total * 0.5 + row, x)
+
+
+def written(tf: Any, x: Any) -> Any:
+    """An array that is written and read out of order, in branches of a loop, and one that is split and joined."""
+    array = tf.TensorArray(tf.float32, 5, element_shape=[None, 3], clear_after_read=False).write(4, x)
+
+    def body(i: Any, array: Any) -> Any:
+        before = array.read(4 - i)
+        value = tf.cond(tf.equal(i % 2, 0), lambda: before * 0.5, lambda: before + x)
+        return i + 1, array.write(3 - i, value)
+
+    array = tf.while_loop(lambda i, _: i < 4, body, [0, array])[1]
+    return array.gather([3, 1]) + array.stack()[:2] + tf.cast(array.size(), tf.float32)
+
+
+def dynamic_rnn(tf: Any, x: Any, cell: str, lengths: bool) -> Any:
+    v1 = tf.compat.v1
+    sequence = tf.reshape(x, [-1, 3, 1])
+    kind = getattr(v1.nn.rnn_cell, cell)
+    known = tf.cast(tf.reduce_sum(x, 1) > 0.0, tf.int32) + 1 if lengths else None
+    return tf.reshape(v1.nn.dynamic_rnn(kind(3), sequence, known, dtype=tf.float32)[0], [-1, 3])
 
 
 def training(tf: Any, x: Any) -> Any:
@@ -148,7 +207,6 @@ BUILDERS = [
     nested_cond,
     nested_on_one_predicate,
     case,
-    switch_case,
     loop,
     swapped,
     growing,
@@ -160,10 +218,13 @@ BUILDERS = [
     deep,
     assertion,
     training,
+    mapped,
+    scanned,
+    written,
 ]
 
 
-def save(tf: Any, path: str, build: Callable[[Any, Any], Any]) -> list[str]:
+def save(tf: Any, path: str, build: Callable[..., Any], *options: Any) -> list[str]:
     """Write a SavedModel and a frozen graph; the ops that they have."""
     v1 = tf.compat.v1
     enabled = v1.control_flow_v2_enabled()
@@ -171,7 +232,7 @@ def save(tf: Any, path: str, build: Callable[[Any, Any], Any]) -> list[str]:
     try:
         with tf.Graph().as_default(), v1.Session() as session:
             x = v1.placeholder(tf.float32, [None, 3], "x")
-            y = tf.identity(build(tf, x), "y")
+            y = tf.identity(build(tf, x, *options), "y")
             session.run(v1.global_variables_initializer())
             v1.saved_model.simple_save(session, path, {"x": x}, {"y": y})
             frozen = v1.graph_util.convert_variables_to_constants(session, session.graph_def, ["y"])
@@ -201,3 +262,10 @@ def test_against_tensorflow(tensorflow: TensorFlow, tmp_path: Path, build: Calla
     expected = tensorflow.run_calls(tmp_path / "model", calls)
     for ours, theirs in zip(run_calls(frozen.model_bytes, calls), expected, strict=True):
         assert not difference(ours["y"], theirs["y"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("resource", [False, True], ids=["reference", "resource"])
+@pytest.mark.parametrize("build", [assigned_in_branch, assigned_result, assigned_in_loop])
+def test_variables(tensorflow: TensorFlow, tmp_path: Path, build: Callable[..., Any], resource: bool) -> None:
+    tensorflow.call(save, str(tmp_path / "model"), build, resource)
+    check(tensorflow, tmp_path / "model", inputs())

@@ -221,6 +221,6 @@ def _listed(attributes: Mapping[str, AttrValue], key: str, index: int) -> Tensor
 
 def _last(names: Mapping[str, str] | Mapping[str, str | None], name: str) -> str:
     found: str | None = name
-    while found in names:
+    while found is not None and found in names:
         found = names[found]
     return found or ""

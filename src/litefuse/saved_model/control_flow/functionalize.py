@@ -9,6 +9,7 @@ from litefuse.errors import GraphError
 from litefuse.saved_model.control_flow.conditionals import conditionals_to_if
 from litefuse.saved_model.control_flow.flat_function import FlatFunction, kind
 from litefuse.saved_model.control_flow.loops import loops_to_while
+from litefuse.saved_model.control_flow.tensor_arrays import tensor_arrays_to_lists
 
 if TYPE_CHECKING:
     from litefuse.saved_model.messages import FunctionDef
@@ -22,7 +23,7 @@ _OPS = frozenset({"Switch", "_SwitchN", "Merge", "Enter", "Exit", "NextIteration
 def functionalize(
     function: FunctionDef, library: Mapping[str, FunctionDef], registry: OpRegistry
 ) -> tuple[FunctionDef, list[FunctionDef]]:
-    """Replace Switch, Merge, Enter, Exit, NextIteration and LoopCond by While, If and Case.
+    """Replace Switch, Merge, Enter, Exit, NextIteration and LoopCond by While, If and Case, TensorArrays by lists.
 
     Args:
         function: Any function.
@@ -36,7 +37,7 @@ def functionalize(
         GraphError: The nodes are not arranged as loops and conditionals are.
         SavedModelError: A node lacks an attribute that says what its outputs are.
     """
-    if not any(kind(node) in _OPS for node in function.node_def):
+    if not any(kind(node) in _OPS or node.op == "TensorArrayV3" for node in function.node_def):
         return function, []
     known = registry.with_others(each.signature for each in library.values())
     taken = {*library}
@@ -49,6 +50,7 @@ def functionalize(
         return name
 
     flat = FlatFunction.of(function, known)
+    tensor_arrays_to_lists(flat)
     pending = [*loops_to_while(flat, symbol)]
     pending += conditionals_to_if(flat, symbol)
     made: list[FunctionDef] = []
