@@ -10,14 +10,14 @@ from litefuse.errors import GraphError
 from litefuse.saved_model import DataType, op_registry
 from litefuse.saved_model.control_flow import functionalize
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, TensorProto
-from tests.importer.function_defs import function, node, shapes
+from tests.importer.function_defs import TYPE_F32, function, node, shapes
 
 FRAME = AttrValue(s=b"frame")
 
 
 def constant(name: str, value: int, *waits: str, dtype: DataType = DataType.INT32) -> NodeDef:
-    tensor = TensorProto(dtype=dtype)
-    (tensor.bool_val if dtype == DataType.BOOL else tensor.int_val).append(value)
+    is_bool = dtype == DataType.BOOL
+    tensor = TensorProto(dtype=dtype, bool_val=[bool(value)] if is_bool else [], int_val=[] if is_bool else [value])
     attributes = {"dtype": AttrValue(type=dtype), "value": AttrValue(tensor=tensor)}
     return NodeDef(name=name, op="Const", input=waits, attr=attributes)
 
@@ -249,3 +249,81 @@ def test_refused(nodes: list[NodeDef], result: str, message: str) -> None:
         rewritten(nodes, {"y": result}, ["x", "p", "limit"])
     assert message in str(caught.value)
     assert "function f" in str(caught.value)
+
+
+def array_op(name: str, op: str, *inputs: str, key: str = "dtype") -> NodeDef:
+    return NodeDef(name=name, op=op, input=inputs, attr={key: TYPE_F32})
+
+
+def array(size: str) -> NodeDef:
+    made = array_op("array", "TensorArrayV3", size)
+    made.attr["element_shape"].shape.dim.add(size=-1)
+    made.attr["element_shape"].shape.dim.add(size=2)
+    return made
+
+
+def test_array_in_a_loop() -> None:
+    """The list goes round where the flow did, and nothing of the handle is left."""
+    body = [
+        enter("w/array", "array:handle:0", constant=True),
+        array_op("w/read", "TensorArrayReadV3", "w/array:0", "w/limit:0", "w/Switch:1"),
+        array_op("w/write", "TensorArrayWriteV3", "w/array:0", "w/limit:0", "w/read:0", "w/Switch:1", key="T"),
+    ]
+    nodes = loop("w", "array:flow:0", body=body, next_value="w/write:flow_out:0")
+    nodes[3] = node("w/Less", "Less", "w/limit:0", "w/limit:0")
+    size = node("size", "TensorArraySizeV3", "array:0", "w/Exit:0")
+    indices = node("all", "Range", "zero:0", "size:0", "one:0")
+    stack = array_op("stack", "TensorArrayGatherV3", "array:0", "all:0", "w/Exit:0")
+    made, others = rewritten(
+        [constant("zero", 0), constant("one", 1), array("limit"), *nodes, size, indices, stack],
+        {"y": "stack:value:0"},
+        ["x", "limit"],
+    )
+    shape = "array/element_shape"
+    assert text(made) == [
+        f"array = TensorListReserve({shape}:0, limit:0)",
+        "w = StatelessWhile(array:0, limit:0)",
+        "stack = TensorListStack(w:0, stack/element_shape:0)",
+        "stack/element_shape = Const()",
+        f"{shape} = Const()",
+        "return stack:0",
+    ]
+    constants = {each.name: list(each.attr["value"].tensor.int_val) for each in made.node_def if each.op == "Const"}
+    assert constants == {shape: [-1, 2], "stack/element_shape": [-1, 2]}
+    assert text(others["w_body"]) == [
+        "w/read = TensorListGetItem(w/Merge:0, limit_0:0, w/read/element_shape:0)",
+        "w/write = TensorListSetItem(w/Merge:0, limit_0:0, w/read:0)",
+        "w/read/element_shape = Const()",
+        "return w/write:0, limit_0:0",
+    ]
+    assert others["w_body"].signature.input_arg[0].type == DataType.VARIANT
+    assert list(made.node_def[1].attr["T"].list.type) == [DataType.VARIANT, DataType.FLOAT32]
+
+
+@pytest.mark.parametrize(
+    ("indices", "made"),
+    [
+        (node("i", "Range", "zero:0", "limit", "one:0"), "TensorListFromTensor(x:0, o/element_shape:0)"),
+        (node("i", "Range", "one:0", "limit", "one:0"), "TensorListScatterIntoExistingList(array:0, x:0, i:0)"),
+        (node("i", "Identity", "limit"), "TensorListScatterIntoExistingList(array:0, x:0, i:0)"),
+    ],
+)
+def test_what_is_written_at_once(indices: NodeDef, made: str) -> None:
+    scatter = array_op("o", "TensorArrayScatterV3", "array:0", "i:0", "x", "array:1", key="T")
+    read = array_op("y", "TensorArrayReadV3", "array:0", "zero:0", "o:0")
+    nodes = [constant("zero", 0), constant("one", 1), array("limit"), indices, scatter, read]
+    result, _ = rewritten(nodes, {"y": "y:0"}, ["x", "limit"])
+    assert f"o = {made}" in text(result)
+
+
+@pytest.mark.parametrize(
+    ("reader", "message"),
+    [
+        (node("o", "TensorArrayGradV3", "array:0", "array:1"), "node o: TensorArrayGradV3 has no match"),
+        (array_op("o", "TensorArrayReadV3", "x", "x", "array:1"), "where the TensorArray x:0 is made is not known"),
+        (node("o", "Identity", "array:0", T=AttrValue(type=DataType.RESOURCE)), "the handle of a TensorArray is used"),
+    ],
+)
+def test_arrays_that_are_refused(reader: NodeDef, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        rewritten([array("limit"), reader], {"y": "o:0"}, ["x", "limit"])

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
 
 import litefuse
-from tests.tensorflow.checking import check, difference, run_calls
+from tests.tensorflow.checking import check, difference, op_counts, run_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,12 +187,21 @@ def written(tf: Any, x: Any) -> Any:
     return array.gather([3, 1]) + array.stack()[:2] + tf.cast(array.size(), tf.float32)
 
 
-def dynamic_rnn(tf: Any, x: Any, cell: str, lengths: bool) -> Any:
-    v1 = tf.compat.v1
-    sequence = tf.reshape(x, [-1, 3, 1])
-    kind = getattr(v1.nn.rnn_cell, cell)
-    known = tf.cast(tf.reduce_sum(x, 1) > 0.0, tf.int32) + 1 if lengths else None
-    return tf.reshape(v1.nn.dynamic_rnn(kind(3), sequence, known, dtype=tf.float32)[0], [-1, 3])
+def split_array(tf: Any, x: Any) -> Any:
+    """Rows of an array as another array, and back."""
+    array = tf.TensorArray(tf.float32, 3, element_shape=[1, 3], infer_shape=False)
+    array = array.split(tf.concat([x[:1], x[:1] * 2.0, x[:1] + 1.0], 0), [1, 1, 1])
+    return array.concat() + array.read(1)
+
+
+def dynamic_rnn(tf: Any, x: Any, cell: str, kind: str) -> Any:
+    """A layer around a cell, whose number of steps is known, open, or another one for each sequence."""
+    legacy = importlib.import_module("tf_keras.src.layers.rnn.legacy_cells")
+    sequence = x[tf.newaxis] if kind == "open" else tf.reshape(x, [-1, 3, 1])
+    lengths = tf.cast(x[:, 0] > 0.0, tf.int32) + 1 if kind == "lengths" else None
+    made = getattr(legacy, cell)(3)
+    outputs, state = tf.compat.v1.nn.dynamic_rnn(made, sequence, lengths, dtype=tf.float32)
+    return tf.concat([tf.reshape(outputs, [-1, 3]), tf.nest.flatten(state)[-1]], 0)
 
 
 def training(tf: Any, x: Any) -> Any:
@@ -221,6 +231,7 @@ BUILDERS = [
     mapped,
     scanned,
     written,
+    split_array,
 ]
 
 
@@ -255,7 +266,7 @@ def inputs() -> list[dict[str, npt.NDArray[np.float32]]]:
 @pytest.mark.parametrize("build", BUILDERS)
 def test_against_tensorflow(tensorflow: TensorFlow, tmp_path: Path, build: Callable[[Any, Any], Any]) -> None:
     ops = tensorflow.call(save, str(tmp_path / "model"), build)
-    assert {"Switch", "Merge"} <= set(ops)
+    assert {"Switch", "Merge"} <= set(ops) or "TensorArrayV3" in ops
     check(tensorflow, tmp_path / "model", inputs())
     frozen = litefuse.convert(tmp_path / "model.pb", output_arrays=["y"])
     calls = [("serving_default", each) for each in inputs() for _ in range(2)]
@@ -269,3 +280,35 @@ def test_against_tensorflow(tensorflow: TensorFlow, tmp_path: Path, build: Calla
 def test_variables(tensorflow: TensorFlow, tmp_path: Path, build: Callable[..., Any], resource: bool) -> None:
     tensorflow.call(save, str(tmp_path / "model"), build, resource)
     check(tensorflow, tmp_path / "model", inputs())
+
+
+@pytest.mark.parametrize("kind", ["known", "open", "lengths"])
+@pytest.mark.parametrize("cell", ["BasicLSTMCell", "GRUCell", "BasicRNNCell"])
+def test_dynamic_rnn(tensorflow: TensorFlow, tmp_path: Path, cell: str, kind: str) -> None:
+    tensorflow.call(save, str(tmp_path / "model"), dynamic_rnn, cell, kind)
+    result = check(tensorflow, tmp_path / "model", inputs())
+    fused = {"BasicLSTMCell": "UNIDIRECTIONAL_SEQUENCE_LSTM", "BasicRNNCell": "UNIDIRECTIONAL_SEQUENCE_RNN"}
+    expected = "WHILE" if kind == "lengths" else fused.get(cell, "WHILE")
+    assert op_counts(result.model_bytes)[expected] == 1
+
+
+def test_constant_predicates_leave_one_branch(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    tensorflow.call(save, str(tmp_path / "model"), training)
+    assert op_counts(litefuse.convert(tmp_path / "model").model_bytes) == {"ADD": 1}
+
+
+def test_loops_and_conditions_are_those_of_the_stock_converter(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    tensorflow.call(save, str(tmp_path / "model"), cond_in_loop)
+    ours, stock = (
+        op_counts(model)
+        for model in (
+            litefuse.convert(tmp_path / "model").model_bytes,
+            cast("bytes", tensorflow.stock_convert(tmp_path / "model")),
+        )
+    )
+    assert [ours[op] for op in ("WHILE", "IF")] == [stock[op] for op in ("WHILE", "IF")] == [1, 1]
+
+
+def test_stock_converter_keeps_tensor_arrays(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    tensorflow.call(save, str(tmp_path / "model"), scanned)
+    assert "TensorArray" in str(tensorflow.stock_convert(tmp_path / "model"))

@@ -51,6 +51,7 @@ def loops_to_while(function: FlatFunction, symbol: Callable[[str], str]) -> list
         node, functions = _Loop.of(function, frame[-1], members[frame]).to_while(symbol)
         members[frame[:-1]].append(node)
         made += functions
+    function.prune()
     return made
 
 

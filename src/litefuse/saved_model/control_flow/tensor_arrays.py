@@ -1,7 +1,7 @@
 """TensorArrays of TensorFlow 1 as tensor lists.
 
-The array is a resource, and a scalar called flow orders what is done to it: each op that writes takes the flow and gives
-out another. A list is a value: it takes the place of the flow, and the handle is dropped.
+The array is a resource, and a scalar called flow orders what is done to it: each op that writes takes the flow, and
+gives out another. A list is a value: it takes the place of the flow, and the handle is dropped.
 """
 
 from __future__ import annotations
