@@ -28,7 +28,7 @@ from litefuse.saved_model.tensor_proto import tensor_value
 __all__ = ["conditionals_to_if"]
 
 # They are stateful ops, but may run twice.
-_READS = frozenset({"ReadVariableOp", "ResourceGather", "TensorArrayReadV3"})
+_READS = frozenset({"ReadVariableOp", "ResourceGather"})
 
 Outcomes: TypeAlias = Mapping[str, int]
 """What conditions must be for a node to run: the outcome of each by its tensor. None in its place: it never runs."""

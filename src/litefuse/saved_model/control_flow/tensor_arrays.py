@@ -133,12 +133,16 @@ class _Arrays:
         made = self._op(
             array,
             "TensorListReserve",
-            [self._shape(array, array.attr["element_shape"].shape), *array.input],
+            [self._shape(array, self._noted(array)), *array.input],
             array.attr["dtype"].type,
             shape_type=AttrValue(type=DataType.INT32),
         )
         made.attr["_output_shapes"].list.CopyFrom(AttrValue.ListValue(shape=[TensorShapeProto()]))
         return made
+
+    def _noted(self, node: NodeDef, attribute: str = "element_shape") -> TensorShapeProto:
+        """What an op says of the shape of the items."""
+        return self.function.registry.attribute(node, attribute).shape
 
     def _shape(self, node: NodeDef, shape: TensorShapeProto) -> str:
         """A constant: the sizes of the items, -1 for those that are not known, and in the place of all."""
@@ -184,7 +188,7 @@ class _Arrays:
 
     def read(self, node: NodeDef, array: NodeDef) -> NodeDef:
         _, index, flow = data_inputs(node)
-        shape = self._shape(node, array.attr["element_shape"].shape)
+        shape = self._shape(node, self._noted(array))
         return self._op(node, "TensorListGetItem", [flow, index, shape], array.attr["dtype"].type)
 
     def write(self, node: NodeDef, array: NodeDef) -> NodeDef:
@@ -200,8 +204,8 @@ class _Arrays:
 
     def gather(self, node: NodeDef, array: NodeDef) -> NodeDef:
         _, indices, flow = data_inputs(node)
-        noted = node.attr["element_shape"].shape
-        shape = self._shape(node, array.attr["element_shape"].shape if noted.unknown_rank else noted)
+        noted = self._noted(node)
+        shape = self._shape(node, self._noted(array) if noted.unknown_rank else noted)
         if self._is_whole(indices) and self._is_size(indices, array):
             return self._op(node, "TensorListStack", [flow, shape], array.attr["dtype"].type)
         return self._op(node, "TensorListGather", [flow, indices, shape], array.attr["dtype"].type)
@@ -211,7 +215,7 @@ class _Arrays:
         dtype = array.attr["dtype"].type
         if self._is_whole(indices) and flow == f"{array.name}:1":
             # Items that are not written cannot be read: how many there are beside these makes no difference.
-            shape = self._shape(node, array.attr["element_shape"].shape)
+            shape = self._shape(node, self._noted(array))
             int32 = AttrValue(type=DataType.INT32)
             return self._op(node, "TensorListFromTensor", [value, shape], dtype, shape_type=int32)
         return self._op(node, "TensorListScatterIntoExistingList", [flow, value, indices], dtype)
@@ -221,10 +225,11 @@ class _Arrays:
         return self._op(node, "TensorListLength", [node.input[1]], None)
 
     def concatenate(self, node: NodeDef, array: NodeDef) -> NodeDef:
-        shape = TensorShapeProto(unknown_rank=node.attr["element_shape_except0"].shape.unknown_rank)
+        rest = self._noted(node, "element_shape_except0")
+        shape = TensorShapeProto(unknown_rank=rest.unknown_rank)
         if not shape.unknown_rank:
             shape.dim.add(size=-1)
-            shape.dim.extend(node.attr["element_shape_except0"].shape.dim)
+            shape.dim.extend(rest.dim)
         empty = TensorProto(dtype=DataType.INT64)
         empty.tensor_shape.dim.add(size=0)
         return self._op(
@@ -237,7 +242,7 @@ class _Arrays:
 
     def split(self, node: NodeDef, array: NodeDef) -> NodeDef:
         _, value, lengths, _ = data_inputs(node)
-        shape = self._shape(node, array.attr["element_shape"].shape)
+        shape = self._shape(node, self._noted(array))
         int32 = AttrValue(type=DataType.INT32)
         return self._op(node, "TensorListSplit", [value, shape, lengths], array.attr["dtype"].type, shape_type=int32)
 
