@@ -109,6 +109,41 @@ def test_merges_of_one_predicate_share_an_if_unless_one_needs_the_other() -> Non
     ]
 
 
+def test_conditionals_that_need_each_other_are_split() -> None:
+    """The first of p goes into the first of q; one If for both of p and one for both of q would be a cycle."""
+    made, _ = rewritten(
+        [
+            node("xp", "Switch", "x", "p"),
+            merge("a/Merge", "xp:0", "xp:1"),
+            node("yq", "Switch", "a/Merge:0", "q"),
+            merge("b/Merge", "yq:0", "yq:1"),
+            node("xq", "Switch", "x", "q"),
+            merge("c/Merge", "xq:0", "xq:1"),
+            node("yp", "Switch", "c/Merge:0", "p"),
+            merge("d/Merge", "yp:0", "yp:1"),
+        ],
+        {"y": "b/Merge:0", "z": "d/Merge:0"},
+        ["x", "p", "q"],
+    )
+    functionals = [each for each in made.node_def if each.op == "StatelessIf"]
+    assert len(functionals) == 3
+    assert sum(len(each.attr["Tout"].list.type) for each in functionals) == 4
+
+
+def test_side_effects_that_two_conditionals_share_are_refused() -> None:
+    nodes = [
+        node("s", "Switch", "x", "p"),
+        node("print", "Print", "s:1", "s:1"),
+        merge("a/Merge", "s:0", "print:0"),
+        node("neg", "Neg", "a/Merge:0"),
+        node("t", "Switch", "neg:0", "p"),
+        node("u", "Identity", "t:1", "^print"),
+        merge("b/Merge", "t:0", "u:0"),
+    ]
+    with pytest.raises(GraphError, match="Print runs in two conditionals"):
+        rewritten(nodes, {"y": "b/Merge:0"})
+
+
 def test_side_effects_of_a_branch() -> None:
     """The Print runs in its branch only, and after what the branch waits for."""
     made, others = rewritten(
