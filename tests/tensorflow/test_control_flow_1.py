@@ -189,7 +189,7 @@ def written(tf: Any, x: Any) -> Any:
 
 def split_array(tf: Any, x: Any) -> Any:
     """Rows of an array as another array, and back."""
-    array = tf.TensorArray(tf.float32, 3, element_shape=[1, 3], infer_shape=False)
+    array = tf.TensorArray(tf.float32, 3, element_shape=[1, 3], infer_shape=False, clear_after_read=False)
     array = array.split(tf.concat([x[:1], x[:1] * 2.0, x[:1] + 1.0], 0), [1, 1, 1])
     return array.concat() + array.read(1)
 
