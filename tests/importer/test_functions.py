@@ -165,7 +165,6 @@ CALL = {"Tin": FLOATS, "Tout": FLOATS}
         ([], "gone:y:0", "its results reads from 'gone'"),
         ([node("r", "Relu", "x")], "r:activations:7", "the input 'r:activations:7' does not exist"),
         ([node("r", "Relu", "r:activations:0")], "r:activations:0", "the graph has a cycle"),
-        ([node("r", "Switch", "x", "x")], "r:output_true:0", "Switch is control flow of TensorFlow 1"),
         ([node("r", "Relu", "x"), node("r", "Relu", "x")], "r:activations:0", "two nodes have the same name"),
         ([node("r", "PartitionedCall", "x", f=callee("nowhere"), **CALL)], "r:output:0", "the function 'nowhere'"),
         ([node("r", "Relu6", "x", extra=AttrValue(placeholder="T"))], "r:activations:0", "placeholder 'T'"),

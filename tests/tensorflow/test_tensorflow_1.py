@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.errors import GraphError, SavedModelError
+from litefuse.errors import SavedModelError
 from tests.tensorflow.checking import check, check_calls, difference, normal, op_counts, run_calls
 
 if TYPE_CHECKING:
@@ -171,11 +171,8 @@ def refused(tf: Any, path: str, kind: str) -> None:
         if kind == "scatter":
             count = v1.get_variable("count", initializer=tf.constant([1.0, 2.0]), use_resource=False)
             y = v1.scatter_add(count, [0], x[:1])
-        elif kind == "unfed":
-            y = x + v1.placeholder(tf.float32, [2], "other")
         else:
-            v1.disable_control_flow_v2()
-            y = v1.while_loop(lambda a: tf.reduce_sum(a) < 9.0, lambda a: a + 1.0, [x])
+            y = x + v1.placeholder(tf.float32, [2], "other")
         session.run(v1.global_variables_initializer())
         v1.saved_model.simple_save(session, path, {"x": x}, {"y": y})
 
@@ -185,7 +182,6 @@ def refused(tf: Any, path: str, kind: str) -> None:
     [
         ("scatter", SavedModelError, "ScatterAdd changes a reference variable"),
         ("unfed", SavedModelError, "depends on the placeholder 'other'"),
-        ("loop", GraphError, "control flow of TensorFlow 1"),
     ],
 )
 def test_refused(tensorflow: TensorFlow, tmp_path: Path, kind: str, error: type[Exception], message: str) -> None:

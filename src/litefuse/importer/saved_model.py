@@ -25,6 +25,8 @@ from litefuse.saved_model import (
     Variable,
     op_registry,
 )
+from litefuse.saved_model.control_flow import functionalize
+from litefuse.saved_model.messages import FunctionDef
 
 __all__ = ["EntryPoint", "ImportedModule", "import_saved_model"]
 
@@ -86,10 +88,10 @@ def import_saved_model(saved_model: SavedModel, signatures: Sequence[str] | None
 
 class _ModuleImporter:
     def __init__(self, saved_model: SavedModel) -> None:
-        self._library = saved_model.functions
+        self._library = dict(saved_model.functions)
         self._module = ir.Module.create()
-        registry = op_registry().with_others(saved_model.op_definitions)
-        self._functions = FunctionImporter(self._library, registry, self._symbol)
+        self._registry = op_registry().with_others(saved_model.op_definitions)
+        self._functions = FunctionImporter(self._library, self._registry, self._symbol)
         self._symbols: dict[str, str] = {}  # the symbol of each library function that is imported or waits to be
         self._pending: list[str] = []
         self._current = ""  # the function that is being imported; exported functions are nobody's callee
@@ -104,9 +106,15 @@ class _ModuleImporter:
         entry_points = tuple(self._import_entry(signature) for signature in signatures)
         while self._pending:
             name = self._current = self._pending.pop()
-            self._functions.import_function(self._library[name], self._symbols[name], self._module)
+            self._functions.import_function(self._function(name), self._symbols[name], self._module)
         self._refuse_recursion()
         return ImportedModule(self._module, entry_points, self._variables, self._tables)
+
+    def _function(self, name: str) -> FunctionDef:
+        """A function without control flow of TensorFlow 1; the functions that its ops call instead join the library."""
+        function, made = functionalize(self._library[name], self._library, self._registry)
+        self._library.update({each.signature.name: each for each in made})
+        return function
 
     def _refuse_recursion(self) -> None:
         try:
@@ -129,7 +137,7 @@ class _ModuleImporter:
     def _import_entry(self, signature: Signature) -> EntryPoint:
         if not signature.key:
             raise GraphError("a signature has an empty name", hint="Give it a name, or select others by their names.")
-        function = self._library[signature.function]
+        function = self._function(signature.function)
         where = f"signature {signature.key}"
         try:
             types = [tensor_type(spec.dtype, spec.shape) for spec in signature.inputs]

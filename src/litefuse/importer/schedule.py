@@ -10,14 +10,6 @@ from litefuse.saved_model.messages import FunctionDef, NodeDef
 
 __all__ = ["execution_order", "node_of"]
 
-# The ops of control flow before TensorFlow 2, whose loops are cycles in the graph.
-_CONTROL_FLOW_V1 = frozenset(
-    {
-        *("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"),
-        *("RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration", "_SwitchN"),
-    }
-)
-
 
 def node_of(reference: str) -> str:
     """The node that an input names: ``node:output:index``, ``node:index``, ``node`` or ``^node``."""
@@ -32,7 +24,7 @@ def execution_order(function: FunctionDef) -> list[NodeDef]:
     dependencies order stay ordered.
 
     Raises:
-        GraphError: An input names no node, the graph has a cycle, or it uses control flow v1.
+        GraphError: An input names no node, or the graph has a cycle.
     """
     name = function.signature.name
     nodes = {node.name: (index, node) for index, node in enumerate(function.node_def)}
@@ -45,14 +37,6 @@ def execution_order(function: FunctionDef) -> list[NodeDef]:
     }
     roots = [node_of(reference) for reference in (*function.ret.values(), *function.control_ret.values())]
     live = _reachable((root for root in roots if root not in arguments), inputs, name)
-    for node_name in live:
-        op = nodes[node_name][1].op
-        if op in _CONTROL_FLOW_V1:
-            raise GraphError(
-                f"{op} is control flow of TensorFlow 1, which cannot be converted",
-                where=f"function {name}, node {node_name}",
-                hint="Export the model with control flow v2 (tf.compat.v1.enable_control_flow_v2(), or TensorFlow 2).",
-            )
     return [function.node_def[index] for index in _sorted_by_dependency(live, inputs, nodes, name)]
 
 

@@ -30,7 +30,6 @@ SIGNATURE_KEY = "serving_default"
 _TEXT = ".pbtxt"
 # Before this version of the format, a placeholder of unknown shape was written as a scalar.
 _SHAPES_OF_PLACEHOLDERS = 24
-_MAX_OUTPUTS = 2**16
 _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2"})
 # What nobody reads and yet is no output.
 _NO_OUTPUTS = frozenset({"Const", "NoOp", "Assert", "PlaceholderWithDefault", *_PLACEHOLDERS})
@@ -147,7 +146,7 @@ def _placeholders(nodes: Mapping[str, NodeDef], outputs: Sequence[str]) -> list[
 def _spec(tensor: str, nodes: Mapping[str, NodeDef], registry: OpRegistry, producer: int, where: str) -> TensorSpec:
     name, index = split_tensor_name(tensor)
     node = nodes[name]
-    types = _output_types(node, registry)
+    types = [dtype for _, dtypes in registry.outputs(node) for dtype in dtypes]
     if index >= len(types):
         raise SignatureError(f"node {name!r} ({node.op}) has no output {index}", where=where)
     shape: Shape = None
@@ -157,21 +156,3 @@ def _spec(tensor: str, nodes: Mapping[str, NodeDef], registry: OpRegistry, produ
         declared = shape_from_proto(node.attr["shape"].shape)
         shape = None if declared == () and producer < _SHAPES_OF_PLACEHOLDERS else declared
     return TensorSpec(tensor, DataType.from_proto(types[index], f"node {name!r}"), shape)
-
-
-def _output_types(node: NodeDef, registry: OpRegistry) -> list[int]:
-    """The types of a node's outputs; empty for an op that is not known."""
-    definition = registry.get(node.op)
-    if definition is None:
-        return []
-    types: list[int] = []
-    for output in definition.output_arg:
-        if output.type_list_attr:
-            types.extend(registry.attribute(node, output.type_list_attr).list.type)
-            continue
-        dtype = registry.attribute(node, output.type_attr).type if output.type_attr else output.type
-        count = registry.attribute(node, output.number_attr).i if output.number_attr else 1
-        if count > _MAX_OUTPUTS:
-            raise SavedModelError(f"an op cannot have {count} outputs", where=f"node {node.name}")
-        types.extend([dtype] * count)
-    return types

@@ -26,6 +26,8 @@ VARIABLE_OPS = REFERENCE_VARIABLES | {"VarHandleOp"}
 
 # What writes a reference variable, and what writes a resource variable in the same way.
 _WRITES = {"Assign": "AssignVariableOp", "AssignAdd": "AssignAddVariableOp", "AssignSub": "AssignSubVariableOp"}
+# What hands a reference on, into a branch or a loop, and what does so with a handle.
+_HANDS_ON = {"RefSwitch": "Switch", "RefEnter": "Enter", "RefExit": "Exit"}
 # Ops on tables whose handle is a reference to a string, and the same ops on resources.
 _TABLE_USES = {"LookupTableFind": "LookupTableFindV2", "LookupTableSize": "LookupTableSizeV2"}
 
@@ -91,7 +93,6 @@ class _Graph:
     fed: dict[tuple[str, int], str]
     _resources: dict[str, NodeDef] = field(default_factory=dict[str, "NodeDef"])
     _body: list[NodeDef] = field(default_factory=list["NodeDef"])
-    _written: dict[str, str] = field(default_factory=dict[str, str])  # the variable that each Assign gives back
     _taken: set[str] = field(default_factory=set[str])
 
     def function(
@@ -173,18 +174,28 @@ class _Graph:
         del made.input[:]
         controls = [each for each in node.input if each.startswith("^") and self._runs(each)]
         references = [each for each in node.input if not each.startswith("^")]
-        variable = self._reference(references[0]) if references else None
-        if variable is not None and node.op in _WRITES:
+        handle = self._reference(references[0]) if references else None
+        if handle is not None and node.op in _WRITES:
             made.op = _WRITES[node.op]
             made.ClearField("attr")
-            made.attr["dtype"].type = self._dtype(variable)
-            made.input.extend([variable, *(self._value(each, node) for each in references[1:])])
-            self._written[node.name] = variable
-        elif variable is not None and node.op in {"Identity", "RefIdentity"}:
-            self._body.append(self._read(node.name, variable, [*controls, *self._after(references[0])]))
+            made.attr["dtype"].type = self._variable(handle).attr["dtype"].type
+            made.input.extend([handle, *(self._value(each, node) for each in references[1:])])
+        elif handle is not None and node.op in _HANDS_ON:
+            made.op = _HANDS_ON[node.op]
+            made.ClearField("attr")
+            for key in node.attr:
+                if not key.startswith("_"):
+                    made.attr[key].CopyFrom(node.attr[key])
+            made.attr["T"].type = DataType.RESOURCE
+            made.input.extend([handle, *(self._value(each, node) for each in references[1:])])
+        elif handle is not None and node.op in {"Identity", "RefIdentity"}:
+            self._body.append(self._read(node.name, handle, [*controls, *self._after(references[0])]))
             return
         else:
-            self._refuse_references(node, references)
+            if node.op == "RefMerge":  # of what either branch leaves in a variable, which is read there
+                made.op = "Merge"
+            else:
+                self._refuse_references(node, references)
             made.input.extend(self._value(each, node) for each in references)
         made.input.extend(controls)
         self._body.append(made)
@@ -196,7 +207,7 @@ class _Graph:
         return not is_value
 
     def _reference(self, reference: str) -> str | None:
-        """The reference variable that a tensor is a reference to, or None."""
+        """The handle of the variable that a tensor is a reference to, or None."""
         name, index = split_tensor_name(reference)
         if (name, index) in self.fed:
             return None
@@ -205,7 +216,16 @@ class _Graph:
             return name
         if node is not None and node.op in _WRITES and node.input:
             return self._reference(node.input[0])
+        if node is not None and node.op in _HANDS_ON and node.input and self._reference(node.input[0]) is not None:
+            return f"{name}:{index}"
         return None
+
+    def _variable(self, handle: str) -> NodeDef:
+        """The variable of a handle."""
+        node = self.nodes[split_tensor_name(handle)[0]]
+        while node.op not in REFERENCE_VARIABLES:
+            node = self.nodes[split_tensor_name(node.input[0])[0]]
+        return node
 
     def _after(self, reference: str) -> list[str]:
         """The control input of a read that goes through an assignment."""
@@ -230,20 +250,18 @@ class _Graph:
         argument = self.fed.get((name, index))
         if argument is not None:
             return argument
-        variable = self._reference(reference)
-        if variable is None:
+        handle = self._reference(reference)
+        if handle is None:
             return reference
         controls = [each for each in reader.input if each.startswith("^") and self._runs(each)] if reader else []
-        read = self._read(self._fresh(f"{name}/read"), variable, [*controls, *self._after(reference)])
+        read = self._read(self._fresh(f"{name}/read"), handle, [*controls, *self._after(reference)])
         self._body.append(read)
         return read.name
 
-    def _read(self, name: str, variable: str, controls: Sequence[str]) -> NodeDef:
-        node = NodeDef(name=name, op="ReadVariableOp", input=[variable, *controls])
-        node.attr["dtype"].type = self._dtype(variable)
-        shapes = AttrValue.ListValue(shape=[self.nodes[variable].attr["shape"].shape])
+    def _read(self, name: str, handle: str, controls: Sequence[str]) -> NodeDef:
+        variable = self._variable(handle)
+        node = NodeDef(name=name, op="ReadVariableOp", input=[handle, *controls])
+        node.attr["dtype"].type = variable.attr["dtype"].type
+        shapes = AttrValue.ListValue(shape=[variable.attr["shape"].shape])
         node.attr["_output_shapes"].list.CopyFrom(shapes)
         return node
-
-    def _dtype(self, variable: str) -> int:
-        return self.nodes[variable].attr["dtype"].type

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OpRegistry", "op_registry"]
 
+_MAX_OUTPUTS = 2**16
+
 
 @dataclass(frozen=True)
 class OpRegistry:
@@ -61,6 +63,25 @@ class OpRegistry:
         if default is None:
             raise SavedModelError(f"the attribute {name!r} is missing", where=f"node {node.name} ({node.op})")
         return default
+
+    def outputs(self, node: NodeDef) -> list[tuple[str, list[int]]]:
+        """The names of a node's outputs, with the element types of the tensors of each; none for an unknown op.
+
+        Raises:
+            SavedModelError: An attribute that says what they are is missing or absurd.
+        """
+        definition = self.get(node.op)
+        outputs: list[tuple[str, list[int]]] = []
+        for output in definition.output_arg if definition else ():
+            if output.type_list_attr:
+                outputs.append((output.name, list(self.attribute(node, output.type_list_attr).list.type)))
+                continue
+            dtype = self.attribute(node, output.type_attr).type if output.type_attr else output.type
+            count = self.attribute(node, output.number_attr).i if output.number_attr else 1
+            if count > _MAX_OUTPUTS:
+                raise SavedModelError(f"an op cannot have {count} outputs", where=f"node {node.name}")
+            outputs.append((output.name, [dtype] * count))
+        return outputs
 
     def with_others(self, definitions: Iterable[OpDef]) -> OpRegistry:
         """A registry that has these as well, but for ops that it knows already.

@@ -80,7 +80,7 @@ def _place_argument_constants(editor: Editor, function: Function) -> None:
     point = ir.InsertionPoint.at_block_begin(function.op.entry_block)
     for number in function.arguments:
         values = editor.values(number)
-        if values is None or not is_known(values):
+        if values is None or not is_known(values) or editor.tensor(number).dtype not in INTEGERS:
             continue
         argument = editor.value(number)
         # What a loop hands on unchanged stays to be seen as such.

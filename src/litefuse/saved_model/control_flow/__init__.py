@@ -1,0 +1,5 @@
+"""Control flow of TensorFlow 1 (Switch, Merge, Enter, Exit, NextIteration, LoopCond)."""
+
+from litefuse.saved_model.control_flow.functionalize import functionalize
+
+__all__ = ["functionalize"]

@@ -1,0 +1,226 @@
+"""A function whose tensors are all named ``node:index``, as those of a graph are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+from litefuse.errors import GraphError
+from litefuse.saved_model.messages import FunctionDef, NodeDef, TensorShapeProto
+
+if TYPE_CHECKING:
+    from litefuse.saved_model.messages import AttrValue
+    from litefuse.saved_model.op_registry import OpRegistry
+
+__all__ = ["SWITCHES", "FlatFunction", "control_inputs", "data_inputs", "kind", "node_of"]
+
+SWITCHES = frozenset({"Switch", "_SwitchN"})
+
+_REFERENCE_FORMS = frozenset({"RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration"})
+
+
+def kind(node: NodeDef | None) -> str:
+    """A node's op, that of values for one of references; empty for what is an argument of the function."""
+    if node is None:
+        return ""
+    return node.op.removeprefix("Ref") if node.op in _REFERENCE_FORMS else node.op
+
+
+def data_inputs(node: NodeDef) -> list[str]:
+    """The tensors that a node reads."""
+    return [each for each in node.input if not each.startswith("^")]
+
+
+def control_inputs(node: NodeDef) -> list[str]:
+    """The names of the nodes that a node waits for without reading from them."""
+    return [each[1:] for each in node.input if each.startswith("^")]
+
+
+def node_of(reference: str) -> str:
+    """The node, or the argument, of a tensor or of a control input."""
+    return reference.removeprefix("^").partition(":")[0]
+
+
+@dataclass
+class FlatFunction:
+    """A function that is being rewritten.
+
+    Attributes:
+        source: The function as it was; signature and attributes stay.
+        registry: The definitions of the ops and of the functions that it may call.
+        nodes: The nodes that its results and side effects depend on, in the function's order. Each tensor among their
+            inputs is ``node:index`` or ``argument:0``.
+        results: The tensor that each result is.
+        effects: The node that each side effect is.
+    """
+
+    source: FunctionDef
+    registry: OpRegistry
+    nodes: dict[str, NodeDef]
+    results: dict[str, str]
+    effects: dict[str, str]
+
+    @classmethod
+    def of(cls, function: FunctionDef, registry: OpRegistry) -> FlatFunction:
+        """The function in this form.
+
+        Raises:
+            GraphError: An input names no node or no output of it.
+            SavedModelError: A node lacks an attribute that says what its outputs are.
+        """
+        nodes = {node.name: node for node in function.node_def}
+        if len(nodes) != len(function.node_def):
+            raise GraphError("two nodes have the same name", where=f"function {function.signature.name}")
+        made = cls(function, registry, nodes, dict(function.ret), dict(function.control_ret))
+        made.prune()
+        made.results = {name: made._flat(reference) for name, reference in made.results.items()}
+        for node in list(made.nodes.values()):
+            copied = NodeDef()
+            copied.CopyFrom(node)
+            copied.input[:] = [each if each.startswith("^") else made._flat(each) for each in node.input]
+            nodes[node.name] = copied
+        made.nodes = {name: nodes[name] for name in made.nodes}
+        return made
+
+    @property
+    def name(self) -> str:
+        return self.source.signature.name
+
+    def where(self, node: str) -> str:
+        """The place of a node in an error."""
+        return f"function {self.name}, node {node}"
+
+    def producer(self, tensor: str) -> NodeDef | None:
+        """The node that computes a tensor; None for an argument."""
+        return self.nodes.get(node_of(tensor))
+
+    def dtype(self, tensor: str) -> int:
+        """The element type of a tensor."""
+        name, _, index = tensor.partition(":")
+        node = self.nodes.get(name)
+        if node is None:
+            return next(argument.type for argument in self.source.signature.input_arg if argument.name == name)
+        types = [dtype for _, dtypes in self.registry.outputs(node) for dtype in dtypes]
+        if int(index) >= len(types):
+            raise GraphError(f"{node.op} has no output {index}", where=self.where(name))
+        return types[int(index)]
+
+    def is_stateful(self, node: NodeDef) -> bool:
+        """Whether a node does more than compute its outputs from its inputs, or may."""
+        definition = self.registry.get(node.op)
+        return definition is not None and definition.is_stateful
+
+    def shape(self, tensor: str) -> TensorShapeProto:
+        """The shape that is noted of a tensor."""
+        name, _, index = tensor.partition(":")
+        node = self.nodes.get(name)
+        if node is None:
+            position = [argument.name for argument in self.source.signature.input_arg].index(name)
+            known = position in self.source.arg_attr
+            return _listed(self.source.arg_attr[position].attr if known else {}, "_output_shapes", 0)
+        key = "output_shapes" if "output_shapes" in node.attr else "_output_shapes"
+        return _listed(node.attr, key, int(index))
+
+    def order(self) -> list[str]:
+        """The nodes, each after those that it depends on; what a loop brings back to its start does not count."""
+        depends = {
+            node.name: [
+                source
+                for source in map(node_of, node.input)
+                if source in self.nodes and not (kind(node) == "Merge" and kind(self.nodes[source]) == "NextIteration")
+            ]
+            for node in self.nodes.values()
+        }
+        try:
+            return list(TopologicalSorter(depends).static_order())
+        except CycleError as error:
+            raise GraphError("the graph has a cycle", where=self.where(min(error.args[1]))) from None
+
+    def fresh(self, name: str, taken: Iterable[str] = ()) -> str:
+        """A name that no node and no argument has."""
+        used = {*self.nodes, *taken, *(argument.name for argument in self.source.signature.input_arg)}
+        while name in used:
+            name += "_"
+        return name
+
+    def rename(self, tensors: Mapping[str, str], nodes: Mapping[str, str | None]) -> None:
+        """Let everything read other tensors, and wait for other nodes; for none where that is None."""
+        self.results = {name: _last(tensors, tensor) for name, tensor in self.results.items()}
+        self.effects = {name: _last(nodes, node) or "" for name, node in self.effects.items()}
+        self.effects = {name: node for name, node in self.effects.items() if node}
+        for node in self.nodes.values():
+            waits = [_last(nodes, each) for each in control_inputs(node)]
+            controls = [f"^{each}" for each in dict.fromkeys(waits) if each]
+            node.input[:] = [*(_last(tensors, each) for each in data_inputs(node)), *controls]
+
+    def replace(self, names: Sequence[str], node: NodeDef) -> None:
+        """Put a node where the first of others stands, and take those out."""
+        gone = set(names)
+        made: dict[str, NodeDef] = {}
+        for name, each in self.nodes.items():
+            if name not in gone:
+                made[name] = each
+            else:
+                made.setdefault(node.name, node)
+        self.nodes = made
+
+    def prune(self) -> None:
+        """Drop the nodes that neither results nor side effects depend on.
+
+        Raises:
+            GraphError: Something reads from what does not exist.
+        """
+        arguments = {argument.name for argument in self.source.signature.input_arg}
+        pending = [(each, "its results") for each in (*self.results.values(), *self.effects.values())]
+        live: set[str] = set()
+        while pending:
+            reference, reader = pending.pop()
+            name = node_of(reference)
+            if name in live or name in arguments:
+                continue
+            if name not in self.nodes:
+                where = f"function {self.name}"
+                raise GraphError(f"{reader} reads from {name!r}, which does not exist", where=where)
+            live.add(name)
+            pending += [(each, f"node {name}") for each in self.nodes[name].input]
+        self.nodes = {name: node for name, node in self.nodes.items() if name in live}
+
+    def function(self) -> FunctionDef:
+        """The function as it is now."""
+        made = FunctionDef()
+        made.CopyFrom(self.source)
+        del made.node_def[:]
+        made.node_def.extend(self.nodes.values())
+        for fields, values in ((made.ret, self.results), (made.control_ret, self.effects)):
+            fields.clear()
+            fields.update(values)
+        return made
+
+    def _flat(self, reference: str) -> str:
+        """``node:index`` of ``node:output:index``, ``node:output``, ``node:index``, ``node`` or an argument."""
+        name, _, port = reference.partition(":")
+        output, _, index = port.rpartition(":")
+        if not output and port and not port.isdecimal():
+            output, index = port, "0"
+        if not output:
+            return f"{name}:{index or 0}"
+        offset = 0
+        for each, dtypes in self.registry.outputs(self.nodes[name]):
+            if each == output and index.isdecimal() and int(index) < len(dtypes):
+                return f"{name}:{offset + int(index)}"
+            offset += len(dtypes)
+        raise GraphError(f"the input {reference!r} does not exist", where=f"function {self.name}")
+
+
+def _listed(attributes: Mapping[str, AttrValue], key: str, index: int) -> TensorShapeProto:
+    shapes = attributes[key].list.shape if key in attributes else ()
+    return shapes[index] if index < len(shapes) else TensorShapeProto(unknown_rank=True)
+
+
+def _last(names: Mapping[str, str] | Mapping[str, str | None], name: str) -> str:
+    found: str | None = name
+    while found is not None and found in names:
+        found = names[found]
+    return found or ""
