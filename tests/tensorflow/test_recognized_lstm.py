@@ -204,9 +204,9 @@ def test_form_can_be_chosen(tensorflow: TensorFlow) -> None:
 
 
 def of_many_units(tf: Any, steps: int) -> Any:
-    """Two layers that are faster as loops, of 200 and 60 units."""
+    """Two layers that are faster as loops, of 300 and 60 units."""
     keras = importlib.import_module("keras")
-    layers = [keras.layers.LSTM(units, return_sequences=True, bias_initializer="random_normal") for units in (200, 60)]
+    layers = [keras.layers.LSTM(units, return_sequences=True, bias_initializer="random_normal") for units in (300, 60)]
     model = keras.Sequential([keras.Input((steps, FEATURES)), *layers])
     spec = tf.TensorSpec([None, steps, FEATURES], tf.float32, name="x")
     module = tf.Module()
@@ -223,7 +223,7 @@ def test_the_faster_form_is_chosen(tensorflow: TensorFlow, steps: int, rnn: Any,
     assert op_counts(result.model_bytes)["WHILE"] == 2 - fused
     reasons = [loop.reason for loop in result.report.loops]
     if rnn == "auto":
-        assert f"an LSTM of 200 units over {steps} steps: the loop is faster than the fused op" in reasons
+        assert f"an LSTM of 300 units over {steps} steps: the loop is faster than the fused op" in reasons
     if rnn == "loop":
         assert "an LSTM of 60 units, left as it is by choice" in reasons
 
