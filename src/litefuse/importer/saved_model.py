@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from typing import cast
 
 import numpy as np
 
@@ -88,7 +90,9 @@ def import_saved_model(saved_model: SavedModel, signatures: Sequence[str] | None
 
 class _ModuleImporter:
     def __init__(self, saved_model: SavedModel) -> None:
-        self._library = dict(saved_model.functions)
+        # A narrowed model makes its functions when they are asked for; only the first mapping is written to.
+        functions = cast("MutableMapping[str, FunctionDef]", saved_model.functions)
+        self._library: ChainMap[str, FunctionDef] = ChainMap({}, functions)
         self._module = ir.Module.create()
         self._registry = op_registry().with_others(saved_model.op_definitions)
         self._functions = FunctionImporter(self._library, self._registry, self._symbol)
