@@ -113,6 +113,28 @@ void SubtractRow(C* to, const C* from, C factor, int64_t size) {
   for (int64_t i = 0; i < size; ++i) to[i] -= factor * from[i];
 }
 
+// Solves systems of a triangular matrix of n rows in place, one row of x after the other, from the corner of the triangle
+// on. With `ones`, the diagonal counts as ones.
+template <typename C>
+void SolveTriangle(const C* matrix, int64_t n, bool lower, bool ones, C* x, int64_t columns) {
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t row = lower ? step : n - 1 - step;
+    const int64_t first = lower ? 0 : row + 1, last = lower ? row : n;
+    C* solved = x + row * columns;
+    for (int64_t k = first; k < last; ++k) SubtractRow(solved, x + k * columns, matrix[row * n + k], columns);
+    if (ones) continue;
+    const C pivot = matrix[row * n + row];
+    for (int64_t col = 0; col < columns; ++col) solved[col] /= pivot;
+  }
+}
+
+// Solves systems of a matrix that FactorLU has factored, in place; the right-hand sides in the order of its rows.
+template <typename C>
+void SolveFactored(const std::vector<C>& lu, int64_t n, std::vector<C>* x, int64_t columns) {
+  SolveTriangle(lu.data(), n, /*lower=*/true, /*ones=*/true, x->data(), columns);
+  SolveTriangle(lu.data(), n, /*lower=*/false, /*ones=*/false, x->data(), columns);
+}
+
 class MatrixInverse : public litefuse::Kernel {
  public:
   bool Configure(Node&, const Options& options) override {
@@ -146,20 +168,9 @@ class MatrixInverse : public litefuse::Kernel {
       // L * U * inverse is the identity, its rows in the order of the pivots.
       std::fill(inverse.begin(), inverse.end(), C(0));
       for (int64_t row = 0; row < n; ++row) {
-        C* solved = inverse.data() + row * n;
-        solved[rows[static_cast<size_t>(row)]] = C(1);
-        for (int64_t k = 0; k < row; ++k) {
-          SubtractRow(solved, inverse.data() + k * n, lu[static_cast<size_t>(row * n + k)], n);
-        }
+        inverse[static_cast<size_t>(row * n + rows[static_cast<size_t>(row)])] = C(1);
       }
-      for (int64_t row = n - 1; row >= 0; --row) {
-        C* solved = inverse.data() + row * n;
-        for (int64_t k = row + 1; k < n; ++k) {
-          SubtractRow(solved, inverse.data() + k * n, lu[static_cast<size_t>(row * n + k)], n);
-        }
-        const C pivot = lu[static_cast<size_t>(row * n + row)];
-        for (int64_t col = 0; col < n; ++col) solved[col] /= pivot;
-      }
+      SolveFactored(lu, n, &inverse, n);
       for (int64_t i = 0; i < n * n; ++i) to[i] = Elements<T>::Store(inverse[static_cast<size_t>(i)]);
     }
     return true;
@@ -210,21 +221,10 @@ class MatrixSolve : public litefuse::Kernel {
       LITEFUSE_REQUIRE(node, FactorLU(lu.data(), n, &rows, &odd), "a matrix is singular: there is no solution");
       // L * U * x is the right-hand side, its rows in the order of the pivots.
       for (int64_t row = 0; row < n; ++row) {
-        C* solved = x.data() + row * columns;
         const T* from = rhs + (batch * n + rows[static_cast<size_t>(row)]) * columns;
-        for (int64_t col = 0; col < columns; ++col) solved[col] = Elements<T>::Load(from[col]);
-        for (int64_t k = 0; k < row; ++k) {
-          SubtractRow(solved, x.data() + k * columns, lu[static_cast<size_t>(row * n + k)], columns);
-        }
+        for (int64_t col = 0; col < columns; ++col) x[static_cast<size_t>(row * columns + col)] = Elements<T>::Load(from[col]);
       }
-      for (int64_t row = n - 1; row >= 0; --row) {
-        C* solved = x.data() + row * columns;
-        for (int64_t k = row + 1; k < n; ++k) {
-          SubtractRow(solved, x.data() + k * columns, lu[static_cast<size_t>(row * n + k)], columns);
-        }
-        const C pivot = lu[static_cast<size_t>(row * n + row)];
-        for (int64_t col = 0; col < columns; ++col) solved[col] /= pivot;
-      }
+      SolveFactored(lu, n, &x, columns);
       for (int64_t i = 0; i < n * columns; ++i, ++to) *to = Elements<T>::Store(x[static_cast<size_t>(i)]);
     }
     return true;
@@ -410,18 +410,8 @@ class MatrixTriangularSolve : public litefuse::Kernel {
       }
       LoadSquare(node.input(0).data<T>() + of_matrix * n * n, n, adjoint_, &matrix);
       const T* rhs = node.input(1).data<T>() + of_rhs * n * columns;
-      const bool downwards = lower_ != adjoint_;
-      for (int64_t step = 0; step < n; ++step) {
-        const int64_t row = downwards ? step : n - 1 - step;
-        const int64_t first = downwards ? 0 : row + 1, last = downwards ? row : n;
-        C* solved = x.data() + row * columns;
-        for (int64_t col = 0; col < columns; ++col) solved[col] = Elements<T>::Load(rhs[row * columns + col]);
-        for (int64_t k = first; k < last; ++k) {
-          SubtractRow(solved, x.data() + k * columns, matrix[static_cast<size_t>(row * n + k)], columns);
-        }
-        const C pivot = matrix[static_cast<size_t>(row * n + row)];
-        for (int64_t col = 0; col < columns; ++col) solved[col] /= pivot;
-      }
+      for (int64_t i = 0; i < n * columns; ++i) x[static_cast<size_t>(i)] = Elements<T>::Load(rhs[i]);
+      SolveTriangle(matrix.data(), n, /*lower=*/lower_ != adjoint_, /*ones=*/false, x.data(), columns);
       for (int64_t i = 0; i < n * columns; ++i) to[i] = Elements<T>::Store(x[static_cast<size_t>(i)]);
     }
     return true;

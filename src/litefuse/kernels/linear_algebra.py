@@ -46,7 +46,7 @@ class MatrixInverse(CustomOp):
         Raises:
             KernelError: One is singular.
         """
-        matrices: Any = inputs[0].astype(_computed_in(inputs[0].dtype), copy=False)
+        matrices: Any = _computable(inputs[0])
         try:
             outputs[0][...] = np.linalg.inv(_adjoint(matrices) if adjoint else matrices)
         except np.linalg.LinAlgError as error:
@@ -75,9 +75,7 @@ class MatrixSolve(CustomOp):
         Raises:
             KernelError: The matrices are not square, or the right-hand sides do not fit them.
         """
-        shape = _square("matrix", matrix)
-        if rhs.dtype != matrix.dtype:
-            raise KernelError(f"matrix and rhs must be of the same dtype, not {matrix.dtype} and {rhs.dtype}")
+        shape = _system(matrix, rhs)
         if rhs.shape is None or len(rhs.shape) != len(shape) or rhs.shape[:-1] != shape[:-1]:
             raise KernelError(
                 f"rhs must be [..., {shape[-1]}, k] of the batch of a matrix {list(shape)}, not {rhs.shape}"
@@ -92,7 +90,7 @@ class MatrixSolve(CustomOp):
         """
         matrix: Any
         rhs: Any
-        matrix, rhs = (array.astype(_computed_in(array.dtype), copy=False) for array in inputs)
+        matrix, rhs = map(_computable, inputs)
         try:
             outputs[0][...] = np.linalg.solve(_adjoint(matrix) if adjoint else matrix, rhs)
         except np.linalg.LinAlgError as error:
@@ -154,7 +152,7 @@ class Cholesky(CustomOp):
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
         """Factors all matrices at once; one at a time if some are not positive definite."""
-        matrices: Any = inputs[0].astype(_computed_in(inputs[0].dtype), copy=False)
+        matrices: Any = _computable(inputs[0])
         factors: Any = np.empty_like(matrices)
         try:
             factors[...] = np.linalg.cholesky(matrices)
@@ -195,9 +193,7 @@ class MatrixTriangularSolve(CustomOp):
         Raises:
             KernelError: The matrices are not square, or the right-hand sides do not fit them.
         """
-        shape = _square("matrix", matrix)
-        if rhs.dtype != matrix.dtype:
-            raise KernelError(f"matrix and rhs must be of the same dtype, not {matrix.dtype} and {rhs.dtype}")
+        shape = _system(matrix, rhs)
         if rhs.shape is None or len(rhs.shape) < 2 or rhs.shape[-2] != shape[-1]:
             raise KernelError(f"rhs must be [..., {shape[-1]}, k] for a matrix {shape}, not {rhs.shape}")
         try:
@@ -217,7 +213,7 @@ class MatrixTriangularSolve(CustomOp):
         """Solves for one row after the other, in all systems at once."""
         matrix: Any
         rhs: Any
-        matrix, rhs = (array.astype(_computed_in(array.dtype), copy=False) for array in inputs)
+        matrix, rhs = map(_computable, inputs)
         if adjoint:
             matrix = _adjoint(matrix)
         rows = matrix.shape[-1]
@@ -241,9 +237,21 @@ def _square(name: str, matrices: TensorSpec) -> tuple[int, ...]:
     return matrices.shape
 
 
+def _system(matrix: TensorSpec, rhs: TensorSpec) -> tuple[int, ...]:
+    """The shape of the square matrices of linear systems, whose right-hand sides are of their dtype."""
+    shape = _square("matrix", matrix)
+    if rhs.dtype != matrix.dtype:
+        raise KernelError(f"matrix and rhs must be of the same dtype, not {matrix.dtype} and {rhs.dtype}")
+    return shape
+
+
 def _computed_in(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype of the arithmetic: single precision for the 16-bit types."""
     return np.dtype(np.float32) if dtype.itemsize == 2 else dtype
+
+
+def _computable(array: npt.NDArray[Any]) -> Any:
+    return array.astype(_computed_in(array.dtype), copy=False)
 
 
 def _adjoint(matrices: Any) -> Any:
