@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.decompositions.decomposition import NotDecomposed
+from litefuse.decompositions.decomposition import NotDecomposed, TensorFlowOp
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import mlir_attribute
 from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
@@ -23,10 +23,6 @@ Dim: TypeAlias = "int | ir.Value"
 Shape: TypeAlias = "tuple[int | None, ...]"
 
 _NUMPY = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "?"}
-
-
-def _known(dim: Dim) -> int | None:
-    return dim if isinstance(dim, int) else None
 
 
 class Builder:
@@ -65,9 +61,16 @@ class Builder:
         )
         return list(created.results)
 
-    def is_type(self, value: Any) -> bool:
-        """Whether an attribute's value is a dtype, which the types of operands and results say already."""
-        return isinstance(value, ir.TypeAttr)
+    def options(self, op: TensorFlowOp) -> dict[str, Any]:
+        """An op's attributes but for dtypes, which the types of operands and results say already."""
+        return {key: value for key, value in op.attributes.items() if not isinstance(value, ir.TypeAttr)}
+
+    def recast(self, op: TensorFlowOp, dtype: str, other: str) -> list[ir.Value]:
+        """The op with operands and results of one dtype cast to another and back."""
+        operands = [self.cast(value, other) if self.dtype(value) == dtype else value for value in op.operands]
+        kinds = [(each.shape, other if each.dtype == dtype else each.dtype) for each in op.results]
+        results = self.ops(op.name, operands, kinds, **self.options(op))
+        return [self.cast(value, each.dtype) for value, each in zip(results, op.results, strict=True)]
 
     # Values and sizes.
 
@@ -98,14 +101,23 @@ class Builder:
         shape = self.shape(value)
         if None not in shape:
             return list(cast("tuple[int, ...]", shape))
-        vector = self.op("Shape", [value], [len(shape)], "int32")
-        return [self.element(vector, axis) if size is None else size for axis, size in enumerate(shape)]
+        return self.sizes_in(self.op("Shape", [value], [len(shape)], "int32"), shape)
+
+    def sizes_in(self, vector: ir.Value, shape: Sequence[int | None]) -> list[Dim]:
+        """The sizes that a vector of integers holds; those of ``shape`` where it knows them."""
+        return [
+            self.cast(self.element(vector, axis), "int32") if size is None else size for axis, size in enumerate(shape)
+        ]
 
     def element(self, vector: ir.Value, index: int) -> ir.Value:
         """One element of a vector, as a scalar."""
         ends = [self.constant([number], "int32") for number in (index, index + 1, 1)]
         masks = {"begin_mask": 0, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 1}
         return self.op("StridedSlice", [vector, *ends], [], self.dtype(vector), **masks)
+
+    def known(self, dims: Sequence[Dim]) -> list[int | None]:
+        """The shape of these sizes, as far as it is known."""
+        return [dim if isinstance(dim, int) else None for dim in dims]
 
     def vector(self, dims: Sequence[Dim]) -> ir.Value:
         """Sizes as an int32 vector."""
@@ -170,7 +182,7 @@ class Builder:
 
     def reshape(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
         """The same elements in another shape."""
-        shape = [_known(dim) for dim in dims]
+        shape = self.known(dims)
         if shape.count(None) == 1 and 0 not in shape:  # one open size follows from the others
             dims = [-1 if size is None else size for size in shape]
         return self.op("Reshape", [value, self.vector(dims)], shape, self.dtype(value))
@@ -250,7 +262,7 @@ class Builder:
         if all(isinstance(dim, int) for dim in dims):
             return self.constant(np.full(cast("list[int]", list(dims)), value), dtype)
         operands = [self.vector(dims), self.constant(value, dtype)]
-        return self.op("Fill", operands, [_known(dim) for dim in dims], dtype)
+        return self.op("Fill", operands, self.known(dims), dtype)
 
     def range(self, count: Dim) -> ir.Value:
         """The int32 numbers from 0 to ``count - 1``."""

@@ -81,7 +81,7 @@ class CombinedNonMaxSuppression(Decomposition):
         values, order = b.ops(
             "TopKV2",
             [b.reshape(kept, [batch, width]), b.constant(best, "int32")],
-            [((_known(batch), best), "float32"), ((_known(batch), best), "int32")],
+            [(b.known([batch, best]), "float32"), (b.known([batch, best]), "int32")],
             sorted=True,
         )
         detections = b.reduce("Sum", b.reshape(valid, [batch, classes]), 1)
@@ -109,10 +109,6 @@ class CombinedNonMaxSuppression(Decomposition):
             b.pad(of_class, [(0, 0), (0, missing)]),
             detections,
         ]
-
-
-def _known(size: int | ir.Value) -> int | None:
-    return size if isinstance(size, int) else None
 
 
 def _at(b: Builder, values: ir.Value, indices: ir.Value) -> ir.Value:

@@ -130,7 +130,7 @@ class ComplexProduct(Decomposition):
             raise NotDecomposed("the result is of unknown rank")
         op.shape(0)
         op.shape(1)
-        attributes = {key: value for key, value in op.attributes.items() if not b.is_type(value)}
+        attributes = b.options(op)
         factors: list[tuple[ir.Value, ir.Value]] = []
         for value, adjoint in zip(op.operands, ("adj_x", "adj_y"), strict=True):
             real, imaginary = parts_of(b, value)

@@ -36,7 +36,7 @@ class Carried(Decomposition):
         carrier = alike[0] if alike else dtype
         if carrier == dtype:
             raise NotDecomposed(f"LiteRT's {op.name} does not take {dtype} in this form")
-        attributes = {key: value for key, value in op.attributes.items() if not b.is_type(value)}
+        attributes = b.options(op)
         results = b.ops(op.name, moved, [(each.shape, carrier) for each in op.results], **attributes)
         return [delivered(b, value, dtype) for value in results]
 

@@ -56,10 +56,7 @@ class StatelessRandom(Decomposition):
         if result.shape is None:
             raise NotDecomposed("the result is of unknown rank")
         seed = _seed(op)
-        shape: list[Dim] = [
-            b.cast(b.element(op.operands[0], axis), "int32") if size is None else size
-            for axis, size in enumerate(result.shape)
-        ]
+        shape = b.sizes_in(op.operands[0], result.shape)
         kind = op.name.removeprefix("StatelessRandom").removesuffix("V2")
         of_integers = kind in {"UniformFullInt", "UniformInt"} and result.dtype in ("int32", "int64")
         if not of_integers and (result.dtype != "float32" or kind not in {"Normal", "Uniform"}):

@@ -34,10 +34,7 @@ class RandomNumbers(Decomposition):
         (result,) = op.results
         if result.shape is None:
             raise NotDecomposed("the result is of unknown rank")
-        sizes: list[Dim] = [
-            b.cast(b.element(op.operands[0], axis), "int32") if size is None else size
-            for axis, size in enumerate(result.shape)
-        ]
+        sizes = b.sizes_in(op.operands[0], result.shape)
         if op.name == "TruncatedNormal":
             if result.dtype != "float32":
                 raise NotDecomposed(f"LiteRT's random numbers are float32, not {result.dtype}")
@@ -82,5 +79,4 @@ def _require_no_seed(op: TensorFlowOp) -> None:
 
 def _uniform(b: Builder, sizes: Sequence[Dim]) -> ir.Value:
     """Numbers of at least 0 and below 1."""
-    shape = [size if isinstance(size, int) else None for size in sizes]
-    return b.op("RandomUniform", [b.vector(sizes)], shape, "float32", seed=0, seed2=0)
+    return b.op("RandomUniform", [b.vector(sizes)], b.known(sizes), "float32", seed=0, seed2=0)

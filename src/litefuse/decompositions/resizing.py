@@ -28,7 +28,7 @@ class ResizeIntegers(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)
         op.require(0, "int8", "int16", "uint8", "uint16")
-        attributes = {key: value for key, value in op.attributes.items() if not b.is_type(value)}
+        attributes = b.options(op)
         operands = [b.cast(op.operands[0], "float32"), op.operands[1]]
         (resized,) = b.ops(op.name, operands, [(op.results[0].shape, "float32")], **attributes)
         return b.cast(resized, op.results[0].dtype)

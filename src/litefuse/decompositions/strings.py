@@ -40,7 +40,7 @@ class MovedStrings(Decomposition):
         count = b.product(sizes)
         operands = list(op.operands)
         operands[operand] = b.reshape(b.range(count), sizes)
-        attributes = {key: value for key, value in op.attributes.items() if not b.is_type(value)}
+        attributes = b.options(op)
         places = b.ops(op.name, operands, [(each.shape, "int32") for each in op.results], **attributes)
         flat = b.reshape(strings, [count]) if len(shape) != 1 else strings
         return [

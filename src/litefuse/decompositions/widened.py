@@ -71,12 +71,4 @@ class Widened(Decomposition):
         narrow = next((each.dtype for each in op.types if each.dtype in widths), None)
         if narrow is None:
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype if op.types else 'it'}")
-        wide = widths[narrow]
-        operands = [b.cast(value, wide) if b.dtype(value) == narrow else value for value in op.operands]
-        results = b.ops(
-            op.name,
-            operands,
-            [(each.shape, wide if each.dtype == narrow else each.dtype) for each in op.results],
-            **{key: value for key, value in op.attributes.items() if not b.is_type(value)},
-        )
-        return [b.cast(value, each.dtype) for value, each in zip(results, op.results, strict=True)]
+        return b.recast(op, narrow, widths[narrow])

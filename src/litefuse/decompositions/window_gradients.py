@@ -31,7 +31,7 @@ class PoolingGradient(Decomposition):
         if op.name == "MaxPoolGrad":
             op.shape(0, 4)
             images, _, gradient = op.operands
-            attributes = {key: value for key, value in op.attributes.items() if not b.is_type(value)}
+            attributes = b.options(op)
             pooled = b.op("MaxPool", [images], b.shape(gradient), "float32", **attributes)
             sizes = b.sizes(images)
             rows, columns = image_axes(b, sizes, op.attributes)
@@ -43,8 +43,7 @@ class PoolingGradient(Decomposition):
                 free = b.op("LogicalAnd", [free, b.unary("LogicalNot", largest)], b.shape(pooled), "bool")
         else:
             shape, gradient = op.operands
-            known = op.results[0].shape or (None,) * 4
-            sizes = [b.element(shape, axis) if size is None else size for axis, size in enumerate(known)]
+            sizes = b.sizes_in(shape, op.results[0].shape or (None,) * 4)
             rows, columns = image_axes(b, sizes, op.attributes)
             counts = b.binary("Mul", b.expand(_counts(b, rows, sizes[1]), 1), _counts(b, columns, sizes[2]))
             share = b.binary("RealDiv", gradient, b.expand(counts, 2))
