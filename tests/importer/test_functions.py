@@ -167,6 +167,11 @@ CALL = {"Tin": FLOATS, "Tout": FLOATS}
         ([node("r", "Relu", "r:activations:0")], "r:activations:0", "the graph has a cycle"),
         ([node("r", "Relu", "x"), node("r", "Relu", "x")], "r:activations:0", "two nodes have the same name"),
         ([node("r", "PartitionedCall", "x", f=callee("nowhere"), **CALL)], "r:output:0", "the function 'nowhere'"),
+        (
+            [node("r", "Unpack", "x", num=AttrValue(i=10**9), T=AttrValue(type=DataType.FLOAT32))],
+            "r:output:0",
+            "function f, node r (Unpack): an op cannot have 1000000000 outputs",
+        ),
         ([node("r", "Relu6", "x", extra=AttrValue(placeholder="T"))], "r:activations:0", "placeholder 'T'"),
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from litefuse.engine.mlir import func, ir
-from litefuse.errors import GraphError
+from litefuse.errors import GraphError, SavedModelError
 from litefuse.importer.attributes import attribute, implements_attribute
 from litefuse.importer.constants import constant, tensor_array
 from litefuse.importer.control_flow import call_attributes, control_flow_attributes, dialect_op_name, is_redundant
@@ -14,7 +14,7 @@ from litefuse.importer.schedule import execution_order
 from litefuse.importer.types import tensor_type, variant_type
 from litefuse.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
-from litefuse.saved_model.op_registry import OpRegistry
+from litefuse.saved_model.op_registry import OpRegistry, node_outputs
 
 __all__ = ["FunctionImporter", "argument_types"]
 
@@ -35,6 +35,15 @@ class _OpTemplate:
 
     definition: OpDef
     defaults: Mapping[str, ir.Attribute]
+
+    def attribute(self, node: NodeDef, name: str) -> AttrValue:
+        """The attribute of a node, or its default."""
+        if name in node.attr:
+            return node.attr[name]
+        for attr in self.definition.attr:
+            if attr.name == name and attr.HasField("default_value"):
+                return attr.default_value
+        raise GraphError(f"the attribute {name!r} is missing")
 
 
 @dataclass
@@ -74,9 +83,10 @@ class FunctionImporter:
         for node in execution_order(function):
             try:
                 self._import_node(node, values, starts)
-            except GraphError as error:
+            except (GraphError, SavedModelError) as error:
                 where = f"function {name}, node {node.name} ({node.op})"
-                raise GraphError(error.message, where=error.where or where, hint=error.hint) from error
+                known = error.where if isinstance(error, GraphError) else ""
+                raise GraphError(error.message, where=known or where, hint=error.hint) from error
         results: list[ir.Value] = []
         for output in function.signature.output_arg:
             if output.name not in function.ret:
@@ -210,31 +220,17 @@ def _result_types(node: NodeDef, template: _OpTemplate) -> tuple[list[ir.Type], 
     """The types of a node's results, and where the results of each named output begin among them."""
     dtypes: list[int] = []
     offsets: dict[str, int] = {}
-    for output in template.definition.output_arg:
-        offsets[output.name] = len(dtypes)
-        if output.type_list_attr:
-            dtypes.extend(_attr(node, template, output.type_list_attr).list.type)
-            continue
-        dtype = _attr(node, template, output.type_attr).type if output.type_attr else output.type
-        count = _attr(node, template, output.number_attr).i if output.number_attr else 1
-        dtypes.extend([dtype] * count)
+    for output, of_output in node_outputs(node, template.definition, template.attribute):
+        offsets[output] = len(dtypes)
+        dtypes += of_output
     shapes: list[tuple[int | None, ...] | None] = []
     for key in ("_output_shapes", "output_shapes"):
         if key in node.attr and len(node.attr[key].list.shape) == len(dtypes):
             shapes = [shape_from_proto(shape) for shape in node.attr[key].list.shape]
             break
-    element = _attr(node, template, "element_dtype").type if node.op in _LIST_MAKERS else None
+    element = template.attribute(node, "element_dtype").type if node.op in _LIST_MAKERS else None
     types = [_value_type(dtype, shapes[i] if shapes else None, element) for i, dtype in enumerate(dtypes)]
     return types, offsets
-
-
-def _attr(node: NodeDef, template: _OpTemplate, name: str) -> AttrValue:
-    if name in node.attr:
-        return node.attr[name]
-    for attr in template.definition.attr:
-        if attr.name == name and attr.HasField("default_value"):
-            return attr.default_value
-    raise GraphError(f"the attribute {name!r} is missing")
 
 
 def _lookup(

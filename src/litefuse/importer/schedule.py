@@ -7,13 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from litefuse.errors import GraphError
 from litefuse.saved_model.messages import FunctionDef, NodeDef
+from litefuse.saved_model.references import node_of
 
-__all__ = ["execution_order", "node_of"]
-
-
-def node_of(reference: str) -> str:
-    """The node that an input names: ``node:output:index``, ``node:index``, ``node`` or ``^node``."""
-    return reference.removeprefix("^").partition(":")[0]
+__all__ = ["execution_order"]
 
 
 def execution_order(function: FunctionDef) -> list[NodeDef]:

@@ -16,13 +16,39 @@ from litefuse.errors import SavedModelError
 from litefuse.saved_model.messages import AttrValue, OpDef, OpRegistryFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from litefuse.saved_model.messages import NodeDef
 
-__all__ = ["OpRegistry", "op_registry"]
+__all__ = ["OpRegistry", "node_outputs", "op_registry"]
 
 _MAX_OUTPUTS = 2**16
+
+
+def node_outputs(
+    node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, str], AttrValue]
+) -> list[tuple[str, list[int]]]:
+    """The names of a node's outputs, with the element types of the tensors of each.
+
+    Args:
+        node: The node.
+        definition: Of its op, or the signature of the function that it calls.
+        attribute: What finds an attribute of the node, or its default.
+
+    Raises:
+        SavedModelError: It cannot have that many.
+    """
+    outputs: list[tuple[str, list[int]]] = []
+    for output in definition.output_arg:
+        if output.type_list_attr:
+            outputs.append((output.name, list(attribute(node, output.type_list_attr).list.type)))
+            continue
+        dtype = attribute(node, output.type_attr).type if output.type_attr else output.type
+        count = attribute(node, output.number_attr).i if output.number_attr else 1
+        if count > _MAX_OUTPUTS:
+            raise SavedModelError(f"an op cannot have {count} outputs", where=f"node {node.name} ({node.op})")
+        outputs.append((output.name, [dtype] * count))
+    return outputs
 
 
 @dataclass(frozen=True)
@@ -71,17 +97,7 @@ class OpRegistry:
             SavedModelError: An attribute that says what they are is missing or absurd.
         """
         definition = self.get(node.op)
-        outputs: list[tuple[str, list[int]]] = []
-        for output in definition.output_arg if definition else ():
-            if output.type_list_attr:
-                outputs.append((output.name, list(self.attribute(node, output.type_list_attr).list.type)))
-                continue
-            dtype = self.attribute(node, output.type_attr).type if output.type_attr else output.type
-            count = self.attribute(node, output.number_attr).i if output.number_attr else 1
-            if count > _MAX_OUTPUTS:
-                raise SavedModelError(f"an op cannot have {count} outputs", where=f"node {node.name}")
-            outputs.append((output.name, [dtype] * count))
-        return outputs
+        return node_outputs(node, definition, self.attribute) if definition else []
 
     def with_others(self, definitions: Iterable[OpDef]) -> OpRegistry:
         """A registry that has these as well, but for ops that it knows already.

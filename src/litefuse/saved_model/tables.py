@@ -16,6 +16,7 @@ import numpy as np
 from litefuse.errors import SavedModelError
 from litefuse.saved_model.captures import Asset, Constant, ResourceObject, Table
 from litefuse.saved_model.dtypes import DataType
+from litefuse.saved_model.references import node_of
 from litefuse.saved_model.tensor_proto import tensor_value
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def table_of_resource(
 
 
 def _constant_input(function: FunctionDef, reference: str) -> NDArray[Any]:
-    name = _node_name(reference)
+    name = node_of(reference)
     node = next((node for node in function.node_def if node.name == name and node.op == "Const"), None)
     if node is None:
         raise SavedModelError(f"the input {name!r} of a table is no constant", where=function.signature.name)
@@ -146,7 +147,7 @@ class TableNodes:
 
         def read() -> tuple[NDArray[Any], NDArray[Any]]:
             for each in self.nodes.values():
-                if each.op in _FROM_TENSORS | _FROM_FILE and each.input and _node_name(each.input[0]) == node.name:
+                if each.op in _FROM_TENSORS | _FROM_FILE and each.input and node_of(each.input[0]) == node.name:
                     return self.entries(each, node.name)
             raise SavedModelError(f"{where} is filled by nothing in the graph")
 
@@ -188,10 +189,10 @@ class TableNodes:
         return keys, values
 
     def _dtypes(self, node: NodeDef, name: str) -> tuple[DataType, DataType]:
-        source = self.captures.get(_node_name(node.input[0]))
+        source = self.captures.get(node_of(node.input[0]))
         if isinstance(source, Table):
             return source.key_dtype, source.value_dtype
-        maker = self.nodes.get(_node_name(node.input[0]))
+        maker = self.nodes.get(node_of(node.input[0]))
         if maker is None or maker.op not in TABLE_OPS:
             raise SavedModelError(f"what fills table {name!r} does not say which table it is")
         key, value = (self.registry.attribute(maker, attribute).type for attribute in ("key_dtype", "value_dtype"))
@@ -214,7 +215,7 @@ class TableNodes:
     def _source(self, reference: str) -> Constant | Asset | Table | NodeDef | None:
         """What a tensor is, behind Identity ops."""
         for _ in range(len(self.nodes) + 1):
-            name = _node_name(reference)
+            name = node_of(reference)
             if name in self.assets:
                 return self.assets[name]
             captured = self.captures.get(name)
@@ -225,10 +226,6 @@ class TableNodes:
                 return node
             reference = node.input[0]
         return None
-
-
-def _node_name(reference: str) -> str:
-    return reference.partition(":")[0]
 
 
 def _lines(data: bytes) -> list[bytes]:

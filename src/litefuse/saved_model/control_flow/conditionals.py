@@ -18,11 +18,11 @@ from litefuse.saved_model.control_flow.flat_function import (
     control_inputs,
     data_inputs,
     kind,
-    node_of,
 )
 from litefuse.saved_model.control_flow.region import Arguments, Region
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef, TensorProto
+from litefuse.saved_model.references import node_of
 from litefuse.saved_model.tensor_proto import tensor_value
 
 __all__ = ["conditionals_to_if"]

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import GraphError
 from litefuse.saved_model.messages import FunctionDef, NodeDef, TensorShapeProto
+from litefuse.saved_model.references import node_of
 
 if TYPE_CHECKING:
     from litefuse.saved_model.messages import AttrValue
     from litefuse.saved_model.op_registry import OpRegistry
 
-__all__ = ["SWITCHES", "FlatFunction", "control_inputs", "data_inputs", "kind", "node_of"]
+__all__ = ["SWITCHES", "FlatFunction", "control_inputs", "data_inputs", "kind"]
 
 SWITCHES = frozenset({"Switch", "_SwitchN"})
 
@@ -36,11 +37,6 @@ def data_inputs(node: NodeDef) -> list[str]:
 def control_inputs(node: NodeDef) -> list[str]:
     """The names of the nodes that a node waits for without reading from them."""
     return [each[1:] for each in node.input if each.startswith("^")]
-
-
-def node_of(reference: str) -> str:
-    """The node, or the argument, of a tensor or of a control input."""
-    return reference.removeprefix("^").partition(":")[0]
 
 
 @dataclass

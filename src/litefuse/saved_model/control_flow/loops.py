@@ -20,10 +20,10 @@ from litefuse.saved_model.control_flow.flat_function import (
     control_inputs,
     data_inputs,
     kind,
-    node_of,
 )
 from litefuse.saved_model.control_flow.region import Arguments, Region
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef
+from litefuse.saved_model.references import node_of
 
 __all__ = ["loops_to_while"]
 

@@ -12,9 +12,9 @@ from litefuse.saved_model.control_flow.flat_function import (
     control_inputs,
     data_inputs,
     kind,
-    node_of,
 )
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef, TensorShapeProto
+from litefuse.saved_model.references import node_of
 
 __all__ = ["Arguments", "Region"]
 

@@ -15,10 +15,10 @@ from litefuse.saved_model.control_flow.flat_function import (
     control_inputs,
     data_inputs,
     kind,
-    node_of,
 )
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import AttrValue, NodeDef, TensorProto, TensorShapeProto
+from litefuse.saved_model.references import node_of
 from litefuse.saved_model.tensor_proto import tensor_value
 
 __all__ = ["tensor_arrays_to_lists"]

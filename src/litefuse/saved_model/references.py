@@ -1,0 +1,10 @@
+"""How nodes name what they read and wait for."""
+
+from __future__ import annotations
+
+__all__ = ["node_of"]
+
+
+def node_of(reference: str) -> str:
+    """The node, or argument, of an input: ``node:output:index``, ``node:index``, ``node`` or ``^node``."""
+    return reference.removeprefix("^").partition(":")[0]
