@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from litefuse.engine.constants import int32_constant
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import functions, operations, update_function_type
 
@@ -44,7 +43,5 @@ def _ensured(op: ir.OpView) -> ir.Value:
     sizes = [-1 if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in range(kind.rank)]
     if sizes.count(-1) > 1 or 0 in sizes:  # a reshape could not tell the open sizes
         return value
-    shape = ir.DenseElementsAttr.get(np.array(sizes, np.int32))
     with ir.InsertionPoint(op), op.location:
-        constant = ir.Operation.create("tf.Const", results=[shape.type], attributes={"value": shape}).result
-        return ir.Operation.create("tf.Reshape", results=[kind], operands=[value, constant]).result
+        return ir.Operation.create("tf.Reshape", results=[kind], operands=[value, int32_constant(sizes)]).result

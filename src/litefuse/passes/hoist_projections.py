@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from litefuse.engine.constants import int32_constant
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import attributes_of, callees, functions, operations, update_function_type
 from litefuse.passes.integer_constants import constant
@@ -100,7 +99,7 @@ def _split(op: ir.OpView, body: func.FuncOp) -> bool:
     with ir.InsertionPoint(op), op.location:
         for part, kind in zip(parts, kinds, strict=True):
             size = [kind.shape[1], whole.shape[1]]
-            corner = [_integers(each) for each in ([first, 0], size)]
+            corner = [int32_constant(each) for each in ([first, 0], size)]
             rows = ir.RankedTensorType.get(size, whole.element_type)
             slice_ = ir.Operation.create("tf.Slice", [rows], [weight.results[0], *corner]).result
             products.append(ir.Operation.create("tf.MatMul", [result.type], [part, slice_], attributes_of(op)).result)
@@ -111,11 +110,6 @@ def _split(op: ir.OpView, body: func.FuncOp) -> bool:
     result.replace_all_uses_with(total)
     op.operation.erase()
     return True
-
-
-def _integers(values: int | Sequence[int]) -> ir.Value:
-    attribute = ir.DenseElementsAttr.get(np.array(values, np.int32))
-    return ir.Operation.create("tf.Const", [attribute.type], [], {"value": attribute}).result
 
 
 def _product(op: ir.OpView, body: func.FuncOp) -> _Product | None:
@@ -206,7 +200,7 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
         cond.entry_block.add_argument(value.type, product.op.location)
         handed_on.append(argument)
         with ir.InsertionPoint(product.op), product.op.location:
-            axis = _integers(0)
+            axis = int32_constant(0)
             attributes: dict[str, ir.Attribute] = {"batch_dims": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
             row = ir.Operation.create(
                 "tf.GatherV2", [product.op.results[0].type], [argument, product.step, axis], attributes

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from litefuse.engine.constants import int32_constant
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import call_operands, callees, create_call, functions, operations
 
@@ -59,13 +58,11 @@ class _Chain:
         """Emits the choice among the branches from ``position`` on."""
         if position == len(self._branches) - 1:
             return self._call(position, arguments)
-        value = ir.DenseElementsAttr.get(np.array(position, np.int32))
-        constant = ir.Operation.create("tf.Const", results=[value.type], attributes={"value": value}).result
         boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
         chosen = ir.Operation.create(
             "tf.Equal",
             results=[boolean],
-            operands=[index, constant],
+            operands=[index, int32_constant(position)],
             attributes={"incompatible_shape_error": ir.BoolAttr.get(True)},
         ).result
         attributes = {

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from litefuse.engine.constants import int32_constant
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import functions, operations
 from litefuse.passes.resources import resource_value_type
@@ -63,16 +64,12 @@ def _assign(handle: ir.Value, value: ir.Value) -> None:
     ir.Operation.create("tf.AssignVariableOp", operands=[handle, value], attributes=attributes)
 
 
-def _constant(value: int) -> ir.Value:
-    attribute = ir.DenseElementsAttr.get(np.array(value, np.int32))
-    return _create("tf.Const", attribute.type, [], {"value": attribute})
-
-
 def _gather(op: ir.OpView) -> list[ir.Value]:
     handle, indices = op.operands
     result = op.results[0]
     batch_dims = ir.IntegerAttr(op.attributes["batch_dims"])
-    axis = _constant(batch_dims.value)  # ResourceGather gathers along the first dimension after the batch dimensions
+    # ResourceGather gathers along the first dimension after the batch dimensions.
+    axis = int32_constant(batch_dims.value)
     table = _read(handle, _unranked(result))
     return [_create("tf.GatherV2", result.type, [table, indices, axis], {"batch_dims": batch_dims})]
 
@@ -114,7 +111,7 @@ def _scatter(scatter: str, *, nd: bool) -> Callable[[ir.OpView], list[ir.Value]]
             indices = _create(
                 "tf.ExpandDims",
                 ir.RankedTensorType.get([*kind.shape, 1], kind.element_type),
-                [indices, _constant(-1)],
+                [indices, int32_constant(-1)],
             )
         _assign(handle, _create(scatter, value.type, [value, indices, updates]))
         return []

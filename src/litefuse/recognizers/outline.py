@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from litefuse.engine.constants import int32_constant
 from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import annotate
@@ -23,7 +22,7 @@ from litefuse.passes.tensor_lists.webs import is_variant
 from litefuse.recognizers.layer import LoopLayer
 from litefuse.recognizers.loops import NotRecognized, StepLoop
 
-__all__ = ["empty_composite", "free_symbol", "int32_constant", "layer_name", "outline_loop", "value_name"]
+__all__ = ["empty_composite", "free_symbol", "layer_name", "outline_loop", "value_name"]
 
 
 def layer_name(op: ir.OpView) -> str:
@@ -231,12 +230,6 @@ def _copied(value: ir.Value) -> ir.Value:
     owner = value.owner
     assert not isinstance(owner, ir.Block)
     return ir.Operation.create("tf.Const", [value.type], [], attributes_of(owner)).result
-
-
-def int32_constant(values: int | Sequence[int]) -> ir.Value:
-    """A constant of int32 at the insertion point: a scalar or a vector."""
-    attribute = ir.DenseElementsAttr.get(np.array(values, np.int32))
-    return ir.Operation.create("tf.Const", [attribute.type], [], {"value": attribute}).result
 
 
 def _item_shape(value: ir.Value, leading: int = 0) -> ir.Value:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from litefuse.engine.constants import int32_constant
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import create_call, function_symbol, update_function_type
 from litefuse.recognizers.chains import Chain
 from litefuse.recognizers.loops import NotRecognized
-from litefuse.recognizers.outline import empty_composite, int32_constant, value_name
+from litefuse.recognizers.outline import empty_composite, value_name
 from litefuse.recognizers.regions import Region, region_between
 from litefuse.recognizers.sources import source
 
