@@ -18,7 +18,7 @@ from document import geometric_mean, megabytes, paragraph, seconds, table
 from models import MODELS
 from process import Run, call, measure
 
-__all__ = ["CONVERTERS", "command", "document", "make_model", "measure_conversion"]
+__all__ = ["CONVERTERS", "command", "document", "make_model", "measure_conversion", "median", "stock_failure"]
 
 CONVERTERS = ("litefuse", "stock")
 # The stock converter is ended when it takes more: the machine would swap.
@@ -83,20 +83,26 @@ def median(row: dict[str, Any], converter: str, what: str) -> float:
     return statistics.median(run[what] for run in row[converter])
 
 
+def stock_failure(row: dict[str, Any]) -> str:
+    """Why the stock converter failed, for the last column; empty if it did not."""
+    failure = row["stock"][0]["failure"]
+    return f"stock: {failure.splitlines()[-1][:80]}" if failure else ""
+
+
 def document(rows: Sequence[dict[str, Any]], repeats: int) -> list[str]:
     """The results in Markdown."""
     ratios: dict[str, list[float]] = {"seconds": [], "peak_bytes": []}
     cells: list[list[str]] = []
     steps: list[list[str]] = []
     for row in rows:
-        failed = row["stock"][0]["failure"]
+        failed = stock_failure(row)
         line = [f"{row['model']}: {MODELS[row['model']]}"]
         for what, show in (("seconds", seconds), ("peak_bytes", megabytes)):
             ours, theirs = (median(row, each, what) for each in CONVERTERS)
             ratios[what] += [] if failed else [theirs / ours]
             line += [show(ours), show(theirs), "" if failed else f"{theirs / ours:.1f}"]
         allocated = (median(row, each, "anonymous_bytes") for each in CONVERTERS)
-        cells.append([*line, *map(megabytes, allocated), failed.splitlines()[-1][:80] if failed else ""])
+        cells.append([*line, *map(megabytes, allocated), failed])
         steps.append(_step_cells(row))
     for title, find in (("**geometric mean**", geometric_mean), ("**worst**", min)):
         time, memory = (f"**{find(each):.1f}**" for each in ratios.values())

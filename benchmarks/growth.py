@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conversion import CONVERTERS, measure_conversion, median
+from conversion import CONVERTERS, measure_conversion, median, stock_failure
 from document import megabytes, plot, seconds, table
 
 __all__ = ["BYTES", "OPS", "document", "measure_growth"]
@@ -41,7 +41,7 @@ def document(rows: Sequence[dict[str, Any]], pictures: Path) -> list[str]:
             name: [
                 (int(row["model"].partition(":")[2]), median(row, name, what) / (1 if kind == "chain" else 1e6))
                 for row in found
-                if not row[name][0]["failure"]
+                if name == "litefuse" or not stock_failure(row)
             ]
             for name in CONVERTERS
         }
@@ -58,9 +58,8 @@ def document(rows: Sequence[dict[str, Any]], pictures: Path) -> list[str]:
 
 def _cells(row: dict[str, Any]) -> list[str]:
     size = f"{int(row['model'].partition(':')[2]):,}"
-    failed = row["stock"][0]["failure"]
+    failed = stock_failure(row)
     ours, theirs = (median(row, each, "seconds") for each in CONVERTERS)
     memory = [megabytes(median(row, each, what)) for what in ("peak_bytes", "anonymous_bytes") for each in CONVERTERS]
     ratio = "" if failed else f"{theirs / ours:.1f}"
-    note = f"stock: {failed.splitlines()[-1][:80]}" if failed else ""
-    return [size, seconds(ours), seconds(theirs), ratio, *memory, note]
+    return [size, seconds(ours), seconds(theirs), ratio, *memory, failed]

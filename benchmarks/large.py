@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from conversion import CONVERTERS, measure_conversion, median
+from conversion import CONVERTERS, measure_conversion, median, stock_failure
 from document import megabytes, paragraph, seconds, table
 from models import inputs_of
 from process import call
@@ -42,15 +42,13 @@ def document(rows: Sequence[dict[str, Any]]) -> list[str]:
     """The results in Markdown."""
     cells: list[list[str]] = []
     for row in rows:
-        failed = row["stock"][0]["failure"]
         figures = [
             show(median(row, each, what))
             for what, show in (("seconds", seconds), ("peak_bytes", megabytes), ("anonymous_bytes", megabytes))
             for each in CONVERTERS
         ]
         size = f"{row['bytes']['litefuse'] / 1e6:,.1f} MB"
-        note = f"stock: {failed.splitlines()[-1][:80]}" if failed else ""
-        cells.append([MODELS[row["model"]], size, *figures, f"{row['error']:.1g}", note])
+        cells.append([MODELS[row["model"]], size, *figures, f"{row['error']:.1g}", stock_failure(row)])
     heads = ["Model", "file", "litefuse", "stock", "memory", "stock", "allocated", "stock", "error", ""]
     return [*paragraph(_ABOUT), *table(heads, cells, text=1)]
 
