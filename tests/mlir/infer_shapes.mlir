@@ -464,3 +464,26 @@ func.func @guard(%x: tensor<?x4xf32>, %shape: tensor<2xi32>) -> tensor<?x4xf32> 
   %0 = "tf.Reshape"(%x, %shape) {asserts_sizes = true} : (tensor<?x4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
   return %0 : tensor<?x4xf32>
 }
+
+// -----
+// RUN: infer-shapes
+// A number that every turn of a loop gets is followed where ranges are made of it; the argument stays one.
+// CHECK-LABEL: func.func private @body(%arg0: tensor<i32>, %arg1: tensor<3xf32>, %arg2: tensor<f32>)
+// CHECK: "tf.Mul"(%arg1, %arg2)
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %i = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %two = "tf.Const"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %r:3 = "tf.While"(%i, %x, %two) {cond = @cond, body = @body, is_stateless = true} : (tensor<i32>, tensor<3xf32>, tensor<f32>) -> (tensor<i32>, tensor<3xf32>, tensor<f32>)
+  return %r#1 : tensor<3xf32>
+}
+func.func private @cond(%i: tensor<i32>, %x: tensor<3xf32>, %two: tensor<f32>) -> tensor<i1> {
+  %n = "tf.Const"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
+  %p = "tf.Less"(%i, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %p : tensor<i1>
+}
+func.func private @body(%i: tensor<i32>, %x: tensor<3xf32>, %two: tensor<f32>) -> (tensor<i32>, tensor<3xf32>, tensor<f32>) {
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %j = "tf.AddV2"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %y = "tf.Mul"(%x, %two) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  return %j, %y, %two : tensor<i32>, tensor<3xf32>, tensor<f32>
+}
