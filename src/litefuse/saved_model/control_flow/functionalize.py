@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from litefuse.errors import GraphError
-from litefuse.saved_model.control_flow.conditionals import conditionals_to_if
 from litefuse.saved_model.control_flow.flat_function import FlatFunction, kind
-from litefuse.saved_model.control_flow.loops import loops_to_while
-from litefuse.saved_model.control_flow.tensor_arrays import tensor_arrays_to_lists
 
 if TYPE_CHECKING:
     from litefuse.saved_model.messages import FunctionDef
@@ -39,6 +36,11 @@ def functionalize(
     """
     if not any(kind(node) in _OPS or node.op == "TensorArrayV3" for node in function.node_def):
         return function, []
+    # Few models need what follows, so that it is not loaded for the others.
+    from litefuse.saved_model.control_flow.conditionals import conditionals_to_if
+    from litefuse.saved_model.control_flow.loops import loops_to_while
+    from litefuse.saved_model.control_flow.tensor_arrays import tensor_arrays_to_lists
+
     known = registry.with_others(each.signature for each in library.values())
     taken = {*library}
 
