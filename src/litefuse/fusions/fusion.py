@@ -197,7 +197,8 @@ def load_plug_ins() -> None:
     try:
         for family in _FAMILIES:
             importlib.import_module(f"litefuse.fusions.{family}")  # its import registers it
-        for entry_point in chain.from_iterable(entry_points(group=group) for group in _ENTRY_POINTS):
+        installed = entry_points()  # reads the metadata of every installed package
+        for entry_point in chain.from_iterable(installed.select(group=group) for group in _ENTRY_POINTS):
             try:
                 entry_point.load()
             except FusionError:
