@@ -113,9 +113,7 @@ def document(rows: Sequence[dict[str, Any]], repeats: int) -> list[str]:
         *table(heads, cells, text=1),
         "",
         *paragraph(_ABOUT_STEPS),
-        *table(
-            ["Model", "start", "read, import", "passes", "engine", "weights, write", "steps / floor"], steps, text=1
-        ),
+        *table(["Model", "start", "read, import", "passes", "engine", "weights, write"], steps, text=1),
     ]
 
 
@@ -127,8 +125,7 @@ pages of mapped files count; *allocated* is its anonymous part. A ratio above 1 
 """
 _ABOUT_STEPS = """
 Where litefuse's time goes, in one more run each, whose model is in the system's memory already. *start*: until the
-process that converts has loaded what it needs; *engine*: the C++ pipeline on the ready module; the last column is the
-time of all steps but the start to that of engine and writing, which no converter around this engine can do without.
+process that converts has loaded what it needs; *engine*: the C++ pipeline on the ready module.
 """
 
 
@@ -137,6 +134,4 @@ def _step_cells(row: dict[str, Any]) -> list[str]:
     of_step = {"start": "start", "read": "read", "import": "read", "lower": "engine", "fold-weights": "write"}
     for step, time in row["steps"].items():
         groups[of_step.get(step, "write" if step == "write" else "passes")] += time
-    floor = groups["engine"] + groups["write"]
-    steps = sum(groups.values()) - groups["start"]
-    return [row["model"], *map(seconds, groups.values()), f"{steps / floor:.2f}"]
+    return [row["model"], *map(seconds, groups.values())]

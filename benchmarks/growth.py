@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from conversion import CONVERTERS, measure_conversion, median, stock_failure
-from document import megabytes, plot, seconds, table
+from document import megabytes, paragraph, plot, seconds, table
 
 __all__ = ["BYTES", "OPS", "document", "measure_growth"]
 
@@ -30,7 +30,7 @@ def measure_growth(folder: Path, repeats: int) -> list[dict[str, Any]]:
 
 def document(rows: Sequence[dict[str, Any]], pictures: Path) -> list[str]:
     """The results in Markdown, with their plots."""
-    lines: list[str] = []
+    lines = paragraph(_ABOUT)
     for kind, title, unit in (
         ("chain", "Time by the number of ops", "ops"),
         ("matrices", "Memory by the size of the weights", "MB of weights"),
@@ -53,7 +53,14 @@ def document(rows: Sequence[dict[str, Any]], pictures: Path) -> list[str]:
             f"![{title}](benchmarks/{kind}.svg)",
             "",
         ]
-    return lines
+    return lines[:-1]
+
+
+_ABOUT = f"""
+Models that differ in size alone: a chain of additions and tanh, and one of four dense layers. The columns are those of
+the first table; both converters run once. One that takes more than {TIME_LIMIT:.0f} s is ended. The plots have
+logarithmic axes: what grows in proportion is a straight line of slope 1.
+"""
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import conversion
+import floor
 import growth
 import large
 import outputs
@@ -67,6 +68,7 @@ def _progress(name: str, row: dict[str, Any]) -> dict[str, Any]:
 
 SECTIONS = {
     "conversion": Section("Conversion: time and memory", _conversions, conversion.document, 3),
+    "floor": Section("Where the time goes: the engine alone", floor.measure_floor, floor.document, 5),
     "large": Section("Large models", large.measure_large, lambda rows, _: large.document(rows), 0),
     "growth": Section("Growth", growth.measure_growth, lambda rows, _: growth.document(rows, _RESULTS.parent), 0),
     "outputs": Section("What was written: latency and size", _outputs, lambda rows, _: outputs.document(rows), 0),

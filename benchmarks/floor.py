@@ -1,0 +1,116 @@
+"""How close litefuse comes to the engine alone: its C++ pipeline on a ready module, and one copy of the weights.
+
+The ready module is what litefuse gives the engine, but with the values of all weights in it, as any importer without
+litefuse's mapped weights would have to make it. It is made beforehand, and read from MLIR bytecode.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from conversion import command, make_model
+from document import geometric_mean, paragraph, seconds, table
+from models import MODELS
+from process import call
+
+__all__ = ["document", "measure_floor"]
+
+
+def measure_floor(folder: Path, repeats: int) -> list[dict[str, Any]]:
+    """The steps of a conversion and those of the engine alone, in turn, each time in a fresh process."""
+    rows: list[dict[str, Any]] = []
+    for name in MODELS:
+        source, ready, output = make_model(name, folder), folder / "ready.mlirbc", folder / "floor.tflite"
+        call(sys.executable, __file__, "ready", str(source), str(ready))
+        row: dict[str, Any] = {"model": name, "litefuse": [], "floor": []}
+        for repeat in range(repeats + 1):  # the first reads the files into the system's memory
+            report = call(*command("litefuse", source, output)[:-1], "--json")
+            floor = call(sys.executable, __file__, "floor", str(ready), str(output))
+            if repeat > 0:
+                row["litefuse"].append(json.loads(report)["timings"])
+                row["floor"].append(json.loads(floor))
+        rows.append(row)
+        print(f"  {name}", flush=True, file=sys.stderr)
+        ready.unlink()
+        output.unlink()
+    return rows
+
+
+def document(rows: Sequence[dict[str, Any]], repeats: int) -> list[str]:
+    """The results in Markdown."""
+    cells: list[list[str]] = []
+    ratios: list[float] = []
+    for row in rows:
+        start, check, others = (
+            statistics.median(map(part, row["litefuse"])) for part in (_start, _self_check, _other_steps)
+        )
+        pipeline, write = (statistics.median(run[step] for run in row["floor"]) for step in ("pipeline", "write"))
+        ratios.append(others / (pipeline + write))
+        figures = [start, check, others, pipeline, write]
+        cells.append([row["model"], *map(seconds, figures), f"{ratios[-1]:.2f}"])
+    cells.append(["**geometric mean**", *[""] * 5, f"**{geometric_mean(ratios):.2f}**"])
+    heads = ["Model", "start", "self-check", "other steps", "engine alone: pipeline", "write", "other steps / engine"]
+    return [*paragraph(_ABOUT.format(repeats=repeats)), *table(heads, cells, text=1)]
+
+
+_ABOUT = """
+What the engine takes by itself: its pipeline on a ready module that has the values of all weights in it, and writing
+the flatbuffer. Beside it, what `litefuse convert` takes, which also reads the SavedModel, imports it, infers shapes and
+fuses. *start*: until the process that converts has loaded what it needs; *self-check*: running what was fused against
+what it stands for, which the engine does not do (`--no-check-fusions` leaves it out). Both in turn, each time in a
+fresh process; medians of {repeats}. A ratio below 1 is possible: with litefuse, weights do not pass through the engine.
+"""
+
+
+def _start(steps: dict[str, float]) -> float:
+    return steps["start"]
+
+
+def _self_check(steps: dict[str, float]) -> float:
+    return steps.get("self-check", 0.0)
+
+
+def _other_steps(steps: dict[str, float]) -> float:
+    return sum(steps.values()) - _start(steps) - _self_check(steps)
+
+
+def _save_ready(source: Path, ready: Path) -> None:
+    from litefuse.conversion import run_conversion
+    from litefuse.job import ConversionJob
+
+    everything = sys.maxsize  # no weight is so large as to stay in the mapped checkpoint
+    run_conversion(ConversionJob(source, ready, mapped_from=everything, save_module_before="lower"))
+
+
+def _run_engine(ready: Path, output: Path) -> dict[str, float]:
+    from litefuse.engine.lowering import lower, write_flatbuffer
+    from litefuse.engine.mlir import ir, mlir_context
+    from litefuse.passes.decompose_ops import DecomposeOps
+    from litefuse.passes.fill_buffers import FillBuffers
+    from litefuse.passes.initialize_states import InitializeStates
+    from litefuse.passes.outline_loops import OutlineLoops
+    from litefuse.passes.pipeline import run_passes
+
+    with mlir_context():
+        module = ir.Module.parse(ready.read_bytes())
+        began = time.perf_counter()
+        lower(module)
+        lowered = time.perf_counter()
+        run_passes(module, [InitializeStates(), FillBuffers(), OutlineLoops(), DecomposeOps([])])
+        finished = time.perf_counter()
+        write_flatbuffer(module, output)
+        return {"pipeline": lowered - began, "write": time.perf_counter() - finished}
+
+
+if __name__ == "__main__":
+    task, given, made = sys.argv[1:]
+    if task == "ready":
+        _save_ready(Path(given), Path(made))
+    else:
+        print(json.dumps(_run_engine(Path(given), Path(made))))
