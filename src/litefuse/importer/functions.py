@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError, SavedModelError
@@ -26,15 +27,27 @@ _KEPT_ATTRIBUTES = ("time_major", "go_backwards")
 _LIST_MAKERS = frozenset({"TensorListReserve", "TensorListFromTensor", "EmptyTensorList", "TensorListSetItem"})
 
 
+# A dtype, a shape, and the dtype of the elements of a list.
+_TypeKey: TypeAlias = "tuple[int, tuple[int | None, ...] | None, int | None]"
+
 _COMPLEX = frozenset({DataType.COMPLEX64, DataType.COMPLEX128})
 
 
 @dataclass(frozen=True)
 class _OpTemplate:
-    """What every node of one op shares: its definition and its attributes' defaults."""
+    """What every node of one op shares.
 
+    Attributes:
+        name: The ``tf`` op that it becomes.
+        definition: The op's definition, or the signature of the function that it calls.
+        defaults: The defaults of its attributes.
+        calls: Whether it calls a function.
+    """
+
+    name: str
     definition: OpDef
     defaults: Mapping[str, ir.Attribute]
+    calls: bool
 
     def attribute(self, node: NodeDef, name: str) -> AttrValue:
         """The attribute of a node, or its default."""
@@ -61,6 +74,7 @@ class FunctionImporter:
     symbol: Callable[[str], str]
     _templates: dict[str, _OpTemplate] = field(default_factory=dict[str, _OpTemplate])
     _attributes_made: dict[bytes, ir.Attribute] = field(default_factory=dict[bytes, ir.Attribute])
+    _types_made: dict[_TypeKey, ir.Type] = field(default_factory=dict["_TypeKey", ir.Type])
 
     def import_body(self, function: FunctionDef, arguments: Sequence[ir.Value]) -> list[ir.Value]:
         """Emits the function's nodes at the current insertion point.
@@ -129,23 +143,19 @@ class FunctionImporter:
             values[node.name] = [constant(tensor_array(tensor), tensor.dtype, location)]
             starts[node.name] = {"output": 0}
             return
-        template, name = self._template(node)
+        template = self._template(node)
         operands = [_lookup(reference, values, starts, None) for reference in node.input if reference[0] != "^"]
-        types, offsets = _result_types(node, template)
-        if node.op in self.library:
-            attributes = call_attributes(self.symbol(node.op))
-        else:
-            attributes = self._attributes(node, template)
+        types, offsets = self._result_types(node, template)
+        attributes = call_attributes(self.symbol(node.op)) if template.calls else self._attributes(node, template)
         if node.op == "Const" and isinstance(attributes.get("value"), ir.DenseElementsAttr):
             types = [ir.DenseElementsAttr(attributes["value"]).type]  # frozen graphs note no shapes beside it
         op = ir.Operation.create(
-            name, results=types, operands=operands, attributes=attributes, loc=ir.Location.name(node.name)
+            template.name, results=types, operands=operands, attributes=attributes, loc=ir.Location.name(node.name)
         )
         values[node.name] = list(op.results)
         starts[node.name] = offsets
 
-    def _template(self, node: NodeDef) -> tuple[_OpTemplate, str]:
-        """The template of the node's op and the name of the ``tf`` op that it becomes."""
+    def _template(self, node: NodeDef) -> _OpTemplate:
         template = self._templates.get(node.op)
         if template is None:
             callee = self.library.get(node.op)
@@ -159,10 +169,10 @@ class FunctionImporter:
                 for attr in definition.attr
                 if callee is None and attr.HasField("default_value") and attr.default_value.WhichOneof("value")
             }
-            template = self._templates[node.op] = _OpTemplate(definition, defaults)
-        if node.op in self.library:
-            return template, "tf.StatefulPartitionedCall" if template.definition.is_stateful else "tf.PartitionedCall"
-        return template, dialect_op_name(node.op)
+            call = "tf.StatefulPartitionedCall" if definition.is_stateful else "tf.PartitionedCall"
+            name = dialect_op_name(node.op) if callee is None else call
+            template = self._templates[node.op] = _OpTemplate(name, definition, defaults, callee is not None)
+        return template
 
     def _attributes(self, node: NodeDef, template: _OpTemplate) -> dict[str, ir.Attribute]:
         attributes = dict(template.defaults)
@@ -177,6 +187,28 @@ class FunctionImporter:
             except GraphError as error:
                 raise GraphError(f"the attribute {name!r} {error.message}") from error
         return attributes | control_flow_attributes(node.op)
+
+    def _result_types(self, node: NodeDef, template: _OpTemplate) -> tuple[list[ir.Type], dict[str, int]]:
+        """The types of a node's results, and where the results of each named output begin among them."""
+        dtypes: list[int] = []
+        offsets: dict[str, int] = {}
+        for output, of_output in node_outputs(node, template.definition, template.attribute):
+            offsets[output] = len(dtypes)
+            dtypes += of_output
+        shapes: list[tuple[int | None, ...] | None] = []
+        for key in ("_output_shapes", "output_shapes"):
+            if key in node.attr and len(node.attr[key].list.shape) == len(dtypes):
+                shapes = [shape_from_proto(shape) for shape in node.attr[key].list.shape]
+                break
+        element = template.attribute(node, "element_dtype").type if node.op in _LIST_MAKERS else None
+        types: list[ir.Type] = []
+        for i, dtype in enumerate(dtypes):
+            key = (dtype, shapes[i] if shapes else None, element)
+            found = self._types_made.get(key)
+            if found is None:
+                found = self._types_made[key] = _value_type(*key)
+            types.append(found)
+        return types, offsets
 
     def _attribute(self, value: AttrValue) -> ir.Attribute:
         kind = value.WhichOneof("value")
@@ -214,23 +246,6 @@ def _value_type(dtype: int, shape: tuple[int | None, ...] | None, list_element: 
         return variant_type(tensor_type(list_element, None))
     # A resource is a scalar handle whatever the shape that TensorFlow notes beside it.
     return tensor_type(dtype, () if dtype == DataType.RESOURCE else shape)
-
-
-def _result_types(node: NodeDef, template: _OpTemplate) -> tuple[list[ir.Type], dict[str, int]]:
-    """The types of a node's results, and where the results of each named output begin among them."""
-    dtypes: list[int] = []
-    offsets: dict[str, int] = {}
-    for output, of_output in node_outputs(node, template.definition, template.attribute):
-        offsets[output] = len(dtypes)
-        dtypes += of_output
-    shapes: list[tuple[int | None, ...] | None] = []
-    for key in ("_output_shapes", "output_shapes"):
-        if key in node.attr and len(node.attr[key].list.shape) == len(dtypes):
-            shapes = [shape_from_proto(shape) for shape in node.attr[key].list.shape]
-            break
-    element = template.attribute(node, "element_dtype").type if node.op in _LIST_MAKERS else None
-    types = [_value_type(dtype, shapes[i] if shapes else None, element) for i, dtype in enumerate(dtypes)]
-    return types, offsets
 
 
 def _lookup(

@@ -46,13 +46,17 @@ _OWN_OPERANDS = {"tf.If": 1, "tf.Case": 1}
 
 def is_call(op: ir.OpView | ir.Operation) -> bool:
     """Whether the op runs functions of the module."""
-    return any(name in op.attributes for name in _CALLEE_ATTRIBUTES.get(op.name, ()))
+    names = _CALLEE_ATTRIBUTES.get(op.name)
+    return names is not None and any(name in op.attributes for name in names)
 
 
 def callees(op: ir.OpView | ir.Operation) -> list[str]:
     """The symbols of the functions that the op runs, in the order of its attributes; empty for other ops."""
+    names = _CALLEE_ATTRIBUTES.get(op.name)
+    if names is None:
+        return []
     symbols: list[str] = []
-    for name in _CALLEE_ATTRIBUTES.get(op.name, ()):
+    for name in names:
         if name not in op.attributes:
             continue
         attribute = op.attributes[name]

@@ -32,11 +32,14 @@ class RefineCallTypes:
             function = by_symbol[symbol]
             refined = False
             for op in operations(function):
-                if op.name in _SAME_TYPE:
+                name = op.name
+                if name in _SAME_TYPE:
                     refined |= _refine(op.results[0], op.operands[0].type)
-                if op.name == "tf.While":  # its result types are those of the operands, which it must not contradict
+                if name == "tf.While":  # its result types are those of the operands, which it must not contradict
                     continue
                 called = [_result_types(by_symbol[callee]) for callee in callees(op) if callee in by_symbol]
+                if not called:
+                    continue
                 for position, result in enumerate(op.results):
                     kinds = [types[position] for types in called if position < len(types)]
                     if kinds:

@@ -34,6 +34,7 @@ __all__ = ["LiftReads", "SinkHandles", "is_resource", "node_text", "resource_val
 _READ = "tf.ReadVariableOp"
 # What leaves a resource as it is.
 _READS = frozenset({_READ, "tf.LookupTableFindV2", "tf.LookupTableSizeV2", "tf.LookupTableExportV2"})
+_NO_WRITES = _READS | {"func.return"}
 _PLAIN_CALLS = frozenset({"tf.PartitionedCall", "tf.StatefulPartitionedCall", "tf.LegacyCall", "func.call"})
 _VALUE_TYPE = re.compile(r"tensor<!tf_type\.resource<(.+)>>")
 
@@ -74,9 +75,10 @@ class LiftReads:
             for op in operations(function):
                 for symbol in callees(op):
                     call_sites[symbol].append(op)
-        writers = _writing_functions(by_symbol)
+        order = callees_first(by_symbol)
+        writers = _writing_functions(by_symbol, order)
         modified = False
-        for symbol in callees_first(by_symbol):
+        for symbol in order:
             function = by_symbol[symbol]
             sites = call_sites[symbol]
             if symbol in writers or is_public(function) or any(site.name not in _PLAIN_CALLS for site in sites):
@@ -88,15 +90,15 @@ class LiftReads:
         return modified
 
 
-def _writing_functions(by_symbol: dict[str, func.FuncOp]) -> set[str]:
+def _writing_functions(by_symbol: dict[str, func.FuncOp], order: Sequence[str]) -> set[str]:
     """The functions that may write a resource, themselves or through what they call."""
     writers: set[str] = set()
-    for symbol in callees_first(by_symbol):
+    for symbol in order:
         for op in operations(by_symbol[symbol]):
             if is_call(op):
                 writes = any(callee in writers for callee in callees(op))
             else:
-                writes = op.name not in {*_READS, "func.return"} and any(is_resource(value) for value in op.operands)
+                writes = op.name not in _NO_WRITES and any(is_resource(value) for value in op.operands)
             if writes:
                 writers.add(symbol)
     return writers
