@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Mapping, Sequence
 
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef, OpDef, TensorShapeProto
 
-__all__ = ["TYPE_F32", "callee", "function", "node", "shapes"]
+__all__ = ["TYPE_F32", "Asked", "callee", "function", "node", "shapes"]
 
 TYPE_F32 = AttrValue(type=DataType.FLOAT32)
 
@@ -54,3 +55,15 @@ def function(
         attr=attributes,
         arg_attr=dict.fromkeys(range(len(arguments)), shape),
     )
+
+
+class Asked(UserDict[str, FunctionDef]):
+    """Functions, with the names of those that were asked for."""
+
+    def __init__(self, functions: Mapping[str, FunctionDef]) -> None:
+        self.names: set[str] = set()
+        super().__init__(functions)
+
+    def __getitem__(self, name: str) -> FunctionDef:
+        self.names.add(name)
+        return self.data[name]

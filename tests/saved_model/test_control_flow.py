@@ -10,7 +10,7 @@ from litefuse.errors import GraphError
 from litefuse.saved_model import DataType, op_registry
 from litefuse.saved_model.control_flow import functionalize
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, TensorProto
-from tests.importer.function_defs import TYPE_F32, function, node, shapes
+from tests.importer.function_defs import TYPE_F32, Asked, function, node, shapes
 
 FRAME = AttrValue(s=b"frame")
 
@@ -55,6 +55,21 @@ def test_other_functions_stay() -> None:
     made, others = functionalize(definition, {}, op_registry())
     assert made is definition
     assert not others
+
+
+def test_functions_that_it_does_not_call_are_not_asked_for() -> None:
+    called = function("called", [node("r", "Relu", "x")], results={"y": "r:activations:0"})
+    library = Asked({"called": called, "other": called})
+    nodes = [
+        node("a", "Switch", "x", "p"),
+        node("b", "called", "a:output_true:0"),
+        merge("m", "a:output_false:0", "b:y:0"),
+    ]
+    definition = function("f", nodes, arguments=("x", "p"), results={"y": "m:output:0"})
+    made, others = functionalize(definition, library, op_registry())
+    assert [each.op for each in made.node_def] == ["StatelessIf"]
+    assert len(others) == 2
+    assert library.names == {"called"}
 
 
 def test_conditional() -> None:

@@ -15,6 +15,7 @@ from litefuse.errors import GraphError
 from litefuse.saved_model.control_flow.flat_function import (
     SWITCHES,
     FlatFunction,
+    constant_node,
     control_inputs,
     data_inputs,
     kind,
@@ -348,10 +349,7 @@ def _part_of_merge(merge: NodeDef, positions: Sequence[int]) -> NodeDef:
 
 def _number_node(name: str, value: int) -> NodeDef:
     """A constant int32."""
-    node = NodeDef(name=name, op="Const")
-    node.attr["dtype"].type = DataType.INT32
-    node.attr["value"].tensor.CopyFrom(TensorProto(dtype=DataType.INT32, int_val=[value]))
-    return node
+    return constant_node(name, TensorProto(dtype=DataType.INT32, int_val=[value]))
 
 
 def _branches(switch: NodeDef) -> int:

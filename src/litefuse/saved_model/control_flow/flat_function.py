@@ -8,14 +8,14 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from litefuse.errors import GraphError
-from litefuse.saved_model.messages import FunctionDef, NodeDef, TensorShapeProto
+from litefuse.saved_model.messages import FunctionDef, NodeDef, TensorProto, TensorShapeProto
 from litefuse.saved_model.references import node_of
 
 if TYPE_CHECKING:
     from litefuse.saved_model.messages import AttrValue
     from litefuse.saved_model.op_registry import OpRegistry
 
-__all__ = ["SWITCHES", "FlatFunction", "control_inputs", "data_inputs", "kind"]
+__all__ = ["SWITCHES", "FlatFunction", "constant_node", "control_inputs", "data_inputs", "kind"]
 
 SWITCHES = frozenset({"Switch", "_SwitchN"})
 
@@ -37,6 +37,14 @@ def data_inputs(node: NodeDef) -> list[str]:
 def control_inputs(node: NodeDef) -> list[str]:
     """The names of the nodes that a node waits for without reading from them."""
     return [each[1:] for each in node.input if each.startswith("^")]
+
+
+def constant_node(name: str, tensor: TensorProto) -> NodeDef:
+    """A Const."""
+    node = NodeDef(name=name, op="Const")
+    node.attr["dtype"].type = tensor.dtype
+    node.attr["value"].tensor.CopyFrom(tensor)
+    return node
 
 
 @dataclass

@@ -41,7 +41,8 @@ def functionalize(
     from litefuse.saved_model.control_flow.loops import loops_to_while
     from litefuse.saved_model.control_flow.tensor_arrays import tensor_arrays_to_lists
 
-    known = registry.with_others(each.signature for each in library.values())
+    called = {node.op for node in function.node_def} & library.keys()
+    known = registry.with_others(library[each].signature for each in called)
     taken = {*library}
 
     def symbol(name: str) -> str:

@@ -15,12 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from litefuse.errors import GraphError
-from litefuse.saved_model.control_flow.flat_function import (
-    FlatFunction,
-    control_inputs,
-    data_inputs,
-    kind,
-)
+from litefuse.saved_model.control_flow.flat_function import FlatFunction, control_inputs, data_inputs, kind
 from litefuse.saved_model.control_flow.region import Arguments, Region
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef
 from litefuse.saved_model.references import node_of

@@ -6,13 +6,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from litefuse.saved_model.control_flow.flat_function import (
-    SWITCHES,
-    FlatFunction,
-    control_inputs,
-    data_inputs,
-    kind,
-)
+from litefuse.saved_model.control_flow.flat_function import SWITCHES, FlatFunction, control_inputs, data_inputs, kind
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef, TensorShapeProto
 from litefuse.saved_model.references import node_of
 

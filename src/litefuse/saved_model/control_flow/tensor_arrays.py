@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from litefuse.errors import GraphError
 from litefuse.saved_model.control_flow.flat_function import (
     FlatFunction,
+    constant_node,
     control_inputs,
     data_inputs,
     kind,
@@ -153,9 +154,7 @@ class _Arrays:
         return self._constant(f"{node.name}/element_shape", tensor)
 
     def _constant(self, name: str, tensor: TensorProto) -> str:
-        made = NodeDef(name=self.function.fresh(name), op="Const")
-        made.attr["dtype"].type = tensor.dtype
-        made.attr["value"].tensor.CopyFrom(tensor)
+        made = constant_node(self.function.fresh(name), tensor)
         self.function.nodes[made.name] = made
         return f"{made.name}:0"
 
