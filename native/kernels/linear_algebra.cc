@@ -113,8 +113,8 @@ void SubtractRow(C* to, const C* from, C factor, int64_t size) {
   for (int64_t i = 0; i < size; ++i) to[i] -= factor * from[i];
 }
 
-// Solves systems of a triangular matrix of n rows in place, one row of x after the other, from the corner of the triangle
-// on. With `ones`, the diagonal counts as ones.
+// Solves systems of a triangular matrix of n rows in place, one row of x after the other, from the corner of the
+// triangle on. With `ones`, the diagonal counts as ones.
 template <typename C>
 void SolveTriangle(const C* matrix, int64_t n, bool lower, bool ones, C* x, int64_t columns) {
   for (int64_t step = 0; step < n; ++step) {
@@ -222,7 +222,8 @@ class MatrixSolve : public litefuse::Kernel {
       // L * U * x is the right-hand side, its rows in the order of the pivots.
       for (int64_t row = 0; row < n; ++row) {
         const T* from = rhs + (batch * n + rows[static_cast<size_t>(row)]) * columns;
-        for (int64_t col = 0; col < columns; ++col) x[static_cast<size_t>(row * columns + col)] = Elements<T>::Load(from[col]);
+        C* to_solve = x.data() + row * columns;
+        for (int64_t col = 0; col < columns; ++col) to_solve[col] = Elements<T>::Load(from[col]);
       }
       SolveFactored(lu, n, &x, columns);
       for (int64_t i = 0; i < n * columns; ++i, ++to) *to = Elements<T>::Store(x[static_cast<size_t>(i)]);
