@@ -18,7 +18,16 @@ from document import geometric_mean, megabytes, paragraph, seconds, table
 from models import MODELS
 from process import Run, call, measure
 
-__all__ = ["CONVERTERS", "command", "document", "make_model", "measure_conversion", "median", "stock_failure"]
+__all__ = [
+    "CONVERTERS",
+    "command",
+    "document",
+    "make_model",
+    "measure_conversion",
+    "median",
+    "stock_failure",
+    "time_steps",
+]
 
 CONVERTERS = ("litefuse", "stock")
 # The stock converter is ended when it takes more: the machine would swap.
@@ -45,6 +54,12 @@ def command(converter: str, source: Path, output: Path) -> list[str]:
     return [sys.executable, "-c", STOCK, str(source), str(output)]
 
 
+def time_steps(source: Path, output: Path) -> dict[str, float]:
+    """The seconds of each step of one conversion by litefuse."""
+    report = call(*command("litefuse", source, output)[:-1], "--json")
+    return json.loads(report)["timings"]
+
+
 def measure_conversion(name: str, folder: Path, repeats: int, **limits: Any) -> dict[str, Any]:
     """Runs both converters in turn on one model, and leaves what they write in the folder.
 
@@ -69,10 +84,9 @@ def measure_conversion(name: str, folder: Path, repeats: int, **limits: Any) -> 
                 raise SystemExit(f"litefuse failed on {name}:\n{run.failure}")
             if repeat > 0 or run.failure or repeats == 0:
                 runs[converter].append(run)
-    report = call(*command("litefuse", source, outputs["litefuse"])[:-1], "--json")
     return {
         "model": name,
-        "steps": json.loads(report)["timings"],
+        "steps": time_steps(source, outputs["litefuse"]),
         "bytes": {each: path.stat().st_size if path.exists() else 0 for each, path in outputs.items()},
         **{each: [asdict(run) for run in found] for each, found in runs.items()},
     }

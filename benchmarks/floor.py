@@ -14,32 +14,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conversion import command, make_model
+from conversion import make_model, time_steps
 from document import geometric_mean, paragraph, seconds, table
-from models import MODELS
 from process import call
 
 __all__ = ["document", "measure_floor"]
 
 
-def measure_floor(folder: Path, repeats: int) -> list[dict[str, Any]]:
+def measure_floor(name: str, folder: Path, repeats: int) -> dict[str, Any]:
     """The steps of a conversion and those of the engine alone, in turn, each time in a fresh process."""
-    rows: list[dict[str, Any]] = []
-    for name in MODELS:
-        source, ready, output = make_model(name, folder), folder / "ready.mlirbc", folder / "floor.tflite"
-        call(sys.executable, __file__, "ready", str(source), str(ready))
-        row: dict[str, Any] = {"model": name, "litefuse": [], "floor": []}
-        for repeat in range(repeats + 1):  # the first reads the files into the system's memory
-            report = call(*command("litefuse", source, output)[:-1], "--json")
-            floor = call(sys.executable, __file__, "floor", str(ready), str(output))
-            if repeat > 0:
-                row["litefuse"].append(json.loads(report)["timings"])
-                row["floor"].append(json.loads(floor))
-        rows.append(row)
-        print(f"  {name}", flush=True, file=sys.stderr)
-        ready.unlink()
-        output.unlink()
-    return rows
+    source, ready, output = make_model(name, folder), folder / "ready.mlirbc", folder / "floor.tflite"
+    call(sys.executable, __file__, "ready", str(source), str(ready))
+    row: dict[str, Any] = {"model": name, "litefuse": [], "floor": []}
+    for repeat in range(repeats + 1):  # the first reads the files into the system's memory
+        steps = time_steps(source, output)
+        floor = json.loads(call(sys.executable, __file__, "floor", str(ready), str(output)))
+        if repeat > 0:
+            row["litefuse"].append(steps)
+            row["floor"].append(floor)
+    ready.unlink()
+    output.unlink()
+    return row
 
 
 def document(rows: Sequence[dict[str, Any]], repeats: int) -> list[str]:

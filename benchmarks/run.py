@@ -57,6 +57,10 @@ def _conversions(folder: Path, repeats: int) -> list[dict[str, Any]]:
     return [_progress(name, conversion.measure_conversion(name, folder, repeats)) for name in MODELS]
 
 
+def _floors(folder: Path, repeats: int) -> list[dict[str, Any]]:
+    return [_progress(name, floor.measure_floor(name, folder, repeats)) for name in MODELS]
+
+
 def _outputs(folder: Path, _repeats: int) -> list[dict[str, Any]]:
     return [_progress(name, outputs.measure_outputs(name, folder)) for name in MODELS]
 
@@ -68,7 +72,7 @@ def _progress(name: str, row: dict[str, Any]) -> dict[str, Any]:
 
 SECTIONS = {
     "conversion": Section("Conversion: time and memory", _conversions, conversion.document, 3),
-    "floor": Section("Where the time goes: the engine alone", floor.measure_floor, floor.document, 5),
+    "floor": Section("Where the time goes: the engine alone", _floors, floor.document, 5),
     "large": Section("Large models", large.measure_large, lambda rows, _: large.document(rows), 0),
     "growth": Section("Growth", growth.measure_growth, lambda rows, _: growth.document(rows, _RESULTS.parent), 0),
     "outputs": Section("What was written: latency and size", _outputs, lambda rows, _: outputs.document(rows), 0),
