@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import litefuse
 from litefuse.cli.app import app

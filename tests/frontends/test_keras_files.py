@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import litefuse
 from litefuse.cli.app import app

@@ -13,12 +13,12 @@ __all__ = ["main"]
 def main() -> None:
     """Runs the command: exit code 0 for success, 1 for an error, 2 for wrong usage, 130 when interrupted."""
     try:
-        if sys.argv[1:] == ["--version"]:  # what scripts ask; typer alone takes longer than the answer
+        if sys.argv[1:] == ["--version"]:  # what scripts ask; click alone takes longer than the answer
             print(f"litefuse {__version__}")
             return
         from litefuse.cli.app import app
 
-        app()
+        app(prog_name="litefuse")
     finally:
         try:
             sys.stdout.flush()

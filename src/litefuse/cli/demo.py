@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
 from litefuse.cli.output import print_sections, progress
 from litefuse.errors import LitefuseError
@@ -10,6 +10,7 @@ from litefuse.errors import LitefuseError
 __all__ = ["demo"]
 
 
+@click.command
 def demo() -> None:
     """Convert, run and check a small model.
 
@@ -23,7 +24,7 @@ def demo() -> None:
     with progress("Converting the demo") as on_step:
         result = convert(SAVED_MODEL, require_fused=True, on_step=on_step)
     print_sections(report_sections(result.report))
-    typer.echo()
+    click.echo()
 
     from litefuse.demo.check import compare
 
@@ -52,4 +53,4 @@ def demo() -> None:
     different = sum(not each.equal for each in comparisons)
     if different:
         raise LitefuseError(f"{different} of {len(comparisons)} outputs differ from TensorFlow's")
-    typer.echo("\nOK")
+    click.echo("\nOK")

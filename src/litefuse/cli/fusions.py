@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import click
+
 from litefuse.cli.output import print_sections
 
 __all__ = ["fusions"]
 
 
+@click.command
 def fusions() -> None:
     """List the composites that are fused.
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.parameters import PATH, split_names
 
 __all__ = ["inspect"]
 
 
-def inspect(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="The folder of a SavedModel, or a .keras, .h5 or .tflite file.")
-    ],
-    tags: Annotated[
-        str | None, typer.Option(metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="List all variables and call sites.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the facts as JSON.")] = False,
-) -> None:
+@click.command
+@click.argument("model", type=PATH)
+@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+@click.option("--all", "everything", is_flag=True, help="List all variables and call sites.")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def inspect(model: Path, tags: str | None, everything: bool, as_json: bool) -> None:
     """Show what a model holds.
+
+    MODEL is the folder of a SavedModel, or a .keras, .h5 or .tflite file.
 
     Of a SavedModel, or what Keras makes of its file: signatures, composites and their call sites, variables and whether
     they change, ops, assets. Of a LiteRT model: signatures, subgraphs, ops, and the options of custom ops.
@@ -46,7 +44,7 @@ def inspect(
     from litefuse.inspection.facts import InspectionJob, SavedModelFacts
     from litefuse.inspection.sections import saved_model_sections
 
-    chosen = None if tags is None else tuple(tag.strip() for tag in tags.split(",") if tag.strip())
+    chosen = None if tags is None else tuple(split_names(tags))
     source = source_of(model)
     with (
         progress(f"Reading {model}") as on_step,

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.parameters import PATH, split_names
 
 __all__ = ["kernels"]
 
-kernels = typer.Typer(
-    name="kernels",
-    help="List the kernels of custom ops, begin one, export those in C++.",
-    no_args_is_help=True,
-    add_completion=False,
-)
+
+@click.group
+def kernels() -> None:
+    """List the kernels of custom ops, begin one, export those in C++."""
 
 
 @kernels.command("list")
-def list_kernels(
-    sources: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--kernels", metavar="FILE.py|MODULE", help="Python code that registers kernels; may be repeated."
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
-) -> None:
+@click.option(
+    "--kernels",
+    "sources",
+    multiple=True,
+    metavar="FILE.py|MODULE",
+    help="Python code that registers kernels; may be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     """List the kernels that there are.
 
     Each with the form that it is in, where it is from, and the dtypes that it takes. Of several for one op the first
@@ -38,7 +36,7 @@ def list_kernels(
     from litefuse.kernels.catalogue import available_kernels
     from litefuse.report.sections import Section
 
-    import_kernels(sources or ())
+    import_kernels(sources)
     found = available_kernels()
     if as_json:
         print_json([each.to_json() for each in found])
@@ -53,22 +51,21 @@ def list_kernels(
 
 
 @kernels.command("new")
-def new_kernel(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the op or composite.")],
-    model: Annotated[
-        Path,
-        typer.Option(
-            "--from", metavar="MODEL", help="A .tflite file, a SavedModel's folder or a file of Keras's that has it."
-        ),
-    ],
-    to: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")
-    ] = None,
-    tags: Annotated[
-        str | None, typer.Option(metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
-    ] = None,
-) -> None:
+@click.argument("name")
+@click.option(
+    "--from",
+    "model",
+    type=PATH,
+    required=True,
+    metavar="MODEL",
+    help="A .tflite file, a SavedModel's folder or a file of Keras's that has it.",
+)
+@click.option("--to", type=PATH, metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")
+@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> None:
     """Begin a kernel for an op of a model.
+
+    NAME is the name of the op or composite.
 
     Writes a kernel in Python and the same in C++, with the op's inputs, outputs and options, a CMake file, and a test
     that runs and compares both. All of it works as it is; the kernels give zeros until they are edited.
@@ -79,9 +76,8 @@ def new_kernel(
 
     folder = to if to is not None else Path(module_name(name))
     check_empty(folder)
-    chosen = None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()]
     with progress(f"Reading {model}") as on_step:
-        calls = read_op(model, name, chosen, on_step)
+        calls = read_op(model, name, split_names(tags), on_step)
     project = new_project(name, calls, model.name, folder)
     note = f"Next: cd {folder} && pytest, then edit the places that are marked EDIT. README.md tells the way."
     title = f"Written to {project.folder}, for {count_of(project.calls, 'call')} of {name} in {model.name}"
@@ -89,10 +85,11 @@ def new_kernel(
 
 
 @kernels.command("export")
-def export_kernels(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write: a new or an empty one.")],
-) -> None:
+@click.argument("folder", type=PATH, metavar="DIR")
+def export_kernels(folder: Path) -> None:
     """Write the C++ sources of the kernel pack, ready for an app.
+
+    DIR is the folder to write: a new or an empty one.
 
     README.md in the folder shows how to build and register them: with an op resolver, the C API, or as an external
     delegate.

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from litefuse.errors import LitefuseError
 
@@ -52,7 +52,7 @@ def check_writable(target: Path, what: str) -> None:
 
 def print_json(value: Any) -> None:
     """Prints a value of dictionaries and lists as JSON."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def print_sections(sections: Iterable[Section]) -> None:
@@ -66,7 +66,7 @@ def print_sections(sections: Iterable[Section]) -> None:
     else:
         from litefuse.report.text import sections_text
 
-        typer.echo(sections_text(sections))
+        click.echo(sections_text(sections))
 
 
 @contextmanager

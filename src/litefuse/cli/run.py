@@ -2,65 +2,72 @@
 
 from __future__ import annotations
 
-import statistics
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from litefuse.cli.output import check_writable, print_sections
+from litefuse.cli.parameters import PATH
 
 __all__ = ["run"]
 
 
+@click.command
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.option("--signature", metavar="KEY", help="The signature to run. Default: the only one.")
+@click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
+@click.option(
+    "--random",
+    type=click.IntRange(min=0),
+    metavar="SEED",
+    help="Random inputs. Default, without --inputs: seed 0.",
+)
+@click.option(
+    "--shape",
+    multiple=True,
+    metavar="NAME=1,2,3",
+    help="The shape of a random input; may be repeated. Default: the model's, 1 for an unknown size.",
+)
+@click.option(
+    "--kernels",
+    multiple=True,
+    metavar="FILE.py|MODULE",
+    help="Python code that registers kernels of custom ops; may be repeated.",
+)
+@click.option("--output", "-o", type=PATH, metavar="FILE.npz", help="Save the outputs there instead of printing them.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Run N times in a row with the same inputs; the last run counts.",
+)
 def run(
-    model: Annotated[Path, typer.Argument(metavar="MODEL.tflite", help="A LiteRT model.")],
-    signature: Annotated[
-        str | None, typer.Option(metavar="KEY", help="The signature to run. Default: the only one.")
-    ] = None,
-    inputs: Annotated[
-        Path | None, typer.Option(metavar="FILE.npz", help="The inputs, by their names in the signature.")
-    ] = None,
-    random: Annotated[
-        int | None, typer.Option(metavar="SEED", min=0, help="Random inputs. Default, without --inputs: seed 0.")
-    ] = None,
-    shape: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=1,2,3",
-            help="The shape of a random input; may be repeated. Default: the model's, 1 for an unknown size.",
-        ),
-    ] = None,
-    kernels: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE.py|MODULE", help="Python code that registers kernels of custom ops; may be repeated."
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE.npz", help="Save the outputs there instead of printing them."),
-    ] = None,
-    repeat: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Run N times in a row with the same inputs; the last run counts.")
-    ] = 1,
+    model: Path,
+    signature: str | None,
+    inputs: Path | None,
+    random: int | None,
+    shape: tuple[str, ...],
+    kernels: tuple[str, ...],
+    output: Path | None,
+    repeat: int,
 ) -> None:
     """Run a LiteRT model.
 
     Custom ops run with the Python kernels of litefuse, of installed plug-ins, and those that --kernels registers.
     """
     if inputs is not None and (random is not None or shape):
-        raise typer.BadParameter("--inputs excludes --random and --shape")
+        raise click.BadParameter("--inputs excludes --random and --shape")
     if output is not None:
         check_writable(output, "the outputs")
-    shapes = dict(_parse_shape(each) for each in shape or ())
+    shapes = dict(_parse_shape(each) for each in shape)
 
     from litefuse.cli.execution import execute, input_specs, open_model, save_outputs, summary_rows
     from litefuse.cli.inputs import load_inputs, random_inputs
     from litefuse.cli.kernel_modules import import_kernels
     from litefuse.report.sections import Section, count_of
 
-    import_kernels(kernels or ())
+    import_kernels(kernels)
     interpreter = open_model(model)
     specs = input_specs(interpreter, signature)
     arrays = load_inputs(inputs, specs) if inputs is not None else random_inputs(specs, random or 0, shapes)
@@ -76,6 +83,8 @@ def run(
     else:
         sections.append(Section(f"Outputs written to {output}"))
     if repeat > 1:
+        import statistics
+
         times = [
             ("first", f"{execution.seconds[0] * 1000:.3f} ms"),
             ("median of the others", f"{statistics.median(execution.seconds[1:]) * 1000:.3f} ms"),
@@ -92,5 +101,5 @@ def _parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
     except ValueError:
         shape = (-1,)
     if not equals or not name or min(shape, default=0) < 0:
-        raise typer.BadParameter(f"--shape {text!r} is not NAME=SIZE,SIZE,...")
+        raise click.BadParameter(f"--shape {text!r} is not NAME=SIZE,SIZE,...")
     return name, shape

@@ -1,0 +1,22 @@
+"""What options and arguments of several commands have in common."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, overload
+
+import click
+
+__all__ = ["PATH", "split_names"]
+
+# A click.Path that gives Path objects; whether there is such a file, the command says, or whoever reads it.
+PATH: Any = click.Path(path_type=Path)
+
+
+@overload
+def split_names(names: str) -> list[str]: ...
+@overload
+def split_names(names: None) -> None: ...
+def split_names(names: str | None) -> list[str] | None:
+    """The names in a list that is separated by commas; None of None."""
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
