@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import atexit
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
-from multiprocessing.connection import Connection
 from typing import Any
 
 from litefuse.errors import EngineCrashError, LitefuseError
@@ -47,24 +47,26 @@ class _Worker:
         finally:
             os.close(child_receives)
             os.close(child_sends)
-        self._requests: Connection[Any, Any] = Connection(parent_sends, readable=False)
-        self._answers: Connection[Any, Any] = Connection(parent_receives, writable=False)
+        self._requests = os.fdopen(parent_sends, "wb", buffering=0)
+        self._answers = os.fdopen(parent_receives, "rb")
         self.jobs = 0
         self.owner = os.getpid()
 
     def run(self, target: str, argument: object, announce: Callable[[str], None]) -> Any:
         self.jobs += 1
         step = "start"
+        request = memoryview(pickle.dumps((target, argument)))
         try:
-            self._requests.send((target, argument))
+            while request:
+                request = request[self._requests.write(request) :]
             while True:
-                kind, value = self._answers.recv()
+                kind, value = pickle.load(self._answers)
                 if kind == "step":
                     step = value
                     announce(step)
                 else:
                     break
-        except (EOFError, BrokenPipeError, ConnectionResetError):
+        except (EOFError, pickle.UnpicklingError, BrokenPipeError):  # it ended, perhaps within an answer
             raise self._crash(step) from None
         if kind == "failed":
             raise value

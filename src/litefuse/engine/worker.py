@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import os
+import pickle
 import pkgutil
 import traceback
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from typing import Any
 
 from litefuse.errors import LitefuseError
@@ -26,15 +27,19 @@ def main(receive_fd: int, send_fd: int, module: str) -> None:
     if module:
         with contextlib.suppress(Exception):  # the job that needs it says what is wrong
             importlib.import_module(module)
-    requests: Connection[Any, Any] = Connection(receive_fd, writable=False)
-    answers: Connection[Any, Any] = Connection(send_fd, readable=False)
-    while True:
-        try:
-            target, argument = requests.recv()
-        except EOFError:
-            return
-        answers.send(_run(target, argument, lambda step: answers.send(("step", step))))
-        gc.collect()  # an MLIR context owns the weights of its conversion: free it before the next one
+    with os.fdopen(receive_fd, "rb") as requests, os.fdopen(send_fd, "wb") as answers:
+
+        def send(kind: str, value: Any) -> None:
+            answers.write(pickle.dumps((kind, value)))
+            answers.flush()
+
+        while True:
+            try:
+                target, argument = pickle.load(requests)
+            except EOFError:
+                return
+            send(*_run(target, argument, lambda step: send("step", step)))
+            gc.collect()  # an MLIR context owns the weights of its conversion: free it before the next one
 
 
 def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[str, Any]:
