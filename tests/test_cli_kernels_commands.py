@@ -12,7 +12,8 @@ import pytest
 
 from litefuse.kernels import PACK, native_library
 from litefuse.kernels.catalogue import available_kernels
-from litefuse.runtime import custom_op as module
+from litefuse.plug_ins import PlugIn, take_plug_ins
+from litefuse.runtime import custom_op
 from litefuse.scaffold.sources import native_sources
 from tests.runtime.models import unary
 from tests.test_cli import refused, run, spawn
@@ -40,7 +41,7 @@ class Mine(Base):
 
 @pytest.fixture
 def kernel_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(module, "_registered", {})
+    monkeypatch.setattr(custom_op, "_registered", {})
     path = tmp_path / "my_listed_kernels.py"
     path.write_text(KERNELS)
     return path
@@ -76,25 +77,19 @@ def test_list_as_json(kernel_file: Path) -> None:
     assert text == [("numpy", ["string"])]
 
 
-def test_list_names_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib.metadata
-
-    entries = [
-        importlib.metadata.EntryPoint("Plugin", "tests.runtime.test_custom_op:Plugin", "litefuse.kernels"),
-        importlib.metadata.EntryPoint("Gone", "tests.no_such_module:Gone", "litefuse.kernels"),
-    ]
-
-    def entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
-        return entries
-
-    module._entry_points.cache_clear()  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
-    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+def test_list_names_entry_points() -> None:
+    take_plug_ins(
+        [
+            PlugIn("litefuse.kernels", "Plugin", "tests.runtime.test_custom_op:Plugin", ""),
+            PlugIn("litefuse.kernels", "Gone", "tests.no_such_module:Gone", "lost"),
+        ]
+    )
     try:
         found = {each.op: each for each in available_kernels()}
     finally:
-        module._entry_points.cache_clear()  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+        take_plug_ins(None)
     assert (found["Plugin"].form, found["Plugin"].source) == ("numpy", "tests.runtime.test_custom_op")
-    assert found["Gone"].form == "broken"
+    assert (found["Gone"].form, found["Gone"].source) == ("broken", "lost")
     assert "does not load: ModuleNotFoundError" in found["Gone"].dtype_text
 
 

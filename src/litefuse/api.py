@@ -12,13 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from litefuse.engine.process import run_in_worker
+from litefuse.engine.process import prepare_worker, run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.forms import RNN_FORMS, CompositeForm, CompositeForms, RnnForm
 from litefuse.frontends import source_of
 from litefuse.fusions.fusion import pickle_registered
 from litefuse.input_shapes import InputShapes
 from litefuse.job import ConversionJob
+from litefuse.plug_ins import find_plug_ins
 
 if TYPE_CHECKING:
     from litefuse.report import Report
@@ -199,12 +200,15 @@ def convert(
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
     )
+    if not in_process:
+        prepare_worker("litefuse.conversion")
     try:
         with source.opened(job.source, on_step) as timings:
             if in_process:
                 report = _convert_here(job, on_step)
             else:
-                report = _convert_in_worker(replace(job, fusions=pickle_registered(), kernels=_kernels()), on_step)
+                registered = replace(job, plug_ins=find_plug_ins(), fusions=pickle_registered(), kernels=_kernels())
+                report = _convert_in_worker(registered, on_step)
     except BaseException:
         folder.cleanup()
         raise

@@ -40,6 +40,7 @@ from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
+from litefuse.plug_ins import take_plug_ins
 from litefuse.report import CompositeReport, LackingOpReport, NarrowedReport, Report
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import Narrowing, load, narrowed_dtype, op_registry
@@ -78,6 +79,7 @@ class _Steps:
 
 def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
     """Runs a job that another process sent: with the fusions and kernels that came with it."""
+    take_plug_ins(job.plug_ins)
     unpickle_registered(job.fusions)
     unpickle_kernels(job.kernels)
     return run_conversion(job, announce)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from litefuse.forms import CompositeForms, RnnForm
 from litefuse.input_shapes import InputShapes
+from litefuse.plug_ins import PlugIn
 
 __all__ = ["ConversionJob"]
 
@@ -32,6 +33,7 @@ class ConversionJob:
         require_fused: Composites that must be fused: True for all, or names.
         check_fusions: Whether a fusion is applied only when it computes what the composite computes.
         check_custom_ops: Whether that also holds for composites that their author declared custom ops.
+        plug_ins: What installed packages offer; None: whoever needs it looks.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
         kernels: The kernels registered by the caller, each pickled, by their ops.
         mapped_from: Weights of at least so many bytes stay in the mapped checkpoint until they are written.
@@ -53,6 +55,7 @@ class ConversionJob:
     require_fused: bool | frozenset[str] = False
     check_fusions: bool = True
     check_custom_ops: bool = False
+    plug_ins: tuple[PlugIn, ...] | None = None
     fusions: bytes | None = None
     kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     mapped_from: int = 1 << 13

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from litefuse.engine.process import run_in_worker, start_worker
+from litefuse.engine.process import prepare_worker, run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError, UnsupportedOp, UnsupportedOpsError
 
 
@@ -58,16 +58,35 @@ def test_a_worker_is_kept() -> None:
     assert run_in_worker(f"{HERE}:echo", 1)[1] == run_in_worker(f"{HERE}:echo", 2)[1]
 
 
-def test_a_worker_started_before_has_its_module() -> None:
-    start_worker("colorsys")
+@pytest.fixture
+def no_worker() -> None:
+    with pytest.raises(EngineCrashError):
+        run_in_worker(f"{HERE}:leave", 0)
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_worker_that_was_prepared_has_its_module() -> None:
+    prepare_worker("colorsys")
     assert run_in_worker(f"{HERE}:loaded", "colorsys")
 
 
+def test_a_worker_that_is_there_need_not_be_prepared() -> None:
+    before = run_in_worker(f"{HERE}:echo", 1)[1]
+    prepare_worker("colorsys")
+    assert run_in_worker(f"{HERE}:echo", 1)[1] == before
+
+
+@pytest.mark.usefixtures("no_worker")
 def test_a_module_that_cannot_be_imported_is_the_error_of_the_job_that_needs_it() -> None:
-    start_worker("no_such_module")
+    prepare_worker("no_such_module")
     assert run_in_worker(f"{HERE}:echo", 1)[0] == 1
     with pytest.raises(LitefuseError, match="no_such_module"):
         run_in_worker("no_such_module:run", None)
+
+
+@pytest.mark.parametrize("size", [1 << 10, 1 << 22])
+def test_what_is_larger_than_a_pipe_comes_whole(size: int) -> None:
+    assert run_in_worker(f"{HERE}:echo", b"x" * size)[0] == b"x" * size
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGKILL])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from litefuse.errors import KernelError
 from litefuse.kernels import ExtractImagePatches
+from litefuse.plug_ins import PlugIn, take_plug_ins
 from litefuse.runtime import custom_op as module
 from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op, find_kernel, kernels_by_name
 from litefuse.runtime.interpreter import Interpreter
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def own_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(module, "_registered", {})
     yield
-    module._entry_points.cache_clear()  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+    take_plug_ins(None)
 
 
 def test_a_registered_kernel_is_found_and_used() -> None:
@@ -116,14 +116,8 @@ class Plugin(Double):
         ("Other", "tests.runtime.test_custom_op:Plugin", r"is a kernel of another op, 'Plugin'"),
     ],
 )
-def test_entry_points(name: str, value: str, error: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def entry_points(group: str) -> Any:
-        assert group == "litefuse.kernels"
-        return [importlib.metadata.EntryPoint(name, value, group)]
-
-    module._entry_points.cache_clear()  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
-    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
-
+def test_entry_points(name: str, value: str, error: str | None) -> None:
+    take_plug_ins([PlugIn("litefuse.kernels", name, value, "package")])
     if error is None:
         assert find_kernel(name) is Plugin
     else:

@@ -153,9 +153,9 @@ def convert(
     target = output if output is not None else _default_output(model)
     check_writable(target, "the model")
     if not in_process and not kernels:  # kernels may come with paths of their own
-        from litefuse.engine.process import start_worker
+        from litefuse.engine.process import prepare_worker
 
-        start_worker("litefuse.conversion")
+        prepare_worker("litefuse.conversion")
 
     from litefuse.api import convert as convert_model
     from litefuse.cli.kernel_modules import import_kernels

@@ -29,11 +29,11 @@ def _first_line(cls: type) -> str:
 
 def _origin(cls: type) -> str:
     """The distribution that a fusion comes from, or its module."""
-    from importlib.metadata import entry_points
+    from litefuse.plug_ins import find_plug_ins
 
     if cls.__module__.partition(".")[0] == "litefuse":
         return "litefuse"
-    for entry_point in entry_points(group="litefuse.fusions"):
-        if cls.__module__ == entry_point.module or cls.__module__.startswith(f"{entry_point.module}."):
-            return entry_point.dist.name if entry_point.dist else entry_point.module
+    for plug_in in find_plug_ins("litefuse.fusions"):
+        if cls.__module__ == plug_in.module or cls.__module__.startswith(f"{plug_in.module}."):
+            return plug_in.package or plug_in.module
     return cls.__module__

@@ -39,7 +39,10 @@ def inspect(model: Path, tags: str | None, everything: bool, as_json: bool) -> N
     import tempfile
     from dataclasses import replace
 
-    from litefuse.engine.process import run_in_worker
+    from litefuse.engine.process import prepare_worker, run_in_worker
+
+    prepare_worker("litefuse.inspection.saved_model")
+
     from litefuse.frontends import source_of
     from litefuse.inspection.facts import InspectionJob, SavedModelFacts
     from litefuse.inspection.sections import saved_model_sections

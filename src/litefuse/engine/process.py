@@ -15,7 +15,7 @@ from typing import Any
 
 from litefuse.errors import EngineCrashError, LitefuseError
 
-__all__ = ["run_alone", "run_in_worker", "start_worker"]
+__all__ = ["prepare_worker", "run_alone", "run_in_worker"]
 
 # A conversion frees what it took, but an allocator keeps some of it: a process is replaced after so many.
 _JOBS_PER_WORKER = 200
@@ -91,13 +91,15 @@ class _Worker:
         return EngineCrashError(f"{message}\n{output}" if output else message, step=step)
 
 
-def start_worker(module: str) -> None:
-    """Starts the process of the next :func:`run_in_worker`, which imports a module while this one does other things.
+def prepare_worker(module: str) -> None:
+    """Starts the process of the next :func:`run_in_worker` if there is none yet.
+
+    It imports a module while this process does other things.
 
     Args:
         module: The module; ``sys.path`` must not change any more until it is needed.
     """
-    _give_back(_Worker(module=module))
+    _give_back(_take(module))
 
 
 def run_in_worker(target: str, argument: object, announce: Callable[[str], None] = lambda _: None) -> Any:
@@ -149,13 +151,13 @@ def run_alone(target: str, argument: object, *, environment: Mapping[str, str]) 
         worker.close()
 
 
-def _take() -> _Worker:
+def _take(module: str = "") -> _Worker:
     with _lock:
         while _idle:
             worker = _idle.pop()
             if worker.owner == os.getpid():  # after a fork, the parent's workers are not ours
                 return worker
-    return _Worker()
+    return _Worker(module=module)
 
 
 def _give_back(worker: _Worker) -> None:

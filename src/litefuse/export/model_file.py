@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-import secrets
+import os
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ def write_model(module: ir.Module, weights: Weights, path: Path, *, max_flatbuff
     Raises:
         LoweringError: The exporter refused the module.
     """
-    token = secrets.token_bytes(_STUB_BYTES - 4)
+    token = os.urandom(_STUB_BYTES - 4)
     numbers = _place_stubs(module, weights, token)
     write_flatbuffer(module, path)
     if not numbers:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import importlib
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import entry_points
-from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from litefuse.errors import FusionError
+from litefuse.plug_ins import find_plug_ins
 from litefuse.recognizers.recognizer import called_recognizers, take_recognizers
 
 if TYPE_CHECKING:
@@ -197,16 +196,15 @@ def load_plug_ins() -> None:
     try:
         for family in _FAMILIES:
             importlib.import_module(f"litefuse.fusions.{family}")  # its import registers it
-        installed = entry_points()  # reads the metadata of every installed package
-        for entry_point in chain.from_iterable(installed.select(group=group) for group in _ENTRY_POINTS):
+        for plug_in in find_plug_ins(*_ENTRY_POINTS):
             try:
-                entry_point.load()
+                plug_in.load()
             except FusionError:
                 raise
             except Exception as error:  # whatever a plug-in raises is the plug-in's fault
                 raise FusionError(
                     f"the plug-in cannot be loaded: {error!r}",
-                    where=f"entry point {entry_point.name} ({entry_point.value})",
+                    where=f"entry point {plug_in.name} ({plug_in.value})",
                 ) from error
     except BaseException:
         _loading = None

@@ -11,7 +11,7 @@ from typing import Any
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK, native_library
 from litefuse.kernels.dtypes import ANY, NUMBERS, REAL
-from litefuse.runtime.custom_op import CustomOp, entry_point_kernels, find_kernel, registered_kernels
+from litefuse.runtime.custom_op import CustomOp, find_kernel, installed_kernels, registered_kernels
 
 __all__ = ["AvailableKernel", "available_kernels"]
 
@@ -52,7 +52,7 @@ def available_kernels() -> list[AvailableKernel]:
     Registered ones go before the pack's, the pack's native form before its numpy form, and both before the entry
     points of installed packages.
     """
-    found = [*_registered(), *_native(), *_pack(), *_entry_points()]
+    found = [*_registered(), *_native(), *_pack(), *_installed()]
     return sorted(found, key=lambda each: each.op)  # stable: the order of search stays
 
 
@@ -78,9 +78,9 @@ def _pack() -> Iterator[AvailableKernel]:
         yield AvailableKernel(op, kernel.form, "litefuse", kernel.dtypes)
 
 
-def _entry_points() -> Iterator[AvailableKernel]:
-    for op, entry_point in entry_point_kernels().items():
-        package = entry_point.dist.name if entry_point.dist is not None else entry_point.module
+def _installed() -> Iterator[AvailableKernel]:
+    for op, plug_in in installed_kernels().items():
+        package = plug_in.package or plug_in.module
         try:
             kernel = find_kernel(op)
         except KernelError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import importlib.metadata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -11,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.plug_ins import PlugIn, find_plug_ins
 from litefuse.runtime.options import decode_map
 
 if TYPE_CHECKING:
@@ -22,8 +21,8 @@ __all__ = [
     "CustomOp",
     "TensorSpec",
     "custom_op",
-    "entry_point_kernels",
     "find_kernel",
+    "installed_kernels",
     "is_registered",
     "kernels_by_name",
     "registered_kernels",
@@ -203,9 +202,9 @@ def replace_registered(kernels: Mapping[str, type[CustomOp]]) -> None:
     _registered.update(kernels)
 
 
-def entry_point_kernels() -> dict[str, importlib.metadata.EntryPoint]:
+def installed_kernels() -> dict[str, PlugIn]:
     """The entry points of installed packages that offer kernels, by the name of their op; they are not loaded."""
-    return dict(_entry_points())
+    return {plug_in.name: plug_in for plug_in in find_plug_ins(ENTRY_POINT_GROUP)}
 
 
 def find_kernel(name: str, *, without: Container[str] = ()) -> type[CustomOp] | None:
@@ -228,24 +227,19 @@ def find_kernel(name: str, *, without: Container[str] = ()) -> type[CustomOp] | 
         from litefuse.kernels import PACK
 
         kernel = PACK.get(name)
-    if kernel is None and (entry_point := _entry_points().get(name)) is not None:
-        kernel = _load(entry_point)
+    if kernel is None and (plug_in := installed_kernels().get(name)) is not None:
+        kernel = _load(plug_in)
     return kernel
 
 
-@functools.cache
-def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
-    return {entry_point.name: entry_point for entry_point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)}
-
-
-def _load(entry_point: importlib.metadata.EntryPoint) -> type[CustomOp]:
-    where = f"entry point {entry_point.name} = {entry_point.value} of the group {ENTRY_POINT_GROUP}"
+def _load(plug_in: PlugIn) -> type[CustomOp]:
+    where = f"entry point {plug_in.name} = {plug_in.value} of the group {ENTRY_POINT_GROUP}"
     try:
-        loaded = entry_point.load()
+        loaded = plug_in.load()
     except Exception as error:  # whatever a plug-in's import raises
         raise KernelError(f"does not load: {type(error).__name__}: {error}", where=where) from error
     try:
-        return kernels_by_name([loaded])[entry_point.name]
+        return kernels_by_name([loaded])[plug_in.name]
     except KernelError as error:
         raise KernelError(error.message, where=where, hint=error.hint) from error
     except KeyError:

@@ -8,7 +8,6 @@ should be.
 from __future__ import annotations
 
 import ctypes
-import importlib.metadata
 import math
 import os
 import sys
@@ -106,6 +105,8 @@ def _check() -> Layout:
     if problems and not isinstance(problems[0], _MismatchError):
         raise problems[0]
     if problems or not found:
+        import importlib.metadata
+
         reason = str(problems[0]) if problems else "it does not call a delegate's Prepare"
         raise InterpreterError(
             f"Python kernels cannot run in ai-edge-litert {importlib.metadata.version('ai-edge-litert')}: "
