@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
-from litefuse.decompositions.builder import Builder, Dim
-from litefuse.engine.mlir import func, ir
-from litefuse.passes.call_graph import (
-    callees,
-    callees_first,
-    copy_function,
-    function_symbol,
-    functions,
-    is_call,
-    operations,
-    set_callees,
-    update_function_type,
-)
-from litefuse.passes.tensor_lists.dense_ops import dense_form
-from litefuse.passes.tensor_lists.first_turn import FirstTurn
-from litefuse.passes.tensor_lists.list_sizes import LIST_NUMBERS, LIST_RULES, item_sizes
-from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
-from litefuse.passes.tensor_lists.sizes import Size, Sizes, Unknown, emit, values_of
-from litefuse.passes.tensor_lists.webs import CREATORS, LIST_OPERANDS, Web, find_webs, is_variant, unsupported
+from litefuse.engine.mlir import ir
+from litefuse.passes.call_graph import functions
+from litefuse.passes.tensor_lists.list_ops import has_lists
 
 __all__ = ["LowerTensorLists"]
 
-_FROM_NOTHING = frozenset({"tf.EmptyTensorList", "tf.TensorListReserve"})
 
-
-@dataclass(frozen=True)
 class LowerTensorLists:
     """Makes a dense tensor ``[length, *item]`` of every tensor list, also where loops and branches hand it on::
 
@@ -48,177 +27,10 @@ class LowerTensorLists:
     name: ClassVar[str] = "lower-tensor-lists"
 
     def run(self, module: ir.Module) -> bool:
-        if not any(map(_has_lists, functions(module).values())):
+        if not any(map(has_lists, functions(module).values())):
             return False
-        by_symbol = _with_one_caller(module)
-        webs = find_webs(by_symbol)
-        first_turn = FirstTurn(webs)
-        sizes = Sizes(by_symbol, RULES | LIST_RULES, NUMBERS | LIST_NUMBERS, webs, first_turn)
-        distinct = list({id(web): web for web in webs.values()}.values())
-        alive = [web for web in distinct if web.is_read]
-        for web in distinct:
-            if not web.is_read:
-                _drop(web)
-        formulas: list[tuple[Web, ir.OpView, list[Size]]] = []
-        for web in alive:
-            formulas += [(web, op, shape) for op, shape in _work_out(web, sizes, first_turn)]
-        for web in alive:
-            for value in web.values:
-                if _is_handed_on(value):
-                    value.set_type(web.type)
-        dims: dict[ir.Value, list[Dim]] = {}
-        for _, op, shape in formulas:
-            with ir.InsertionPoint(op), op.location:
-                dims[op.results[0]] = [emit(size, Builder()) for size in shape]
-        for web in alive:
-            for op in web.ops:
-                with ir.InsertionPoint(op), op.location:
-                    new = dense_form(op, web, dims.get(op.results[0], ()), Builder())
-                _replace(op, new)
-        for function in by_symbol.values():
-            if not function.is_external:
-                update_function_type(function)
+        # Most models have no lists, and need nothing of what makes tensors of them.
+        from litefuse.passes.tensor_lists.dense_lists import make_dense
+
+        make_dense(module)
         return True
-
-
-def _has_lists(function: func.FuncOp) -> bool:
-    return any(
-        op.name in CREATORS or (op.name in LIST_OPERANDS and is_variant(op.operands[0])) for op in operations(function)
-    )
-
-
-def _with_one_caller(module: ir.Module) -> dict[str, func.FuncOp]:
-    """The module's functions after those with lists were copied, so that each of them has one caller at most."""
-    by_symbol = functions(module)
-    order = callees_first(by_symbol)
-    with_lists: set[str] = set()
-    for symbol in order:
-        function = by_symbol[symbol]
-        if function.is_external:
-            continue
-        variant = any(map(is_variant, function.entry_block.arguments))
-        called = {callee for op in operations(function) for callee in callees(op)}
-        if variant or _has_lists(function) or called & with_lists:
-            with_lists.add(symbol)
-    taken: set[str] = set()
-    waiting = [symbol for symbol in reversed(order) if symbol in with_lists]
-    for symbol in waiting:  # grows: the copies come last
-        for op in operations(by_symbol[symbol]):
-            if not is_call(op):
-                continue
-            own: list[str] = []
-            for callee in callees(op):
-                if callee in taken and callee in with_lists:
-                    copy = function_symbol(copy_function(by_symbol, callee))
-                    with_lists.add(copy)
-                    waiting.append(copy)
-                    own.append(copy)
-                else:
-                    own.append(callee)
-                taken.add(own[-1])
-            set_callees(op, own)
-    return by_symbol
-
-
-def _is_handed_on(value: ir.Value) -> bool:
-    return isinstance(value.owner, ir.Block) or is_call(value.owner)
-
-
-def _replace(op: ir.OpView, values: Sequence[ir.Value]) -> None:
-    for old, new in zip(op.results, values, strict=True):
-        old.replace_all_uses_with(new)
-    op.operation.erase()
-
-
-def _drop(web: Web) -> None:
-    """Puts a constant in the place of a list that nobody reads."""
-    number = ir.DenseElementsAttr.get_splat(
-        ir.RankedTensorType.get([], ir.IntegerType.get_signless(32)),
-        ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 0),
-    )
-    for value in web.values:
-        if _is_handed_on(value):
-            value.set_type(number.type)
-    for op in web.ops:
-        if op.name in CREATORS:
-            with ir.InsertionPoint(op), op.location:
-                _replace(op, [ir.Operation.create("tf.Const", [number.type], [], {"value": number}).result])
-        else:
-            _replace(op, [op.operands[0]])
-
-
-def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.OpView, list[Size]]]:
-    """Completes what is known of a list, and finds formulas for the items of those that are made of nothing.
-
-    Raises:
-        ConversionError: The size of its items cannot be told.
-    """
-    creators = [op for op in web.ops if op.name in CREATORS]
-    first = (creators or web.ops)[0]
-    if web.element is None or not creators:
-        raise unsupported(first, "where it is made is not to be seen")
-    if web.item is None:
-        raise unsupported(first, "the number of dimensions of its items is not known")
-    found: list[tuple[ir.OpView, list[Size]]] = []
-    for op in creators:
-        if op.name in _FROM_NOTHING:
-            _sink(op)
-            found.append((op, [_item_size(op, axis, web, sizes, first_turn) for axis in range(len(web.item))]))
-    for _, shape in found:
-        web.learn(tuple(size if isinstance(size, int) else None for size in shape), first)
-    if not web.changes_length:
-        web.length = _length(web, creators, sizes)
-    return found
-
-
-def _length(web: Web, creators: Sequence[ir.OpView], sizes: Sizes) -> int | None:
-    lengths: set[Size] = set()
-    for op in creators:
-        try:
-            lengths.add(sizes.size(op.results[0], 0))
-        except Unknown:
-            return None
-    if len(lengths) == 1 and isinstance(length := lengths.pop(), int):
-        return length
-    for op in web.ops:
-        if op.name == "tf.TensorListStack":
-            kind = ir.ShapedType(op.results[0].type)
-            if kind.has_rank and not kind.is_dynamic_dim(0):
-                return kind.shape[0]
-    return None
-
-
-def _sink(op: ir.OpView) -> None:
-    """Moves an op to where its result is needed first: as much as possible is known there."""
-    users = [use.owner for use in op.results[0].uses]
-    if users:
-        first = users[0]
-        for user in users[1:]:
-            if user.operation.is_before_in_block(first.operation):
-                first = user
-        op.operation.move_before(first.operation)
-
-
-def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes, first_turn: FirstTurn) -> Size:
-    assert web.item is not None
-    known = web.item[axis]
-    if known is not None:
-        return known
-    reasons: list[str] = []
-    with sizes.visit(op.results[0], axis + 1):
-        for size in item_sizes(sizes, op, axis, reasons):
-            _sink(op)  # behind what was copied to before the loop
-            if all(_is_available(value, op) for value in values_of(size)):
-                web.guarded |= any(map(first_turn.is_copy, values_of(size)))
-                return size
-            reasons.append("it is computed after the list is made")
-    raise unsupported(
-        op,
-        f"dimension {axis} of its items is not known before the loop: "
-        + ("; ".join(dict.fromkeys(reasons)) or "nothing is written into the list"),
-    )
-
-
-def _is_available(value: ir.Value, op: ir.OpView) -> bool:
-    owner = value.owner
-    return isinstance(owner, ir.Block) or owner.operation.is_before_in_block(op.operation)

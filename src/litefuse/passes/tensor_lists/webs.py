@@ -14,66 +14,18 @@ from litefuse.errors import ConversionError
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import call_operands, callees, is_call, operations
 from litefuse.passes.integer_constants import constant
+from litefuse.passes.tensor_lists.list_ops import CREATORS, GROWING, LIST_OPERANDS, PASSING, READERS, is_variant
 
 __all__ = [
-    "CREATORS",
-    "GROWING",
-    "LIST_OPERANDS",
-    "PASSING",
     "Shape",
     "Web",
     "find_webs",
-    "is_variant",
     "node",
     "resizes",
     "unsupported",
 ]
 
 Shape: TypeAlias = "tuple[int | None, ...]"
-
-#: The ops that make lists out of something else, and what each takes the items' shape from beside a shape operand.
-CREATORS = frozenset(
-    {
-        "tf.EmptyTensorList",
-        "tf.TensorListFromTensor",
-        "tf.TensorListReserve",
-        "tf.TensorListScatterV2",
-        "tf.TensorListSplit",
-    }
-)
-#: The ops whose first result is the list of their first operand, changed or not.
-PASSING = frozenset(
-    {
-        "tf.Identity",
-        "tf.StopGradient",
-        "tf.TensorListPopBack",
-        "tf.TensorListPushBack",
-        "tf.TensorListResize",
-        "tf.TensorListScatterIntoExistingList",
-        "tf.TensorListSetItem",
-    }
-)
-#: The ops that only look at the list that is their first operand.
-_READERS = frozenset(
-    {
-        "tf.TensorListConcatV2",
-        "tf.TensorListElementShape",
-        "tf.TensorListGather",
-        "tf.TensorListGetItem",
-        "tf.TensorListLength",
-        "tf.TensorListStack",
-    }
-)
-#: The ops after which a list has another length.
-GROWING = frozenset(
-    {
-        "tf.TensorListPopBack",
-        "tf.TensorListPushBack",
-        "tf.TensorListResize",
-        "tf.TensorListScatterIntoExistingList",
-    }
-)
-LIST_OPERANDS = PASSING | _READERS
 
 # The operands that are items, or hold items along their first dimension.
 _ITEMS = {
@@ -142,7 +94,7 @@ class Web:
     @property
     def is_read(self) -> bool:
         """Whether anything is ever taken out of the list."""
-        return any(op.name in _READERS or op.name == "tf.TensorListPopBack" for op in self.ops)
+        return any(op.name in READERS or op.name == "tf.TensorListPopBack" for op in self.ops)
 
     @property
     def changes_length(self) -> bool:
@@ -269,11 +221,6 @@ def resizes(op: ir.OpView) -> bool:
     """Whether an op writes behind the end of a list by making it longer."""
     name = "resize_if_index_out_of_bounds"
     return op.name == "tf.TensorListSetItem" and name in op.attributes and ir.BoolAttr(op.attributes[name]).value
-
-
-def is_variant(value: ir.Value) -> bool:
-    """Whether a value is a variant, which a tensor list is."""
-    return "!tf_type.variant" in str(value.type)  # a left-out operand of a fused op has no shaped type
 
 
 def node(op: ir.OpView) -> str:
