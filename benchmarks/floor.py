@@ -86,7 +86,7 @@ def _save_ready(source: Path, ready: Path) -> None:
 def _run_engine(ready: Path, output: Path) -> dict[str, float]:
     from litefuse.engine.lowering import lower, write_flatbuffer
     from litefuse.engine.mlir import ir, mlir_context
-    from litefuse.passes.decompose_ops import DecomposeOps
+    from litefuse.passes.decompose import DecomposeOps
     from litefuse.passes.fill_buffers import FillBuffers
     from litefuse.passes.initialize_states import InitializeStates
     from litefuse.passes.outline_loops import OutlineLoops

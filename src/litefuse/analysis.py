@@ -25,7 +25,8 @@ from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.variables import FreezeVariables, Verdict
 from litefuse.recognizers import registered_recognizers
-from litefuse.recognizers.recognize import Recognition, RecognizeComposites
+from litefuse.recognizers.recognition import Recognition
+from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.report import CompositeReport, LoopReport, RecognizerReport, VariableReport
 from litefuse.saved_model import DataType
 from litefuse.verify.result import CheckResult, InputsOfSize

@@ -25,7 +25,7 @@ from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.check_constants import CheckConstants
 from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
-from litefuse.passes.decompose_ops import Decomposed, DecomposeOps, RewriteBeforeLowering
+from litefuse.passes.decompose import Decomposed, DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from litefuse.decompositions.builder import Builder
-from litefuse.decompositions.decomposition import Decomposition
+from litefuse.decompositions.early import EARLY
 from litefuse.decompositions.registry import DECOMPOSITIONS, find_decompositions
 from litefuse.engine.mlir import func, ir, mlir_context
 from litefuse.fusions.composite import tensor_type_of
@@ -83,8 +83,9 @@ def test_composites_have_a_kernel() -> None:
     assert composites - set(PACK) <= {"Cumprod"}  # its kernel may be installed later
 
 
-def test_what_is_rewritten_before_lowering_says_which_ops() -> None:
-    for decomposition in DECOMPOSITIONS:
-        early = decomposition.before_lowering is not Decomposition.before_lowering
-        assert bool(decomposition.early_names) == early
-        assert {*decomposition.early_names} <= {*decomposition.names}
+def test_what_is_rewritten_before_lowering_rewrites_these_ops() -> None:
+    for name, early in EARLY.items():
+        for each in early:
+            decomposition = each.load()
+            assert type(decomposition) in DECOMPOSITIONS
+            assert name in decomposition.names

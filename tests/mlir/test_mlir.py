@@ -28,7 +28,7 @@ from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.custom_ops import EmitCustomOps
-from litefuse.passes.decompose_ops import DecomposeOps, RewriteBeforeLowering
+from litefuse.passes.decompose import DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches

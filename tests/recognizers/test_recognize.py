@@ -12,7 +12,8 @@ from litefuse.engine.mlir import ir, mlir_context
 from litefuse.passes.call_graph import functions, operations
 from litefuse.passes.fuse import FuseComposites, Outcome
 from litefuse.passes.pipeline import run_passes
-from litefuse.recognizers.recognize import Recognition, RecognizeComposites
+from litefuse.recognizers.recognition import Recognition
+from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.verify.result import CheckResult
 from litefuse.verify.self_check import self_check
 

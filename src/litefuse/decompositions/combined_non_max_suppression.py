@@ -34,10 +34,6 @@ class CombinedNonMaxSuppression(Decomposition):
     """
 
     names = ("CombinedNonMaxSuppression",)
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
-        return True  # a loop can be lowered by the engine only
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         *_, boxes_per_place, _ = op.shape(0, 4)

@@ -31,10 +31,6 @@ class Classification(Decomposition):
     """Comparisons that only infinities or NaN fulfil; the engine's own form of IsInf is never true."""
 
     names = ("IsFinite", "IsInf", "IsNan")
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.name == "IsInf"
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)

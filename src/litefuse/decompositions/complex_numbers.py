@@ -117,10 +117,6 @@ class ComplexProduct(Decomposition):
     """Products of complex matrices, by four of their parts; ``adj_x`` and ``adj_y`` conjugate as well."""
 
     names = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.types[0].dtype == "complex64"  # the engine transposes the first factor to an unknown rank
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (result,) = op.results

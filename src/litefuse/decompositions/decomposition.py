@@ -98,12 +98,9 @@ class Decomposition:
     #: Whether a kernel of litefuse is faster: then the op becomes a composite, and this its decomposition.
     composite: ClassVar[bool] = False
 
-    #: Those of them of which some form must be rewritten before the engine sees it, see :meth:`before_lowering`.
-    early_names: ClassVar[tuple[str, ...]] = ()
-
     def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
-        """Whether the op must be rewritten before the engine, which makes something wrong of this form, sees it."""
-        return False
+        """Whether an op that ``litefuse.decompositions.early`` names must be rewritten before the engine sees it."""
+        return True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value | Sequence[ir.Value]:
         """Builds the op's results with ``b``.

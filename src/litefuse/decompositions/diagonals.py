@@ -34,7 +34,6 @@ class Diagonal(Decomposition):
         *("Diag", "DiagPart", "MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3", "MatrixDiagV2"),
         *("MatrixDiagV3", "MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"),
     )
-    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         # The engine takes every diagonal for the main one, and dies of bands.

@@ -22,7 +22,6 @@ class Einsum(Decomposition):
     """
 
     names = ("Einsum",)
-    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         # The engine takes the sum over a label for a transposition.
@@ -53,11 +52,6 @@ class IntegerProduct(Decomposition):
     """
 
     names = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        # The engine transposes its operand, and leaves it without a shape.
-        return op.name == "MatMul" and op.types[0].dtype in {"int32", "int64"}
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         ranks = [len(op.shape(0)), len(op.shape(1))]

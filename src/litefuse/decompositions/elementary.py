@@ -23,10 +23,6 @@ class Expm1(Decomposition):
     """
 
     names = ("Expm1",)
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
-        return True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -42,10 +38,6 @@ class Log1p(Decomposition):
     """
 
     names = ("Log1p",)
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
-        return True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

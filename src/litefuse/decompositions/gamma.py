@@ -30,11 +30,6 @@ class Gamma(Decomposition):
     """
 
     names = ("Digamma", "Lgamma")
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        # The engine's own form of it folds a constant wrongly when a size is open.
-        return op.name == "Lgamma"
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

@@ -19,10 +19,6 @@ class Like(Decomposition):
     """One number in the operand's shape; the engine dies of unsigned ones."""
 
     names = ("OnesLike", "ZerosLike")
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.types[0].dtype.startswith("uint")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

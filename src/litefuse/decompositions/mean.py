@@ -17,10 +17,6 @@ class IntegerMean(Decomposition):
     """The sum divided by the count, towards zero."""
 
     names = ("Mean",)
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.types[0].dtype == "uint8"  # the engine's has no room for the sum
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)

@@ -46,10 +46,6 @@ class StatelessRandom(Decomposition):
         *("StatelessRandomUniformFullInt", "StatelessRandomUniformFullIntV2"),
         *("StatelessRandomUniformInt", "StatelessRandomUniformIntV2"),
     )
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
-        return True  # there is a loop in it, and the key is of a dtype that LiteRT lacks
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (result,) = op.results

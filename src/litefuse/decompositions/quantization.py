@@ -25,10 +25,6 @@ class QuantizeAndDequantize(Decomposition):
     """
 
     names = ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4")
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.types[0].dtype == "float32"
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

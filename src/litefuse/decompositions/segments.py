@@ -24,10 +24,6 @@ class Segment(Decomposition):
     """
 
     names = ("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum")
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.name == "SegmentSum"
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

@@ -24,11 +24,6 @@ class MovedStrings(Decomposition):
         *("BroadcastTo", "Fill", "GatherV2", "ReverseV2", "Slice", "Split", "SplitV", "StridedSlice", "Tile"),
         *("Transpose", "Unpack"),
     )
-    early_names = names
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        # The engine writes it, but LiteRT's kernel fails.
-        return op.name == "Slice" and op.types[0].dtype == "string"
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         operand = _OPERANDS.get(op.name, 0)

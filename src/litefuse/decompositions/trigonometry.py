@@ -100,7 +100,6 @@ class Atan2(Decomposition):
     """LiteRT's op does not broadcast: both operands are brought to one shape before."""
 
     names = ("Atan2",)
-    early_names = names
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         shapes = [each.shape for each in op.types]

@@ -46,13 +46,6 @@ _OF_FLOATS = frozenset(
     }
 )
 
-# Of these dtypes the engine refuses the op, or writes one that the runtime refuses, dies of, or computes something else
-# with.
-_EARLY = {
-    **dict.fromkeys(("Equal", "NotEqual"), frozenset({"uint8"})),
-    **dict.fromkeys(("MatMul", "Maximum", "Minimum", "Softsign"), frozenset(_FLOATS)),
-}
-
 
 class Widened(Decomposition):
     """The op between two casts.
@@ -61,10 +54,6 @@ class Widened(Decomposition):
     """
 
     names = tuple(sorted(_EXACT | _OF_FLOATS))
-    early_names = tuple(_EARLY)
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.types[0].dtype in _EARLY[op.name]
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         widths = _FLOATS | _INTEGERS if op.name in _EXACT else _FLOATS

@@ -13,19 +13,10 @@ from litefuse.errors import FusionError
 from litefuse.fusions.annotation import mlir_attribute
 from litefuse.fusions.builtins import BUILTINS, Operand
 from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.fusions.marks import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes
 from litefuse.fusions.options import encode_options
 
-__all__ = ["AUXILIARY", "COMPOSITE", "INITIAL_STATE", "Builder", "custom_op_attributes"]
-
-#: The attribute of ops that prepare operands or take results apart: what a composite became is named without them.
-AUXILIARY = "auxiliary"
-
-#: The name of the custom op that stands for a state's memory until the engine is done, see ``Builder.state``.
-INITIAL_STATE = "litefuse.initial_state"
-
-#: The name of the custom op that stands for a composite until the engine is done, see ``Builder.composite``: the engine
-#: takes composites with names of a certain form only.
-COMPOSITE = "litefuse.composite"
+__all__ = ["Builder"]
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -418,11 +409,3 @@ def _builtin_attribute(name: str, value: Any) -> ir.Attribute:
 
 def _none_type() -> ir.Type:
     return ir.Type.parse("none")
-
-
-def custom_op_attributes(name: str, options: bytes) -> dict[str, ir.Attribute]:
-    """The attributes of a ``tfl.custom`` op."""
-    return {
-        "custom_code": ir.StringAttr.get(name),
-        "custom_option": ir.Attribute.parse(f'#tfl<const_bytes : "0x{options.hex().upper()}">'),
-    }

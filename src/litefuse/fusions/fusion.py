@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
 
 __all__ = [
+    "ENTRY_POINTS",
     "Fusion",
     "find_fusion",
     "fusion",
@@ -30,7 +31,8 @@ __all__ = [
     "unpickle_registered",
 ]
 
-_ENTRY_POINTS = ("litefuse.fusions", "litefuse.recognizers")  # a module may be in both
+#: The groups of entry points that register fusions and recognisers.
+ENTRY_POINTS = ("litefuse.fusions", "litefuse.recognizers")  # a module may be in both
 _FAMILIES = (
     "bias_relu",
     "bidirectional_lstm",
@@ -196,7 +198,7 @@ def load_plug_ins() -> None:
     try:
         for family in _FAMILIES:
             importlib.import_module(f"litefuse.fusions.{family}")  # its import registers it
-        for plug_in in find_plug_ins(*_ENTRY_POINTS):
+        for plug_in in find_plug_ins(*ENTRY_POINTS):
             try:
                 plug_in.load()
             except FusionError:
@@ -227,8 +229,10 @@ def pickle_registered() -> bytes | None:
 
 def unpickle_registered(data: bytes | None) -> None:
     """Takes over the fusions and recognisers of another process, and forgets those of an earlier one."""
-    load_plug_ins()  # before the others are there, whose names may be taken on purpose
-    registered: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {}) if data is None else pickle.loads(data)
+    registered: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
+    if data is not None:
+        load_plug_ins()  # before the others are there, whose names may be taken on purpose
+        registered = pickle.loads(data)
     _registered.clear()
     _registered.update(registered[0])
     take_recognizers(registered[1])

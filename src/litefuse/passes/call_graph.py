@@ -39,7 +39,7 @@ _CALLEE_ATTRIBUTES = {
     "tf.If": ("then_branch", "else_branch"),
     "tf.Case": ("branches",),
     "tf.While": ("cond", "body"),
-    "tfl.custom": ("decomposition",),  # a composite, see litefuse.fusions.builder.COMPOSITE; others name none
+    "tfl.custom": ("decomposition",),  # a composite, see litefuse.fusions.marks.COMPOSITE; others name none
 }
 _OWN_OPERANDS = {"tf.If": 1, "tf.Case": 1}
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import attribute_value
-from litefuse.fusions.builder import COMPOSITE
+from litefuse.fusions.marks import COMPOSITE
 from litefuse.passes.call_graph import functions, operations
 
 __all__ = ["EmitCompositeOps", "create_composite_op"]

@@ -10,9 +10,8 @@ from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError, FusionError, UnsupportedOp, UnsupportedOpsError
 from litefuse.fusions.annotation import attribute_value
-from litefuse.fusions.builder import custom_op_attributes
 from litefuse.fusions.composite import tensor_type_of
-from litefuse.fusions.options import encode_options
+from litefuse.fusions.marks import custom_op_attributes
 from litefuse.passes.call_graph import function_symbol, functions, operations
 
 __all__ = ["REASON", "CustomOpForm", "EmitCustomOps", "is_option", "left_over", "tensorflow_name", "tensorflow_op"]
@@ -169,6 +168,9 @@ def _replace(function: func.FuncOp, op: ir.OpView) -> None:
     for key in tf_op.attributes:
         if is_option(key):
             options[key] = _option(tf_op.attributes[key])
+    # Few models have custom ops; the others do not need flexbuffers.
+    from litefuse.fusions.options import encode_options
+
     try:
         data = encode_options(options)
     except FusionError as error:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.engine.mlir import ir
-from litefuse.fusions.builder import INITIAL_STATE
+from litefuse.fusions.marks import INITIAL_STATE
 from litefuse.passes.call_graph import functions, nested_operations
 from litefuse.passes.splats import create_fill, splat
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from litefuse.engine.mlir import func, ir
 from litefuse.recognizers.cells import Cell, Step, read_step
 from litefuse.recognizers.matching import matches
 from litefuse.recognizers.pattern import Pattern, Variable
-from litefuse.recognizers.sources import is_constant, source
+from litefuse.recognizers.sources import has_shared_weights, is_constant, source
 
 __all__ = ["Chain", "find_chains"]
 
@@ -38,9 +38,9 @@ def find_chains(function: func.FuncOp, cells: Sequence[Cell]) -> list[Chain]:
         function: The function.
         cells: The cells that a layer may be of.
     """
-    ops = list(function.entry_block.operations)
-    if not _has_repeated_products(ops):
+    if not has_shared_weights(function):
         return []
+    ops = list(function.entry_block.operations)
     found: list[Chain] = []
     outputs: set[ir.Value] = set()  # of chains that were found
     for value in [result for op in reversed(ops) for result in op.results if _is_matrix(result)]:
@@ -51,24 +51,6 @@ def find_chains(function: func.FuncOp, cells: Sequence[Cell]) -> list[Chain]:
             outputs.update(step.results[0] for step in chain)
             found.append(Chain(tuple(chain)))
     return found
-
-
-def _has_repeated_products(ops: Iterable[ir.OpView]) -> bool:
-    """Whether two products have the same weight; few functions do that are no recurrent layers."""
-    weights = [source(op.operands[1]) for op in ops if op.name == "tf.MatMul"]
-    known: set[ir.Value] = set()
-    constants: set[ir.Attribute] = set()
-    for weight in weights:
-        owner = weight.owner
-        if isinstance(owner, ir.Block) or owner.name != "tf.Const":
-            if weight in known:
-                return True
-            known.add(weight)
-        elif owner.attributes["value"] in constants:
-            return True
-        else:
-            constants.add(owner.attributes["value"])
-    return False
 
 
 def _is_matrix(value: ir.Value) -> bool:

@@ -9,40 +9,12 @@ from typing import ClassVar
 from litefuse.engine.mlir import func, ir
 from litefuse.forms import CompositeForms, RnnForm
 from litefuse.fusions.annotation import read_annotation
-from litefuse.fusions.fusion import find_fusion
 from litefuse.passes.call_graph import callees, functions, is_public, operations
-from litefuse.recognizers.cells import Step
-from litefuse.recognizers.chains import Chain, find_chains
-from litefuse.recognizers.faster import loop_is_faster, unrolled_is_faster
-from litefuse.recognizers.formulas import formula_search
-from litefuse.recognizers.gru import gru_cells
-from litefuse.recognizers.layer import LoopLayer, described, recognize_loop
-from litefuse.recognizers.loops import NotRecognized, read_loop
-from litefuse.recognizers.lstm import lstm_cells
-from litefuse.recognizers.outline import layer_name, outline_loop
-from litefuse.recognizers.outline_chain import chain_name, outline_chain
+from litefuse.recognizers.recognition import Recognition
 from litefuse.recognizers.recognizer import Recognizer
-from litefuse.recognizers.simple_rnn import simple_rnn_cells
+from litefuse.recognizers.sources import has_shared_weights
 
-__all__ = ["Recognition", "RecognizeComposites"]
-
-_HOISTED = "; a loop with its input projection hoisted"
-_CELLS = (*lstm_cells(), *simple_rnn_cells(), *gru_cells())
-
-
-@dataclass(frozen=True)
-class Recognition:
-    """What was seen in one loop.
-
-    Attributes:
-        layer: The layer's name, from the loop's node.
-        name: The annotation that it got; None if it was not recognised.
-        reason: Why it was not, or why it was left as it is.
-    """
-
-    layer: str
-    name: str | None
-    reason: str | None = None
+__all__ = ["RecognizeComposites"]
 
 
 @dataclass(frozen=True)
@@ -73,91 +45,30 @@ class RecognizeComposites:
     tried: list[tuple[str, int, str | None]] = field(default_factory=list[tuple[str, int, "str | None"]])
 
     def run(self, module: ir.Module) -> bool:
-        by_symbol = functions(module)
         modified = False
-        for symbol in _unannotated(by_symbol):
-            for op in operations(by_symbol[symbol]):
-                if op.name == "tf.While":
-                    modified |= self._recognize_loop(module, op)
-            modified |= self._recognize_chains(module, by_symbol[symbol])
-        for search in map(formula_search, self.recognizers):
-            for symbol in _unannotated(functions(module)):
-                modified |= search.outline_all(module, functions(module)[symbol])
-            closest = None if search.found or search.closest is None else search.closest[1]
-            self.tried.append((search.recognizer.name, len(search.found), closest))
+        for function in _unannotated(functions(module)):
+            if not _may_have_layers(function):
+                continue
+            # Most models have no layers, and need none of the formulas.
+            from litefuse.recognizers.layers import LayerSearch
+
+            modified |= LayerSearch(self.found, self.form, self.forms).outline_all(module, function)
+        if self.recognizers:
+            from litefuse.recognizers.formulas import formula_search
+
+            for search in map(formula_search, self.recognizers):
+                for function in _unannotated(functions(module)):
+                    modified |= search.outline_all(module, function)
+                closest = None if search.found or search.closest is None else search.closest[1]
+                self.tried.append((search.recognizer.name, len(search.found), closest))
         return modified
 
-    def _recognize_loop(self, module: ir.Module, op: ir.OpView) -> bool:
-        layer = layer_name(op)
-        try:
-            recognized = recognize_loop(read_loop(op, functions(module)), _CELLS)
-            reason = self._reason_to_leave(recognized)
-            if reason is None:
-                outline_loop(module, recognized)
-        except NotRecognized as mismatch:
-            self.found.append(Recognition(layer, None, f"not recognised as {mismatch.kind}: {mismatch}"))
-            return False
-        if reason is not None:
-            self.found.append(Recognition(layer, None, reason))
-            return False
-        self.found.append(Recognition(layer, recognized.step.cell.composite))
-        return True
 
-    def _reason_to_leave(self, layer: LoopLayer) -> str | None:
-        cell = layer.step.cell
-        name = f"{described(cell, masked=layer.loop.masked)} of {_count(layer.units)} units"
-        if layer.loop.masked:
-            return f"{name}: {f'{cell.op} takes no mask' if cell.op else 'LiteRT has no op for it'}{_HOISTED}"
-        if self.forms.names(cell.composite):
-            return None
-        reason = _reason_of_cell(layer.step, name)
-        if reason is not None:
-            return f"{reason}{_HOISTED}"
-        if self.form == "loop":
-            return f"{name}, left as it is by choice"
-        if self.form == "auto" and loop_is_faster(cell.composite, layer.units or 0, layer.steps, layer.batch):
-            return f"{name} over {_count(layer.steps)} steps: the loop is faster than the fused op"
-        return None
-
-    def _recognize_chains(self, module: ir.Module, function: func.FuncOp) -> bool:
-        modified = False
-        for chain in find_chains(function, _CELLS):
-            step, name = chain.steps[0], chain_name(chain)
-            text = f"{described(step.cell, unrolled=True)} of {_count(chain.units)} units"
-            reason = None if self.forms.names(step.cell.composite) else self._reason_to_leave_chain(chain, text)
-            if reason is None:
-                try:
-                    outline_chain(module, function, chain)
-                except NotRecognized as mismatch:
-                    reason = f"{text}, which stays as it is: {mismatch}"
-            self.found.append(Recognition(name, None if reason else step.cell.composite, reason))
-            modified |= reason is None
-        return modified
-
-    def _reason_to_leave_chain(self, chain: Chain, name: str) -> str | None:
-        composite, steps = chain.steps[0].cell.composite, len(chain.steps)
-        reason = _reason_of_cell(chain.steps[0], name)
-        if reason is None and self.form == "loop":
-            return f"{name}, left as it is by choice"
-        if reason is None and self.form == "auto" and unrolled_is_faster(composite, chain.units or 0, steps):
-            return f"{name} over {steps} steps: it is faster than the fused op"
-        return reason
+def _may_have_layers(function: func.FuncOp) -> bool:
+    return has_shared_weights(function) or any(op.name == "tf.While" for op in operations(function))
 
 
-def _reason_of_cell(step: Step, name: str) -> str | None:
-    """Why a layer has no op in LiteRT."""
-    if step.cell.op is None:
-        return None if find_fusion(step.cell.composite) else f"{name}: LiteRT has no op for it"
-    if step.lacking:
-        return f"{name} whose activations {step.cell.op} does not have ({', '.join(step.lacking)})"
-    return None
-
-
-def _count(number: int | None) -> str:
-    return "an unknown number of" if number is None else str(number)
-
-
-def _unannotated(by_symbol: Mapping[str, func.FuncOp]) -> list[str]:
+def _unannotated(by_symbol: Mapping[str, func.FuncOp]) -> list[func.FuncOp]:
     """The functions that are run outside of any composite."""
     found = [symbol for symbol, function in by_symbol.items() if is_public(function)]
     for symbol in found:  # grows
@@ -165,4 +76,4 @@ def _unannotated(by_symbol: Mapping[str, func.FuncOp]) -> list[str]:
             for callee in callees(op):
                 if callee in by_symbol and callee not in found and read_annotation(by_symbol[callee]) is None:
                     found.append(callee)
-    return found
+    return [by_symbol[symbol] for symbol in found]

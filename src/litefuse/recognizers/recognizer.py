@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
-from litefuse.recognizers.pattern import Pattern
+from litefuse.plug_ins import find_plug_ins
 
 if TYPE_CHECKING:
     from litefuse.fusions.composite import TensorType
+    from litefuse.recognizers.pattern import Pattern
 
 __all__ = ["Formula", "Recognizer", "called_recognizers", "recognizer", "registered_recognizers", "take_recognizers"]
 
@@ -110,9 +111,10 @@ def _check(target: Any) -> None:
 
 def registered_recognizers() -> list[Recognizer]:
     """All recognisers, in the order in which they are tried: those of the running program come first."""
-    from litefuse.fusions.fusion import load_plug_ins
+    from litefuse.fusions.fusion import ENTRY_POINTS, load_plug_ins
 
-    load_plug_ins()
+    if find_plug_ins(*ENTRY_POINTS):  # litefuse itself has none here: its own are of layers
+        load_plug_ins()
     found = {**_registered, **{key: value for key, value in _installed.items() if key not in _registered}}
     return [_instance(name, target) for name, target in found.values()]
 

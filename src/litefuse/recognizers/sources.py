@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.engine.mlir import ir
+from litefuse.engine.mlir import func, ir
 
-__all__ = ["constant_number", "is_constant", "same", "source"]
+__all__ = ["constant_number", "has_shared_weights", "is_constant", "same", "source"]
 
 _COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.Snapshot", "tf.StopGradient"})
 
@@ -62,3 +62,23 @@ def constant_number(value: ir.Value) -> float | None:
         return None
     elements: npt.NDArray[Any] = np.array(attribute)
     return float(elements.reshape(-1)[0]) if elements.size else None
+
+
+def has_shared_weights(function: func.FuncOp) -> bool:
+    """Whether two products in a function have the same weight; few functions do that are no unrolled layers."""
+    known: set[ir.Value] = set()
+    constants: set[ir.Attribute] = set()
+    for op in function.entry_block.operations:
+        if op.name != "tf.MatMul":
+            continue
+        weight = source(op.operands[1])
+        owner = weight.owner
+        if isinstance(owner, ir.Block) or owner.name != "tf.Const":
+            if weight in known:
+                return True
+            known.add(weight)
+        elif owner.attributes["value"] in constants:
+            return True
+        else:
+            constants.add(owner.attributes["value"])
+    return False

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.plug_ins import PlugIn, find_plug_ins
-from litefuse.runtime.options import decode_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
@@ -89,6 +88,8 @@ class CustomOp:
         By default a flexbuffer map (its integers, floats, strings, booleans, blobs as bytes, vectors as lists); data of
         any other form gives no options. Override it for an op that writes something else, such as a C struct.
         """
+        from litefuse.runtime.options import decode_map
+
         return decode_map(data)
 
     def prepare(self, *inputs: Any, **attributes: Any) -> Any:

@@ -13,7 +13,7 @@ from litefuse.passes.call_graph import callees, function_symbol, functions, oper
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import EmitCustomOps
-from litefuse.passes.decompose_ops import DecomposeOps
+from litefuse.passes.decompose import DecomposeOps
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes

@@ -1,11 +1,10 @@
-"""Composites: a body replaced by its fused op, or kept with the reason."""
+"""One composite: its body and the fused op that takes its place."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Protocol
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,116 +12,51 @@ import numpy.typing as npt
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import FusionError, LitefuseError
 from litefuse.forms import CompositeForm, CompositeForms
-from litefuse.fusions.annotation import ANNOTATIONS, Annotation, read_annotation
-from litefuse.fusions.builder import AUXILIARY, COMPOSITE, Builder
+from litefuse.fusions.annotation import ANNOTATIONS, Annotation
+from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite, tensor_type_of
 from litefuse.fusions.fusable_op import FusableOp
-from litefuse.fusions.fusion import Fusion, find_fusion
+from litefuse.fusions.fusion import Fusion
 from litefuse.fusions.kept_composite import KeptComposite
-from litefuse.passes.call_graph import callees, function_symbol, functions, is_public, operations, original_name
+from litefuse.fusions.marks import AUXILIARY, COMPOSITE
+from litefuse.passes.call_graph import function_symbol, operations
+from litefuse.passes.fuse.outcome import Check, Outcome
 from litefuse.verify.result import CheckResult, InputsOfSize
 
-__all__ = ["Check", "FuseComposites", "Outcome"]
+__all__ = ["Replacer"]
 
 
-class Check(Protocol):
-    """Compares a composite with its replacement, see ``litefuse.verify.self_check``."""
+class Replacer:
+    """Builds fused ops, has them checked, and puts them in the places of composites' bodies.
 
-    def __call__(
-        self,
-        module: ir.Module,
-        composite: func.FuncOp,
-        replacement: func.FuncOp,
-        *,
-        tolerance: float,
-        inputs: InputsOfSize | None,
-    ) -> CheckResult: ...
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one annotated function.
-
-    Attributes:
-        name: The composite's name.
-        function: The function's name in the model.
-        call_sites: How many ops call it.
-        kind: ``fused`` or ``inlined``.
-        fused_into: The fused ops, for ``fused``.
-        reason: Why it was not fused, for ``inlined``.
-        error: The largest relative difference that the self-check found between fused op and body.
-        unchecked: Why there was no self-check.
-    """
-
-    name: str
-    function: str
-    call_sites: int
-    kind: Literal["fused", "inlined"]
-    fused_into: str | None = None
-    reason: str | None = None
-    error: float | None = None
-    unchecked: str | None = None
-
-
-def _fusion_for(annotation: Annotation) -> Fusion | None:
-    return find_fusion(annotation.name, by_prefix=annotation.by_prefix)
-
-
-@dataclass(frozen=True)
-class FuseComposites:
-    """Replaces the bodies of annotated functions by fused ops.
-
-    The function keeps its name, arguments and results, so that its call sites need no change; the fused op gets there
-    through inlining. A new body is built beside the old one, which is given up only when the new one is valid.
-
-    Attributes:
-        outcomes: Filled with one entry for each annotated function.
+    Args:
         check: The self-check that a fusion must pass; None for none.
         find: The fusion for an annotation; None when there is none.
         forms: What the composites are to become.
         check_custom_ops: Whether to check custom ops too that a composite's author asked for.
-
-    Raises:
-        FusionError: A ``tfl_fusable_op`` composite has an attribute that custom options cannot hold, or conversion code
-            failed in a way that its author did not foresee.
     """
 
-    name: ClassVar[str] = "fuse-composites"
-    outcomes: list[Outcome]
-    check: Check | None = None
-    find: Callable[[Annotation], Fusion | None] = _fusion_for
-    forms: CompositeForms = field(default_factory=CompositeForms)
-    check_custom_ops: bool = False
+    def __init__(
+        self,
+        check: Check | None,
+        find: Callable[[Annotation], Fusion | None],
+        forms: CompositeForms,
+        *,
+        check_custom_ops: bool,
+    ) -> None:
+        self._check = check
+        self._find = find
+        self._forms = forms
+        self._check_custom_ops = check_custom_ops
 
-    def run(self, module: ir.Module) -> bool:
-        by_symbol = functions(module)
-        calls = _calls(by_symbol)
-        found: dict[str, Outcome] = {}
-        for symbol, function in by_symbol.items():
-            annotation = read_annotation(function)
-            if annotation is None:
-                continue
-            name = original_name(function)
-            outcome = Outcome(annotation.name, name, calls[symbol], "inlined")
-            found[symbol] = self._fuse(module, function, annotation, outcome)
-            for key in ANNOTATIONS:
-                if key in function.attributes:
-                    del function.attributes[key]
-        remaining = _calls(by_symbol)
-        for symbol, outcome in found.items():
-            swallowed = calls[symbol] and not remaining[symbol]  # all its callers were fused, with it inside
-            within = {"kind": "fused", "fused_into": "the composite around it", "reason": None} if swallowed else {}
-            self.outcomes.append(replace(outcome, call_sites=remaining[symbol], **within))
-        return bool(found)
-
-    def _fuse(self, module: ir.Module, function: func.FuncOp, annotation: Annotation, outcome: Outcome) -> Outcome:
-        """Fuses one function; what became of it."""
-        form = self.forms[annotation.name]
+    def replace(self, module: ir.Module, function: func.FuncOp, annotation: Annotation, outcome: Outcome) -> Outcome:
+        """Replaces the body of one annotated function, if it can be; what became of it."""
+        form = self._forms[annotation.name]
         fusion = self._fusion(annotation, form)
         if isinstance(fusion, str):
-            return replace(outcome, reason=fusion)
+            return dataclasses.replace(outcome, reason=fusion)
         if function.is_external:
-            return replace(outcome, reason="the function has no body")
+            return dataclasses.replace(outcome, reason="the function has no body")
         replacement = _empty_copy(function)
         body = _Body(function)
         try:
@@ -139,11 +73,11 @@ class FuseComposites:
                 reason = _not_builtin(fused_into)
             checked = CheckResult()
             # The body of a composite that its author declared a custom op may be a placeholder.
-            checkable = self.check_custom_ops or not isinstance(fusion, FusableOp)
-            if reason is None and self.check is not None and checkable:
+            checkable = self._check_custom_ops or not isinstance(fusion, FusableOp)
+            if reason is None and self._check is not None and checkable:
                 if fusion.unchecked is None:
                     inputs = _check_inputs(fusion, composite)
-                    checked = self.check(module, function, replacement, tolerance=fusion.tolerance, inputs=inputs)
+                    checked = self._check(module, function, replacement, tolerance=fusion.tolerance, inputs=inputs)
                 else:
                     checked = CheckResult(unchecked=fusion.unchecked)
                 reason = checked.problem
@@ -154,10 +88,12 @@ class FuseComposites:
         if reason is not None:
             replacement.operation.erase()
             body.discard()
-            return replace(outcome, reason=reason)
+            return dataclasses.replace(outcome, reason=reason)
         named = ", ".join(map(_op_name, fused_into))
         _swap_bodies(function, replacement)
-        return replace(outcome, kind="fused", fused_into=named, error=checked.error, unchecked=checked.unchecked)
+        return dataclasses.replace(
+            outcome, kind="fused", fused_into=named, error=checked.error, unchecked=checked.unchecked
+        )
 
     def _fusion(self, annotation: Annotation, form: CompositeForm) -> Fusion | str:
         """The conversion code for a composite, or why there is none."""
@@ -167,7 +103,7 @@ class FuseComposites:
             return KeptComposite()
         if form == "custom":
             return FusableOp()
-        fusion = self.find(annotation)
+        fusion = self._find(annotation)
         if fusion is not None:
             return fusion
         fusable = annotation.attributes.get("tfl_fusable_op")
@@ -210,21 +146,6 @@ def _not_builtin(ops: Sequence[ir.OpView]) -> str | None:
 
 
 _UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # no ops in a model
-
-
-def _calls(by_symbol: Mapping[str, func.FuncOp]) -> Counter[str]:
-    """How many ops call each function, in functions that are exported or called themselves."""
-    calls: Counter[str] = Counter()
-    waiting = [symbol for symbol, function in by_symbol.items() if is_public(function)]
-    seen = set(waiting)
-    while waiting:
-        for op in operations(by_symbol[waiting.pop()]):
-            for symbol in callees(op):
-                calls[symbol] += 1
-                if symbol in by_symbol and symbol not in seen:
-                    seen.add(symbol)
-                    waiting.append(symbol)
-    return calls
 
 
 def _empty_copy(function: func.FuncOp) -> func.FuncOp:

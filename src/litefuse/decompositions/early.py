@@ -1,0 +1,105 @@
+"""Which ops are rewritten before the engine sees them, because it makes something wrong of some of their forms.
+
+The table says so without loading what rewrites them: most models have no such op.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.decomposition import Decomposition
+
+__all__ = ["EARLY", "Early"]
+
+
+class Early(NamedTuple):
+    """What rewrites an op early.
+
+    Attributes:
+        module: The decomposition's module in this package.
+        decomposition: Its name.
+        dtypes: The dtypes of the op's first operand for which it may be needed; None: any. Whether it is,
+            ``Decomposition.before_lowering`` says.
+    """
+
+    module: str
+    decomposition: str
+    dtypes: frozenset[str] | None = None
+
+    def load(self) -> Decomposition:
+        """An instance of it."""
+        module = importlib.import_module(f"litefuse.decompositions.{self.module}")
+        cls: type[Decomposition] = getattr(module, self.decomposition)
+        return cls()
+
+
+_HALVES = frozenset({"bfloat16", "float16"})
+_UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})
+# The engine transposes the first factor of a complex product to an unknown rank.
+_COMPLEX_PRODUCT = Early("complex_numbers", "ComplexProduct", frozenset({"complex64"}))
+# Of these dtypes the engine refuses the op, or writes one that the runtime refuses, dies of, or computes something else
+# with.
+_WIDENED = Early("widened", "Widened", _HALVES)
+_COMPARED = Early("widened", "Widened", frozenset({"uint8"}))
+_LIKE = Early("like", "Like", _UNSIGNED)
+# The engine takes every diagonal for the main one, and dies of bands.
+_DIAGONAL = Early("diagonals", "Diagonal")
+# The engine quantizes with a zero point, whose grid is another one.
+_QUANTIZED = Early("quantization", "QuantizeAndDequantize", frozenset({"float32"}))
+# There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
+_RANDOM = Early("philox", "StatelessRandom")
+
+EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
+    {
+        # LiteRT's does not broadcast.
+        "Atan2": (Early("trigonometry", "Atan2"),),
+        "BatchMatMul": (_COMPLEX_PRODUCT,),
+        "BatchMatMulV2": (_COMPLEX_PRODUCT,),
+        "BatchMatMulV3": (_COMPLEX_PRODUCT,),
+        # A loop can be lowered by the engine only.
+        "CombinedNonMaxSuppression": (Early("combined_non_max_suppression", "CombinedNonMaxSuppression"),),
+        # The engine takes the sum over a label for a transposition.
+        "Einsum": (Early("einsum", "Einsum"),),
+        "Equal": (_COMPARED,),
+        # The engine writes the plain formulas, whose relative errors near 0 have no bound.
+        "Expm1": (Early("elementary", "Expm1"),),
+        "Log1p": (Early("elementary", "Log1p"),),
+        # The engine's is never true.
+        "IsInf": (Early("comparison", "Classification"),),
+        # The engine's folds a constant wrongly when a size is open.
+        "Lgamma": (Early("gamma", "Gamma"),),
+        # The engine transposes the operand of a product of integers, and leaves it without a shape.
+        "MatMul": (_COMPLEX_PRODUCT, Early("einsum", "IntegerProduct", frozenset({"int32", "int64"})), _WIDENED),
+        "MatrixDiagV2": (_DIAGONAL,),
+        "MatrixDiagV3": (_DIAGONAL,),
+        "MatrixSetDiagV2": (_DIAGONAL,),
+        "MatrixSetDiagV3": (_DIAGONAL,),
+        "Maximum": (_WIDENED,),
+        # The engine's has no room for the sum.
+        "Mean": (Early("mean", "IntegerMean", frozenset({"uint8"})),),
+        "Minimum": (_WIDENED,),
+        "NotEqual": (_COMPARED,),
+        "OnesLike": (_LIKE,),
+        "QuantizeAndDequantizeV2": (_QUANTIZED,),
+        "QuantizeAndDequantizeV4": (_QUANTIZED,),
+        # LiteRT's fails when a segment is left out.
+        "SegmentSum": (Early("segments", "Segment"),),
+        # The engine writes it, but LiteRT's kernel fails.
+        "Slice": (Early("strings", "MovedStrings", frozenset({"string"})),),
+        "Softsign": (_WIDENED,),
+        "StatelessRandomNormal": (_RANDOM,),
+        "StatelessRandomNormalV2": (_RANDOM,),
+        "StatelessRandomUniform": (_RANDOM,),
+        "StatelessRandomUniformFullInt": (_RANDOM,),
+        "StatelessRandomUniformFullIntV2": (_RANDOM,),
+        "StatelessRandomUniformInt": (_RANDOM,),
+        "StatelessRandomUniformIntV2": (_RANDOM,),
+        "StatelessRandomUniformV2": (_RANDOM,),
+        "ZerosLike": (_LIKE,),
+    }
+)
+"""What is tried for each op, in this order."""

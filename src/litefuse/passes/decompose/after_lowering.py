@@ -1,0 +1,40 @@
+"""The pass after the engine."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from litefuse.engine.mlir import ir
+from litefuse.passes.call_graph import functions
+from litefuse.passes.custom_ops import left_over
+from litefuse.passes.decompose.decomposed import Decomposed
+
+__all__ = ["DecomposeOps"]
+
+
+class DecomposeOps:
+    """Rewrites the TensorFlow ops that the engine left, where there is an exact rewriting.
+
+    A rewriting is built and lowered in a module of its own, and used if nothing of it is left there either; ops that
+    are alike share it. Where a kernel is faster, the op becomes a composite of its name and attributes, and the
+    rewriting the function that the runtime calls when no kernel claims it. On an op that stays, an attribute says why.
+
+    Args:
+        decomposed: Filled with what became of each op that is rewritten.
+        narrow: Where there is no exact rewriting of an op of int64, let it be computed in int32.
+    """
+
+    name: ClassVar[str] = "decompose-ops"
+
+    def __init__(self, decomposed: list[Decomposed], narrow: bool = False) -> None:
+        self._decomposed = decomposed
+        self._narrow = narrow
+
+    def run(self, module: ir.Module) -> bool:
+        ops = [op for function in functions(module).values() for op in left_over(function)]
+        if not ops:
+            return False
+        # Of most models nothing is left, and they need none of the decompositions.
+        from litefuse.passes.decompose.left_over import replace_left_over
+
+        return replace_left_over(module, ops, self._decomposed, narrow=self._narrow)

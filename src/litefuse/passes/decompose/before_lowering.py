@@ -1,0 +1,65 @@
+"""The pass before the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from litefuse.decompositions.early import EARLY, Early
+from litefuse.engine.mlir import ir
+from litefuse.fusions.composite import tensor_type_of
+from litefuse.passes.call_graph import functions, nested_operations
+from litefuse.passes.decompose.decomposed import Decomposed
+
+__all__ = ["RewriteBeforeLowering"]
+
+
+class RewriteBeforeLowering:
+    """Rewrites the ops that the engine takes, but makes something wrong of.
+
+    ::
+
+        tf.IsInf(%x)  -->  |%x| > 3.4e38          The engine's own form of it is never true.
+
+    Args:
+        decomposed: Filled with the ops that are rewritten.
+    """
+
+    name: ClassVar[str] = "rewrite-before-lowering"
+
+    def __init__(self, decomposed: list[Decomposed]) -> None:
+        self._decomposed = decomposed
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values():
+            if function.is_external:
+                continue
+            for op in list(nested_operations(function.entry_block)):
+                name = op.name.removeprefix("tf.")
+                if op.name != name and name in EARLY:
+                    modified |= any(self._rewritten(op, name, early) for early in EARLY[name])
+        return modified
+
+    def _rewritten(self, op: ir.OpView, name: str, early: Early) -> bool:
+        if early.dtypes is not None and tensor_type_of(op.operands[0]).dtype not in early.dtypes:
+            return False
+        # Few models have such an op, and most need neither the decompositions nor what they are built with.
+        from litefuse.decompositions.builder import Builder
+        from litefuse.decompositions.decomposition import NotDecomposed
+        from litefuse.passes.decompose.rewriting import replace_results, tensorflow_op_of
+
+        decomposition = early.load()
+        seen = tensorflow_op_of(op, name, list(op.operands))
+        if not decomposition.before_lowering(seen):
+            return False
+        try:
+            with ir.InsertionPoint(op), op.location:
+                answer = decomposition.rewrite(seen, Builder())
+        except NotDecomposed:  # what was built so far is dead, and the engine drops it
+            return False
+        results: Sequence[ir.Value] = [answer] if isinstance(answer, ir.Value) else answer
+        replace_results(op, results)
+        op.operation.erase()
+        self._decomposed.append(Decomposed(name, "rewritten"))
+        return True

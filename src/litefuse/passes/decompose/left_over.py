@@ -1,0 +1,129 @@
+"""What takes the places of the ops that the engine left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from litefuse.decompositions.decomposition import NotDecomposed
+from litefuse.engine.mlir import func, ir
+from litefuse.fusions.annotation import attribute_value
+from litefuse.fusions.composite import tensor_type_of
+from litefuse.passes.call_graph import attributes_of, functions
+from litefuse.passes.composite_ops import create_composite_op
+from litefuse.passes.custom_ops import REASON, is_option, tensorflow_name, tensorflow_op
+from litefuse.passes.decompose.decomposed import Decomposed
+from litefuse.passes.decompose.rewriting import Rewriting, Rewritings, replace_results, spliced
+
+__all__ = ["replace_left_over"]
+
+
+def replace_left_over(
+    module: ir.Module, ops: Sequence[ir.OpView], decomposed: list[Decomposed], *, narrow: bool
+) -> bool:
+    """Puts rewritings in the places of ops, or says in an attribute why there is none.
+
+    Args:
+        module: The module that they are in.
+        ops: TensorFlow ops that the engine left.
+        decomposed: Filled with what became of each op that is rewritten.
+        narrow: Where there is no exact rewriting of an op of int64, let it be computed in int32.
+
+    Returns:
+        Whether anything changed.
+    """
+    modified = False
+    exact, narrowed = Rewritings(), Rewritings(narrow=True) if narrow else None
+    symbols: dict[object, str] = {}
+    for op in ops:
+        try:
+            rewriting = _found(op, exact, narrowed)
+        except NotDecomposed as reason:
+            op.attributes[REASON] = ir.StringAttr.get(str(reason))
+            modified = True
+            continue
+        if rewriting is None:
+            continue
+        modified = True
+        name = tensorflow_name(op) or ""
+        if rewriting.composite:
+            results = _composite(module, op, name, rewriting, symbols)
+        else:
+            results = spliced(op, rewriting.function)
+        replace_results(op, results)
+        op.operation.erase()
+        form = "narrowed" if rewriting.narrowed else "composite" if rewriting.composite else "rewritten"
+        decomposed.append(Decomposed(name, form))
+    return modified
+
+
+def _found(op: ir.OpView, exact: Rewritings, narrow: Rewritings | None) -> Rewriting | None:
+    """The rewriting of an op, an exact one if there is one.
+
+    Raises:
+        NotDecomposed: There is none of this form.
+    """
+    reason = None
+    try:
+        rewriting = exact.find(op)
+        if rewriting is not None:
+            return rewriting
+    except NotDecomposed as error:
+        reason = error
+    if narrow is not None:
+        try:
+            rewriting = narrow.find(op)
+        except NotDecomposed:
+            rewriting = None
+        if rewriting is not None:
+            for value in op.operands:
+                _check_fits(value)
+            return rewriting
+    if reason is not None:
+        raise reason
+    return None
+
+
+def _check_fits(value: ir.Value) -> None:
+    """Lets no constant of int64 pass that is not one of int32.
+
+    Raises:
+        NotDecomposed: It does not fit, or is not at hand.
+    """
+    owner = value.owner
+    if isinstance(owner, ir.Block) or tensor_type_of(value).dtype != "int64":
+        return
+    if owner.name == "tfl.external_const":
+        raise NotDecomposed("its constant operand is too large to be narrowed")
+    attribute = attributes_of(owner).get("value")
+    if isinstance(attribute, ir.DenseElementsAttr):
+        numbers = np.array(attribute)
+        wide = numbers[numbers != numbers.astype(np.int32)]
+        if wide.size:
+            raise NotDecomposed(f"its constant {wide[0]} does not fit int32")
+
+
+def _composite(
+    module: ir.Module, op: ir.OpView, name: str, rewriting: Rewriting, symbols: dict[object, str]
+) -> Sequence[ir.Value]:
+    options = {
+        key: attribute_value(value)
+        for key, value in attributes_of(tensorflow_op(op)).items()
+        if is_option(key) and not isinstance(value, ir.TypeAttr)
+    }
+    if rewriting.key not in symbols:
+        symbols[rewriting.key] = _added(module, name, rewriting.function)
+    return create_composite_op(op, name, symbols[rewriting.key], options)
+
+
+def _added(module: ir.Module, name: str, function: func.FuncOp) -> str:
+    """Copies a rewriting into the module, under a symbol that is not taken."""
+    taken = set(functions(module))
+    symbol = next(
+        symbol for number in range(len(taken) + 1) if (symbol := f"{name}.decomposition.{number}") not in taken
+    )
+    copy = function.clone(ip=ir.InsertionPoint(module.body))
+    copy.attributes["sym_name"] = ir.StringAttr.get(symbol)
+    copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    return symbol
