@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import stat
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 import litefuse
+import litefuse.fusions
 from litefuse.demo import SAVED_MODEL
 from litefuse.errors import FusionError, LitefuseError, NotFusedError, SignatureError
 from litefuse.fusions.fusion import Fusion, fusion, registered_fusions
@@ -121,6 +124,7 @@ def test_a_model_object_is_refused_with_what_to_do() -> None:
 
 SCRIPT = f"""
 import litefuse
+import litefuse.fusions
 
 @litefuse.fusion("embedding_matmul", replace=True)
 class Mine(litefuse.Fusion):
@@ -146,6 +150,18 @@ def test_registering_a_name_twice_is_an_error() -> None:
             pass
 
     assert registered_fusions()["embedding_lookup"].__name__ == "EmbeddingLookup"
+
+
+def test_every_fusion_of_litefuse_is_found_by_its_names() -> None:
+    for module in pkgutil.iter_modules(litefuse.fusions.__path__, "litefuse.fusions."):
+        importlib.import_module(module.name)
+    waiting = [Fusion]
+    for cls in waiting:  # grows
+        waiting += cls.__subclasses__()
+    own = {name: cls for cls in waiting if cls.__module__.startswith("litefuse.fusions.") for name in cls.names}
+
+    assert len(own) > 20
+    assert {name: cls for name, cls in registered_fusions().items() if name in own} == own
 
 
 def test_a_failing_fusion_is_named(tmp_path: Path) -> None:

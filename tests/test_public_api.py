@@ -59,3 +59,24 @@ def test_conversion_leaves_the_engine_out_of_the_process() -> None:
     loaded = loaded_modules(program)
     assert "litert_converter" not in loaded
     assert "tensorflow" not in loaded
+
+
+def test_what_few_models_need_is_loaded_for_those() -> None:
+    rooms = ("decompositions", "fusions", "kernels", "recognizers")
+    program = "import sys\nimport litefuse.conversion\nprint(*sys.modules)"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    loaded = {*result.stdout.splitlines()[-1].split()}
+
+    assert {name for name in loaded if name.startswith(tuple(f"litefuse.{room}." for room in rooms))} == {
+        "litefuse.decompositions.early",
+        "litefuse.fusions.annotation",
+        "litefuse.fusions.composite",
+        "litefuse.fusions.fusion",
+        "litefuse.fusions.marks",
+        "litefuse.kernels.native",
+        "litefuse.recognizers.recognition",
+        "litefuse.recognizers.recognize",
+        "litefuse.recognizers.recognizer",
+        "litefuse.recognizers.sources",
+    }
+    assert not loaded & {"ai_edge_litert", "flatbuffers", "importlib.metadata", "ml_dtypes", "numpy.random", "secrets"}

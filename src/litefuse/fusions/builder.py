@@ -14,7 +14,6 @@ from litefuse.fusions.annotation import mlir_attribute
 from litefuse.fusions.builtins import BUILTINS, Operand
 from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.fusions.marks import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes
-from litefuse.fusions.options import encode_options
 
 __all__ = ["Builder"]
 
@@ -113,7 +112,12 @@ class Builder:
         Raises:
             FusionError: An option that a flexbuffer cannot hold.
         """
-        data = options if isinstance(options, bytes) else encode_options(options)
+        if isinstance(options, bytes):
+            data = options
+        else:
+            from litefuse.fusions.options import encode_options  # few fusions need flexbuffers
+
+            data = encode_options(options)
         return self.op("tfl.custom", operands, result_types, custom_op_attributes(name, data))
 
     def composite(

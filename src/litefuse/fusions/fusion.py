@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
 
 __all__ = [
-    "ENTRY_POINTS",
     "Fusion",
     "find_fusion",
     "fusion",
@@ -31,23 +30,35 @@ __all__ = [
     "unpickle_registered",
 ]
 
-#: The groups of entry points that register fusions and recognisers.
-ENTRY_POINTS = ("litefuse.fusions", "litefuse.recognizers")  # a module may be in both
-_FAMILIES = (
-    "bias_relu",
-    "bidirectional_lstm",
-    "dense_image_warp",
-    "detection_postprocess",
-    "einsum",
-    "embedding",
-    "keras_lstm",
-    "lstm_cell",
-    "lstm_loop",
-    "max_unpooling",
-    "non_max_suppression",
-    "rnn_loop",
-    "tftext",
-)
+_ENTRY_POINTS = ("litefuse.fusions", "litefuse.recognizers")  # a module may be in both
+# litefuse's own: the modules of this package by the names that their fusions are registered for. Each is loaded when a
+# model has such a composite.
+_OWN_MODULES = {
+    "LSTMCellSimple": "lstm_cell",
+    "LSTMCellSimple,CoupleInputForgetGates": "lstm_cell",
+    "LayerNormalizedLstmCellSimple": "lstm_cell",
+    "LayerNormalizedLstmCellSimple,CoupleInputForgetGates": "lstm_cell",
+    "TFLite_Detection_PostProcess": "detection_postprocess",
+    "addons:DenseImageWarp": "dense_image_warp",
+    "addons:MaxUnpooling2D": "max_unpooling",
+    "bidirectional_sequence_lstm": "bidirectional_lstm",
+    "conv_2d_bias_relu": "bias_relu",
+    "conv_2d_bias_relu6": "bias_relu",
+    "einsum": "einsum",
+    "embedding_lookup": "embedding",
+    "embedding_matmul": "embedding",
+    "fully_connected_bias_relu": "bias_relu",
+    "fully_connected_bias_relu6": "bias_relu",
+    "indy_lstm_*": "keras_lstm",
+    "lstm_*": "keras_lstm",
+    "lstm_loop": "lstm_loop",
+    "non_max_suppression_padded_v2": "non_max_suppression",
+    "rnn_loop": "rnn_loop",
+    "tf.einsum": "einsum",
+    "tftext:Ngrams": "tftext",
+    "tftext:WhitespaceTokenizer": "tftext",
+    "tftext:custom:SgnnProjection": "tftext",
+}
 
 
 class Fusion:
@@ -115,7 +126,8 @@ class Fusion:
 
 _FusionType = TypeVar("_FusionType", bound=type[Fusion])
 
-_installed: dict[str, type[Fusion]] = {}  # litefuse's own and those of plug-ins
+_own: dict[str, type[Fusion]] = {}  # those of modules that are loaded
+_installed: dict[str, type[Fusion]] = {}  # those of plug-ins
 _registered: dict[str, type[Fusion]] = {}  # those of the program that runs
 _loading: bool | None = None  # None: not loaded yet
 
@@ -137,10 +149,14 @@ def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _Fusio
             raise FusionError(f"{cls.__qualname__} is registered for no name")
         if not issubclass(cls, Fusion):
             raise FusionError(f"{cls.__qualname__} is not a subclass of litefuse.Fusion")
+        cls.names = names
+        if all(_own_module(name) == cls.__module__ for name in names):
+            _own.update(dict.fromkeys(names, cls))
+            return cls
         if not _loading:
             load_plug_ins()
         for name in names:
-            present = _registered.get(name) or _installed.get(name)
+            present = _registered_fusion(name)
             same = present is not None and _qualified_name(present) == _qualified_name(cls)  # a notebook cell run again
             if present is not None and not same and not replace:
                 raise FusionError(
@@ -149,10 +165,25 @@ def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _Fusio
                     hint="Pass replace=True to take its place.",
                 )
         (_installed if _loading else _registered).update(dict.fromkeys(names, cls))
-        cls.names = names
         return cls
 
     return register
+
+
+def _own_module(name: str) -> str | None:
+    """The module of litefuse's own fusion for a name."""
+    module = _OWN_MODULES.get(name)
+    return None if module is None else f"litefuse.fusions.{module}"
+
+
+def _registered_fusion(name: str) -> type[Fusion] | None:
+    """What is registered for exactly this name."""
+    cls = _registered.get(name) or _installed.get(name)
+    module = _own_module(name)
+    if cls is None and module is not None:
+        importlib.import_module(module)  # which registers it
+        return _own[name]
+    return cls
 
 
 def _qualified_name(cls: type) -> str:
@@ -169,10 +200,11 @@ def find_fusion(name: str, *, by_prefix: bool = False) -> Fusion | None:
     load_plug_ins()
     names = [name]
     if by_prefix:
-        patterns = {one for one in (*_registered, *_installed) if one.endswith("*") and name.startswith(one[:-1])}
+        known = (*_registered, *_installed, *_OWN_MODULES)
+        patterns = {one for one in known if one.endswith("*") and name.startswith(one[:-1])}
         names += sorted(patterns, key=len, reverse=True)
     for one in names:
-        cls = _registered.get(one) or _installed.get(one)
+        cls = _registered_fusion(one)
         if cls is not None:
             return cls()
     return None
@@ -181,24 +213,23 @@ def find_fusion(name: str, *, by_prefix: bool = False) -> Fusion | None:
 def registered_fusions() -> Mapping[str, type[Fusion]]:
     """Every name with its fusion, sorted by name."""
     load_plug_ins()
-    return dict(sorted({**_installed, **_registered}.items()))
+    found = {name: _registered_fusion(name) for name in sorted({*_OWN_MODULES, *_installed, *_registered})}
+    return {name: cls for name, cls in found.items() if cls is not None}
 
 
 def is_loading() -> bool:
-    """Whether what is registered now is litefuse's own or a plug-in's."""
+    """Whether what is registered now is a plug-in's."""
     return bool(_loading)
 
 
 def load_plug_ins() -> None:
-    """Registers litefuse's own fusions, and fusions and recognisers of installed plug-ins, once."""
+    """Registers the fusions and recognisers of installed plug-ins, once."""
     global _loading
     if _loading is not None:
         return
     _loading = True
     try:
-        for family in _FAMILIES:
-            importlib.import_module(f"litefuse.fusions.{family}")  # its import registers it
-        for plug_in in find_plug_ins(*ENTRY_POINTS):
+        for plug_in in find_plug_ins(*_ENTRY_POINTS):
             try:
                 plug_in.load()
             except FusionError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,7 +53,7 @@ def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
         array = np.array(array, array.dtype, order="C")
     if array.dtype in _SIGNLESS:
         return ir.DenseElementsAttr.get(array)
-    if array.dtype == ml_dtypes.bfloat16:
+    if array.dtype.name == "bfloat16":
         # The bindings take the bits of a type that numpy lacks, with the type said beside them.
         return ir.DenseElementsAttr.get(array.view(np.uint16), type=element, shape=array.shape)
     if array.dtype.kind == "c":

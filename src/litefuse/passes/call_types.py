@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar
 
@@ -15,7 +14,6 @@ __all__ = ["RefineCallTypes"]
 _SAME_TYPE = frozenset({"tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.CheckNumerics"})
 
 
-@dataclass(frozen=True)
 class RefineCallTypes:
     """Gives the results of calls and branches the shapes that their functions return.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from litefuse.engine.mlir import ir
@@ -12,7 +11,6 @@ from litefuse.passes.call_graph import function_symbol, functions, operations
 __all__ = ["CheckConstants"]
 
 
-@dataclass(frozen=True)
 class CheckConstants:
     """Refuses a constant whose shape is open: the engine folded an op of unknown shape, and the value is not right.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from litefuse.engine.mlir import ir
@@ -15,7 +14,6 @@ from litefuse.passes.call_graph import functions, operations
 __all__ = ["EmitCompositeOps", "create_composite_op"]
 
 
-@dataclass(frozen=True)
 class EmitCompositeOps:
     """Gives the composites that ``Builder.composite`` made the form in which they are exported.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from litefuse.engine.mlir import ir
@@ -11,7 +10,6 @@ from litefuse.passes.call_graph import callees, functions, operations, update_fu
 __all__ = ["LowerConditions"]
 
 
-@dataclass(frozen=True)
 class LowerConditions:
     """Makes the conditions of If and While scalars of type bool, as LiteRT demands.
 

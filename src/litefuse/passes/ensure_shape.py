@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from litefuse.engine.constants import int32_constant
@@ -12,7 +11,6 @@ from litefuse.passes.call_graph import functions, operations, update_function_ty
 __all__ = ["LowerEnsureShape"]
 
 
-@dataclass(frozen=True)
 class LowerEnsureShape:
     """Replaces ``tf.EnsureShape`` by what is left of it when the assertion holds.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 from litefuse.engine.mlir import ir
@@ -17,7 +16,6 @@ _DTYPES = frozenset({"f16", "f32", "i1", "i8", "i16", "i32", "i64"})
 _MIN_ELEMENTS = 256
 
 
-@dataclass(frozen=True)
 class FillBuffers:
     """Makes what a loop collects its results in when the model runs, instead of storing it in the file::
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from litefuse.passes.call_graph import call_operands, callees, create_call, func
 __all__ = ["FoldBranches"]
 
 
-@dataclass(frozen=True)
 class FoldBranches:
     """Replaces ``tf.If`` on a constant by a call of the branch that it takes; inlining does the rest."""
 

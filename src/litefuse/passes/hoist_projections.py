@@ -20,7 +20,6 @@ _REARRANGING = frozenset(
 )
 
 
-@dataclass(frozen=True)
 class HoistProjections:
     """Moves out of a loop the product of each step's input and a weight, as recurrent layers have it::
 

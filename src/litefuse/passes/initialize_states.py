@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +14,6 @@ from litefuse.passes.splats import create_fill, splat
 __all__ = ["InitializeStates"]
 
 
-@dataclass(frozen=True)
 class InitializeStates:
     """Gives each state the ops that write its initial value in every call::
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from litefuse.engine.constants import int32_constant
@@ -13,7 +12,6 @@ from litefuse.passes.call_graph import call_operands, callees, create_call, func
 __all__ = ["LowerCase"]
 
 
-@dataclass(frozen=True)
 class LowerCase:
     """Rewrites a many-way branch as a chain of two-way branches::
 

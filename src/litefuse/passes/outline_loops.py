@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from litefuse.engine.mlir import func, ir
@@ -14,7 +13,6 @@ __all__ = ["OutlineLoops"]
 _CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tfl.no_value", "tfl.external_const"})
 
 
-@dataclass(frozen=True)
 class OutlineLoops:
     """Moves the regions of ``tfl.while`` into functions::
 

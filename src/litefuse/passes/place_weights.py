@@ -48,7 +48,6 @@ class PlaceWeights:
         return modified
 
 
-@dataclass(frozen=True)
 class LoadWeights:
     """Gives the engine the values of all weights."""
 

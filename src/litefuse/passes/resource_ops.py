@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from litefuse.passes.resources import resource_value_type
 __all__ = ["DecomposeResourceOps"]
 
 
-@dataclass(frozen=True)
 class DecomposeResourceOps:
     """Rewrites ops that combine a variable access with something else::
 

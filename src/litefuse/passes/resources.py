@@ -50,7 +50,6 @@ def resource_value_type(handle: ir.Value) -> ir.ShapedType | None:
     return ir.ShapedType(ir.Type.parse(match[1])) if match else None
 
 
-@dataclass(frozen=True)
 class LiftReads:
     """Turns resource arguments that are only read into value arguments::
 
@@ -135,7 +134,6 @@ def _lift(function: func.FuncOp, reads: dict[int, list[ir.OpView]], sites: Seque
     update_function_type(function)
 
 
-@dataclass(frozen=True)
 class SinkHandles:
     """Moves handles into the functions that use them: no resource is an argument, result or loop variable afterwards.
 

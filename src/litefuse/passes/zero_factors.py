@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -23,7 +22,6 @@ _FACTORS = {
 }
 
 
-@dataclass(frozen=True)
 class KeepZeroFactors:
     """Hides from the engine that a factor is zero everywhere.
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
-from litefuse.plug_ins import find_plug_ins
 
 if TYPE_CHECKING:
     from litefuse.fusions.composite import TensorType
@@ -111,10 +110,9 @@ def _check(target: Any) -> None:
 
 def registered_recognizers() -> list[Recognizer]:
     """All recognisers, in the order in which they are tried: those of the running program come first."""
-    from litefuse.fusions.fusion import ENTRY_POINTS, load_plug_ins
+    from litefuse.fusions.fusion import load_plug_ins
 
-    if find_plug_ins(*ENTRY_POINTS):  # litefuse itself has none here: its own are of layers
-        load_plug_ins()
+    load_plug_ins()
     found = {**_registered, **{key: value for key, value in _installed.items() if key not in _registered}}
     return [_instance(name, target) for name, target in found.values()]
 

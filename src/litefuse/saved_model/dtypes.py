@@ -6,7 +6,6 @@ import enum
 import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import ml_dtypes
 import numpy as np
 
 from litefuse.errors import SavedModelError
@@ -84,7 +83,7 @@ class DataType(enum.IntEnum):
     @property
     def has_numpy(self) -> bool:
         """Whether elements can be held by a numpy array: false for resources and variants."""
-        return self in _NUMPY
+        return self in _NUMPY or self in _OF_ML_DTYPES
 
     def to_numpy(self) -> np.dtype[Any]:
         """Return the numpy type, ``object`` (holding bytes) for strings; quantized types are their storage integers.
@@ -94,6 +93,10 @@ class DataType(enum.IntEnum):
         Raises:
             SavedModelError: The type is resource or variant.
         """
+        if self in _OF_ML_DTYPES:
+            import ml_dtypes
+
+            return np.dtype(getattr(ml_dtypes, str(self)))
         try:
             return _NUMPY[self]
         except KeyError:
@@ -120,19 +123,25 @@ _NUMPY: dict[DataType, np.dtype[Any]] = {
     DataType.FLOAT64: np.dtype(np.float64),
     DataType.COMPLEX64: np.dtype(np.complex64),
     DataType.COMPLEX128: np.dtype(np.complex128),
-    DataType.BFLOAT16: np.dtype(ml_dtypes.bfloat16),
-    DataType.FLOAT8_E5M2: np.dtype(ml_dtypes.float8_e5m2),
-    DataType.FLOAT8_E4M3FN: np.dtype(ml_dtypes.float8_e4m3fn),
-    DataType.FLOAT8_E4M3FNUZ: np.dtype(ml_dtypes.float8_e4m3fnuz),
-    DataType.FLOAT8_E4M3B11FNUZ: np.dtype(ml_dtypes.float8_e4m3b11fnuz),
-    DataType.FLOAT8_E5M2FNUZ: np.dtype(ml_dtypes.float8_e5m2fnuz),
-    DataType.FLOAT4_E2M1FN: np.dtype(ml_dtypes.float4_e2m1fn),
-    DataType.INT2: np.dtype(ml_dtypes.int2),
-    DataType.INT4: np.dtype(ml_dtypes.int4),
-    DataType.UINT2: np.dtype(ml_dtypes.uint2),
-    DataType.UINT4: np.dtype(ml_dtypes.uint4),
     DataType.STRING: np.dtype(np.object_),
 }
+
+# Those that numpy lacks; ml_dtypes has them under TensorFlow's names. Few models need it.
+_OF_ML_DTYPES = frozenset(
+    {
+        DataType.BFLOAT16,
+        DataType.FLOAT8_E5M2,
+        DataType.FLOAT8_E4M3FN,
+        DataType.FLOAT8_E4M3FNUZ,
+        DataType.FLOAT8_E4M3B11FNUZ,
+        DataType.FLOAT8_E5M2FNUZ,
+        DataType.FLOAT4_E2M1FN,
+        DataType.INT2,
+        DataType.INT4,
+        DataType.UINT2,
+        DataType.UINT4,
+    }
+)
 
 
 def shape_from_proto(proto: TensorShapeProto) -> Shape:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from litefuse.engine.mlir import func, ir
@@ -22,7 +21,6 @@ from litefuse.shapes.rewrite import rewrite
 __all__ = ["InferShapes"]
 
 
-@dataclass(frozen=True)
 class InferShapes:
     """Works out shapes, and computes what shapes are made of::
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.fusions.composite import TensorType, tensor_type_of
 from litefuse.verify.inputs import random_inputs
 from litefuse.verify.result import CheckResult, InputsOfSize
-from litefuse.verify.standalone import standalone_model
+from litefuse.verify.standalone import StandaloneModel, standalone_model
 
 __all__ = ["self_check"]
 
@@ -42,12 +43,6 @@ def self_check(
         inputs: Where the inputs come from, if the composite is not defined for any random values.
         seed: The seed of the random inputs.
     """
-    # The runtime is loaded only where there is something to check.
-    from litefuse.runtime.interpreter import Interpreter
-
-    def runner(model: bytes) -> Any:
-        return Interpreter(model_content=model).get_signature_runner()
-
     types = [tensor_type_of(kind) for kind in composite.type.inputs]
     try:
         specifications = _specifications(module, composite, types)
@@ -58,20 +53,32 @@ def self_check(
     except LitefuseError as error:
         return CheckResult(problem=f"the fused op cannot be converted alone: {_first_line(error)}")
     try:
-        expected = {size: runner(model) for size, model in specifications.items()}
-        found = runner(fused)
+        runners = {model: _runner(model) for model in {*specifications.values()}}
+        expected = {size: runners[model] for size, model in specifications.items()}
+        found = _runner(fused)
     except (LitefuseError, RuntimeError, ValueError) as error:
         return CheckResult(unchecked=f"the runtime does not load it: {error}")
-    random = np.random.default_rng(seed)
+    random = Random(seed)
 
     def values(size: int) -> Sequence[npt.NDArray[Any]] | str:
-        given = inputs(size, random) if inputs is not None else None
+        given = inputs(size, np.random.default_rng(random.getrandbits(64))) if inputs is not None else None
         return given if given is not None else random_inputs(types, size, random)
 
     return _compare(expected, found, values, tolerance)
 
 
-def _specifications(module: ir.Module, composite: func.FuncOp, types: Sequence[TensorType]) -> dict[int, bytes]:
+def _runner(model: StandaloneModel) -> Any:
+    """A function that runs a model. The runtime is loaded here, and ours around it where kernels are to run."""
+    if model.for_kernels:
+        from litefuse.runtime.interpreter import Interpreter
+    else:
+        from ai_edge_litert.interpreter import Interpreter
+    return Interpreter(model_content=model.content).get_signature_runner()
+
+
+def _specifications(
+    module: ir.Module, composite: func.FuncOp, types: Sequence[TensorType]
+) -> dict[int, StandaloneModel]:
     """The composite as a model for each size of its unknown dimensions; one for all where that can be converted."""
     try:
         return dict.fromkeys(_SIZES, standalone_model(module, composite))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from litefuse.engine.lowering import lower, run_mlir_passes, set_signature, write_flatbuffer
 from litefuse.engine.mlir import func, ir
@@ -22,12 +23,25 @@ from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.shapes import InferShapes
 from litefuse.verify.fixed_size import fix_arguments
 
-__all__ = ["standalone_model"]
+__all__ = ["StandaloneModel", "standalone_model"]
 
 _ENTRY = "standalone"
+_FOR_KERNELS = frozenset({"tfl.custom", "vhlo.composite_v1"})
 
 
-def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | None = None) -> bytes:
+class StandaloneModel(NamedTuple):
+    """A LiteRT model of one function.
+
+    Attributes:
+        content: The model.
+        for_kernels: Whether it has ops that kernels run, or may: custom ops and composites.
+    """
+
+    content: bytes
+    for_kernels: bool
+
+
+def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | None = None) -> StandaloneModel:
     """A LiteRT model that computes what a function of the module computes; the module stays as it is.
 
     Its one signature has the inputs ``x0``, ``x1``... and the outputs ``y0``, ``y1``...
@@ -74,4 +88,5 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
     with tempfile.TemporaryDirectory(prefix="litefuse-check-") as folder:
         path = Path(folder, "model.tflite")
         write_flatbuffer(alone, path)
-        return path.read_bytes()
+        ops = (op for function in functions(alone).values() for op in operations(function))
+        return StandaloneModel(path.read_bytes(), any(op.name in _FOR_KERNELS for op in ops))

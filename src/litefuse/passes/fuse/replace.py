@@ -160,7 +160,10 @@ def _where(fusion: Fusion, composite: Composite) -> str:
     return f"fusion {type(fusion).__qualname__}, composite {composite.name!r} (function {composite.function})"
 
 
-def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize:
+def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize | None:
+    if type(fusion).check_inputs is Fusion.check_inputs:
+        return None
+
     def inputs(size: int, random: np.random.Generator) -> Sequence[npt.NDArray[Any]] | None:
         try:
             return fusion.check_inputs(composite, size, random)
