@@ -67,7 +67,8 @@ class InverseHyperbolic(Decomposition):
 
     asinh(x) = sign(x) log1p(a + a^2 / (1 + sqrt(a^2 + 1))), a = |x|
     acosh(x) = log1p(t + sqrt(t (t + 2))),                   t = x - 1
-    atanh(x) = sign(x) log1p(2 a / (1 - a)) / 2,             a = |x|
+    atanh(x) = sign(x) log1p(2 a / (1 - a)) / 2,             a = |x| <= 1 / 2
+    atanh(x) = -sign(x) log((1 - a) / (1 + a)) / 2,          a = |x| > 1 / 2
     """
 
     names = ("Acosh", "Asinh", "Atanh")
@@ -78,8 +79,12 @@ class InverseHyperbolic(Decomposition):
         (x,) = op.operands
         size = b.unary("Abs", x)
         if op.name == "Atanh":
-            inner = b.binary("RealDiv", b.binary("Mul", size, 2.0), b.binary("Sub", 1.0, size))
-            return b.binary("Mul", b.binary("Mul", b.unary("Sign", x), 0.5), log1p(b, inner))
+            low = b.binary("Minimum", size, 0.5)
+            near = log1p(b, b.binary("RealDiv", b.binary("Mul", low, 2.0), b.binary("Sub", 1.0, low)))
+            # Not of the inverse: XNNPACK's LOG of infinity is 88 on x86 without AVX-512.
+            ratio = b.binary("RealDiv", b.binary("Sub", 1.0, size), b.binary("AddV2", size, 1.0))
+            value = b.select(b.compare("LessEqual", size, 0.5), near, b.unary("Neg", b.unary("Log", ratio)))
+            return b.binary("Mul", b.binary("Mul", b.unary("Sign", x), 0.5), value)
         if op.name == "Acosh":
             t = b.binary("Sub", b.binary("Minimum", x, _LARGE), 1.0)
             # Two roots, so that the result is NaN below -1 as well.

@@ -22,7 +22,7 @@ from litert_converter.mlir.passmanager import PassManager
 
 # The bindings look for a Python module of a dialect each time they show an op of it. These have none, and looking for
 # them on disk takes longer than everything else that is done with an op.
-for _dialect in ("tf", "tfl"):
+for _dialect in ("tf", "tf_type", "tfl"):
     _module = f"litert_converter.mlir.dialects.{_dialect}"
     sys.modules.setdefault(_module, types.ModuleType(_module))
 

@@ -20,6 +20,8 @@ __all__ = ["prepare_worker", "run_alone", "run_in_worker"]
 # A conversion frees what it took, but an allocator keeps some of it: a process is replaced after so many.
 _JOBS_PER_WORKER = 200
 _STDERR_TAIL = 2000
+# OpenBLAS begins with a thread for each core, which takes as long as a third of loading numpy; no conversion uses them.
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
 
 _idle: list[_Worker] = []
 _lock = threading.Lock()
@@ -42,7 +44,7 @@ class _Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=self._stderr,
                 stderr=self._stderr,
-                env=None if environment is None else {**os.environ, **environment},
+                env={**_ENVIRONMENT, **os.environ} if environment is None else {**os.environ, **environment},
             )
         finally:
             os.close(child_receives)
