@@ -15,7 +15,7 @@ from litefuse.fusions.composite import TensorType
 __all__ = ["random_inputs"]
 
 _MAX_ELEMENTS = 1 << 25
-_CHUNK = 1 << 13
+_CHUNK = 1 << 14
 
 
 def random_inputs(types: Sequence[TensorType], size: int, random: Random) -> list[npt.NDArray[Any]] | str:
@@ -55,9 +55,12 @@ def _normal(shape: Sequence[int], random: Random) -> npt.NDArray[np.float32]:
     values = np.empty(math.prod(shape), np.float32)
     for start in range(0, values.size, _CHUNK):
         part = values[start : start + _CHUNK]
-        words = np.frombuffer(random.randbytes(8 * len(part)), np.uint32).reshape(2, -1)
-        first, second = (words + 0.5) / 2**32
-        part[:] = np.sqrt(-2 * np.log(first)) * np.cos(2 * np.pi * second)
+        pairs = (len(part) + 1) // 2
+        words = np.frombuffer(random.randbytes(8 * pairs), np.uint32).reshape(2, pairs).astype(np.float32)
+        first, second = (words + np.float32(0.5)) * np.float32(2**-32)
+        radius, angle = np.sqrt(np.float32(-2) * np.log(first)), np.float32(2 * np.pi) * second
+        part[:pairs] = radius * np.cos(angle)
+        part[pairs:] = (radius * np.sin(angle))[: len(part) - pairs]
     return values.reshape(shape)
 
 
