@@ -32,6 +32,22 @@ def lower(module: ir.Module) -> None:
         converter_api_ext.run_convert_to_tfl_passes(module, PassManager(), converter_api_ext.ConvertToTFLConfig())
     except (ValueError, ir.MLIRError) as error:
         raise _lowering_error("the engine refused the model", error) from error
+    if _has_calls(module):
+        run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
+
+
+def _has_calls(module: ir.Module) -> bool:
+    """Whether the engine computed the condition of an ``If``, and left a call of the branch that is taken."""
+    found = False
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        found = op.name in {"tf.PartitionedCall", "tf.StatefulPartitionedCall"}
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    if len(module.body.operations) > 1:
+        module.operation.walk(look)
+    return found
 
 
 def set_signature(function: func.FuncOp, key: str, inputs: Sequence[str], outputs: Sequence[str]) -> None:

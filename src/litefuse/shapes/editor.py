@@ -13,6 +13,7 @@ from litefuse.shapes.dims import Dim, Formula
 from litefuse.shapes.facts import Shape, Tensor, Values, array_of, elements, known
 from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
+from litefuse.shapes.numbers import Numbers
 from litefuse.shapes.rules import RULES
 
 __all__ = ["Editor", "arithmetic_key", "is_known"]
@@ -246,6 +247,14 @@ class Editor:
             self._constants[key] = self._constant(
                 ir.DenseElementsAttr.get(array), Tensor(dtype, values.shape, values), point, location
             )
+        return self._constants[key]
+
+    def numbers(self, numbers: Numbers, dtype: str, point: ir.InsertionPoint, location: ir.Location) -> int:
+        """A constant of floating point numbers, one for all places that need the same."""
+        key = (dtype, numbers.shape, numbers.tobytes())
+        if key not in self._constants:
+            tensor = Tensor(dtype, numbers.shape, numbers=numbers)
+            self._constants[key] = self._constant(ir.DenseElementsAttr.get(numbers), tensor, point, location)
         return self._constants[key]
 
     def zeros(self, before: Node, like: int, shape: Sequence[int]) -> int:

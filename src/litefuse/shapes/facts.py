@@ -54,12 +54,15 @@ class Tensor:
     Attributes:
         dtype: The element type as MLIR spells it, such as ``i32``.
         shape: The shape; None when the rank is not known.
-        values: The elements of a small tensor of integers or booleans, if anything is known of them.
+        values: The elements of a small tensor of integers or booleans, if anything is known of them; of a scalar of
+            floating point numbers too, where that is an integer.
+        numbers: The elements of a small tensor of floating point numbers, where all are known.
     """
 
     dtype: str
     shape: Shape | None
     values: Values | None = None
+    numbers: npt.NDArray[Any] | None = None
 
 
 class OpenTensor(NamedTuple):
@@ -68,10 +71,12 @@ class OpenTensor(NamedTuple):
     Attributes:
         shape: The shape.
         values: The elements, if anything is known of them.
+        numbers: The elements of a tensor of floating point numbers, where all are known.
     """
 
     shape: OpenShape
     values: Values | None
+    numbers: npt.NDArray[Any] | None = None
 
 
 def known(shape: OpenShape) -> tuple[int | None, ...] | None:

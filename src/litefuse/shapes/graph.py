@@ -13,6 +13,7 @@ from litefuse.fusions.annotation import attribute_value
 from litefuse.passes.call_graph import callees, functions, operations
 from litefuse.shapes.dims import Dim, unknown
 from litefuse.shapes.facts import Shape, Tensor, Values, array_of
+from litefuse.shapes.numbers import MAX_NUMBERS, Numbers
 from litefuse.shapes.values import MAX_ELEMENTS
 
 __all__ = ["FLOATS", "INTEGERS", "Declared", "Function", "ModuleGraph", "Node"]
@@ -21,7 +22,7 @@ INTEGERS = frozenset({"i1", "i8", "i16", "i32", "i64"})
 """The element types whose values are followed."""
 
 FLOATS = frozenset({"f32", "f64"})
-"""The element types of which scalars are followed that are integers: ranges are made of them."""
+"""The element types of which small constants are followed."""
 
 # Of a number that the model computes and that may be a shape, an element is told from the others.
 _MAX_OPEN_ELEMENTS = 16
@@ -110,13 +111,15 @@ class ModuleGraph:
         functions: Those with a body, by symbol.
         values: Every value.
         declared: What its type says, in the same order.
-        constants: The elements of the small integer constants.
+        constants: The elements of the small integer constants, and of scalars that are integers.
+        numbers: The elements of the small constants of floating point numbers.
     """
 
     functions: dict[str, Function] = field(default_factory=dict[str, Function])
     values: list[ir.Value] = field(default_factory=list[ir.Value])
     declared: list[Declared] = field(default_factory=list[Declared])
     constants: dict[int, Values] = field(default_factory=dict[int, Values])
+    numbers: dict[int, Numbers] = field(default_factory=dict[int, Numbers])
     _token: object = field(default_factory=object)
     _types: dict[ir.Type, Declared] = field(default_factory=dict[ir.Type, Declared])
     _ranked: dict[Hashable, ir.Type] = field(default_factory=dict[Hashable, ir.Type])
@@ -171,7 +174,7 @@ class ModuleGraph:
         values = self.constants.get(value)
         if values is None and shape is not None and declared.dtype in INTEGERS:
             values = self.element_symbols(value, shape)
-        return Tensor(declared.dtype, shape, values)
+        return Tensor(declared.dtype, shape, values, self.numbers.get(value))
 
     def _read(self, symbol: str, function: func.FuncOp) -> Function:
         arguments = tuple(self._add(argument) for argument in function.entry_block.arguments)
@@ -202,17 +205,22 @@ class ModuleGraph:
         return found
 
     def _read_constant(self, op: ir.OpView, result: int) -> None:
-        declared = self.declared[result]
-        number = declared.dtype in FLOATS and declared.shape == ()
-        if declared.shape is None or not (number or declared.dtype in INTEGERS):
+        dtype = self.declared[result].dtype
+        if self.declared[result].shape is None or dtype not in INTEGERS | FLOATS:
             return
         attribute = op.attributes["value"]
-        if not isinstance(attribute, ir.DenseElementsAttr) or (number and not float(np.array(attribute)).is_integer()):
+        if not isinstance(attribute, ir.DenseElementsAttr):
             return
-        shape: list[int] = attribute.type.shape if attribute.type.rank else []
-        if np.prod(shape, dtype=np.int64) <= MAX_ELEMENTS:
-            elements = [int(element) for element in np.array(attribute).reshape(-1)]
-            self.constants[result] = array_of(elements, shape)
+        sizes: list[int] = attribute.type.shape if attribute.type.rank else []
+        count = np.prod(sizes, dtype=np.int64)
+        if count > (MAX_ELEMENTS if dtype in INTEGERS else MAX_NUMBERS):
+            return
+        array = np.array(attribute).reshape(sizes)
+        if dtype in FLOATS:
+            self.numbers[result] = array
+            if array.ndim or not float(array).is_integer():
+                return
+        self.constants[result] = array_of([int(element) for element in array.reshape(-1)], sizes)
 
 
 def _declared(kind: ir.Type) -> Declared:

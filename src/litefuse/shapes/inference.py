@@ -10,8 +10,9 @@ from litefuse.engine.locations import node_name
 from litefuse.errors import GraphError
 from litefuse.shapes.combining import meet
 from litefuse.shapes.dims import Formula, as_size
-from litefuse.shapes.facts import Op, OpenShape, OpenTensor, ShapeError, Tensor, Undecided, Values, text
+from litefuse.shapes.facts import Op, OpenShape, OpenTensor, ShapeError, Tensor, Undecided, Values, array_of, text
 from litefuse.shapes.graph import FLOATS, INTEGERS, Function, ModuleGraph, Node
+from litefuse.shapes.numbers import Numbers, computed_numbers
 from litefuse.shapes.rules import RULES
 from litefuse.shapes.values import MAX_ELEMENTS, VALUES, wrapped
 
@@ -107,8 +108,9 @@ class Inference:
         """What a value's type and what was found say together."""
         declared = self.graph.declared[value]
         common = meet(found.shape, declared.shape)
-        if found.values is not None:
-            common = meet(common, found.values.shape)
+        for elements in (found.values, found.numbers):
+            if elements is not None:
+                common = meet(common, elements.shape)
         if common is None:
             return Tensor(declared.dtype, None)
         shape = tuple(
@@ -117,7 +119,7 @@ class Inference:
         values = found.values
         if values is None and declared.dtype in INTEGERS:
             values = self.graph.element_symbols(value, shape)
-        return Tensor(declared.dtype, shape, values)
+        return Tensor(declared.dtype, shape, values, found.numbers)
 
     def _error(self, function: Function, node: Node, error: ShapeError) -> GraphError:
         operands = ", ".join(f"{each.dtype}{text(each.shape)}" for each in map(self.tensor, node.operands))
@@ -137,17 +139,22 @@ class Inference:
         if node.name == "While":
             return self._loop(node, callees[0], callees[1], operands)
         if node.name in {"If", "Case"}:
-            condition, *operands = operands
-            taken = _only_number(condition)
-            if taken is not None and node.name == "If":
-                callees = callees[:1] if taken else callees[1:]
+            operands = operands[1:]
+            taken = self.branch_taken(node)
+            if taken is not None:
+                callees = [callees[taken]]
         results = [self._function(callee, operands) for callee in callees]
         return [self._common(value, tensors) for value, *tensors in zip(node.results, *results, strict=True)]
+
+    def branch_taken(self, node: Node) -> int | None:
+        """Which of its functions an ``If`` always runs; None if that depends on the call, and for a ``Case``."""
+        number = _only_number(self.tensor(node.operands[0])) if node.name == "If" else None
+        return None if number is None else int(not number)
 
     def _common(self, value: int, tensors: Sequence[Tensor]) -> Tensor:
         """What all branches say of a result."""
         first, *others = tensors
-        shape, values = first.shape, first.values
+        shape, values, numbers = first.shape, first.values, first.numbers
         for other in others:
             if shape is None or other.shape is None or len(shape) != len(other.shape):
                 return Tensor(first.dtype, None)
@@ -156,7 +163,8 @@ class Inference:
                 for axis, (size, another) in enumerate(zip(shape, other.shape, strict=True))
             )
             values = values if _equal_values(values, other.values) else None
-        return Tensor(first.dtype, shape, values)
+            numbers = numbers if _equal_values(numbers, other.numbers) else None
+        return Tensor(first.dtype, shape, values, numbers)
 
     def _loop(self, node: Node, condition: Function, body: Function, operands: Sequence[Tensor]) -> list[Tensor]:
         """The loop variables after any number of turns.
@@ -196,7 +204,8 @@ class Inference:
             if symbols is not None and after.values is not None and after.values.shape == values.shape:
                 symbols = np.where(values == after.values, values, symbols)
             values = symbols
-        return Tensor(before.dtype, shape, values)
+        numbers = before.numbers if _equal_values(before.numbers, after.numbers) else None
+        return Tensor(before.dtype, shape, values, numbers)
 
     def _afterwards(self, argument: int, result: int) -> Tensor:
         """A loop variable after the loop: the symbols of what changes are others than in the body."""
@@ -213,7 +222,7 @@ class Inference:
         outside = graph.element_symbols(result, inside.shape)
         if values is not None and symbols is not None and outside is not None:
             values = np.asarray(np.where(values == symbols, outside, values), object)
-        return Tensor(inside.dtype, shape, values)
+        return Tensor(inside.dtype, shape, values, inside.numbers)
 
 
 def _by_rules(op: Op) -> list[OpenTensor | None]:
@@ -221,14 +230,22 @@ def _by_rules(op: Op) -> list[OpenTensor | None]:
     count = len(op.results)
     shapes: list[OpenShape] = [None] * count
     values: list[Values | None] = [None] * count
+    numbers: list[Numbers | None] = [None] * count
     try:
         answer = RULES[op.name](op)
         shapes = answer if isinstance(answer, list) else [answer]
     except (Undecided, *_MALFORMED):
         pass
+    try:
+        known = computed_numbers(op)
+    except (Undecided, *_MALFORMED):
+        known = None
     rule = VALUES.get(op.name)
     to_float = op.name == "Cast" and op.results[0].dtype in FLOATS and op.operands[0].shape == ()
-    if rule is not None and (to_float or any(result.dtype in INTEGERS for result in op.results)):
+    if known is not None:
+        numbers = [each if result.dtype in FLOATS else None for each, result in zip(known, op.results, strict=True)]
+        values = [_whole(each, result.dtype) for each, result in zip(known, op.results, strict=True)]
+    elif rule is not None and (to_float or any(result.dtype in INTEGERS for result in op.results)):
         try:
             with np.errstate(over="ignore"):
                 found = rule(op)
@@ -239,8 +256,8 @@ def _by_rules(op: Op) -> list[OpenTensor | None]:
     if len(shapes) != count:
         shapes = [None] * count
     return [
-        None if shape is None and elements is None else OpenTensor(shape, elements)
-        for shape, elements in zip(shapes, values, strict=True)
+        None if shape is elements is floating is None else OpenTensor(shape, elements, floating)
+        for shape, elements, floating in zip(shapes, values, numbers, strict=True)
     ]
 
 
@@ -249,6 +266,13 @@ def _held(values: Values, dtype: str) -> Values | None:
     if dtype in INTEGERS and values.size <= MAX_ELEMENTS:
         return wrapped(values, dtype)
     return values if dtype in FLOATS and values.shape == () else None
+
+
+def _whole(numbers: Numbers, dtype: str) -> Values | None:
+    """Numbers as elements that are followed as integers are."""
+    if dtype in FLOATS and (numbers.shape or not float(numbers).is_integer()):
+        return None
+    return array_of([int(number) for number in numbers.reshape(-1)], numbers.shape)
 
 
 def _only_number(tensor: Tensor) -> int | None:
@@ -260,7 +284,7 @@ def _only_number(tensor: Tensor) -> int | None:
 
 
 def _equal(a: Tensor, b: Tensor) -> bool:
-    return a.shape == b.shape and _equal_values(a.values, b.values)
+    return a.shape == b.shape and _equal_values(a.values, b.values) and _equal_values(a.numbers, b.numbers)
 
 
 def _equal_values(a: Values | None, b: Values | None) -> bool:

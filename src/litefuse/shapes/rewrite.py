@@ -16,6 +16,7 @@ from litefuse.shapes.expansions import (
 )
 from litefuse.shapes.graph import INTEGERS, Function, Node
 from litefuse.shapes.inference import Inference
+from litefuse.shapes.numbers import NAMES
 from litefuse.shapes.products import activate_first, compute_first, multiply_merged, unflatten_product
 from litefuse.shapes.simplify import SIMPLIFICATIONS, Simplification, keep_reduced, new_axes, reshape_back
 from litefuse.shapes.split_products import squeeze, transpose_split
@@ -24,7 +25,7 @@ from litefuse.shapes.values import VALUES
 __all__ = ["rewrite"]
 
 # What is erased when nothing uses it any more.
-_ARITHMETIC = frozenset({*VALUES, *EXPANDING, "BatchMatMulV2", "Const", "MatMul"})
+_ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, "BatchMatMulV2", "Const", "MatMul"})
 
 _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
@@ -95,15 +96,16 @@ def _replacement(editor: Editor, node: Node) -> int | None:
     """Refines an op's types, and returns what its only result can be replaced by."""
     if node.name == "Const":
         return None
-    if len(node.results) == 1 and node.name in VALUES:
+    if len(node.results) == 1 and (node.name in VALUES or node.name in NAMES):
         known = _known_value(editor, node)
         if known is not None:
             return known
     before = editor.same_as_before(node)
     if before is not None:
         return before
-    for value in node.results:
-        editor.refine(value)
+    if not _is_decided(editor, node):
+        for value in node.results:
+            editor.refine(value)
     for replace in _REPLACEMENTS.get(node.name, ()):
         found = replace(editor, node)
         if found is not None:
@@ -111,10 +113,17 @@ def _replacement(editor: Editor, node: Node) -> int | None:
     return None
 
 
+def _is_decided(editor: Editor, node: Node) -> bool:
+    """Whether an op always takes one branch; its results need not be of the other's types, which is folded away."""
+    return node.name == "If" and editor.inference.branch_taken(node) is not None
+
+
 def _known_value(editor: Editor, node: Node) -> int | None:
     """A constant of what an op always computes, or the result of an earlier op that computes the same."""
     (result,) = node.results
     tensor = editor.tensor(result)
+    if tensor.numbers is not None:
+        return editor.numbers(tensor.numbers, tensor.dtype, ir.InsertionPoint(node.op), node.op.location)
     if tensor.values is None or tensor.dtype not in INTEGERS:
         return None
     if is_known(tensor.values):
