@@ -62,7 +62,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "BatchMatMulV3": (_COMPLEX_PRODUCT,),
         # A loop can be lowered by the engine only.
         "CombinedNonMaxSuppression": (Early("combined_non_max_suppression", "CombinedNonMaxSuppression"),),
-        # The engine takes the sum over a label for a transposition.
+        # The engine takes the sum over a label for a transposition, and products without a sum for those of matrices.
         "Einsum": (Early("einsum", "Einsum"),),
         "Equal": (_COMPARED,),
         # The engine writes the plain formulas, whose relative errors near 0 have no bound.

@@ -24,9 +24,10 @@ class Einsum(Decomposition):
     names = ("Einsum",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        # The engine takes the sum over a label for a transposition.
         labels, _, output = str(op.attributes["equation"]).replace(" ", "").partition("->")
-        return len(op.operands) == 1 and sorted(labels) != sorted(output)
+        if len(op.operands) == 1:  # the engine takes the sum over a label for a transposition
+            return sorted(labels) != sorted(output)
+        return set(labels) - {","} == set(output)  # it makes a product of matrices of one without a sum, and fails
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(0, "float32", "int32", "int64")
