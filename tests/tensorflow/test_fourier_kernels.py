@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.kernels.one_op import FORMS
-from tests.tensorflow.checking import check, op_counts
+from tests.tensorflow.checking import check, normal, op_counts
 from tests.tensorflow.raw_ops import Case, check_cases, draw, numbers
 
 if TYPE_CHECKING:
@@ -92,4 +92,38 @@ def test_converted_model(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, tensorflow.save(inverse_transforms), inputs, kernel_pack=True, allow_custom_ops=True)
 
     counts = op_counts(result.model_bytes)
-    assert (counts["IRFFT"], counts["IRFFT2D"]) == (2, 1)
+    assert (counts["IRFFT"], counts["STABLEHLO_COMPOSITE"]) == (1, 2)
+
+
+def transforms_of_known_lengths(tf: Any) -> Any:
+    """Of other lengths than powers of two, which LiteRT's RFFT2D does not take."""
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 6, 10], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        spectra = {
+            "line": tf.signal.rfft(x, [9]),
+            "padded": tf.signal.rfft(x, [11]),
+            "plane": tf.signal.rfft2d(x, [5, 7]),
+            "alone": tf.signal.rfft(x[:, 0, 0, None]),
+        }
+        back = {
+            "line_back": tf.signal.irfft(spectra["line"], [9]),
+            "padded_back": tf.signal.irfft(spectra["padded"], [14]),
+            "plane_back": tf.signal.irfft2d(spectra["plane"], [3, 6]),
+            "alone_back": tf.signal.irfft(spectra["alone"], [1]),
+        }
+        return {name: tf.math.real(value) + 2 * tf.math.imag(value) for name, value in spectra.items()} | back
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("kernel_pack", [False, True])
+def test_known_lengths_need_no_kernel(tensorflow: TensorFlow, *, kernel_pack: bool) -> None:
+    path = tensorflow.save(transforms_of_known_lengths)
+
+    result = check(tensorflow, path, normal({"x": (None, 6, 10)}), kernel_pack=kernel_pack)
+
+    assert op_counts(result.model_bytes)["STABLEHLO_COMPOSITE"] == 4
+    assert not result.report.custom_ops

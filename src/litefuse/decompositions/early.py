@@ -50,6 +50,8 @@ _LIKE = Early("like", "Like", _UNSIGNED)
 _DIAGONAL = Early("diagonals", "Diagonal")
 # The engine quantizes with a zero point, whose grid is another one.
 _QUANTIZED = Early("quantization", "QuantizeAndDequantize", frozenset({"float32"}))
+# LiteRT's RFFT2D takes powers of two only, and is wrong for 1.
+_FOURIER = Early("fourier", "RealFourierTransform")
 # There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
 _RANDOM = Early("philox", "StatelessRandom")
 
@@ -86,6 +88,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "OnesLike": (_LIKE,),
         "QuantizeAndDequantizeV2": (_QUANTIZED,),
         "QuantizeAndDequantizeV4": (_QUANTIZED,),
+        "RFFT": (_FOURIER,),
+        "RFFT2D": (_FOURIER,),
         # LiteRT's fails when a segment is left out.
         "SegmentSum": (Early("segments", "Segment"),),
         # The engine writes it, but LiteRT's kernel fails.

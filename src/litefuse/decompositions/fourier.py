@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,10 +10,14 @@ from litefuse.decompositions.complex_numbers import complex_of, parts_of
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["FourierTransform"]
+__all__ = ["FourierTransform", "InverseRealFourierTransform", "RealFourierTransform"]
 
 _RANKS = {"FFT": 1, "FFT2D": 2, "FFT3D": 3, "IFFT": 1, "IFFT2D": 2, "IFFT3D": 3}
 # The matrix has the square of so many elements.
@@ -35,37 +39,132 @@ class FourierTransform(Decomposition):
         inverse = op.name.startswith("I")
         real, imaginary = parts_of(b, op.operands[0])
         for axis in range(len(shape) - _RANKS[op.name], len(shape)):
-            size = shape[axis]
-            if size is None or size > _MAX_SIZE:
-                raise NotDecomposed(f"dimension {axis} of size {size or 'unknown'}; it must be at most {_MAX_SIZE}")
-            real, imaginary = _transformed(b, real, imaginary, axis, size, inverse=inverse)
+            real, imaginary = _transformed(b, real, imaginary, axis, _size(shape, axis), inverse=inverse)
         return complex_of(b, real, imaginary)
+
+
+class RealFourierTransform(Decomposition):
+    """The frequencies from 0 on of the transform of real numbers.
+
+    LiteRT's RFFT2D takes powers of two only, and is wrong for 1.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/signal/rfft, rfft2d.
+    """
+
+    names = ("RFFT", "RFFT2D")
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        lengths = op.constants[1]
+        return lengths is not None and (lengths[-1] == 1 or any(int(length).bit_count() != 1 for length in lengths))
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.require(0, "float32")
+        lengths = _lengths(op)
+        last = len(op.shape(0)) - 1
+        value = op.operands[0]
+        for axis, length in zip(range(last + 1 - len(lengths), last + 1), lengths, strict=True):
+            value = _cut(b, value, axis, length)
+        cosines, sines = _waves(lengths[-1], lengths[-1] // 2 + 1)
+        flat, restore = _rows(b, value, last)
+        real, imaginary = (restore(_product(b, flat, matrix)) for matrix in (cosines, -sines))
+        if len(lengths) == 2:
+            real, imaginary = _transformed(b, real, imaginary, last - 1, lengths[0], inverse=False)
+        return complex_of(b, real, imaginary)
+
+
+class InverseRealFourierTransform(Decomposition):
+    """The real numbers of which the frequencies from 0 on are given; the others are their conjugates.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/signal/irfft, irfft2d.
+    """
+
+    names = ("IRFFT", "IRFFT2D")
+    composite = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.require(0, "complex64")
+        lengths = _lengths(op)
+        last = len(op.shape(0)) - 1
+        count, given = lengths[-1], lengths[-1] // 2 + 1
+        needed = {last: given} if len(lengths) == 1 else {last - 1: lengths[0], last: given}
+        parts: list[ir.Value] = []
+        for part in parts_of(b, op.operands[0]):
+            cut = part
+            for axis, size in needed.items():
+                cut = _cut(b, cut, axis, size)
+            parts.append(cut)
+        real, imaginary = parts
+        if len(lengths) == 2:
+            real, imaginary = _transformed(b, real, imaginary, last - 1, lengths[0], inverse=True)
+        # Each frequency stands for its conjugate too, but the first, and the one in the middle of an even number.
+        weights: npt.NDArray[Any] = (
+            np.where((np.arange(given) == 0) | (2 * np.arange(given) == count), 1.0, 2.0) / count
+        )
+        cosines, sines = (np.transpose(waves * weights) for waves in _waves(count, given))
+        flat, restore = _rows(b, real, last)
+        other, _ = _rows(b, imaginary, last)
+        return restore(b.binary("Sub", _product(b, flat, cosines), _product(b, other, sines)))
+
+
+def _lengths(op: TensorFlowOp) -> list[int]:
+    lengths = [int(length) for length in op.constant(1).reshape(-1)]
+    if not 0 < min(lengths) <= max(lengths) <= _MAX_SIZE:
+        raise NotDecomposed(f"fft_length is {lengths}; it must be from 1 to {_MAX_SIZE}")
+    return lengths
+
+
+def _size(shape: Sequence[int | None], axis: int) -> int:
+    size = shape[axis]
+    if size is None or size > _MAX_SIZE:
+        raise NotDecomposed(f"dimension {axis} of size {size or 'unknown'}; it must be at most {_MAX_SIZE}")
+    return size
+
+
+def _cut(b: Builder, value: ir.Value, axis: int, length: int) -> ir.Value:
+    """The first elements along a dimension; TensorFlow's ops do not take fewer than they need either."""
+    size = _size(b.shape(value), axis)
+    if size < length:
+        raise NotDecomposed(f"dimension {axis} has {size} elements, and fft_length needs {length}")
+    return value if size == length else b.slice(value, axis, 0, length)
+
+
+def _waves(size: int, frequencies: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The cosines and sines of frequencies, ``[size, frequencies]``."""
+    turns = np.outer(np.arange(size), np.arange(frequencies)) % size / size
+    return np.cos(2 * np.pi * turns), np.sin(2 * np.pi * turns)
 
 
 def _transformed(
     b: Builder, real: ir.Value, imaginary: ir.Value, axis: int, size: int, *, inverse: bool
 ) -> tuple[ir.Value, ir.Value]:
-    turns = np.outer(np.arange(size), np.arange(size)) % size / size
-    sign, scale = (1, 1 / size) if inverse else (-1, 1)
-    cosines = b.constant(np.cos(2 * np.pi * turns) * scale, "float32")
-    sines = b.constant(sign * np.sin(2 * np.pi * turns) * scale, "float32")
-    rank = len(b.shape(real))
-    order = [*(each for each in range(rank) if each != axis), axis]
-    last = axis == rank - 1
-    parts = [part if last else b.transpose(part, order) for part in (real, imaginary)]
-    sizes = b.sizes(parts[0])
-    rows = b.product(sizes[:-1])
-    flat = [b.reshape(part, [rows, size]) for part in parts]
-
-    def product(part: ir.Value, matrix: ir.Value) -> ir.Value:
-        shape = (b.shape(part)[0], size)
-        return b.op("MatMul", [part, matrix], shape, "float32", transpose_a=False, transpose_b=False)
-
+    cosines, sines = _waves(size, size)
+    sines = sines / size if inverse else -sines
+    cosines = cosines / size if inverse else cosines
+    first, restore = _rows(b, real, axis)
+    second, _ = _rows(b, imaginary, axis)
     results = [
-        b.binary("Sub", product(flat[0], cosines), product(flat[1], sines)),
-        b.binary("AddV2", product(flat[0], sines), product(flat[1], cosines)),
+        b.binary("Sub", _product(b, first, cosines), _product(b, second, sines)),
+        b.binary("AddV2", _product(b, first, sines), _product(b, second, cosines)),
     ]
-    back = [order.index(each) for each in range(rank)]
-    shaped = [b.reshape(result, sizes) for result in results]
-    first, second = [value if last else b.transpose(value, back) for value in shaped]
-    return first, second
+    return restore(results[0]), restore(results[1])
+
+
+def _rows(b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, Callable[[ir.Value], ir.Value]]:
+    """A matrix with a dimension as its rows, and what makes the value's shape again of one with as many rows."""
+    rank = len(b.shape(value))
+    order = [*(each for each in range(rank) if each != axis), axis]
+    is_last = axis == rank - 1
+    moved = value if is_last else b.transpose(value, order)
+    sizes = b.sizes(moved)
+
+    def restore(matrix: ir.Value) -> ir.Value:
+        shaped = b.reshape(matrix, [*sizes[:-1], b.size(matrix, 1)])
+        return shaped if is_last else b.transpose(shaped, [order.index(each) for each in range(rank)])
+
+    return b.reshape(moved, [b.product(sizes[:-1]), sizes[-1]]), restore
+
+
+def _product(b: Builder, rows: ir.Value, matrix: npt.NDArray[Any]) -> ir.Value:
+    shape = (b.shape(rows)[0], matrix.shape[1])
+    constant = b.constant(matrix, "float32")
+    return b.op("MatMul", [rows, constant], shape, "float32", transpose_a=False, transpose_b=False)

@@ -23,7 +23,7 @@ from litefuse.decompositions.elementary import Expm1, Log1p
 from litefuse.decompositions.erf import Erf
 from litefuse.decompositions.error_functions import Erfc, Erfinv
 from litefuse.decompositions.extract_image_patches import ExtractImagePatches
-from litefuse.decompositions.fourier import FourierTransform
+from litefuse.decompositions.fourier import FourierTransform, InverseRealFourierTransform, RealFourierTransform
 from litefuse.decompositions.gamma import Gamma
 from litefuse.decompositions.gradients import Gradient
 from litefuse.decompositions.integer_sign import IntegerSign
@@ -118,6 +118,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     IntegerProduct,
     IntegerSign,
     InverseHyperbolic,
+    InverseRealFourierTransform,
     InverseTrigonometric,
     InvertPermutation,
     LegacyBlocks,
@@ -142,6 +143,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     RaggedRange,
     RandomNumbers,
     RandomShuffle,
+    RealFourierTransform,
     ResizeByMatrix,
     ResizeIntegers,
     Reverse,

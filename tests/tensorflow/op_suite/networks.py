@@ -87,6 +87,8 @@ def _products() -> list[Case]:
         "ab->ba": [(None, 3)],
         "ab,ab->": [(2, 3), (2, 3)],
         "a,b->ab": [(3,), (4,)],
+        "bij,bkl->bijkl": [(None, 2, 3), (None, 4, 2)],
+        "ij,j->ij": [(None, 3), (3,)],
         "ii->i": [(3, 3)],
         "...ab,...bc->...ac": [(2, 3, 4), (2, 4, 2)],
     }.items():
@@ -283,8 +285,13 @@ def _losses_and_algebra() -> list[Case]:
         Case("IFFT2D", [Tensor("complex64", (None, 4, 6))]),
         Case("RFFT", [real, i32(8)]),
         Case("RFFT", [real, i32(4)]),
+        Case("RFFT", [real, i32(6)]),
+        Case("RFFT", [Tensor(F32, (None, 3, 13)), i32(11)]),
         Case("IRFFT", [Tensor("complex64", (None, 5)), i32(8)]),
         Case("RFFT2D", [Tensor(F32, (None, 4, 8)), i32(4, 8)]),
+        Case("RFFT2D", [Tensor(F32, (None, 6, 8)), i32(5, 6)]),
+        Case("IRFFT", [Tensor("complex64", (None, 2, 5)), i32(7)]),
+        Case("IRFFT2D", [Tensor("complex64", (None, 4, 5)), i32(3, 7)]),
         Case("IRFFT2D", [Tensor("complex64", (None, 4, 5)), i32(4, 8)]),
         *(
             Case(op, operands, attributes)
