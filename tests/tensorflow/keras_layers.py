@@ -126,6 +126,7 @@ GROUPS: dict[str, dict[str, Make]] = {
         "resizing": lambda k: k.layers.Resizing(7, 15),
         "resizing_nearest": lambda k: k.layers.Resizing(24, 5, "nearest"),
         "resizing_crop": lambda k: k.layers.Resizing(6, 9, crop_to_aspect_ratio=True),
+        "resizing_pad": lambda k: k.layers.Resizing(8, 12, pad_to_aspect_ratio=True),
         "separable": lambda k: k.layers.SeparableConv2D(4, 3, dilation_rate=2),
         "up_sampling": lambda k: k.layers.UpSampling2D((2, 3)),
         "up_sampling_bilinear": lambda k: k.layers.UpSampling2D(2, interpolation="bilinear"),

@@ -320,6 +320,37 @@ def test_cond(tensorflow: TensorFlow, stateful: bool) -> None:
     assert counts["VAR_HANDLE"] == 0
 
 
+def cond_on_constants(tf: Any) -> Any:
+    """Numbers decide: some that shapes are computed from, and some that the engine alone computes."""
+    module = tf.Module()
+    module.kernel = tf.Variable(weights(3, 3))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        ratio = tf.cast(tf.shape(x)[1] * 7, tf.float32) / tf.constant(2.0)  # 10.5
+        rows = tf.cast(ratio, tf.int32) - 8
+        padded = tf.cond(ratio > 10, lambda: tf.pad(x, [[0, 0], [0, rows]]), lambda: tf.concat([x] * 3, 1))
+        grown = tf.exp(tf.constant([1.0, 0.5]))
+        product = tf.cond(tf.reduce_sum(grown) > 4.0, lambda: tf.matmul(x, module.kernel), lambda: x * 2.0)
+        turns = tf.while_loop(
+            lambda i, _: i < 2,
+            lambda i, y: (
+                i + 1,
+                tf.cond(tf.exp(tf.constant(0.5)) > 1.0, lambda: tf.matmul(y, module.kernel), lambda: y),
+            ),
+            [0, x],
+        )[1]
+        return {"padded": padded, "product": product, "turns": turns}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_condition_of_constants(tensorflow: TensorFlow) -> None:
+    result = check(tensorflow, tensorflow.save(cond_on_constants), normal({"x": (None, 3)}))
+    assert op_counts(result.model_bytes)["IF"] == 0
+
+
 def cond_on_number(tf: Any) -> Any:
     """TensorFlow takes any type as a condition: a number is true when it is not zero."""
 

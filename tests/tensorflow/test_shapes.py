@@ -312,3 +312,21 @@ def test_shapes_that_do_not_fit_are_refused(
     with pytest.raises(error) as caught:
         litefuse.convert(tensorflow.save(two_inputs), **options)
     assert all(message in str(caught.value) for message in messages), str(caught.value)
+
+
+def quantiles(tf: Any) -> Any:
+    """As Keras writes them: positions in float64, from the size and the fractions that are asked for."""
+
+    def serve(x: Any) -> Any:
+        positions = (tf.cast(tf.shape(x)[1], tf.float64) - 1.0) * tf.cast(tf.constant([0.25, 0.7]), tf.float64)
+        above = tf.minimum(tf.cast(tf.math.ceil(positions), tf.int32), tf.shape(x)[1] - 1)
+        part = tf.cast(tf.cast(above, tf.float64) - positions, tf.float32)
+        ordered = tf.sort(x, 1)
+        lower = tf.gather(ordered, tf.maximum(above - 1, 0), axis=1)
+        return {"y": tf.gather(ordered, above, axis=1) * (1.0 - part) + lower * part}
+
+    return serving(tf, serve, {"x": (None, 6)})
+
+
+def test_parameters_of_float64_are_computed_before(tensorflow: TensorFlow) -> None:
+    check(tensorflow, tensorflow.save(quantiles), normal({"x": (None, 6)}))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import update_function_type
+from litefuse.shapes.combining import meet
 from litefuse.shapes.contractions import multiply_matrices, multiply_rows, project, swap_operands
 from litefuse.shapes.editor import Editor, arithmetic_key, is_known
 from litefuse.shapes.expansions import (
@@ -14,6 +15,7 @@ from litefuse.shapes.expansions import (
     drop_expansions,
     pad_instead,
 )
+from litefuse.shapes.facts import ShapeError, known
 from litefuse.shapes.graph import INTEGERS, Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.numbers import NAMES
@@ -103,7 +105,7 @@ def _replacement(editor: Editor, node: Node) -> int | None:
     before = editor.same_as_before(node)
     if before is not None:
         return before
-    if not _is_decided(editor, node):
+    if not _contradicts_dead_branch(editor, node):
         for value in node.results:
             editor.refine(value)
     for replace in _REPLACEMENTS.get(node.name, ()):
@@ -113,9 +115,20 @@ def _replacement(editor: Editor, node: Node) -> int | None:
     return None
 
 
-def _is_decided(editor: Editor, node: Node) -> bool:
-    """Whether an op always takes one branch; its results need not be of the other's types, which is folded away."""
-    return node.name == "If" and editor.inference.branch_taken(node) is not None
+def _contradicts_dead_branch(editor: Editor, node: Node) -> bool:
+    """Whether the branch that an ``If`` never takes returns other shapes: until it is folded away, both must fit."""
+    taken = editor.inference.branch_taken(node)
+    if taken is None:
+        return False
+    left = editor.inference.graph.functions.get(node.callees[1 - taken])
+    if left is None:
+        return False
+    try:
+        for result, returned in zip(node.results, left.returned, strict=True):
+            meet(known(editor.shape(result)), editor.inference.graph.declared[returned].shape)
+    except ShapeError:
+        return True
+    return False
 
 
 def _known_value(editor: Editor, node: Node) -> int | None:
