@@ -50,6 +50,8 @@ _LIKE = Early("like", "Like", _UNSIGNED)
 _DIAGONAL = Early("diagonals", "Diagonal")
 # The engine quantizes with a zero point, whose grid is another one.
 _QUANTIZED = Early("quantization", "QuantizeAndDequantize", frozenset({"float32"}))
+# The engine takes a padded result for that of forms without padding.
+_SUPPRESSION = Early("non_max_suppression", "NonMaxSuppression")
 # LiteRT's RFFT2D takes powers of two only, and is wrong for 1.
 _FOURIER = Early("fourier", "RealFourierTransform")
 # There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
@@ -84,6 +86,9 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         # The engine's has no room for the sum.
         "Mean": (Early("mean", "IntegerMean", frozenset({"uint8"})),),
         "Minimum": (_WIDENED,),
+        "NonMaxSuppressionV3": (_SUPPRESSION,),
+        "NonMaxSuppressionV4": (_SUPPRESSION,),
+        "NonMaxSuppressionV5": (_SUPPRESSION,),
         "NotEqual": (_COMPARED,),
         "OnesLike": (_LIKE,),
         "QuantizeAndDequantizeV2": (_QUANTIZED,),

@@ -1,4 +1,4 @@
-"""``NonMaxSuppression`` in its older forms: LiteRT's op pads its result, and says how much of it is valid."""
+"""``NonMaxSuppression`` without padding: LiteRT's ops pad their results, and say how much of them is valid."""
 
 from __future__ import annotations
 
@@ -15,30 +15,38 @@ __all__ = ["NonMaxSuppression"]
 
 
 class NonMaxSuppression(Decomposition):
-    """The valid part of NON_MAX_SUPPRESSION_V4.
+    """The valid part of NON_MAX_SUPPRESSION_V4 and _V5; the engine takes all of it for the result.
 
-    Definition: https://www.tensorflow.org/api_docs/python/tf/image/non_max_suppression.
+    Definition: https://www.tensorflow.org/api_docs/python/tf/image/non_max_suppression,
+    non_max_suppression_with_scores.
     """
 
-    names = ("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4")
+    names = tuple(f"NonMaxSuppression{version}" for version in ("", "V2", "V3", "V4", "V5"))
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return not op.attributes.get("pad_to_max_output_size", False)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
-        op.shape(0, 2)
+        rows, columns = op.shape(0, 2)
         op.shape(1, 1)
         op.require(0, "float32")
-        boxes, scores, number = op.operands[:3]
-        if op.name == "NonMaxSuppressionV4" and op.attributes.get("pad_to_max_output_size", False):
-            raise NotDecomposed("LiteRT has it")
-        threshold = float(op.attributes.get("iou_threshold", 0.5))
-        iou = op.operands[3] if len(op.operands) > 3 else b.constant(threshold, "float32")
-        least = op.operands[4] if len(op.operands) > 4 else b.constant(-3.4e38, "float32")
+        boxes, scores, number, *others = op.operands
+        if op.attributes.get("pad_to_max_output_size", False):
+            raise NotDecomposed("LiteRT's op for it takes boxes of four numbers")
+        if columns is None:  # LiteRT's wants to see that there are four
+            boxes = b.reshape(boxes, [b.size(boxes, 0) if rows is None else rows, 4])
+        if not others:
+            others = [b.constant(float(op.attributes.get("iou_threshold", 0.5)), "float32")]
+        if len(others) == 1:
+            others = [*others, b.constant(-3.4e38, "float32")]
         known = op.constants[2]
         length = None if known is None else int(known)
-        chosen, valid = b.ops(
-            "NonMaxSuppressionV4",
-            [boxes, scores, number, iou, least],
-            [((length,), "int32"), ((), "int32")],
+        version = "V5" if op.name == "NonMaxSuppressionV5" else "V4"
+        kinds = ["int32", "float32"] if version == "V5" else ["int32"]
+        *padded, valid = b.ops(
+            f"NonMaxSuppression{version}",
+            [boxes, scores, number, *others],
+            [*(((length,), kind) for kind in kinds), ((), "int32")],
             pad_to_max_output_size=True,
         )
-        chosen = b.slice(chosen, 0, 0, valid)
-        return [chosen, valid] if op.name == "NonMaxSuppressionV4" else [chosen]
+        return [*(b.slice(each, 0, 0, valid) for each in padded), valid][: len(op.results)]

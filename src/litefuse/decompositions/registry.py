@@ -47,7 +47,7 @@ from litefuse.decompositions.pool_3d import Pool3D
 from litefuse.decompositions.quantization import QuantizeAndDequantize
 from litefuse.decompositions.random_numbers import RandomNumbers, RandomShuffle
 from litefuse.decompositions.ranges import BroadcastGradientArgs, RaggedRange
-from litefuse.decompositions.resizing import ResizeByMatrix, ResizeIntegers
+from litefuse.decompositions.resizing import ResizeByMatrix, ResizeIntegers, ScaleAndTranslate
 from litefuse.decompositions.roll import Roll
 from litefuse.decompositions.searching import (
     ArgExtreme,
@@ -148,6 +148,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ResizeIntegers,
     Reverse,
     Roll,
+    ScaleAndTranslate,
     Segment,
     ShapeN,
     Shift,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["ResizeByMatrix", "ResizeIntegers"]
+__all__ = ["ResizeByMatrix", "ResizeIntegers", "ScaleAndTranslate"]
 
 # TensorFlow looks the cubic filter up in a table of so many steps between pixels.
 _TABLE = 1024
@@ -57,6 +58,32 @@ class ResizeByMatrix(Decomposition):
             else:
                 matrix = _bicubic(before, after, scale, half_pixel_centers=centers)
             images = _multiplied(b, images, axis, matrix)
+        return images
+
+
+class ScaleAndTranslate(Decomposition):
+    """Each row of the result is a sum of rows under a filter; the sizes, scales and offsets must be known.
+
+    It is what ``tf.image.resize`` becomes with ``antialias``, and for the filters that LiteRT lacks.
+
+    Definition: tensorflow/core/kernels/image, scale_and_translate_op.cc and sampling_kernels.h.
+    """
+
+    names = ("ScaleAndTranslate",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        _, rows, columns, _ = op.shape(0, 4)
+        if rows is None or columns is None:
+            raise NotDecomposed("the images' size is unknown")
+        kind = str(op.attributes.get("kernel_type", "lanczos3"))
+        if kind not in _FILTERS:
+            raise NotDecomposed(f"the filter {kind!r} is not known")
+        antialias = bool(op.attributes.get("antialias", True))
+        images = b.cast(op.operands[0], "float32")
+        sizes, scales, offsets = (op.constant(operand).reshape(-1).tolist() for operand in (1, 2, 3))
+        for axis, before in enumerate((rows, columns)):
+            matrix = _filtered(before, sizes[axis], scales[axis], offsets[axis], *_FILTERS[kind], antialias=antialias)
+            images = _multiplied(b, images, axis + 1, matrix)
         return images
 
 
@@ -105,3 +132,79 @@ def _cubic(x: float, a: float) -> float:
     if x <= 1:
         return ((a + 2) * x - (a + 3)) * x * x + 1
     return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+
+
+def _filtered(
+    before: int,
+    after: int,
+    scale: float,
+    offset: float,
+    radius: float,
+    weight: Callable[[float], float],
+    *,
+    antialias: bool,
+) -> npt.NDArray[Any]:
+    """Weights of a filter around the place of each pixel, as wide as the pixel is in the image where it is reduced.
+
+    Places are computed in float32, as TensorFlow does: its rounding decides which pixels lie at a filter's very edge.
+    """
+    matrix = np.zeros((after, before))
+    rounded: Callable[[float], Any] = np.float32
+    inverse = rounded(1) / rounded(scale)
+    width = max(inverse, rounded(1)) if antialias else rounded(1)
+    reach, shift = rounded(radius) * width, inverse * rounded(offset)
+    for row in range(after):
+        place = rounded(row + 0.5) * inverse - shift
+        if not 0 <= place <= before:
+            continue
+        first = min(max(math.ceil(place - reach - rounded(0.5)), 0), before - 1)
+        last = min(max(math.floor(place + reach - rounded(0.5)), 0), before - 1)
+        distances = [abs(rounded(at + 0.5) - place) * (rounded(1) / width) for at in range(first, last + 1)]
+        weights = np.array([weight(float(distance)) for distance in distances])
+        total = weights.sum()
+        matrix[row, first : last + 1] = weights / total if abs(total) >= 1000 * 1.17549435e-38 else 0.0
+    return matrix
+
+
+def _lanczos(radius: float) -> Callable[[float], float]:
+    def weight(x: float) -> float:
+        if x > radius:
+            return 0.0
+        return (
+            1.0 if x <= 1e-3 else radius * math.sin(math.pi * x) * math.sin(math.pi * x / radius) / (math.pi * x) ** 2
+        )
+
+    return weight
+
+
+def _gaussian(x: float) -> float:
+    return math.exp(-(x**2) / (2 * 0.5**2)) if x < 1.5 else 0.0
+
+
+def _box(x: float) -> float:
+    return 1.0 if x < 0.5 else 0.5 if x == 0.5 else 0.0
+
+
+def _keys(x: float) -> float:
+    return _cubic(x, -0.5) if x < 2 else 0.0
+
+
+def _mitchell(x: float) -> float:
+    if x >= 2:
+        return 0.0
+    if x >= 1:
+        return ((-7 / 18 * x + 2) * x - 10 / 3) * x + 16 / 9
+    return (7 / 6 * x - 2) * x * x + 8 / 9
+
+
+# The radius of each filter, and its weight at a distance.
+_FILTERS: dict[str, tuple[float, Callable[[float], float]]] = {
+    "box": (1.0, _box),
+    "gaussian": (1.5, _gaussian),
+    "keyscubic": (2.0, _keys),
+    "lanczos1": (1.0, _lanczos(1.0)),
+    "lanczos3": (3.0, _lanczos(3.0)),
+    "lanczos5": (5.0, _lanczos(5.0)),
+    "mitchellcubic": (2.0, _mitchell),
+    "triangle": (1.0, lambda x: max(1 - x, 0.0)),
+}

@@ -213,7 +213,35 @@ def _images() -> list[Case]:
         Case("AdjustSaturation", [Tensor(F32, (None, 4, 4, 3), floats(0, 1)), scalar(0.5, F32)]),
         Case("AdjustHue", [Tensor(F32, (None, 4, 4, 3), floats(0, 1)), scalar(0.2, F32)]),
     ]
+    cases += [
+        Case(
+            "ScaleAndTranslate",
+            [Tensor(F32, (None, 9, 7, 3)), i32(*size), np.array(scale, F32), np.array(offset, F32)],
+            {"kernel_type": kind, "antialias": antialias},
+        )
+        for antialias in (True, False)
+        for size, scale, offset, kind in (
+            ((5, 4), (5 / 9, 4 / 7), (0, 0), "triangle"),
+            ((14, 3), (14 / 9, 3 / 7), (0, 0), "keyscubic"),
+            ((6, 11), (0.5, 1.5), (1.5, -2), "lanczos3"),
+            ((4, 4), (0.4, 0.6), (0, 0), "lanczos5"),
+            ((4, 9), (0.4, 1.3), (0, 0), "lanczos1"),
+            ((4, 9), (0.4, 1.3), (0, 0.5), "mitchellcubic"),
+            ((4, 9), (0.4, 1.3), (0, 0), "gaussian"),
+            ((4, 9), (0.41, 1.3), (0, 0.1), "box"),
+        )
+    ]
     boxes, scores = Tensor(F32, (9, 4), _corners), Tensor(F32, (9,), floats(0, 1))
+    some_boxes, their_scores = Tensor(F32, (None, 4), _corners), Tensor(F32, (None,), floats(0, 1))
+    cases += [
+        Case(name, [some_boxes, their_scores, scalar(20), scalar(0.5, F32), scalar(-1.0, F32), *others])
+        for name, others in (
+            ("NonMaxSuppressionV3", []),
+            ("NonMaxSuppressionV4", []),
+            ("NonMaxSuppressionV5", [scalar(0.0, F32)]),
+            ("NonMaxSuppressionV5", [scalar(0.3, F32)]),
+        )
+    ]
     cases += [
         Case("NonMaxSuppression", [boxes, scores, scalar(4)], {"iou_threshold": 0.5}),
         Case("NonMaxSuppressionV2", [boxes, scores, scalar(4), scalar(0.5, F32)]),
