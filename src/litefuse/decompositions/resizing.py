@@ -149,21 +149,24 @@ def _filtered(
     Places are computed in float32, as TensorFlow does: its rounding decides which pixels lie at a filter's very edge.
     """
     matrix = np.zeros((after, before))
-    rounded: Callable[[float], Any] = np.float32
-    inverse = rounded(1) / rounded(scale)
-    width = max(inverse, rounded(1)) if antialias else rounded(1)
-    reach, shift = rounded(radius) * width, inverse * rounded(offset)
+    inverse = _float32(1) / _float32(scale)
+    width = max(inverse, _float32(1)) if antialias else _float32(1)
+    reach, shift = _float32(radius) * width, inverse * _float32(offset)
     for row in range(after):
-        place = rounded(row + 0.5) * inverse - shift
+        place = _float32(row + 0.5) * inverse - shift
         if not 0 <= place <= before:
             continue
-        first = min(max(math.ceil(place - reach - rounded(0.5)), 0), before - 1)
-        last = min(max(math.floor(place + reach - rounded(0.5)), 0), before - 1)
-        distances = [abs(rounded(at + 0.5) - place) * (rounded(1) / width) for at in range(first, last + 1)]
+        first = min(max(math.ceil(place - reach - _float32(0.5)), 0), before - 1)
+        last = min(max(math.floor(place + reach - _float32(0.5)), 0), before - 1)
+        distances = [abs(_float32(at + 0.5) - place) * (_float32(1) / width) for at in range(first, last + 1)]
         weights = np.array([weight(float(distance)) for distance in distances])
         total = weights.sum()
         matrix[row, first : last + 1] = weights / total if abs(total) >= 1000 * 1.17549435e-38 else 0.0
     return matrix
+
+
+def _float32(value: float) -> Any:
+    return np.float32(value)
 
 
 def _lanczos(radius: float) -> Callable[[float], float]:
