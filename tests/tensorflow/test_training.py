@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.tensorflow.checking import check_calls, op_counts
+from tests.tensorflow.checking import check, check_calls, op_counts
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import Call, TensorFlow
@@ -65,3 +65,28 @@ def test_training(tensorflow: TensorFlow, pool: str, padding: str, batch: int | 
     result = check_calls(tensorflow, tensorflow.save(classifier, pool, padding, batch), calls)
     assert op_counts(result.model_bytes)["ASSIGN_VARIABLE"] >= 4
     assert not result.report.custom_ops
+
+
+def gradients_of_slices(tf: Any) -> Any:
+    @tf.function(input_signature=[tf.TensorSpec([None, None, 6], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        y = tf.identity(x)
+        slices = {
+            "row": y[:, 0],
+            "last": y[..., -1],
+            "part": y[:, 1:, tf.newaxis, 2:-1],
+            "from_the_end": y[-2:, :, 3],
+            "beyond": y[:, -9:2, 1:100],
+            "one": y[1],
+        }
+        return {name: tf.gradients(tf.reduce_sum(tf.sin(part)), y)[0] for name, part in slices.items()}
+
+    module = tf.Module()
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_gradients_of_slices(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(7)
+    inputs = [{"x": random.standard_normal(shape).astype(np.float32)} for shape in ((2, 3, 6), (4, 5, 6))]
+    check(tensorflow, tensorflow.save(gradients_of_slices), inputs)

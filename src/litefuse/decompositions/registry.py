@@ -13,6 +13,7 @@ from litefuse.decompositions.comparison import ApproximateEqual, Classification,
 from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexBits, ComplexParts, ComplexProduct
 from litefuse.decompositions.crop_and_resize import CropAndResize
 from litefuse.decompositions.cross import Cross
+from litefuse.decompositions.ctc import CtcGreedyDecoder
 from litefuse.decompositions.cumprod import Cumprod
 from litefuse.decompositions.decomposition import Decomposition
 from litefuse.decompositions.diagonals import BandPart, Diagonal
@@ -60,7 +61,7 @@ from litefuse.decompositions.searching import (
     UniqueCounts,
 )
 from litefuse.decompositions.segments import Segment, SparseSegment, TensorScatter, UnsortedSegment
-from litefuse.decompositions.strided_slice import StridedSlice
+from litefuse.decompositions.strided_slice import StridedSlice, StridedSliceGradient
 from litefuse.decompositions.strings import MovedStrings
 from litefuse.decompositions.tan import Tan
 from litefuse.decompositions.trigonometry import Atan2, Hyperbolic, InverseHyperbolic, InverseTrigonometric
@@ -94,6 +95,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     CropAndResize,
     Cross,
     CrossEntropy,
+    CtcGreedyDecoder,
     Cumprod,
     CumulativeLogsumexp,
     Diagonal,
@@ -155,6 +157,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     SparseSegment,
     StatelessRandom,
     StridedSlice,
+    StridedSliceGradient,
     Tan,
     TensorScatter,
     UniqueCounts,

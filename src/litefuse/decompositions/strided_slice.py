@@ -1,4 +1,4 @@
-"""``StridedSlice`` with more dimensions, new axes or an ellipsis than LiteRT's op takes."""
+"""``StridedSlice`` with more dimensions, new axes or an ellipsis than LiteRT's op takes, and its gradient."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["StridedSlice"]
+__all__ = ["StridedSlice", "StridedSliceGradient"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,38 @@ class StridedSlice(Decomposition):
             if axis < rank and not slices[axis].shrink:
                 result.append(sizes[axis])
         return delivered(b, b.reshape(value, result), op.types[0].dtype)
+
+
+class StridedSliceGradient(Decomposition):
+    """The gradient where the slice was, zeros around it; for slices without steps.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSliceGrad.
+    """
+
+    names = ("StridedSliceGrad",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (rank,) = op.shape(0, 1)
+        if rank is None:
+            raise NotDecomposed("the result is of unknown rank")
+        slices, new_axes = _dense(op, rank)
+        if any(each.stride != 1 for each in slices):
+            raise NotDecomposed("the slice has steps")
+        gradient = op.operands[4]
+        op.shape(4)
+        taken, position = b.sizes(gradient), 0
+        sizes = b.sizes_in(op.operands[0], op.results[0].shape or [None] * rank)
+        counts: list[Dim] = []
+        paddings: list[tuple[Dim, Dim]] = []
+        for axis, each in enumerate(slices):
+            position += new_axes.count(axis)
+            counts.append(1 if each.shrink else taken[position])
+            position += not each.shrink
+            begin = each.begin or 0
+            before = b.dims("Maximum", b.dims("AddV2", sizes[axis], begin), 0) if begin < 0 else begin
+            before = b.dims("Minimum", before, sizes[axis])
+            paddings.append((before, b.dims("Sub", b.dims("Sub", sizes[axis], before), counts[axis])))
+        return b.pad(b.reshape(gradient, counts), paddings)
 
 
 def _dense(op: TensorFlowOp, rank: int) -> tuple[list[_Slice], list[int]]:

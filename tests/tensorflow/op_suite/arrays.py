@@ -77,6 +77,13 @@ def _strided_slices() -> list[Case]:
             {"begin_mask": 1, "end_mask": 1},
         )
     )
+    cases.append(
+        Case(
+            "StridedSliceGrad",
+            [i32(4, 5, 2), i32(0, 1, 0), i32(0, 4, 1), i32(1, 1, 1), Tensor(F32, (4, 3))],
+            {"begin_mask": 1, "end_mask": 1, "shrink_axis_mask": 4},
+        )
+    )
     return cases
 
 

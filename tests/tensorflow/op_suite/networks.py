@@ -343,6 +343,10 @@ def _losses_and_algebra() -> list[Case]:
             for kind, dtype in (("Uniform", F32), ("Normal", F32), ("UniformFullInt", I32), ("UniformFullInt", I64))
         ),
         Case("StatelessRandomUniformInt", [i32(4, 3), Tensor(I32, (2,)), scalar(-3), scalar(40)]),
+        *(
+            Case("CTCGreedyDecoder", [Tensor(F32, (6, None, 4)), Tensor(I32, (None,), integers(3, 6))], attributes)
+            for attributes in ({}, {"merge_repeated": True}, {"merge_repeated": True, "blank_index": 0})
+        ),
         Case("AsString", [Tensor(I32, (None,))]),
         Case("StringJoin", [[Tensor("string", (None,)), Tensor("string", (None,))]], {"separator": "-"}),
         Case("StringLength", [Tensor("string", (None,))]),
