@@ -18,16 +18,37 @@ func.func @zeros() -> (tensor<3x2xf32>, tensor<3x2xf32>) {
 // RUN: initialize-states
 // What is filled already is filled for each; the original is not needed any more.
 // CHECK-LABEL: func.func @filled
-// CHECK-NEXT: %[[ONE:.*]] = "tfl.pseudo_const"
-// CHECK-NEXT: %[[H:.*]] = "tfl.fill"(%arg0, %[[ONE]])
-// CHECK-NEXT: %[[C:.*]] = "tfl.fill"(%arg0, %[[ONE]])
+// CHECK: %[[ONE:.*]] = "tfl.pseudo_const"() <{value = dense<1.000000e+00>
+// CHECK-NEXT: %[[DIMS:.*]] = "tfl.pack"(
+// CHECK-NEXT: %[[H:.*]] = "tfl.fill"(%[[DIMS]], %[[ONE]])
+// CHECK-NEXT: %[[C:.*]] = "tfl.fill"(%[[DIMS]], %[[ONE]])
 // CHECK-NEXT: return %[[H]], %[[C]]
-func.func @filled(%dims: tensor<2xi32>) -> (tensor<?x2xf32>, tensor<?x2xf32>) {
+func.func @filled(%batch: tensor<i32>) -> (tensor<?x2xf32>, tensor<?x2xf32>) {
+  %two = "tfl.pseudo_const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
   %one = "tfl.pseudo_const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %dims = "tfl.pack"(%batch, %two) {axis = 0 : i32, values_count = 2 : i32} : (tensor<i32>, tensor<i32>) -> tensor<2xi32>
   %z = "tfl.fill"(%dims, %one) : (tensor<2xi32>, tensor<f32>) -> tensor<?x2xf32>
   %h = "tfl.custom"(%z) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<?x2xf32>) -> tensor<?x2xf32>
   %c = "tfl.custom"(%z) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<?x2xf32>) -> tensor<?x2xf32>
   return %h, %c : tensor<?x2xf32>, tensor<?x2xf32>
+}
+
+// -----
+// RUN: initialize-states
+// The runtime knows a shape before the call, and would allocate the state's memory once, for the first call's size.
+// CHECK-LABEL: func.func @shaped
+// CHECK: %[[SHAPE:.*]] = "tfl.shape"(%arg0)
+// CHECK: %[[BATCH:.*]] = "tfl.strided_slice"(%[[SHAPE]],
+// CHECK: %[[UNITS:.*]] = "tfl.strided_slice"(%[[SHAPE]],
+// CHECK: %[[DIMS:.*]] = "tfl.pack"(%[[BATCH]], %[[UNITS]])
+// CHECK: %[[H:.*]] = "tfl.fill"(%[[DIMS]],
+// CHECK: return %[[H]]
+func.func @shaped(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %zero = "tfl.pseudo_const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %dims = "tfl.shape"(%x) : (tensor<?x2xf32>) -> tensor<2xi32>
+  %z = "tfl.fill"(%dims, %zero) : (tensor<2xi32>, tensor<f32>) -> tensor<?x2xf32>
+  %h = "tfl.custom"(%z) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %h : tensor<?x2xf32>
 }
 
 // -----

@@ -279,3 +279,20 @@ def test_sizes_that_the_call_decides(tensorflow: TensorFlow, kind: str) -> None:
     inputs = [normal({"x": (batch, 6, FEATURES)})[0] for batch in (1, 3, 2, 1)]
     result = check(tensorflow, tensorflow.save(behind_open_sizes, kind), inputs)
     assert fused_layers(result) == 1
+
+
+def export_autoencoder(_tf: Any, path: str, units: int) -> None:
+    """The second layer's states have the shape of the first one's output, which the runtime knows before the call."""
+    keras = importlib.import_module("keras")
+    bias = keras.initializers.RandomNormal(stddev=0.5, seed=1)
+    x = keras.Input((6, FEATURES), name="x")
+    y = keras.layers.RepeatVector(4)(keras.layers.LSTM(units, bias_initializer=bias)(x))
+    y = keras.layers.LSTM(units, return_sequences=True, bias_initializer=bias)(y)
+    keras.Model(x, y).export(path, verbose=False)
+
+
+@pytest.mark.parametrize("units", [3, 8])
+def test_states_of_a_batch_that_grows(tensorflow: TensorFlow, tmp_path: Path, units: int) -> None:
+    tensorflow.call(export_autoencoder, str(tmp_path / "model"), units)
+    inputs = [normal({"x": (batch, 6, FEATURES)})[0] for batch in (1, 3, 2, 7, 40, 1)]
+    assert fused_layers(check(tensorflow, tmp_path / "model", inputs, rnn="fused")) == 2

@@ -13,6 +13,8 @@ from litefuse.passes.splats import create_fill, splat
 
 __all__ = ["InitializeStates"]
 
+_CONSTANT_OR_COMPUTED = frozenset({"arith.constant", "tfl.pseudo_const", "tfl.pack"})
+
 
 class InitializeStates:
     """Gives each state the ops that write its initial value in every call::
@@ -25,7 +27,8 @@ class InitializeStates:
     zeros, and the next call goes on from where the last one stopped.
 
     FILL is computed in every call even if its operands are constants, and so is BROADCAST_TO a shape that is computed;
-    the engine would fold both. So this pass comes after it.
+    the engine would fold both. So this pass comes after it. A size that the call decides must not be known before the
+    call, as the result of SHAPE is: memory of a variable tensor is allocated once, for the first call's size.
     """
 
     name: ClassVar[str] = "initialize-states"
@@ -56,29 +59,39 @@ def _erase(op: ir.OpView) -> None:
 def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
     producer = None if isinstance(value.owner, ir.Block) else value.owner
     if producer is not None and producer.name == "tfl.fill":
-        return _create("tfl.fill", [*producer.operands], kind)
+        dims, number = producer.operands
+        return _create("tfl.fill", [_computed(dims), number], kind)
     elements = splat(value)
     if elements is not None:
         return create_fill(elements, kind)
-    return _create("tfl.broadcast_to", [value, _computed_shape(value, ir.ShapedType(kind).rank)], kind)
+    int32 = ir.IntegerType.get_signless(32)
+    shape = _create("tfl.shape", [value], ir.RankedTensorType.get([ir.ShapedType(kind).rank], int32))
+    return _create("tfl.broadcast_to", [value, _packed(shape)], kind)
 
 
-def _computed_shape(value: ir.Value, rank: int) -> ir.Value:
-    """The shape of a value, packed from its elements: such that the runtime computes it when it is called, not before.
+def _computed(dims: ir.Value) -> ir.Value:
+    """Dims that are constants, or packed."""
+    owner = dims.owner
+    return dims if not isinstance(owner, ir.Block) and owner.name in _CONSTANT_OR_COMPUTED else _packed(dims)
+
+
+def _packed(shape: ir.Value) -> ir.Value:
+    """A shape, packed from its elements: such that the runtime computes it when it is called, not before.
 
     Only then does the op that gets it allocate its result itself. An op behind one whose result has a size that only
     the call decides (a loop, Where) is prepared during the call, and then a variable tensor that the runtime was to
     allocate has no memory: it crashes.
     """
     int32 = ir.IntegerType.get_signless(32)
-    shape = _create("tfl.shape", [value], ir.RankedTensorType.get([rank], int32))
+    kind = ir.RankedTensorType(shape.type)
+    (rank,) = kind.shape
     flags = dict.fromkeys(("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask"), 0) | {"shrink_axis_mask": 1}
     attributes: dict[str, ir.Attribute] = {name: ir.IntegerAttr.get(int32, flag) for name, flag in flags.items()}
     sizes = [
         _create(
             "tfl.strided_slice",
             [shape, *(_constant(ir.DenseElementsAttr.get(np.array([n], np.int32))) for n in (axis, axis + 1, 1))],
-            ir.RankedTensorType.get([], int32),
+            ir.RankedTensorType.get([], kind.element_type),
             {**attributes, "offset": ir.BoolAttr.get(False)},
         )
         for axis in range(rank)
@@ -87,7 +100,7 @@ def _computed_shape(value: ir.Value, rank: int) -> ir.Value:
         "axis": ir.IntegerAttr.get(int32, 0),
         "values_count": ir.IntegerAttr.get(int32, rank),
     }
-    return _create("tfl.pack", sizes, ir.RankedTensorType.get([rank], int32), packing)
+    return _create("tfl.pack", sizes, kind, packing)
 
 
 def _constant(attribute: ir.DenseElementsAttr) -> ir.Value:
