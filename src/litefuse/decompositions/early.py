@@ -24,11 +24,13 @@ class Early(NamedTuple):
         decomposition: Its name.
         dtypes: The dtypes of the op's first operand for which it may be needed; None: any. Whether it is,
             ``Decomposition.before_lowering`` says.
+        attribute: The name of an attribute, and the text that it must have.
     """
 
     module: str
     decomposition: str
     dtypes: frozenset[str] | None = None
+    attribute: tuple[str, str] | None = None
 
     def load(self) -> Decomposition:
         """An instance of it."""
@@ -64,6 +66,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "BatchMatMul": (_COMPLEX_PRODUCT,),
         "BatchMatMulV2": (_COMPLEX_PRODUCT,),
         "BatchMatMulV3": (_COMPLEX_PRODUCT,),
+        # The engine transposes the operand as if it were an image, whatever its rank.
+        "BiasAdd": (Early("bias", "BiasOfChannelsFirst", attribute=("data_format", "NCHW")),),
         # A loop can be lowered by the engine only.
         "CombinedNonMaxSuppression": (Early("combined_non_max_suppression", "CombinedNonMaxSuppression"),),
         # The engine takes the sum over a label for a transposition, and products without a sum for those of matrices.

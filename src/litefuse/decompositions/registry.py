@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from litefuse.decompositions.batch_norm import FusedBatchNorm
 from litefuse.decompositions.bessel import Bessel
+from litefuse.decompositions.bias import BiasOfChannelsFirst
 from litefuse.decompositions.bincount import Bincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
 from litefuse.decompositions.clip import ClipByValue
@@ -79,6 +80,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Atan2,
     BandPart,
     Bessel,
+    BiasOfChannelsFirst,
     Bincount,
     Bitwise,
     Bound,

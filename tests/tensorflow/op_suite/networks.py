@@ -139,7 +139,10 @@ def _convolutions() -> list[Case]:
         ),
         Case("BiasAdd", [Tensor(F32, (None, 3)), weight(3)]),
         Case("BiasAdd", [Tensor(F32, (None, 2, 2, 3)), Tensor(F32, (3,))]),
-        Case("BiasAdd", [Tensor(F32, (None, 3, 2, 2)), weight(3)], {"data_format": "NCHW"}),
+        *(
+            Case("BiasAdd", [Tensor(F32, shape), weight(3)], {"data_format": "NCHW"})
+            for shape in ((None, 3, 2), (None, 3, 2, 2), (None, 3, 2, None, 2))
+        ),
         Case("BiasAddV1", [Tensor(F32, (None, 3)), weight(3)]),
         Case("BiasAddGrad", [Tensor(F32, (None, 2, 3))]),
         Case("LRN", [image], {"depth_radius": 2, "bias": 1.0, "alpha": 0.5, "beta": 0.5}),

@@ -42,7 +42,7 @@ class RewriteBeforeLowering:
         return modified
 
     def _rewritten(self, op: ir.OpView, name: str, early: Early) -> bool:
-        if early.dtypes is not None and tensor_type_of(op.operands[0]).dtype not in early.dtypes:
+        if not _may_be_needed(op, early):
             return False
         # Few models have such an op, and most need neither the decompositions nor what they are built with.
         from litefuse.decompositions.builder import Builder
@@ -63,3 +63,12 @@ class RewriteBeforeLowering:
         op.operation.erase()
         self._decomposed.append(Decomposed(name, "rewritten"))
         return True
+
+
+def _may_be_needed(op: ir.OpView, early: Early) -> bool:
+    if early.dtypes is not None and tensor_type_of(op.operands[0]).dtype not in early.dtypes:
+        return False
+    if early.attribute is None:
+        return True
+    name, text = early.attribute
+    return name in op.attributes and ir.StringAttr(op.attributes[name]).value == text

@@ -1,0 +1,31 @@
+"""``BiasAdd`` with the channels in the second dimension."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder
+    from litefuse.engine.mlir import ir
+
+__all__ = ["BiasOfChannelsFirst"]
+
+
+class BiasOfChannelsFirst(Decomposition):
+    """A sum with the bias in the shape ``[channels, 1, ...]``.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/bias_add.
+    """
+
+    names = ("BiasAdd",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        (channels,) = op.shape(1, 1)
+        if op.attributes.get("data_format") != "NCHW":
+            raise NotDecomposed(f"LiteRT's ADD does not take {op.types[0].dtype}")
+        value, bias = op.operands
+        shaped = b.reshape(bias, [b.size(bias, 0) if channels is None else channels, *[1] * (rank - 2)])
+        return b.binary("AddV2", value, shaped)
