@@ -96,30 +96,39 @@ def _compare(
 ) -> CheckResult:
     worst = 0.0
     for size in _SIZES:
-        values = inputs(size)
-        if isinstance(values, str):
-            return CheckResult(unchecked=values)
-        named = {f"x{index}": value for index, value in enumerate(values)}
-        try:
-            expected = specifications[size](**named)
-        except (RuntimeError, ValueError) as error:
-            return CheckResult(unchecked=f"the composite does not run on random inputs: {error}")
-        try:
-            found = fused(**named)
-        except InterpreterError as error:  # a custom op without a kernel
-            return CheckResult(unchecked=error.message)
-        except (RuntimeError, ValueError) as error:
-            return CheckResult(problem=f"the fused op does not run: {error}")
-        for name, value in expected.items():
-            difference = _difference(found[name], value)
-            if isinstance(difference, str):
-                return CheckResult(problem=f"result {name[1:]} is {difference}")
-            worst = max(worst, difference)
+        found = _compare_once(specifications[size], fused, inputs(size))
+        if isinstance(found, CheckResult):
+            return found
+        worst = max(worst, found)
     if worst > tolerance:
         return CheckResult(
             worst, f"it computes something else: the relative error is {worst:.2g}, and {tolerance:.0e} is allowed"
         )
     return CheckResult(worst)
+
+
+def _compare_once(specification: Any, fused: Any, values: Sequence[npt.NDArray[Any]] | str) -> float | CheckResult:
+    """The largest difference on one set of inputs, or why there is none."""
+    if isinstance(values, str):
+        return CheckResult(unchecked=values)
+    named = {f"x{index}": value for index, value in enumerate(values)}
+    try:
+        expected = specification(**named)
+    except (RuntimeError, ValueError) as error:
+        return CheckResult(unchecked=f"the composite does not run on random inputs: {error}")
+    try:
+        found = fused(**named)
+    except InterpreterError as error:  # a custom op without a kernel
+        return CheckResult(unchecked=error.message)
+    except (RuntimeError, ValueError) as error:
+        return CheckResult(problem=f"the fused op does not run: {error}")
+    worst = 0.0
+    for name, value in expected.items():
+        difference = _difference(found[name], value)
+        if isinstance(difference, str):
+            return CheckResult(problem=f"result {name[1:]} is {difference}")
+        worst = max(worst, difference)
+    return worst
 
 
 def _difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float | str:
