@@ -13,7 +13,7 @@ from litefuse.passes.splats import create_fill, splat
 
 __all__ = ["InitializeStates"]
 
-_CONSTANT_OR_COMPUTED = frozenset({"arith.constant", "tfl.pseudo_const", "tfl.pack"})
+_CONSTANT_OR_COMPUTED = frozenset({"arith.constant", "tfl.concatenation", "tfl.pack", "tfl.pseudo_const"})
 
 
 class InitializeStates:
@@ -70,7 +70,7 @@ def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
 
 
 def _computed(dims: ir.Value) -> ir.Value:
-    """Dims that are constants, or packed."""
+    """Dims that are constants, or put together of elements in the call; packed if they are not."""
     owner = dims.owner
     return dims if not isinstance(owner, ir.Block) and owner.name in _CONSTANT_OR_COMPUTED else _packed(dims)
 
