@@ -8,7 +8,10 @@ what was found.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["PlugIn", "find_plug_ins", "take_plug_ins"]
 
@@ -34,9 +37,7 @@ class PlugIn(NamedTuple):
     @property
     def module(self) -> str:
         """The module that it is in."""
-        from importlib.metadata import EntryPoint
-
-        return EntryPoint(self.name, self.value, self.group).module
+        return self._entry_point().module
 
     def load(self) -> Any:
         """Imports the module, and returns it or the object in it.
@@ -44,9 +45,12 @@ class PlugIn(NamedTuple):
         Raises:
             Exception: Whatever that raises.
         """
+        return self._entry_point().load()
+
+    def _entry_point(self) -> EntryPoint:
         from importlib.metadata import EntryPoint
 
-        return EntryPoint(self.name, self.value, self.group).load()
+        return EntryPoint(self.name, self.value, self.group)
 
 
 def find_plug_ins(*groups: str) -> tuple[PlugIn, ...]:

@@ -23,9 +23,9 @@ class BiasOfChannelsFirst(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))
-        (channels,) = op.shape(1, 1)
+        op.shape(1, 1)
         if op.attributes.get("data_format") != "NCHW":
             raise NotDecomposed(f"LiteRT's ADD does not take {op.types[0].dtype}")
         value, bias = op.operands
-        shaped = b.reshape(bias, [b.size(bias, 0) if channels is None else channels, *[1] * (rank - 2)])
+        shaped = b.reshape(bias, [b.size(bias, 0), *[1] * (rank - 2)])
         return b.binary("AddV2", value, shaped)

@@ -24,15 +24,15 @@ class CtcGreedyDecoder(Decomposition):
     names = ("CTCGreedyDecoder",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
-        steps, batch, classes = op.shape(0, 3)
+        steps, batch, _ = op.shape(0, 3)
         op.shape(1, 1)
         op.require(0, "float32")
         logits, lengths = b.transpose(op.operands[0], [1, 0, 2]), op.operands[1]
         best = b.op("ArgMax", [logits, b.constant(2, "int32")], [batch, steps], "int32")
         inside = b.compare("Less", b.range(b.size(best, 1)), b.expand(lengths, 1))
         blank = int(op.attributes.get("blank_index", -1))
-        last = b.size(logits, 2) if classes is None else classes
-        seen = b.compare("NotEqual", best, b.scalar(b.dims("AddV2", last, blank) if blank < 0 else blank))
+        blank_class = b.dims("AddV2", b.size(logits, 2), blank) if blank < 0 else blank
+        seen = b.compare("NotEqual", best, b.scalar(blank_class))
         kept = _both(b, inside, seen)
         if op.attributes.get("merge_repeated", False):
             before = b.slice(b.pad(best, [(0, 0), (1, 0)], -1), 1, 0, b.size(best, 1))

@@ -27,14 +27,14 @@ class NonMaxSuppression(Decomposition):
         return not op.attributes.get("pad_to_max_output_size", False)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
-        rows, columns = op.shape(0, 2)
+        _, columns = op.shape(0, 2)
         op.shape(1, 1)
         op.require(0, "float32")
         boxes, scores, number, *others = op.operands
         if op.attributes.get("pad_to_max_output_size", False):
             raise NotDecomposed("LiteRT's op for it takes boxes of four numbers")
         if columns is None:  # LiteRT's wants to see that there are four
-            boxes = b.reshape(boxes, [b.size(boxes, 0) if rows is None else rows, 4])
+            boxes = b.reshape(boxes, [b.size(boxes, 0), 4])
         if not others:
             others = [b.constant(float(op.attributes.get("iou_threshold", 0.5)), "float32")]
         if len(others) == 1:

@@ -1,4 +1,4 @@
-"""Constants that passes and recognisers put beside an op."""
+"""Constants as passes and recognisers read them, and put them beside an op."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ import numpy as np
 
 from litefuse.engine.mlir import ir
 
-__all__ = ["int32_constant"]
+__all__ = ["elements_of_constant", "int32_constant"]
+
+
+def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr | None:
+    """The elements of a constant that an op of one of these names makes; None for any other value."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in names:
+        return None
+    attribute = owner.attributes["value"]
+    return attribute if isinstance(attribute, ir.DenseElementsAttr) else None
 
 
 def int32_constant(values: int | Sequence[int]) -> ir.Value:

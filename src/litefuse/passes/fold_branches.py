@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from litefuse.engine.constants import elements_of_constant
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import call_operands, callees, create_call, functions, operations
 
@@ -30,11 +31,8 @@ class FoldBranches:
 
 
 def _taken(op: ir.OpView) -> str | None:
-    owner = op.operands[0].owner
-    if isinstance(owner, ir.Block) or owner.name != "tf.Const":
-        return None
-    condition = owner.attributes["value"]
-    if not isinstance(condition, ir.DenseElementsAttr) or condition.type.rank != 0:
+    condition = elements_of_constant(op.operands[0], "tf.Const")
+    if condition is None or condition.type.rank != 0:
         return None
     then_branch, else_branch = callees(op)
     return then_branch if bool(np.array(condition)) else else_branch

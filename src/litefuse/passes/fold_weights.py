@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.engine.constants import elements_of_constant
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import functions, nested_operations
@@ -224,11 +225,8 @@ def _operations(module: ir.Module) -> list[ir.OpView]:
 
 
 def _constant(value: ir.Value) -> _Array | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in _CONSTANTS:
-        return None
-    attribute = owner.attributes["value"]
-    if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.type.has_static_shape:
+    attribute = elements_of_constant(value, *_CONSTANTS)
+    if attribute is None or not attribute.type.has_static_shape:
         return None
     return np.array(attribute).reshape(attribute.type.shape)
 

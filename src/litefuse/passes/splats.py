@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from litefuse.engine.constants import elements_of_constant
 from litefuse.engine.mlir import ir
 
 __all__ = ["create_fill", "splat"]
 
-_CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const"})
-
 
 def splat(value: ir.Value) -> ir.DenseElementsAttr | None:
     """The elements of a constant all of whose elements are the same; None for any other value."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in _CONSTANTS:
-        return None
-    attribute = owner.attributes["value"]
-    return attribute if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat else None
+    attribute = elements_of_constant(value, "arith.constant", "tfl.pseudo_const")
+    return attribute if attribute is not None and attribute.is_splat else None
 
 
 def create_fill(elements: ir.DenseElementsAttr, kind: ir.Type) -> ir.Value:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.engine.constants import elements_of_constant
 from litefuse.engine.mlir import func, ir
 
 __all__ = ["constant_number", "has_shared_weights", "is_constant", "same", "source"]
@@ -49,11 +50,8 @@ def same(one: ir.Value, other: ir.Value) -> bool:
 
 def constant_number(value: ir.Value) -> float | None:
     """The number that all elements of a constant are; None for another value."""
-    owner = source(value).owner
-    if isinstance(owner, ir.Block) or owner.name != "tf.Const":
-        return None
-    attribute = owner.attributes["value"]
-    if not isinstance(attribute, ir.DenseElementsAttr):
+    attribute = elements_of_constant(source(value), "tf.Const")
+    if attribute is None:
         return None
     kind = ir.ShapedType(attribute.type)
     if str(kind.element_type) not in {"f16", "f32", "f64", "i32", "i64"}:
@@ -66,19 +64,14 @@ def constant_number(value: ir.Value) -> float | None:
 
 def has_shared_weights(function: func.FuncOp) -> bool:
     """Whether two products in a function have the same weight; few functions do that are no unrolled layers."""
-    known: set[ir.Value] = set()
-    constants: set[ir.Attribute] = set()
+    known: set[ir.Value | ir.Attribute] = set()
     for op in function.entry_block.operations:
         if op.name != "tf.MatMul":
             continue
         weight = source(op.operands[1])
         owner = weight.owner
-        if isinstance(owner, ir.Block) or owner.name != "tf.Const":
-            if weight in known:
-                return True
-            known.add(weight)
-        elif owner.attributes["value"] in constants:
+        key = weight if isinstance(owner, ir.Block) or owner.name != "tf.Const" else owner.attributes["value"]
+        if key in known:
             return True
-        else:
-            constants.add(owner.attributes["value"])
+        known.add(key)
     return False

@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import mlir_attribute
 from litefuse.shapes.dims import Dim, Formula
-from litefuse.shapes.facts import Shape, Tensor, Values, array_of, elements, known
+from litefuse.shapes.facts import INTEGERS, Shape, Tensor, Values, array_of, elements, known
 from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.numbers import Numbers
@@ -21,7 +21,6 @@ __all__ = ["Editor", "arithmetic_key", "is_known"]
 # Random numbers are others in every call, and a table may have been written in between.
 _IMPURE = ("LookupTable", "Multinomial", "Normal", "Random", "tfl.")
 _PURE = frozenset(name for name in RULES if not any(part in name for part in _IMPURE))
-_DTYPES = {"i1": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8"}
 
 
 def is_known(values: Values) -> bool:
@@ -243,7 +242,7 @@ class Editor:
         """A constant of integers or booleans, one for all places that need the same."""
         key = (dtype, values.shape, tuple(elements(values)))
         if key not in self._constants:
-            array = np.array(values.tolist(), _DTYPES[dtype]).reshape(values.shape)
+            array = np.array(values.tolist(), INTEGERS[dtype]).reshape(values.shape)
             self._constants[key] = self._constant(
                 ir.DenseElementsAttr.get(array), Tensor(dtype, values.shape, values), point, location
             )

@@ -12,6 +12,8 @@ import numpy.typing as npt
 from litefuse.shapes.dims import Dim, Formula, unknown
 
 __all__ = [
+    "FLOATS",
+    "INTEGERS",
     "Answer",
     "Op",
     "OpenShape",
@@ -28,6 +30,12 @@ __all__ = [
     "normal_axis",
     "text",
 ]
+
+INTEGERS = {f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)} | {"i1": np.dtype(np.bool_)}
+"""The element types whose values are followed, as MLIR spells them, and numpy's."""
+
+FLOATS = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
+"""The element types of which small constants are followed."""
 
 Shape: TypeAlias = "tuple[Dim, ...]"
 """The size of each dimension."""

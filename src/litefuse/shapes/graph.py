@@ -12,17 +12,11 @@ from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import attribute_value
 from litefuse.passes.call_graph import callees, functions, operations
 from litefuse.shapes.dims import Dim, unknown
-from litefuse.shapes.facts import Shape, Tensor, Values, array_of
-from litefuse.shapes.numbers import MAX_NUMBERS, Numbers
+from litefuse.shapes.facts import FLOATS, INTEGERS, Shape, Tensor, Values, array_of
+from litefuse.shapes.numbers import MAX_NUMBERS, Numbers, followed_values
 from litefuse.shapes.values import MAX_ELEMENTS
 
-__all__ = ["FLOATS", "INTEGERS", "Declared", "Function", "ModuleGraph", "Node"]
-
-INTEGERS = frozenset({"i1", "i8", "i16", "i32", "i64"})
-"""The element types whose values are followed."""
-
-FLOATS = frozenset({"f32", "f64"})
-"""The element types of which small constants are followed."""
+__all__ = ["Declared", "Function", "ModuleGraph", "Node"]
 
 # Of a number that the model computes and that may be a shape, an element is told from the others.
 _MAX_OPEN_ELEMENTS = 16
@@ -206,7 +200,7 @@ class ModuleGraph:
 
     def _read_constant(self, op: ir.OpView, result: int) -> None:
         dtype = self.declared[result].dtype
-        if self.declared[result].shape is None or dtype not in INTEGERS | FLOATS:
+        if self.declared[result].shape is None or dtype not in {*INTEGERS, *FLOATS}:
             return
         attribute = op.attributes["value"]
         if not isinstance(attribute, ir.DenseElementsAttr):
@@ -218,9 +212,9 @@ class ModuleGraph:
         array = np.array(attribute).reshape(sizes)
         if dtype in FLOATS:
             self.numbers[result] = array
-            if array.ndim or not float(array).is_integer():
-                return
-        self.constants[result] = array_of([int(element) for element in array.reshape(-1)], sizes)
+        values = followed_values(array, dtype)
+        if values is not None:
+            self.constants[result] = values
 
 
 def _declared(kind: ir.Type) -> Declared:

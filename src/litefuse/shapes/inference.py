@@ -10,9 +10,20 @@ from litefuse.engine.locations import node_name
 from litefuse.errors import GraphError
 from litefuse.shapes.combining import meet
 from litefuse.shapes.dims import Formula, as_size
-from litefuse.shapes.facts import Op, OpenShape, OpenTensor, ShapeError, Tensor, Undecided, Values, array_of, text
-from litefuse.shapes.graph import FLOATS, INTEGERS, Function, ModuleGraph, Node
-from litefuse.shapes.numbers import Numbers, computed_numbers
+from litefuse.shapes.facts import (
+    FLOATS,
+    INTEGERS,
+    Op,
+    OpenShape,
+    OpenTensor,
+    ShapeError,
+    Tensor,
+    Undecided,
+    Values,
+    text,
+)
+from litefuse.shapes.graph import Function, ModuleGraph, Node
+from litefuse.shapes.numbers import Numbers, computed_numbers, followed_values
 from litefuse.shapes.rules import RULES
 from litefuse.shapes.values import MAX_ELEMENTS, VALUES, wrapped
 
@@ -244,7 +255,7 @@ def _by_rules(op: Op) -> list[OpenTensor | None]:
     to_float = op.name == "Cast" and op.results[0].dtype in FLOATS and op.operands[0].shape == ()
     if known is not None:
         numbers = [each if result.dtype in FLOATS else None for each, result in zip(known, op.results, strict=True)]
-        values = [_whole(each, result.dtype) for each, result in zip(known, op.results, strict=True)]
+        values = [followed_values(each, result.dtype) for each, result in zip(known, op.results, strict=True)]
     elif rule is not None and (to_float or any(result.dtype in INTEGERS for result in op.results)):
         try:
             with np.errstate(over="ignore"):
@@ -266,13 +277,6 @@ def _held(values: Values, dtype: str) -> Values | None:
     if dtype in INTEGERS and values.size <= MAX_ELEMENTS:
         return wrapped(values, dtype)
     return values if dtype in FLOATS and values.shape == () else None
-
-
-def _whole(numbers: Numbers, dtype: str) -> Values | None:
-    """Numbers as elements that are followed as integers are."""
-    if dtype in FLOATS and (numbers.shape or not float(numbers).is_integer()):
-        return None
-    return array_of([int(number) for number in numbers.reshape(-1)], numbers.shape)
 
 
 def _only_number(tensor: Tensor) -> int | None:

@@ -15,19 +15,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.shapes.facts import Op, Tensor, Undecided, array_of, elements
+from litefuse.shapes.facts import FLOATS, INTEGERS, Op, Tensor, Undecided, Values, array_of, elements
 from litefuse.shapes.values import VALUES
 
-__all__ = ["MAX_NUMBERS", "Numbers", "computed_numbers"]
+__all__ = ["MAX_NUMBERS", "NAMES", "Numbers", "computed_numbers", "followed_values"]
 
 MAX_NUMBERS = 16
 """Parameters are few; a weight is not looked at."""
 
 Numbers: TypeAlias = "npt.NDArray[Any]"
 """A tensor's elements, of its dtype."""
-
-_DTYPES = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
-_INTEGERS = {f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)} | {"i1": np.dtype(np.bool_)}
 
 
 def _floor_div(a: Numbers, b: Numbers) -> Numbers:
@@ -79,7 +76,7 @@ def computed_numbers(op: Op) -> list[Numbers] | None:
     Raises:
         Undecided: They cannot be told, and neither by another rule.
     """
-    if op.name not in NAMES or not any(each.dtype in _DTYPES for each in (*op.operands, *op.results)):
+    if op.name not in NAMES or not any(each.dtype in FLOATS for each in (*op.operands, *op.results)):
         return None
     known = [_known(operand) for operand in op.operands]
     operands = [each for each in known if each is not None]
@@ -90,10 +87,17 @@ def computed_numbers(op: Op) -> list[Numbers] | None:
     return results if all(each.size <= MAX_NUMBERS for each in results) else None
 
 
+def followed_values(numbers: Numbers, dtype: str) -> Values | None:
+    """Elements as shapes are followed: of integers all, of floating point numbers a scalar that is an integer."""
+    if dtype in FLOATS and (numbers.ndim or not float(numbers).is_integer()):
+        return None
+    return array_of([int(number) for number in numbers.reshape(-1)], numbers.shape)
+
+
 def _known(tensor: Tensor) -> Numbers | None:
     if tensor.numbers is not None:
         return tensor.numbers
-    dtype = _INTEGERS.get(tensor.dtype)
+    dtype = INTEGERS.get(tensor.dtype)
     if dtype is None or tensor.values is None or not all(isinstance(each, int) for each in elements(tensor.values)):
         return None
     return np.array(tensor.values.tolist(), dtype).reshape(tensor.values.shape)
@@ -110,18 +114,18 @@ def _computed(op: Op, operands: Sequence[Numbers]) -> list[Numbers]:
     ]
     moved = VALUES[op.name](replace(op, operands=given))
     return [
-        np.array(each.tolist(), _DTYPES.get(result.dtype) or _INTEGERS.get(result.dtype)).reshape(each.shape)
+        np.array(each.tolist(), FLOATS.get(result.dtype) or INTEGERS.get(result.dtype)).reshape(each.shape)
         for each, result in zip(moved if isinstance(moved, list) else [moved], op.results, strict=True)
     ]
 
 
 def _cast(numbers: Numbers, dtype: str) -> Numbers:
-    if dtype in _DTYPES:
-        return numbers.astype(_DTYPES[dtype])
-    if dtype not in _INTEGERS:
+    if dtype in FLOATS:
+        return numbers.astype(FLOATS[dtype])
+    if dtype not in INTEGERS:
         raise Undecided("numbers of this type are not followed")
     if dtype != "i1":
-        half = 2.0 ** (8 * _INTEGERS[dtype].itemsize - 1)
+        half = 2.0 ** (8 * INTEGERS[dtype].itemsize - 1)
         if not np.all((np.trunc(numbers) >= -half) & (np.trunc(numbers) < half)):
             raise Undecided("a number is too large for the type")
-    return numbers.astype(_INTEGERS[dtype])
+    return numbers.astype(INTEGERS[dtype])

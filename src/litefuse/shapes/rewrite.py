@@ -15,8 +15,8 @@ from litefuse.shapes.expansions import (
     drop_expansions,
     pad_instead,
 )
-from litefuse.shapes.facts import ShapeError, known
-from litefuse.shapes.graph import INTEGERS, Function, Node
+from litefuse.shapes.facts import INTEGERS, ShapeError, known
+from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.numbers import NAMES
 from litefuse.shapes.products import activate_first, compute_first, multiply_merged, unflatten_product

@@ -13,6 +13,7 @@ from litefuse.decompositions.builder import Builder
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 from litefuse.decompositions.narrowed import Narrowed
 from litefuse.decompositions.registry import find_decompositions
+from litefuse.engine.constants import elements_of_constant
 from litefuse.engine.lowering import lower
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import LoweringError
@@ -191,11 +192,8 @@ def _key(op: ir.OpView, name: str) -> object:
 
 
 def _constant(value: ir.Value) -> ir.DenseElementsAttr | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in _CONSTANTS:
-        return None
-    attribute = owner.attributes["value"]
-    if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.type.has_static_shape:
+    attribute = elements_of_constant(value, *_CONSTANTS)
+    if attribute is None or not attribute.type.has_static_shape:
         return None
     element = str(attribute.type.element_type)
     if "complex" in element or element == "bf16" or np.prod(attribute.type.shape) > _MAX_ELEMENTS:
