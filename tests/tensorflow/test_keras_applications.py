@@ -20,6 +20,9 @@ SIZES = {
     "EfficientNetB0": 96,
     "MobileNetV3Small": 96,
 }
+# ResNet50's 50 layers in sequence let rounding errors grow: on a processor with AVX-512, TensorFlow's own float32 scores
+# are up to 1.2e-5 from its float64 ones, and so are the converted model's, with errors of their own.
+TOLERANCES = {"ResNet50": 2.5e-5}
 
 
 def images(count: int, size: int, *, seed: int) -> npt.NDArray[Any]:
@@ -40,9 +43,8 @@ def application(tf: Any, name: str, size: int) -> Any:
     Untrained, most of these models answer the same whatever they see, which would hide any mistake of a converter. So
     batch normalisation gets the statistics of some images; then everything that starts as 0 or 1 is made random.
 
-    The number of images and the range of gamma keep rounding errors from growing: TensorFlow's own float32 scores are
-    within about 4e-6 of its float64 ones. With gamma around 1 and 8 images they differ by 1.6e-5 in ResNet50,
-    and a tolerance of 1e-5 would measure the arithmetic, not the conversion.
+    The number of images and the range of gamma keep rounding errors from growing: with gamma around 1 and 8 images they
+    are several times larger, and the tolerance would measure the arithmetic, not the conversion.
     """
     model = getattr(tf.keras.applications, name)(weights=None, input_shape=(size, size, 3), classes=10)
     random = np.random.default_rng(8)
@@ -70,7 +72,7 @@ def test_application(tensorflow: TensorFlow, name: str) -> None:
     path = tensorflow.save(application, name, size)
     (input_name,) = tensorflow.call(input_names, str(path))
     inputs = [{input_name: images(batch, size, seed=batch)} for batch in (1, 3, 1)]
-    result = check(tensorflow, path, inputs)
+    result = check(tensorflow, path, inputs, rtol=TOLERANCES.get(name, 1e-5))
     (scores,) = run_calls(result.model_bytes, [("serving_default", inputs[1])])[0].values()
     assert scores.shape == (3, 10)
     # The scores depend on the image by a hundred times the tolerance and more, or a wrong model could pass.
