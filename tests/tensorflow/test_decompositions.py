@@ -404,6 +404,41 @@ def test_in_loops_and_branches(tensorflow: TensorFlow) -> None:
     check_calls(tensorflow, path, calls, builtins_only=True)
 
 
+def slices_at(tf: Any) -> Any:
+    """Slices whose positions are inputs, beside new axes and ellipses."""
+    new = tf.newaxis
+    slicings: dict[str, Callable[[Any, Any], Any]] = {
+        "behind": lambda x, t: x[:, t, :, new],
+        "from_the_end": lambda x, t: x[:, -t, new, ...],
+        "around": lambda x, t: x[new, ..., new, t:, 0],
+        "steps": lambda x, t: x[..., :: t + 1, :, new],
+        "of_six": lambda x, t: tf.reshape(x, (1, -1, 5, 1, 2, 1))[..., new, :, t, :, ::-1, :],
+    }
+    module = tf.Module()
+    specs = [tf.TensorSpec((None, 5, 2), tf.float32, name="x"), tf.TensorSpec((), tf.int32, name="t")]
+
+    def sliced(slicing: Callable[[Any, Any], Any]) -> Any:
+        def serve(x: Any, t: Any) -> Any:
+            return {"y": slicing(x, t)}
+
+        return tf.function(serve, input_signature=specs)
+
+    functions = {name: sliced(slicing) for name, slicing in slicings.items()}
+    module.functions = functions
+    return module, {name: function.get_concrete_function() for name, function in functions.items()}
+
+
+def test_slices_at_computed_positions_beside_new_axes(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(slices_at)
+    x = np.arange(30, dtype=np.float32).reshape(3, 5, 2)
+    calls: list[tuple[str, dict[str, npt.NDArray[Any]]]] = [
+        (name, {"x": rows, "t": np.asarray(t, np.int32)})
+        for name in ("behind", "from_the_end", "around", "steps", "of_six")
+        for rows, t in ((x, 1), (x[:1], 3), (x, 2), (x[:1], 3))
+    ]
+    check_calls(tensorflow, path, calls, rtol=0.0)
+
+
 def alike(tf: Any, count: int) -> Any:
     """Many equal ops, and two equal composites whose batches differ at run time."""
     module = tf.Module()

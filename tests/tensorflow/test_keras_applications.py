@@ -20,8 +20,8 @@ SIZES = {
     "EfficientNetB0": 96,
     "MobileNetV3Small": 96,
 }
-# ResNet50's 50 layers in sequence let rounding errors grow: on a processor with AVX-512, TensorFlow's own float32 scores
-# are up to 1.2e-5 from its float64 ones, and so are the converted model's, with errors of their own.
+# ResNet50's 50 layers in sequence let rounding errors grow: with AVX-512, TensorFlow's own float32 scores are up to
+# 1.2e-5 from its float64 ones, and so are the converted model's, with errors of their own.
 TOLERANCES = {"ResNet50": 2.5e-5}
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from litefuse.decompositions.along_axis import around_axis
 from litefuse.decompositions.carrier import carried, delivered
@@ -15,19 +18,25 @@ if TYPE_CHECKING:
 
 __all__ = ["StridedSlice", "StridedSliceGradient"]
 
+_LITERT_RANK = 5
+_INT32 = np.iinfo(np.int32)
+
 
 @dataclass(frozen=True)
 class _Slice:
     """What is taken of one dimension; None for a begin or end that is left out."""
 
-    begin: int | None
-    end: int | None
-    stride: int
-    shrink: bool
+    begin: Dim | None = None
+    end: Dim | None = None
+    stride: Dim = 1
+    shrink: bool = False
+
+
+_WHOLE = _Slice()
 
 
 class StridedSlice(Decomposition):
-    """One dimension after the other, each among those before and behind it; new axes and left out ones by a reshape.
+    """LiteRT's op for up to five dimensions, else one dimension after the other; new axes by a reshape.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/strided_slice.
     """
@@ -36,20 +45,17 @@ class StridedSlice(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))
-        slices, new_axes = _dense(op, rank)
+        slices, new_axes = _dense(op, b, rank)
         value = carried(b, op.operands[0])
-        for axis, each in enumerate(slices):
-            if (each.begin, each.end, each.stride) != (None, None, 1):
-                rows, sizes = around_axis(b, value, axis)
-                taken = _take(b, rows, each)
-                value = b.reshape(taken, [*sizes[:axis], b.size(taken, 1), *sizes[axis + 1 :]])
-        sizes: list[Dim] = b.sizes(value)
-        result: list[Dim] = []
-        for axis in range(rank + 1):
-            result += [1] * new_axes.count(axis)
-            if axis < rank and not slices[axis].shrink:
-                result.append(sizes[axis])
-        return delivered(b, b.reshape(value, result), op.types[0].dtype)
+        if rank <= _LITERT_RANK:
+            value = _take(b, value, slices)
+        else:
+            for axis in reversed(range(rank)):
+                value = _take_along(b, value, axis, slices[axis])
+        sizes = b.sizes(value)
+        for axis in reversed(new_axes):
+            sizes.insert(axis - sum(each.shrink for each in slices[:axis]), 1)
+        return delivered(b, b.reshape(value, sizes) if new_axes else value, op.types[0].dtype)
 
 
 class StridedSliceGradient(Decomposition):
@@ -64,8 +70,8 @@ class StridedSliceGradient(Decomposition):
         (rank,) = op.shape(0, 1)
         if rank is None:
             raise NotDecomposed("the result is of unknown rank")
-        slices, new_axes = _dense(op, rank)
-        if any(each.stride != 1 for each in slices):
+        slices, new_axes = _dense(op, b, rank)
+        if any(not isinstance(each.stride, int) or each.stride != 1 for each in slices):
             raise NotDecomposed("the slice has steps")
         gradient = op.operands[4]
         op.shape(4)
@@ -78,52 +84,84 @@ class StridedSliceGradient(Decomposition):
             counts.append(1 if each.shrink else taken[position])
             position += not each.shrink
             begin = each.begin or 0
+            if not isinstance(begin, int):
+                raise NotDecomposed("the slice's begin is not a constant")
             before = b.dims("Maximum", b.dims("AddV2", sizes[axis], begin), 0) if begin < 0 else begin
             before = b.dims("Minimum", before, sizes[axis])
             paddings.append((before, b.dims("Sub", b.dims("Sub", sizes[axis], before), counts[axis])))
         return b.pad(b.reshape(gradient, counts), paddings)
 
 
-def _dense(op: TensorFlowOp, rank: int) -> tuple[list[_Slice], list[int]]:
+def _dense(op: TensorFlowOp, b: Builder, rank: int) -> tuple[list[_Slice], list[int]]:
     """What is taken of each dimension, and before which dimensions new axes stand."""
-    begin, end, strides = (op.constant(operand).reshape(-1).tolist() for operand in (1, 2, 3))
+    (count,) = op.shape(1, 1)
+    if count is None:
+        raise NotDecomposed("how many slices it has is not known")
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     masks = {name: int(op.attributes.get(f"{name}_mask", 0)) for name in names}
-    count = len(begin)
     slices: list[_Slice] = []
     new_axes: list[int] = []
     ellipsis_at = next((at for at in range(count) if masks["ellipsis"] >> at & 1), count)
     # What stands for dimensions behind the ellipsis.
     behind = sum(1 for at in range(ellipsis_at + 1, count) if not masks["new_axis"] >> at & 1)
-    everything = _Slice(None, None, 1, shrink=False)
     for at in range(count):
         if at == ellipsis_at:
-            slices += [everything] * (rank - behind - len(slices))
+            slices += [_WHOLE] * (rank - behind - len(slices))
         elif masks["new_axis"] >> at & 1:
             new_axes.append(len(slices))
         elif masks["shrink_axis"] >> at & 1:
-            first = begin[at]
-            slices.append(_Slice(first, None if first == -1 else first + 1, 1, shrink=True))
+            slices.append(_Slice(_number(op, b, 1, at), shrink=True))
         else:
-            first = None if masks["begin"] >> at & 1 else begin[at]
-            last = None if masks["end"] >> at & 1 else end[at]
-            slices.append(_Slice(first, last, strides[at], shrink=False))
-    slices += [everything] * (rank - len(slices))
+            first = None if masks["begin"] >> at & 1 else _number(op, b, 1, at)
+            last = None if masks["end"] >> at & 1 else _number(op, b, 2, at)
+            stride = _number(op, b, 3, at)
+            everything = first is None and last is None and isinstance(stride, int) and stride == 1
+            slices.append(_WHOLE if everything else _Slice(first, last, stride))
+    slices += [_WHOLE] * (rank - len(slices))
     if len(slices) != rank:
         raise NotDecomposed(f"it has more slices than the {rank} dimensions")
     return slices, new_axes
 
 
-def _take(b: Builder, rows: ir.Value, each: _Slice) -> ir.Value:
-    before, size, after = b.shape(rows)
-    taken = None if size is None else len(range(size)[each.begin : each.end : each.stride])
-    masks = {
-        "begin_mask": 0b101 | (2 if each.begin is None else 0),
-        "end_mask": 0b101 | (2 if each.end is None else 0),
-        "ellipsis_mask": 0,
-        "new_axis_mask": 0,
-        "shrink_axis_mask": 0,
-    }
-    operands = [b.constant([0, number, 0], "int32") for number in (each.begin or 0, each.end or 0)]
-    operands.append(b.constant([1, each.stride, 1], "int32"))
-    return b.op("StridedSlice", [rows, *operands], [before, taken, after], b.dtype(rows), **masks)
+def _number(op: TensorFlowOp, b: Builder, operand: int, at: int) -> Dim:
+    """One of the numbers of begin, end or strides: a constant where they are."""
+    numbers = op.constants[operand]
+    if numbers is None:
+        return b.cast(b.element(op.operands[operand], at), "int32")
+    return int(np.clip(numbers[at], _INT32.min, _INT32.max))
+
+
+def _take_along(b: Builder, value: ir.Value, axis: int, each: _Slice) -> ir.Value:
+    if each is _WHOLE:
+        return value
+    rows, sizes = around_axis(b, value, axis)
+    taken = _take(b, rows, [_WHOLE, each, _WHOLE])
+    sizes[axis : axis + 1] = [] if each.shrink else [b.size(taken, 1)]
+    return b.reshape(taken, sizes)
+
+
+def _take(b: Builder, value: ir.Value, slices: Sequence[_Slice]) -> ir.Value:
+    masks = {f"{name}_mask": 0 for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
+    shape: list[int | None] = []
+    for axis, (each, size) in enumerate(zip(slices, b.shape(value), strict=True)):
+        masks["begin_mask"] |= (each.begin is None) << axis
+        masks["end_mask"] |= (each.end is None and not each.shrink) << axis
+        masks["shrink_axis_mask"] |= each.shrink << axis
+        if not each.shrink:
+            shape.append(_size(each, size))
+    begin = [0 if each.begin is None else each.begin for each in slices]
+    end = [0 if each.end is None else each.end for each in slices]
+    operands = [b.vector(begin), b.vector(end), b.vector([each.stride for each in slices])]
+    return b.op("StridedSlice", [value, *operands], shape, b.dtype(value), **masks)
+
+
+def _size(each: _Slice, size: int | None) -> int | None:
+    """How many positions a slice takes of a dimension, where that is known."""
+    begin, end, stride = each.begin, each.end, each.stride
+    if each is _WHOLE:
+        return size
+    if size is None:
+        return None
+    if isinstance(begin, int | None) and isinstance(end, int | None) and isinstance(stride, int):
+        return len(range(size)[begin:end:stride])
+    return None
