@@ -118,7 +118,7 @@ def run_in_worker(target: str, argument: object, announce: Callable[[str], None]
         EngineCrashError: The process died; ``step`` says in which step.
         LitefuseError: What the function raises.
     """
-    worker = _take()
+    worker = _take(target.partition(":")[0])
     try:
         result = worker.run(target, argument, announce)
     except LitefuseError as error:
@@ -153,7 +153,7 @@ def run_alone(target: str, argument: object, *, environment: Mapping[str, str]) 
         worker.close()
 
 
-def _take(module: str = "") -> _Worker:
+def _take(module: str) -> _Worker:
     with _lock:
         while _idle:
             worker = _idle.pop()

@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from litefuse.engine.pages import release_library_pages
 from litefuse.errors import LitefuseError
 
 __all__ = ["main"]
@@ -24,12 +25,12 @@ __all__ = ["main"]
 
 def main(receive_fd: int, send_fd: int, module: str) -> None:
     """Serves jobs; ``receive_fd`` and ``send_fd`` are inherited pipe ends, ``module`` is imported before any comes."""
+    gc.disable()  # what is imported stays, and a job makes few cycles: looking for them takes a twentieth of the time
     if module:
-        gc.disable()  # what is imported stays: looking for garbage in it takes a twentieth of the time
         with contextlib.suppress(Exception):  # the job that needs it says what is wrong
             importlib.import_module(module)
         gc.freeze()
-        gc.enable()
+        release_library_pages()
     with os.fdopen(receive_fd, "rb") as requests, os.fdopen(send_fd, "wb") as answers:
 
         def send(kind: str, value: Any) -> None:
