@@ -59,3 +59,47 @@ func.func @main(%n: tensor<i32>, %w: tensor<i32>) -> tensor<i32> {
   }) {is_stateless = true} : (tensor<i32>) -> tensor<i32>
   return %0 : tensor<i32>
 }
+
+// -----
+// RUN: outline-loops
+// What grows from nothing: the runtime would take its sizes before and after a step for equal.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[TWO:.*]] = "tfl.pseudo_const"(){{.*}} -> tensor<2xi32>
+// CHECK: "tfl.while"(%{{.*}}, %{{.*}}, %[[TWO]])
+// CHECK: (tensor<i32>, tensor<0x3xf32>, tensor<2xi32>) -> (tensor<i32>, tensor<?x3xf32>, tensor<?xi32>)
+// CHECK: func.func private @main.while.0.cond(%{{.*}}: tensor<i32>, %{{.*}}: tensor<?x3xf32>, %{{.*}}: tensor<?xi32>)
+// CHECK: func.func private @main.while.0.body(%{{.*}}: tensor<i32>, %{{.*}}: tensor<?x3xf32>, %{{.*}}: tensor<?xi32>)
+// CHECK: %[[THREE:.*]] = "tfl.pseudo_const"(){{.*}} -> tensor<3xi32>
+// CHECK: return %{{.*}}, %{{.*}}, %[[THREE]]
+func.func @main(%n: tensor<i32>) -> tensor<?x3xf32> {
+  %nothing = arith.constant dense<> : tensor<0x3xf32>
+  %0:2 = "tfl.while"(%n, %nothing) ({
+    ^bb0(%i: tensor<i32>, %x: tensor<?x3xf32>):
+      %1 = "tfl.less"(%i, %i) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%i: tensor<i32>, %x: tensor<?x3xf32>):
+      %row = arith.constant dense<1.0> : tensor<1x3xf32>
+      %1 = "tfl.concatenation"(%x, %row) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<?x3xf32>, tensor<1x3xf32>) -> tensor<?x3xf32>
+      "tfl.yield"(%i, %1) : (tensor<i32>, tensor<?x3xf32>) -> ()
+  }) {is_stateless = true} : (tensor<i32>, tensor<0x3xf32>) -> (tensor<i32>, tensor<?x3xf32>)
+  return %0#1 : tensor<?x3xf32>
+}
+
+// -----
+// RUN: outline-loops
+// Something that has a row to begin with needs no such variable.
+// CHECK-LABEL: func.func @main
+// CHECK: (tensor<i32>, tensor<1x3xf32>) -> (tensor<i32>, tensor<?x3xf32>)
+func.func @main(%n: tensor<i32>, %first: tensor<1x3xf32>) -> tensor<?x3xf32> {
+  %0:2 = "tfl.while"(%n, %first) ({
+    ^bb0(%i: tensor<i32>, %x: tensor<?x3xf32>):
+      %1 = "tfl.less"(%i, %i) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%i: tensor<i32>, %x: tensor<?x3xf32>):
+      %1 = "tfl.concatenation"(%x, %x) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+      "tfl.yield"(%i, %1) : (tensor<i32>, tensor<?x3xf32>) -> ()
+  }) {is_stateless = true} : (tensor<i32>, tensor<1x3xf32>) -> (tensor<i32>, tensor<?x3xf32>)
+  return %0#1 : tensor<?x3xf32>
+}

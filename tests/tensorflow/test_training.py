@@ -90,3 +90,91 @@ def test_gradients_of_slices(tensorflow: TensorFlow) -> None:
     random = np.random.default_rng(7)
     inputs = [{"x": random.standard_normal(shape).astype(np.float32)} for shape in ((2, 3, 6), (4, 5, 6))]
     check(tensorflow, tensorflow.save(gradients_of_slices), inputs)
+
+
+def recurrent(tf: Any, layer: str, batch: int | None, length: int | None) -> Any:
+    """Trains a recurrent layer: its loop keeps what each step computed, which its gradient takes from the end."""
+    random = np.random.default_rng(2)
+    keras_layer = getattr(tf.keras.layers, layer)(5, return_sequences=True)
+    keras_layer.build((None, None, 3))
+    for weight in keras_layer.trainable_variables:
+        weight.assign(random.standard_normal(weight.shape) * 0.4)
+    module = tf.Module()
+    module.layer = keras_layer
+    module.kernel = tf.Variable(random.standard_normal((5, 2)).astype(np.float32))
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([batch, length, 3], tf.float32, name="x"),
+            tf.TensorSpec([batch, length, 2], tf.float32, name="y"),
+        ]
+    )
+    def train(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((keras_layer(x) @ module.kernel - y) ** 2)
+        variables = [*keras_layer.trainable_variables, module.kernel]
+        for variable, gradient in zip(variables, tape.gradient(loss, variables), strict=True):
+            (variable.value if hasattr(variable.value, "assign_sub") else variable).assign_sub(0.3 * gradient)
+        return {"loss": loss}
+
+    module.train = train
+    return module, {"train": train}
+
+
+@pytest.mark.parametrize(
+    ("layer", "batch", "length"),
+    [("LSTM", None, 4), ("GRU", 2, 4), ("SimpleRNN", 2, None), ("LSTM", None, None), ("GRU", 3, 1)],
+)
+def test_training_of_recurrent_layers(
+    tensorflow: TensorFlow, layer: str, batch: int | None, length: int | None
+) -> None:
+    random = np.random.default_rng(3)
+    shapes = [(batch or n, length or steps) for n, steps in ((3, 6), (3, 6), (1, 2), (2, 1))]
+    calls: list[Call] = [
+        (
+            "train",
+            {name: random.standard_normal((*shape, width)).astype(np.float32) for name, width in (("x", 3), ("y", 2))},
+        )
+        for shape in shapes
+    ]
+    check_calls(tensorflow, tensorflow.save(recurrent, layer, batch, length), calls)
+
+
+def growing(tf: Any) -> Any:
+    """Loops that collect rows from nothing, and the gradient of one that does nothing else."""
+
+    def collected(first: Any, row: Any, steps: Any) -> Any:
+        def more(i: Any, _: Any) -> Any:
+            return i < steps
+
+        def step(i: Any, rows: Any) -> Any:
+            return i + 1, tf.concat([rows, row], 0)
+
+        shapes = [tf.TensorShape([]), tf.TensorShape([None, 3])]
+        return tf.while_loop(more, step, [0, first], shape_invariants=shapes)[1]
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, 3], tf.float32, name="x"), tf.TensorSpec([], tf.int32, name="steps")]
+    )
+    def collect(x: Any, steps: Any) -> Any:
+        rows, more = collected(tf.zeros([0, 3]), x[:1], steps), collected(x[1:], x[:1], steps)
+        # The runtime's Python interface cannot return an empty tensor.
+        return {"rows": tf.concat([rows, x], 0), "more": tf.concat([more, x], 0)}
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, name="x")])
+    def gradient(x: Any) -> Any:
+        y = x
+        for _ in tf.range(3):
+            y = tf.tanh(y)
+        return {"gradient": tf.gradients(y, x)[0]}
+
+    module = tf.Module()
+    module.collect, module.gradient = collect, gradient
+    return module, {"collect": collect, "gradient": gradient}
+
+
+def test_loops_that_grow_from_nothing(tensorflow: TensorFlow) -> None:
+    x = np.random.default_rng(4).standard_normal((2, 3)).astype(np.float32)
+    steps = [np.asarray(count, np.int32) for count in (3, 3, 1, 0)]
+    calls: list[Call] = [("collect", {"x": rows, "steps": count}) for rows in (x, x[:1]) for count in steps]
+    check_calls(tensorflow, tensorflow.save(growing), [*calls, *[("gradient", {"x": x})] * 2])

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+import numpy as np
+
 from litefuse.engine.mlir import func, ir
+from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import function_symbol, functions
 
 __all__ = ["OutlineLoops"]
@@ -19,7 +22,7 @@ class OutlineLoops:
         %r = tfl.while(%x) (..., { uses %w })  -->  %r, %_ = tfl.while(%x, %w) ({ call @f.cond }, { call @f.body })
 
     A value that a region takes from outside becomes a loop variable that never changes, except a constant, which is
-    copied into the function.
+    copied into the function. A loop whose tensors may grow from nothing gets a variable that makes the runtime see it.
     """
 
     name: ClassVar[str] = "outline-loops"
@@ -57,10 +60,16 @@ def _outline(module: ir.Module, loop: ir.OpView, base: str) -> None:
             argument = block.add_argument(value.type, value.location)
             _replace_uses_inside(block, value, argument)
     _copy_moved_variables(body)
-    _yield_also(body, list(body.arguments)[len(body.arguments) - len(captures) :])
+    yielded: list[ir.Value] = _last(body, len(captures))
+    added = list(captures)
+    if _grows_from_nothing(loop, body):
+        before, after = _changing_size(loop, (cond, body))
+        added.append(before)
+        yielded.append(after)
+    _yield_also(body, yielded)
 
-    operands = [*loop.operands, *captures]
-    results = [*(result.type for result in loop.results), *(value.type for value in captures)]
+    operands = [*loop.operands, *added]
+    results = [*(result.type for result in loop.results), *(argument.type for argument in _last(body, len(added)))]
     attributes = {name: loop.attributes[name] for name in loop.attributes}
     new = ir.Operation.create(
         "tfl.while", results, operands, attributes, regions=2, loc=loop.location, ip=ir.InsertionPoint(loop)
@@ -129,6 +138,50 @@ def _copy_moved_variables(body: ir.Block) -> None:
                 ip=ir.InsertionPoint(terminator),
             )
             terminator.operands[position] = copy.result
+
+
+def _last(block: ir.Block, count: int) -> list[ir.Value]:
+    arguments = list(block.arguments)
+    return list[ir.Value](arguments[len(arguments) - count :])
+
+
+def _grows_from_nothing(loop: ir.OpView, body: ir.Block) -> bool:
+    """Whether a variable may be empty at first, and is what it was and more after a step."""
+    terminator = list(body.operations)[-1]
+    for first, value in zip(loop.operands, terminator.operands, strict=False):
+        owner = value.owner
+        if isinstance(owner, ir.Block) or owner.name != "tfl.concatenation":
+            continue
+        shape = tensor_type_of(first).shape or (None,)
+        axis = ir.IntegerAttr(owner.attributes["axis"]).value
+        if axis in (0, -len(shape)) and not shape[0]:
+            return True
+    return False
+
+
+def _changing_size(loop: ir.OpView, blocks: Sequence[ir.Block]) -> tuple[ir.Value, ir.Value]:
+    """Adds an argument to the blocks, whose size is 2 before the loop and 3 after a step.
+
+    The runtime keeps the sizes of a loop's variables if they are equal before and after a step. It takes a first size
+    of 0 and one of 1 for equal too (``tflite/kernels/while.cc``), and fails when they are not; it needs one variable
+    whose size changes otherwise.
+
+    Returns:
+        The values of before and after.
+    """
+    kind = ir.RankedTensorType.get([ir.ShapedType.get_dynamic_size()], ir.IntegerType.get_signless(32))
+    for block in blocks:
+        block.add_argument(kind, loop.location)
+    before = _vector(2, ir.InsertionPoint(loop), loop.location)
+    after = _vector(3, ir.InsertionPoint.at_block_begin(blocks[-1]), loop.location)
+    return before, after
+
+
+def _vector(count: int, point: ir.InsertionPoint, location: ir.Location) -> ir.Value:
+    numbers = ir.DenseElementsAttr.get(np.arange(count, dtype=np.int32))
+    return ir.Operation.create(
+        "tfl.pseudo_const", [numbers.type], [], {"value": numbers}, loc=location, ip=point
+    ).result
 
 
 def _yield_also(block: ir.Block, values: Sequence[ir.Value]) -> None:
