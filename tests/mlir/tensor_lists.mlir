@@ -114,11 +114,27 @@ func.func @main(%i: tensor<i32>, %x: tensor<*xf32>) -> tensor<*xf32> {
 
 // -----
 // RUN: lower-tensor-lists
-// ERROR: (AddN): the tensor list cannot become a dense tensor: no more is known of this op than that it takes or makes variants
+// ERROR: (TensorListConcatLists): the tensor list cannot become a dense tensor: no more is known of this op than that it takes or makes variants
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %shape = "tf.Const"() {value = dense<[3]> : tensor<1xi32>} : () -> tensor<1xi32>
   %0 = "tf.TensorListFromTensor"(%x, %shape) {element_dtype = f32, shape_type = i32} : (tensor<2x3xf32>, tensor<1xi32>) -> tensor<!tf_type.variant>
-  %1 = "tf.AddN"(%0, %0) : (tensor<!tf_type.variant>, tensor<!tf_type.variant>) -> tensor<!tf_type.variant>
+  %1 = "tf.TensorListConcatLists"(%0, %0) {element_dtype = f32} : (tensor<!tf_type.variant>, tensor<!tf_type.variant>) -> tensor<!tf_type.variant>
+  %2 = "tf.TensorListStack"(%1, %shape) {element_dtype = f32, num_elements = -1 : i64} : (tensor<!tf_type.variant>, tensor<1xi32>) -> tensor<2x3xf32>
+  return %2 : tensor<2x3xf32>
+}
+
+// -----
+// RUN: lower-tensor-lists
+// What gradients make of lists: sums of them, and zeros of their form.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[ZEROS:.*]] = "tf.Const"() <{value = dense<0.000000e+00> : tensor<2x3xf32>}>
+// CHECK: %[[SUM:.*]] = "tf.AddN"(%arg0, %[[ZEROS]]) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK: return %[[SUM]]
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %shape = "tf.Const"() {value = dense<[3]> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tf.TensorListFromTensor"(%x, %shape) {element_dtype = f32, shape_type = i32} : (tensor<2x3xf32>, tensor<1xi32>) -> tensor<!tf_type.variant>
+  %zeros = "tf.ZerosLike"(%0) : (tensor<!tf_type.variant>) -> tensor<!tf_type.variant>
+  %1 = "tf.AddN"(%0, %zeros) : (tensor<!tf_type.variant>, tensor<!tf_type.variant>) -> tensor<!tf_type.variant>
   %2 = "tf.TensorListStack"(%1, %shape) {element_dtype = f32, num_elements = -1 : i64} : (tensor<!tf_type.variant>, tensor<1xi32>) -> tensor<2x3xf32>
   return %2 : tensor<2x3xf32>
 }

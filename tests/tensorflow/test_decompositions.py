@@ -404,6 +404,52 @@ def test_in_loops_and_branches(tensorflow: TensorFlow) -> None:
     check_calls(tensorflow, path, calls, builtins_only=True)
 
 
+def spectrum_of_real_numbers(tf: Any) -> Any:
+    """The engine would take it for RFFT, whose result is half as long."""
+
+    @tf.function(input_signature=[tf.TensorSpec((None, 8), tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        spectrum = tf.signal.fft(tf.cast(x, tf.complex64))
+        return {"real": tf.math.real(spectrum), "shifted": tf.abs(tf.signal.fftshift(spectrum, axes=[1]))}
+
+    module = tf.Module()
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_the_whole_spectrum_of_real_numbers(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(6)
+    calls = [("serving_default", {"x": random.standard_normal((n, 8)).astype(np.float32)}) for n in (2, 2, 1)]
+    check_calls(tensorflow, tensorflow.save(spectrum_of_real_numbers), calls)
+
+
+def grouped_filter_gradient(tf: Any) -> Any:
+    specs = [tf.TensorSpec((None, 5, 4, 6), tf.float32, name="x"), tf.TensorSpec((None, 4, 2, 4), tf.float32, name="y")]
+
+    @tf.function(input_signature=specs)
+    def serve(x: Any, y: Any) -> Any:
+        attributes = {"strides": [1, 1, 1, 1], "padding": "VALID"}
+        return {"w": tf.raw_ops.Conv2DBackpropFilter(input=x, filter_sizes=[2, 3, 3, 4], out_backprop=y, **attributes)}
+
+    module = tf.Module()
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_the_gradient_of_a_filter_of_groups(tensorflow: TensorFlow) -> None:
+    """TensorFlow computes it with oneDNN only; so it is compared with its definition."""
+    model = litefuse.convert(tensorflow.save(grouped_filter_gradient)).model_bytes
+    random = np.random.default_rng(3)
+    for batch in (2, 1, 2):
+        x = random.standard_normal((batch, 5, 4, 6)).astype(np.float32)
+        y = random.standard_normal((batch, 4, 2, 4)).astype(np.float32)
+        windows = np.lib.stride_tricks.sliding_window_view(x, (2, 3), axis=(1, 2))
+        groups = zip(np.split(windows, 2, axis=3), np.split(y, 2, axis=3), strict=True)
+        expected = np.concatenate([np.einsum("bijcrs,bijk->rsck", *group) for group in groups], axis=3)
+        ((actual,),) = (each.values() for each in run_calls(model, [("serving_default", {"x": x, "y": y})]))
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
 def slices_at(tf: Any) -> Any:
     """Slices whose positions are inputs, beside new axes and ellipses."""
     new = tf.newaxis

@@ -293,6 +293,17 @@ def stack(tf: Any, module: Any, x: Any) -> Any:
     return {"length": length, "total": total, "first": first}
 
 
+def summed(tf: Any, module: Any, x: Any) -> Any:
+    """What gradients make of lists: sums of them, and zeros of their form."""
+    raw = tf.raw_ops
+    shape = tf.constant([-1, 3])
+    items = raw.TensorListFromTensor(tensor=x, element_shape=shape)
+    double = raw.TensorListFromTensor(tensor=2.0 * x, element_shape=shape)
+    total = raw.AddN(inputs=[items, double, raw.ZerosLike(x=items)])
+    total = raw.TensorListSetItem(input_handle=total, index=0, item=tf.tanh(x[0]))
+    return {"y": raw.TensorListStack(input_handle=total, element_shape=shape, element_dtype=tf.float32)}
+
+
 def resized(tf: Any, module: Any, x: Any) -> Any:
     raw = tf.raw_ops
     shape = tf.constant([-1, 3])
@@ -330,6 +341,7 @@ _OPEN = [
     pooled,
     resized,
     stack,
+    summed,
     windows,
 ]
 

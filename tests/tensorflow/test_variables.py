@@ -374,13 +374,62 @@ def test_signature_with_the_name_of_the_initialiser(tensorflow: TensorFlow, writ
     check(tensorflow, path, {"x": np.array(2, np.int32)}, signature="initialize_variables")
 
 
-def sliced_assignment(tf: Any) -> Any:
+def parts_assigned(tf: Any) -> Any:
+    """Assignments to parts of variables: boxes, steps, positions that the model computes."""
     module = tf.Module()
-    module.row = tf.Variable(np.zeros(4, np.float32), name="row")
+    start = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
+    module.table = tf.Variable(start, name="table")
+    module.counts = tf.Variable(np.arange(6).reshape(3, 2), dtype=tf.int64, name="counts")
+    module.low, module.high = tf.Variable(start, name="low"), tf.Variable(start, name="high")
 
-    @tf.function(input_signature=[tf.TensorSpec([], tf.float32, name="x")])
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([3], tf.float32, name="row"),
+            tf.TensorSpec([], tf.int32, name="at"),
+            tf.TensorSpec([2, 3], tf.float32, name="rows"),
+        ]
+    )
+    def serve(row: Any, at: Any, rows: Any) -> Any:
+        table, counts = module.table, module.counts
+        table[at].assign(row)
+        table[-1, :2].assign([5.0, 6.0])
+        table[:, 1].assign(row[0])
+        before = table.read_value()
+        table[::2].assign(rows)
+        table[at:, tf.newaxis, 2].assign(row[1:2])
+        counts[at, 1].assign(7)
+        counts[:, ::-1].assign(counts[:, ::-1] + 1)
+        slices = tf.IndexedSlices(rows, tf.stack([at, 3]))
+        module.low.scatter_min(slices)
+        module.high.scatter_max(slices)
+        return {
+            "before": before,
+            "table": table.read_value(),
+            "counts": counts.read_value(),
+            "low": module.low.read_value(),
+            "high": module.high.read_value(),
+        }
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_assignments_to_parts_of_variables(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(1)
+    calls: list[Call] = []
+    for at in (0, 2, 2, 1):
+        row, rows = (random.standard_normal(shape).astype(np.float32) for shape in ((3,), (2, 3)))
+        calls.append(("serving_default", {"row": row, "at": np.asarray(at, np.int32), "rows": rows}))
+    check_calls(tensorflow, tensorflow.save(parts_assigned), calls, rtol=0.0)
+
+
+def quotient_of_rows(tf: Any) -> Any:
+    module = tf.Module()
+    module.row = tf.Variable(np.ones(4, np.float32), name="row")
+
+    @tf.function(input_signature=[tf.TensorSpec([1], tf.float32, name="x")])
     def serve(x: Any) -> Any:
-        module.row[1].assign(x)
+        module.row.scatter_div(tf.IndexedSlices(x, tf.constant([1])))
         return {"row": module.row.read_value()}
 
     module.serve = serve
@@ -389,7 +438,7 @@ def sliced_assignment(tf: Any) -> Any:
 
 @pytest.mark.parametrize("allow", [False, True])
 def test_op_on_a_variable_never_becomes_a_custom_op(tensorflow: TensorFlow, allow: bool) -> None:
-    path = tensorflow.save(sliced_assignment)
+    path = tensorflow.save(quotient_of_rows)
     with pytest.raises(UnsupportedOpsError) as caught:
         litefuse.convert(path, allow_custom_ops=allow)
-    assert [op.op for op in caught.value.ops] == ["ResourceStridedSliceAssign"]
+    assert [op.op for op in caught.value.ops] == ["ResourceScatterDiv"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
-from litefuse.decompositions.extract_image_patches import window_positions
-from litefuse.decompositions.windows import image_axes
+from litefuse.decompositions.windows import image_axes, window_positions
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
@@ -36,7 +35,7 @@ class Dilation(Decomposition):
             "rates": op.attributes["rates"],
             "padding": op.attributes["padding"],
         }
-        windows = window_positions(b, images, *image_axes(b, b.sizes(images), attributes), float("-inf"))
+        windows = window_positions(b, images, image_axes(b, b.sizes(images), attributes), float("-inf"))
         weights = b.reshape(filters, [rows * columns, channels])
         sums = [
             b.binary("AddV2", window, b.reshape(b.slice(weights, 0, index, index + 1), [channels]))

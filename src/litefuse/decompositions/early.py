@@ -25,12 +25,14 @@ class Early(NamedTuple):
         dtypes: The dtypes of the op's first operand for which it may be needed; None: any. Whether it is,
             ``Decomposition.before_lowering`` says.
         attribute: The name of an attribute, and the text that it must have.
+        above_rank: The first operand must have more dimensions.
     """
 
     module: str
     decomposition: str
     dtypes: frozenset[str] | None = None
     attribute: tuple[str, str] | None = None
+    above_rank: int = -1
 
     def load(self) -> Decomposition:
         """An instance of it."""
@@ -52,8 +54,12 @@ _LIKE = Early("like", "Like", _UNSIGNED)
 _DIAGONAL = Early("diagonals", "Diagonal")
 # The engine quantizes with a zero point, whose grid is another one.
 _QUANTIZED = Early("quantization", "QuantizeAndDequantize", frozenset({"float32"}))
+# The engine takes any number of bits for 8, or for a dtype that LiteRT's op lacks.
+_FAKE_QUANTIZED = Early("quantization", "FakeQuantize")
 # The engine takes a padded result for that of forms without padding.
 _SUPPRESSION = Early("non_max_suppression", "NonMaxSuppression")
+# XNNPACK takes it, and fails when the model is loaded.
+_REDUCTION = Early("many_dimensions", "Reduction", above_rank=6)
 # LiteRT's RFFT2D takes powers of two only, and is wrong for 1.
 _FOURIER = Early("fourier", "RealFourierTransform")
 # There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
@@ -61,6 +67,8 @@ _RANDOM = Early("philox", "StatelessRandom")
 
 EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
     {
+        "All": (_REDUCTION,),
+        "Any": (_REDUCTION,),
         # LiteRT's does not broadcast.
         "Atan2": (Early("trigonometry", "Atan2"),),
         "BatchMatMul": (_COMPLEX_PRODUCT,),
@@ -76,25 +84,33 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         # The engine writes the plain formulas, whose relative errors near 0 have no bound.
         "Expm1": (Early("elementary", "Expm1"),),
         "Log1p": (Early("elementary", "Log1p"),),
+        "FakeQuantWithMinMaxArgs": (_FAKE_QUANTIZED,),
+        "FakeQuantWithMinMaxVars": (_FAKE_QUANTIZED,),
+        "FakeQuantWithMinMaxVarsPerChannel": (_FAKE_QUANTIZED,),
+        # The engine takes the one of real numbers for RFFT, whose result is half as long.
+        "FFT": (Early("fourier", "FourierTransform"),),
         # The engine's is never true.
         "IsInf": (Early("comparison", "Classification"),),
         # The engine's folds a constant wrongly when a size is open.
         "Lgamma": (Early("gamma", "Gamma"),),
         # The engine transposes the operand of a product of integers, and leaves it without a shape.
         "MatMul": (_COMPLEX_PRODUCT, Early("einsum", "IntegerProduct", frozenset({"int32", "int64"})), _WIDENED),
+        "Max": (_REDUCTION,),
         "MatrixDiagV2": (_DIAGONAL,),
         "MatrixDiagV3": (_DIAGONAL,),
         "MatrixSetDiagV2": (_DIAGONAL,),
         "MatrixSetDiagV3": (_DIAGONAL,),
         "Maximum": (_WIDENED,),
         # The engine's has no room for the sum.
-        "Mean": (Early("mean", "IntegerMean", frozenset({"uint8"})),),
+        "Mean": (_REDUCTION, Early("mean", "IntegerMean", frozenset({"uint8"}))),
+        "Min": (_REDUCTION,),
         "Minimum": (_WIDENED,),
         "NonMaxSuppressionV3": (_SUPPRESSION,),
         "NonMaxSuppressionV4": (_SUPPRESSION,),
         "NonMaxSuppressionV5": (_SUPPRESSION,),
         "NotEqual": (_COMPARED,),
         "OnesLike": (_LIKE,),
+        "Prod": (_REDUCTION,),
         "QuantizeAndDequantizeV2": (_QUANTIZED,),
         "QuantizeAndDequantizeV4": (_QUANTIZED,),
         "RFFT": (_FOURIER,),
@@ -112,6 +128,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "StatelessRandomUniformInt": (_RANDOM,),
         "StatelessRandomUniformIntV2": (_RANDOM,),
         "StatelessRandomUniformV2": (_RANDOM,),
+        "Sum": (_REDUCTION,),
         "ZerosLike": (_LIKE,),
     }
 )

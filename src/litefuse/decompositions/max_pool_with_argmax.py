@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
-from litefuse.decompositions.extract_image_patches import window_positions
-from litefuse.decompositions.windows import WindowAxis, image_axes
+from litefuse.decompositions.windows import WindowAxis, image_axes, window_positions
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
@@ -34,7 +33,7 @@ class MaxPoolWithArgmax(Decomposition):
         images = op.operands[0]
         batch, height, width, channels = b.sizes(images)
         rows, columns = image_axes(b, [batch, height, width, channels], op.attributes)
-        windows = b.stack(window_positions(b, images, rows, columns, float("-inf")), 4)
+        windows = b.stack(window_positions(b, images, (rows, columns), float("-inf")), 4)
         largest = b.reduce("Max", windows, 4)
         position = b.op("ArgMax", [windows, b.constant(4, "int32")], b.shape(largest), "int32")
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.along_axis import around_axis
-from litefuse.decompositions.carrier import carried, carried_number, delivered
+from litefuse.decompositions.carrier import carried, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["Carried", "InvertPermutation", "LegacyBlocks", "ManyDimensions", "ParallelConcat", "Pieces", "Reverse"]
+__all__ = ["Carried", "InvertPermutation", "LegacyBlocks", "ParallelConcat", "Pieces", "Reverse"]
 
 
 class Carried(Decomposition):
@@ -74,31 +74,6 @@ class Pieces(Decomposition):
             pieces.append(delivered(b, b.reshape(piece, [*sizes[:axis], *inner, *sizes[axis + 1 :]]), dtype))
             begin += length
         return pieces
-
-
-class ManyDimensions(Decomposition):
-    """Paddings and slices of more dimensions than LiteRT's take, one dimension after the other."""
-
-    names = ("Pad", "PadV2", "Slice")
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        rank = len(op.shape(0))
-        value = carried(b, op.operands[0])
-        dtype = op.types[0].dtype
-        first = op.constant(1)
-        if op.name == "Slice":
-            lengths = op.constant(2).reshape(-1).tolist()
-            for axis, (begin, length) in enumerate(zip(first.reshape(-1).tolist(), lengths, strict=True)):
-                rows, sizes = around_axis(b, value, axis)
-                taken = b.slice(rows, 1, begin, None if length == -1 else begin + length)
-                value = b.reshape(taken, [*sizes[:axis], b.size(taken, 1), *sizes[axis + 1 :]])
-            return delivered(b, value, dtype)
-        fill = carried_number(op.constant(2).reshape(-1)[0].item() if op.name == "PadV2" else 0, dtype)
-        for axis, (before, after) in enumerate(first.reshape(rank, 2).tolist()):
-            rows, sizes = around_axis(b, value, axis)
-            padded = b.pad(rows, [(0, 0), (before, after), (0, 0)], fill)
-            value = b.reshape(padded, [*sizes[:axis], b.size(padded, 1), *sizes[axis + 1 :]])
-        return delivered(b, value, dtype)
 
 
 class InvertPermutation(Decomposition):

@@ -1,4 +1,4 @@
-"""``QuantizeAndDequantize``: floats rounded to what integers of a range can hold."""
+"""Floats rounded to what integers of a range can hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,45 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["QuantizeAndDequantize"]
+__all__ = ["FakeQuantize", "QuantizeAndDequantize"]
+
+
+class FakeQuantize(Decomposition):
+    """Clamped to a range in which 0 is a step, and rounded to its steps; each channel may have its own.
+
+    The engine quantizes to 8 bits, whatever number of bits is asked for, or to a dtype that LiteRT's op lacks; channel
+    by channel it does so beside the op.
+
+    Definition: tensorflow/core/kernels/fake_quant_ops_functor.h.
+    """
+
+    names = ("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.name.endswith("PerChannel") or int(op.attributes.get("num_bits", 8)) != 8
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        if op.name == "FakeQuantWithMinMaxArgs":
+            low, high = (b.constant(op.attributes.get(name, end), "float32") for name, end in (("min", -6), ("max", 6)))
+            x = op.operands[0]
+        else:
+            x, low, high = op.operands
+        least = 1 if op.attributes.get("narrow_range", False) else 0
+        most = 2 ** int(op.attributes.get("num_bits", 8)) - 1
+        step = b.binary("RealDiv", b.binary("Sub", high, low), most - least)
+        step = b.select(b.compare("Equal", step, 0.0), 1.0, step)  # then the range is 0 alone, as here
+        zero = b.binary("Sub", least, b.binary("RealDiv", low, step))
+        zero = b.binary("Minimum", b.binary("Maximum", zero, least), most)
+        zero = b.unary("Floor", b.binary("AddV2", zero, 0.5))
+        first, last = (b.binary("Mul", b.binary("Sub", end, zero), step) for end in (least, most))
+        clamped = b.binary("Minimum", b.binary("Maximum", x, first), last)
+        number = b.binary("Mul", b.binary("Sub", clamped, first), b.binary("RealDiv", 1.0, step))
+        rounded = b.unary("Floor", b.binary("AddV2", number, 0.5))
+        quantized = b.binary("AddV2", b.binary("Mul", rounded, step), first)
+        nothing = b.compare("Equal", low, high)
+        return b.select(nothing, 0.0, quantized)
 
 
 class QuantizeAndDequantize(Decomposition):

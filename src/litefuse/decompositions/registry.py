@@ -27,34 +27,35 @@ from litefuse.decompositions.error_functions import Erfc, Erfinv
 from litefuse.decompositions.extract_image_patches import ExtractImagePatches
 from litefuse.decompositions.fourier import FourierTransform, InverseRealFourierTransform, RealFourierTransform
 from litefuse.decompositions.gamma import Gamma
+from litefuse.decompositions.gradient_shapes import BroadcastGradientArgs, ConcatOffset
 from litefuse.decompositions.gradients import Gradient
 from litefuse.decompositions.integer_sign import IntegerSign
 from litefuse.decompositions.like import Like, ShapeN
 from litefuse.decompositions.linspace import LinSpace
 from litefuse.decompositions.losses import CrossEntropy, CumulativeLogsumexp, EuclideanNorm
+from litefuse.decompositions.many_dimensions import BatchedProduct, MovedPieces, Reduction
 from litefuse.decompositions.max_pool_with_argmax import MaxPoolWithArgmax
 from litefuse.decompositions.mean import IntegerMean
 from litefuse.decompositions.moving import (
     Carried,
     InvertPermutation,
     LegacyBlocks,
-    ManyDimensions,
     ParallelConcat,
     Pieces,
     Reverse,
 )
 from litefuse.decompositions.non_max_suppression import NonMaxSuppression
+from litefuse.decompositions.partitions import DynamicPartition, DynamicStitch
 from litefuse.decompositions.philox import StatelessRandom
 from litefuse.decompositions.pool_3d import Pool3D
-from litefuse.decompositions.quantization import QuantizeAndDequantize
+from litefuse.decompositions.quantization import FakeQuantize, QuantizeAndDequantize
+from litefuse.decompositions.ragged import RaggedRange, RaggedTensorToTensor
 from litefuse.decompositions.random_numbers import RandomNumbers, RandomShuffle
-from litefuse.decompositions.ranges import BroadcastGradientArgs, RaggedRange
-from litefuse.decompositions.resizing import ResizeByMatrix, ResizeIntegers, ScaleAndTranslate
+from litefuse.decompositions.resizing import ResizeByMatrix, ResizeGradient, ResizeIntegers, ScaleAndTranslate
 from litefuse.decompositions.roll import Roll
 from litefuse.decompositions.searching import (
     ArgExtreme,
     Bound,
-    DynamicPartition,
     HistogramFixedWidth,
     InTopK,
     ListDiff,
@@ -62,13 +63,19 @@ from litefuse.decompositions.searching import (
     UniqueCounts,
 )
 from litefuse.decompositions.segments import Segment, SparseSegment, TensorScatter, UnsortedSegment
-from litefuse.decompositions.strided_slice import StridedSlice, StridedSliceGradient
+from litefuse.decompositions.sparse import SparseDenseProduct, SparseFillEmptyRows, SparseReshape, SparseSum
+from litefuse.decompositions.strided_slice import StridedSlice, StridedSliceGradient, StridedSliceUpdate
 from litefuse.decompositions.strings import MovedStrings
 from litefuse.decompositions.tan import Tan
 from litefuse.decompositions.trigonometry import Atan2, Hyperbolic, InverseHyperbolic, InverseTrigonometric
 from litefuse.decompositions.unravel_index import UnravelIndex
 from litefuse.decompositions.widened import Widened
-from litefuse.decompositions.window_gradients import ConvolutionFilterGradient, PoolingGradient
+from litefuse.decompositions.window_gradients import (
+    ConvolutionFilterGradient,
+    DepthwiseFilterGradient,
+    DepthwiseInputGradient,
+    PoolingGradient,
+)
 
 __all__ = ["DECOMPOSITIONS", "find_decompositions"]
 
@@ -79,6 +86,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ArgExtreme,
     Atan2,
     BandPart,
+    BatchedProduct,
     Bessel,
     BiasOfChannelsFirst,
     Bincount,
@@ -93,6 +101,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ComplexBits,
     ComplexParts,
     ComplexProduct,
+    ConcatOffset,
     ConvolutionFilterGradient,
     CropAndResize,
     Cross,
@@ -100,10 +109,13 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     CtcGreedyDecoder,
     Cumprod,
     CumulativeLogsumexp,
+    DepthwiseFilterGradient,
+    DepthwiseInputGradient,
     Diagonal,
     Dilation,
     Division,
     DynamicPartition,
+    DynamicStitch,
     Einsum,
     Erf,
     Erfc,
@@ -111,6 +123,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     EuclideanNorm,
     Expm1,
     ExtractImagePatches,
+    FakeQuantize,
     FourierTransform,
     FusedBatchNorm,
     Gamma,
@@ -130,9 +143,9 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     LinSpace,
     ListDiff,
     Log1p,
-    ManyDimensions,
     MaxPoolV2,
     MaxPoolWithArgmax,
+    MovedPieces,
     MovedStrings,
     NextAfter,
     NonMaxSuppression,
@@ -145,10 +158,12 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Quotient,
     QuantizeAndDequantize,
     RaggedRange,
+    RaggedTensorToTensor,
     RandomNumbers,
     RandomShuffle,
     RealFourierTransform,
     ResizeByMatrix,
+    ResizeGradient,
     ResizeIntegers,
     Reverse,
     Roll,
@@ -156,16 +171,22 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Segment,
     ShapeN,
     Shift,
+    SparseDenseProduct,
+    SparseFillEmptyRows,
+    SparseReshape,
     SparseSegment,
+    SparseSum,
     StatelessRandom,
     StridedSlice,
     StridedSliceGradient,
+    StridedSliceUpdate,
     Tan,
     TensorScatter,
     UniqueCounts,
     UnravelIndex,
     UnsortedSegment,
-    # Last, because they work for any op.
+    # Last, because they work for any op, or many.
+    Reduction,
     Carried,
     Widened,
 )

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgExtreme",
     "Bound",
-    "DynamicPartition",
     "HistogramFixedWidth",
     "InTopK",
     "ListDiff",
@@ -108,27 +107,6 @@ class NthElement(Decomposition):
         )
         last = b.gather(results[0], b.constant(n, "int32"), len(shape) - 1)
         return last if reverse else b.unary("Neg", last)
-
-
-class DynamicPartition(Decomposition):
-    """The rows at the places where the partition's number stands, for each number.
-
-    Definition: https://www.tensorflow.org/api_docs/python/tf/dynamic_partition.
-    """
-
-    names = ("DynamicPartition",)
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
-        shape = op.shape(0)
-        rank = len(op.shape(1))
-        if not rank:
-            raise NotDecomposed("there is one partition for all")
-        data, partitions = op.operands
-        parts: list[ir.Value] = []
-        for number in range(len(op.results)):
-            places = b.op("Where", [b.compare("Equal", partitions, number)], [None, rank], "int64")
-            parts.append(b.op("GatherNd", [data, b.cast(places, "int32")], [None, *shape[rank:]], b.dtype(data)))
-        return parts
 
 
 class ListDiff(Decomposition):

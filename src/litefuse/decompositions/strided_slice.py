@@ -1,4 +1,4 @@
-"""``StridedSlice`` with more dimensions, new axes or an ellipsis than LiteRT's op takes, and its gradient."""
+"""``StridedSlice`` with more than LiteRT's op takes: dimensions, new axes, an ellipsis; its gradient and its update."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["StridedSlice", "StridedSliceGradient"]
+__all__ = ["StridedSlice", "StridedSliceGradient", "StridedSliceUpdate"]
 
 _LITERT_RANK = 5
 _INT32 = np.iinfo(np.int32)
@@ -44,18 +44,9 @@ class StridedSlice(Decomposition):
     names = ("StridedSlice",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        rank = len(op.shape(0))
-        slices, new_axes = _dense(op, b, rank)
-        value = carried(b, op.operands[0])
-        if rank <= _LITERT_RANK:
-            value = _take(b, value, slices)
-        else:
-            for axis in reversed(range(rank)):
-                value = _take_along(b, value, axis, slices[axis])
-        sizes = b.sizes(value)
-        for axis in reversed(new_axes):
-            sizes.insert(axis - sum(each.shrink for each in slices[:axis]), 1)
-        return delivered(b, b.reshape(value, sizes) if new_axes else value, op.types[0].dtype)
+        slices, new_axes = _dense(op, b, len(op.shape(0)))
+        taken = _sliced(b, carried(b, op.operands[0]), slices, new_axes)
+        return delivered(b, taken, op.types[0].dtype)
 
 
 class StridedSliceGradient(Decomposition):
@@ -90,6 +81,81 @@ class StridedSliceGradient(Decomposition):
             before = b.dims("Minimum", before, sizes[axis])
             paddings.append((before, b.dims("Sub", b.dims("Sub", sizes[axis], before), counts[axis])))
         return b.pad(b.reshape(gradient, counts), paddings)
+
+
+class StridedSliceUpdate(Decomposition):
+    """The tensor with a slice replaced: at once where that is a box, else each element at its place.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_strided_slice_update.
+    """
+
+    names = ("TensorStridedSliceUpdate",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        slices, new_axes = _dense(op, b, len(op.shape(0)))
+        op.shape(4)
+        value, update = carried(b, op.operands[0]), carried(b, op.operands[4])
+        sizes = b.sizes(value)
+        box = [_extent(b, each, size) for each, size in zip(slices, sizes, strict=True)]
+        extents = [each for each in box if each is not None]
+        if len(extents) == len(box) <= _LITERT_RANK:
+            visible = [extent for (_, extent), each in zip(extents, slices, strict=True) if not each.shrink]
+            for axis in reversed(new_axes):
+                visible.insert(axis - sum(each.shrink for each in slices[:axis]), 1)
+            filled = b.reshape(_broadcast(b, update, visible), [extent for _, extent in extents])
+            begin = b.vector([first for first, _ in extents])
+            result = b.op("XlaDynamicUpdateSlice", [value, filled, begin], b.shape(value), b.dtype(value))
+        else:
+            count = b.product(sizes)
+            places = _sliced(b, b.reshape(b.range(count), sizes), slices, new_axes)
+            taken = b.sizes(places)
+            number = b.product(taken)
+            operands = [
+                b.reshape(value, [count]),
+                b.reshape(places, [number, 1]),
+                b.reshape(_broadcast(b, update, taken), [number]),
+            ]
+            known = [count if isinstance(count, int) else None]
+            result = b.reshape(b.op("TensorScatterUpdate", operands, known, b.dtype(value)), sizes)
+        return delivered(b, result, op.types[0].dtype)
+
+
+def _extent(b: Builder, each: _Slice, size: Dim) -> tuple[Dim, Dim] | None:
+    """Where a slice without steps begins and how much it takes; None where that is not known."""
+    if each is _WHOLE:
+        return 0, size
+    begin = each.begin
+    if each.shrink:
+        assert begin is not None
+        if isinstance(begin, int):
+            return begin if begin >= 0 else b.dims("AddV2", size, begin), 1
+        from_end = b.binary("AddV2", begin, b.scalar(size))
+        return b.select(b.compare("Less", begin, 0), from_end, begin), 1
+    if not isinstance(size, int) or not isinstance(begin, int | None) or not isinstance(each.end, int | None):
+        return None
+    if not isinstance(each.stride, int) or each.stride != 1:
+        return None
+    taken = range(size)[begin : each.end]
+    return (taken.start, len(taken)) if taken else None
+
+
+def _broadcast(b: Builder, value: ir.Value, sizes: Sequence[Dim]) -> ir.Value:
+    known = b.known(sizes)
+    if None not in known and list(b.shape(value)) == known:
+        return value
+    return b.op("BroadcastTo", [value, b.vector(sizes)], known, b.dtype(value))
+
+
+def _sliced(b: Builder, value: ir.Value, slices: Sequence[_Slice], new_axes: Sequence[int]) -> ir.Value:
+    if len(slices) <= _LITERT_RANK:
+        value = _take(b, value, slices)
+    else:
+        for axis in reversed(range(len(slices))):
+            value = _take_along(b, value, axis, slices[axis])
+    sizes = b.sizes(value)
+    for axis in reversed(new_axes):
+        sizes.insert(axis - sum(each.shrink for each in slices[:axis]), 1)
+    return b.reshape(value, sizes) if new_axes else value
 
 
 def _dense(op: TensorFlowOp, b: Builder, rank: int) -> tuple[list[_Slice], list[int]]:

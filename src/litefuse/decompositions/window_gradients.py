@@ -1,63 +1,101 @@
-"""Gradients of poolings, and of a convolution's filter: what on-device training needs."""
+"""Gradients of poolings and convolutions: what on-device training needs."""
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
-from litefuse.decompositions.extract_image_patches import window_positions
-from litefuse.decompositions.windows import WindowAxis, image_axes
+from litefuse.decompositions.windows import WindowAxis, image_axes, window_positions
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["ConvolutionFilterGradient", "PoolingGradient"]
+__all__ = [
+    "ConvolutionFilterGradient",
+    "DepthwiseFilterGradient",
+    "DepthwiseInputGradient",
+    "PoolingGradient",
+]
 
 
 class PoolingGradient(Decomposition):
-    """Each window's gradient goes to the first of its largest values, or in equal shares to all of its positions.
+    """Each window's gradient goes in equal shares to all of its positions, or to its largest value.
+
+    Of several that are the largest, ``MaxPoolGrad`` takes the first, ``MaxPool3DGrad`` all of them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/MaxPoolGrad, AvgPoolGrad.
     """
 
-    names = ("AvgPoolGrad", "MaxPoolGrad")
+    names = ("AvgPool3DGrad", "AvgPoolGrad", "MaxPool3DGrad", "MaxPoolGrad")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         _require_channels_last(op)
+        rank = 5 if "3D" in op.name else 4
         op.require(len(op.operands) - 1, "float32")
-        op.shape(len(op.operands) - 1, 4)
-        if op.name == "MaxPoolGrad":
-            op.shape(0, 4)
-            images, _, gradient = op.operands
-            attributes = b.options(op)
-            pooled = b.op("MaxPool", [images], b.shape(gradient), "float32", **attributes)
+        op.shape(len(op.operands) - 1, rank)
+        if op.name.startswith("Max"):
+            op.shape(0, rank)
+            images, pooled, gradient = op.operands
             sizes = b.sizes(images)
-            rows, columns = image_axes(b, sizes, op.attributes)
-            parts: list[ir.Value] = []
-            free = b.compare("Equal", pooled, pooled)  # the windows whose largest value was not met yet
-            for window in window_positions(b, images, rows, columns, float("-inf")):
-                largest = b.op("LogicalAnd", [free, b.compare("Equal", window, pooled)], b.shape(pooled), "bool")
-                parts.append(b.select(largest, gradient, 0.0))
-                free = b.op("LogicalAnd", [free, b.unary("LogicalNot", largest)], b.shape(pooled), "bool")
+            axes = image_axes(b, sizes, op.attributes)
+            if rank == 4:  # TensorFlow's kernel does not look at what was pooled
+                pooled = b.op("MaxPool", [images], b.shape(gradient), "float32", **b.options(op))
+            windows = window_positions(b, images, axes, float("-inf"))
+            parts = _parts_of_largest(b, windows, pooled, gradient, first_only=rank == 4)
         else:
             shape, gradient = op.operands
-            sizes = b.sizes_in(shape, op.results[0].shape or (None,) * 4)
-            rows, columns = image_axes(b, sizes, op.attributes)
-            counts = b.binary("Mul", b.expand(_counts(b, rows, sizes[1]), 1), _counts(b, columns, sizes[2]))
-            share = b.binary("RealDiv", gradient, b.expand(counts, 2))
-            parts = [share] * (rows.size * columns.size)
-        return _sum_of_windows(b, parts, rows, columns, sizes)
+            sizes = b.sizes_in(shape, op.results[0].shape or (None,) * rank)
+            axes = image_axes(b, sizes, op.attributes)
+            numbers = [_counts(b, axis, size) for axis, size in zip(axes, sizes[1:-1], strict=True)]
+            counts = functools.reduce(lambda a, c: b.binary("Mul", b.expand(a, len(b.shape(a))), c), numbers)
+            share = b.binary("RealDiv", gradient, b.expand(counts, len(axes)))
+            parts = [share] * _positions(axes)
+        return _sum_of_windows(b, parts, axes, sizes)
 
 
 class ConvolutionFilterGradient(Decomposition):
-    """``Conv2DBackpropFilter``: the product of each position of the windows with the gradient, over all windows.
+    """The product of each position of the windows with the gradient, over all windows, group by group of channels.
 
-    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Conv2DBackpropFilter.
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Conv2DBackpropFilter, Conv3DBackpropFilterV2.
     """
 
-    names = ("Conv2DBackpropFilter",)
+    names = ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        _require_channels_last(op)
+        rank = 5 if "3D" in op.name else 4
+        op.require(0, "float32")
+        op.shape(0, rank)
+        op.shape(2, rank)
+        images, _, gradient = op.operands
+        *window, depth, channels = op.constant(1).tolist()
+        all_depth = b.shape(images)[-1]
+        if all_depth is None:
+            raise NotDecomposed("the number of channels is unknown")
+        groups = all_depth // depth
+        windows = window_positions(b, images, _axes_of_convolution(op, b, images, window), 0.0)
+        count, size = b.product(b.sizes(gradient)[:-1]), len(windows) * depth
+        patches = b.stack([b.reshape(each, [count, groups, depth]) for each in windows], 2)
+        factors = [
+            b.reshape(b.transpose(patches, [1, 0, 2, 3]), [groups, count, size]),
+            b.transpose(b.reshape(gradient, [count, groups, channels // groups]), [1, 0, 2]),
+        ]
+        shape = [groups, size, channels // groups]
+        product = b.op("BatchMatMulV2", factors, shape, "float32", adj_x=True, adj_y=False)
+        return b.reshape(b.transpose(product, [1, 0, 2]), [*window, depth, channels])
+
+
+class DepthwiseFilterGradient(Decomposition):
+    """The product of each position of the windows with the gradients of its channel, summed over all windows.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropFilter.
+    """
+
+    names = ("DepthwiseConv2dNativeBackpropFilter",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         _require_channels_last(op)
@@ -65,32 +103,83 @@ class ConvolutionFilterGradient(Decomposition):
         op.shape(0, 4)
         op.shape(2, 4)
         images, _, gradient = op.operands
-        rows, columns, depth, channels = op.constant(1).tolist()
-        if b.shape(images)[3] != depth:
-            raise NotDecomposed("its filter is one of groups of channels")
-        attributes = {
-            "ksize": [1, rows, columns, 1],
-            "strides": op.attributes["strides"],
-            "rates": op.attributes.get("dilations", [1, 1, 1, 1]),
-            "padding": op.attributes["padding"],
-        }
-        windows = window_positions(b, images, *image_axes(b, b.sizes(images), attributes), 0.0)
+        *window, depth, multiplier = op.constant(1).tolist()
+        windows = window_positions(b, images, _axes_of_convolution(op, b, images, window), 0.0)
         count = b.product(b.sizes(gradient)[:3])
-        patches = b.reshape(b.concat(windows, 3), [count, rows * columns * depth])
-        product = b.op(
-            "MatMul",
-            [patches, b.reshape(gradient, [count, channels])],
-            [rows * columns * depth, channels],
-            "float32",
-            transpose_a=True,
-            transpose_b=False,
-        )
-        return b.reshape(product, [rows, columns, depth, channels])
+        gradients = b.reshape(gradient, [count, depth, multiplier])
+        sums = [b.reduce("Sum", b.binary("Mul", b.reshape(each, [count, depth, 1]), gradients), 0) for each in windows]
+        return b.reshape(b.stack(sums, 0), [*window, depth, multiplier])
+
+
+class DepthwiseInputGradient(Decomposition):
+    """Each window gets the gradients of its channels times the filter, and windows that overlap add up.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropInput.
+    """
+
+    names = ("DepthwiseConv2dNativeBackpropInput",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        _require_channels_last(op)
+        op.require(1, "float32")
+        *window, depth, multiplier = op.shape(1, 4)
+        op.shape(2, 4)
+        if None in window or depth is None or multiplier is None:
+            raise NotDecomposed("the filter's size is unknown")
+        shape, weights, gradient = op.operands
+        sizes = b.sizes_in(shape, op.results[0].shape or (None,) * 4)
+        axes = image_axes(b, sizes, _attributes_of_convolution(op, window))
+        batch, rows, columns, _ = b.sizes(gradient)
+        count = b.product([batch, rows, columns])
+        gradients = b.reshape(gradient, [count, depth, multiplier])
+        by_position = b.reshape(weights, [_positions(axes), depth, multiplier])
+        parts: list[ir.Value] = []
+        for number in range(_positions(axes)):
+            taken = b.slice(by_position, 0, number, number + 1)
+            part = b.reduce("Sum", b.binary("Mul", gradients, taken), 2)
+            parts.append(b.reshape(part, [batch, rows, columns, depth]))
+        return _sum_of_windows(b, parts, axes, sizes)
 
 
 def _require_channels_last(op: TensorFlowOp) -> None:
-    if op.attributes.get("data_format", "NHWC") != "NHWC":
+    if not op.attributes.get("data_format", "NHWC").endswith("HWC"):
         raise NotDecomposed("its images have their channels first")
+
+
+def _attributes_of_convolution(op: TensorFlowOp, window: Sequence[int | None]) -> dict[str, object]:
+    """A convolution's attributes by the names that those of windows have."""
+    return {
+        "ksize": [1, *window, 1],
+        "strides": op.attributes["strides"],
+        "rates": op.attributes.get("dilations", [1] * (len(window) + 2)),
+        "padding": op.attributes["padding"],
+    }
+
+
+def _axes_of_convolution(
+    op: TensorFlowOp, b: Builder, images: ir.Value, window: Sequence[int | None]
+) -> tuple[WindowAxis, ...]:
+    return image_axes(b, b.sizes(images), _attributes_of_convolution(op, window))
+
+
+def _positions(axes: Sequence[WindowAxis]) -> int:
+    """How many positions a window has."""
+    return math.prod(axis.size for axis in axes)
+
+
+def _parts_of_largest(
+    b: Builder, windows: Sequence[ir.Value], pooled: ir.Value, gradient: ir.Value, *, first_only: bool
+) -> list[ir.Value]:
+    """For each position of the windows, the gradients of those that have their largest value there."""
+    if not first_only:
+        return [b.select(b.compare("Equal", window, pooled), gradient, 0.0) for window in windows]
+    parts: list[ir.Value] = []
+    free = b.compare("Equal", pooled, pooled)  # the windows whose largest value was not met yet
+    for window in windows:
+        largest = b.op("LogicalAnd", [free, b.compare("Equal", window, pooled)], b.shape(pooled), "bool")
+        parts.append(b.select(largest, gradient, 0.0))
+        free = b.op("LogicalAnd", [free, b.unary("LogicalNot", largest)], b.shape(pooled), "bool")
+    return parts
 
 
 def _counts(b: Builder, axis: WindowAxis, image: Dim) -> ir.Value:
@@ -101,18 +190,18 @@ def _counts(b: Builder, axis: WindowAxis, image: Dim) -> ir.Value:
 
 
 def _sum_of_windows(
-    b: Builder, parts: Sequence[ir.Value], rows: WindowAxis, columns: WindowAxis, sizes: Sequence[Dim]
+    b: Builder, parts: Sequence[ir.Value], axes: Sequence[WindowAxis], sizes: Sequence[Dim]
 ) -> ir.Value:
     """Images in which each window adds its parts, one for each of its positions, to what is there."""
-    by_row: list[ir.Value] = []
-    for row in range(rows.size):
-        of_row = parts[row * columns.size : (row + 1) * columns.size]
-        total = _sum(b, [_spread(b, part, 2, columns, number) for number, part in enumerate(of_row)])
-        by_row.append(_spread(b, total, 1, rows, row))
-    padded = _sum(b, by_row)
+    for axis, windows in reversed(list(enumerate(axes, start=1))):
+        groups = [parts[first : first + windows.size] for first in range(0, len(parts), windows.size)]
+        parts = [
+            _sum(b, [_spread(b, part, axis, windows, number) for number, part in enumerate(group)]) for group in groups
+        ]
+    (padded,) = parts
     inside: dict[int, tuple[Dim, Dim | None, int]] = {
         axis: (windows.before, b.dims("AddV2", windows.before, sizes[axis]), 1)
-        for axis, windows in ((1, rows), (2, columns))
+        for axis, windows in enumerate(axes, start=1)
         if windows.extent is not sizes[axis]
     }
     return b.slices(padded, inside) if inside else padded
@@ -135,6 +224,6 @@ def _spread(b: Builder, values: ir.Value, axis: int, windows: WindowAxis, number
         sizes[axis] = b.dims("Mul", sizes[axis], stride)
         apart = b.reshape(apart, sizes)
         values = b.slice(apart, axis, 0, b.dims("Sub", end, begin))
-    paddings: list[tuple[Dim, Dim]] = [(0, 0)] * 4
+    paddings: list[tuple[Dim, Dim]] = [(0, 0)] * len(sizes)
     paddings[axis] = (begin, b.dims("Sub", windows.extent, end))
     return b.pad(values, paddings)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,9 @@ from litefuse.decompositions.decomposition import NotDecomposed
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
+    from litefuse.engine.mlir import ir
 
-__all__ = ["WindowAxis", "image_axes"]
+__all__ = ["WindowAxis", "image_axes", "window_positions"]
 
 
 @dataclass(frozen=True)
@@ -68,18 +70,25 @@ class WindowAxis:
 
 def image_axes(
     b: Builder, sizes: list[Dim], attributes: Mapping[str, Any], size_attribute: str = "ksize"
-) -> tuple[WindowAxis, WindowAxis]:
-    """The windows along rows and columns of images ``[batch, rows, columns, channels]``.
+) -> tuple[WindowAxis, ...]:
+    """The windows along rows and columns of images ``[batch, rows, columns, channels]``, or also along depth.
 
     Raises:
         NotDecomposed: Windows over batch or channels, or none that fits.
     """
     ksize, strides = list(attributes[size_attribute]), list(attributes["strides"])
-    rates = list(attributes.get("rates", [1, 1, 1, 1]))
+    rates = list(attributes.get("rates", [1] * len(sizes)))
     for values in (ksize, strides, rates):
-        if len(values) != 4 or values[0] != 1 or values[3] != 1:
+        if len(values) != len(sizes) or values[0] != 1 or values[-1] != 1:
             raise NotDecomposed("its windows reach over batch or channels")
-    rows, columns = (
-        WindowAxis.of(b, sizes[axis], ksize[axis], strides[axis], rates[axis], attributes["padding"]) for axis in (1, 2)
+    return tuple(
+        WindowAxis.of(b, sizes[axis], ksize[axis], strides[axis], rates[axis], attributes["padding"])
+        for axis in range(1, len(sizes) - 1)
     )
-    return rows, columns
+
+
+def window_positions(b: Builder, images: ir.Value, axes: Sequence[WindowAxis], fill: float) -> list[ir.Value]:
+    """For each position in a window, row by row, the images' pixels there: ``[batch, windows, windows, channels]``."""
+    padded = b.pad(images, [(0, 0), *((axis.before, axis.after) for axis in axes), (0, 0)], fill)
+    positions = [[axis.positions(b, number) for number in range(axis.size)] for axis in axes]
+    return [b.slices(padded, dict(enumerate(taken, start=1))) for taken in itertools.product(*positions)]

@@ -25,6 +25,8 @@ _KEPT_ATTRIBUTES = ("time_major", "go_backwards")
 
 # The ops that make tensor lists; the dialect demands that their results' types name the elements' type.
 _LIST_MAKERS = frozenset({"TensorListReserve", "TensorListFromTensor", "EmptyTensorList", "TensorListSetItem"})
+# The ops on tensors that gradients apply to lists too; the dialect demands that all have one type.
+_ALSO_OF_LISTS = frozenset({"AddN", "ZerosLike"})
 
 
 # A dtype, a shape, and the dtype of the elements of a list.
@@ -146,6 +148,8 @@ class FunctionImporter:
         template = self._template(node)
         operands = [_lookup(reference, values, starts, None) for reference in node.input if reference[0] != "^"]
         types, offsets = self._result_types(node, template)
+        if node.op in _ALSO_OF_LISTS and node.attr["T"].type == DataType.VARIANT:
+            operands = [_identity(value, types[0], node) for value in operands]
         attributes = call_attributes(self.symbol(node.op)) if template.calls else self._attributes(node, template)
         if node.op == "Const" and isinstance(attributes.get("value"), ir.DenseElementsAttr):
             types = [ir.DenseElementsAttr(attributes["value"]).type]  # frozen graphs note no shapes beside it
@@ -246,6 +250,11 @@ def _value_type(dtype: int, shape: tuple[int | None, ...] | None, list_element: 
         return variant_type(tensor_type(list_element, None))
     # A resource is a scalar handle whatever the shape that TensorFlow notes beside it.
     return tensor_type(dtype, () if dtype == DataType.RESOURCE else shape)
+
+
+def _identity(value: ir.Value, kind: ir.Type, node: NodeDef) -> ir.Value:
+    location = ir.Location.name(node.name)
+    return ir.Operation.create("tf.Identity", results=[kind], operands=[value], loc=location).result
 
 
 def _lookup(

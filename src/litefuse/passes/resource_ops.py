@@ -117,17 +117,30 @@ def _scatter(scatter: str, *, nd: bool) -> Callable[[ir.OpView], list[ir.Value]]
     return decompose
 
 
+def _update_slice(op: ir.OpView) -> list[ir.Value]:
+    handle, *slices, update = op.operands
+    value = _read(handle, _unranked(update))
+    attributes = {name: op.attributes[name] for name in op.attributes if name.endswith("_mask")}
+    _assign(handle, _create("tf.TensorStridedSliceUpdate", value.type, [value, *slices, update], attributes))
+    return []
+
+
 _DECOMPOSITIONS: dict[str, Callable[[ir.OpView], list[ir.Value]]] = {
     "tf.AssignAddVariableOp": _update("tf.AddV2"),
     "tf.AssignSubVariableOp": _update("tf.Sub"),
     "tf.ResourceGather": _gather,
     "tf.ResourceGatherNd": _gather_nd,
     "tf.ResourceScatterAdd": _scatter("tf.TensorScatterAdd", nd=False),
+    "tf.ResourceScatterMax": _scatter("tf.TensorScatterMax", nd=False),
+    "tf.ResourceScatterMin": _scatter("tf.TensorScatterMin", nd=False),
     "tf.ResourceScatterNdAdd": _scatter("tf.TensorScatterAdd", nd=True),
+    "tf.ResourceScatterNdMax": _scatter("tf.TensorScatterMax", nd=True),
+    "tf.ResourceScatterNdMin": _scatter("tf.TensorScatterMin", nd=True),
     "tf.ResourceScatterNdSub": _scatter("tf.TensorScatterSub", nd=True),
     "tf.ResourceScatterNdUpdate": _scatter("tf.TensorScatterUpdate", nd=True),
     "tf.ResourceScatterSub": _scatter("tf.TensorScatterSub", nd=False),
     "tf.ResourceScatterUpdate": _scatter("tf.TensorScatterUpdate", nd=False),
+    "tf.ResourceStridedSliceAssign": _update_slice,
     "tf.VarIsInitializedOp": _is_initialized,
     "tf.VariableShape": _shape,
 }

@@ -29,6 +29,43 @@ def _each(op: str, shape: tuple[int | None, ...], *rest: Operand, **attributes: 
     return [Case(op, [Tensor(dtype, shape), *rest], attributes) for dtype in _MOVED]
 
 
+def _slice_updates() -> list[Case]:
+    def case(
+        shape: tuple[int | None, ...], update: tuple[int, ...], *bounds: Operand, dtype: str = F32, **masks: int
+    ) -> Case:
+        attributes = {f"{key}_mask": value for key, value in masks.items()}
+        return Case("TensorStridedSliceUpdate", [Tensor(dtype, shape), *bounds, Tensor(dtype, update)], attributes)
+
+    row = Tensor(I32, (1,), integers(0, 4))
+    return [
+        case((None, 5), (3,), i32(0, 1), i32(0, 4), i32(1, 1), begin=1, end=1),
+        case((4, 5), (5,), i32(-1), i32(0), i32(1), shrink_axis=1),
+        case((4, 5), (2, 3), i32(0, 0), i32(0, 0), i32(2, 2), begin=3, end=3),
+        case((4, 5), (5,), row, i32(4), i32(1), shrink_axis=1),
+        case((4, 5), (1,), row, i32(4), i32(1)),
+        case((4, 3, 2), (4, 1, 2), i32(0, 0, 1), i32(0, 0, 0), i32(1, 1, 1), begin=1, end=1, new_axis=2, shrink_axis=4),
+        case((4, 3, 2), (), i32(0, 1), i32(0, 2), i32(1, 1), ellipsis=1),
+        case((None, 3), (3,), i32(0, 0), i32(0, 0), i32(1, -1), begin=3, end=3, dtype=I64),
+        case((4, 3), (1, 3), i32(2), i32(3), i32(1), dtype="float16"),
+        case((2, 1, 2, 1, 2, 3), (2, 3), i32(1), i32(2), i32(1), shrink_axis=1),
+    ]
+
+
+def _computed_slices() -> list[Case]:
+    """Slices from where the model says, beside new axes and an ellipsis."""
+    first = Tensor(I32, (3,), integers(0, 2))
+    end, strides = i32(4, 4, 4), i32(1, 1, 1)
+    cases = [
+        Case("StridedSlice", [Tensor(F32, (None, 3, 2)), first, end, strides], {"new_axis_mask": 4, "begin_mask": 1}),
+        Case(
+            "StridedSlice", [Tensor(F32, (2, 3, 2)), first, end, strides], {"shrink_axis_mask": 1, "ellipsis_mask": 2}
+        ),
+        Case("StridedSlice", [Tensor(I64, (2, 3)), first, end, strides], {"new_axis_mask": 1, "shrink_axis_mask": 2}),
+    ]
+    attributes = {"ellipsis_mask": 1, "shrink_axis_mask": 2, "new_axis_mask": 4}
+    return [*cases, Case("StridedSlice", [Tensor(F32, (2, 1, 2, 1, 2, 2)), first, end, strides], attributes)]
+
+
 def _strided_slices() -> list[Case]:
     def case(
         shape: tuple[int | None, ...], begin: list[int], end: list[int], strides: list[int], /, **masks: int
@@ -256,6 +293,14 @@ def _gathers() -> list[Case]:
         Case("InvertPermutation", [Tensor(I64, (None,), lambda random, shape: random.permutation(shape[0]))]),
         Case("DynamicStitch", [[i32(0, 2), i32(1, 3)], [Tensor(F32, (2, 3)), Tensor(F32, (2, 3))]]),
         Case("ParallelDynamicStitch", [[i32(0, 2), i32(1, 3)], [Tensor(F32, (2, 3)), Tensor(F32, (2, 3))]]),
+        Case(
+            "DynamicStitch",
+            [
+                [Tensor(I32, (4,), lambda random, _: random.permutation(4)), i32(1, 4, 2)],
+                [Tensor(F32, (4, 2)), Tensor(F32, (3, 2))],
+            ],
+        ),
+        Case("DynamicStitch", [[i32([[0, 1], [2, 1]]), scalar(3)], [Tensor(I64, (2, 2)), Tensor(I64, ())]]),
         Case("DynamicPartition", [Tensor(F32, (6,)), Tensor(I32, (6,), integers(0, 2))], {"num_partitions": 2}),
         Case("SparseToDense", [i32([[0, 1], [2, 0]]), i32(3, 3), Tensor(F32, (2,)), np.zeros((), F32)]),
         Case("SparseToDense", [i32([[1], [2]]), i32(5), Tensor(I32, (2,)), scalar(-1)]),
@@ -386,6 +431,8 @@ def _segments() -> list[Case]:
 
 CASES: list[Case] = [
     *_strided_slices(),
+    *_computed_slices(),
+    *_slice_updates(),
     *_shapes(),
     *_pieces(),
     *_gathers(),

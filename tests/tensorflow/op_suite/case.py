@@ -59,7 +59,7 @@ class Tensor:
         return np.asarray(values).astype(numpy_dtype(self.dtype))
 
 
-Operand: TypeAlias = "Tensor | Array | list[Tensor] | list[Array]"
+Operand: TypeAlias = "Tensor | Array | list[Tensor] | list[Array] | list[Tensor | Array]"
 """An input, a constant, or a list of these for an operand that is a list."""
 
 

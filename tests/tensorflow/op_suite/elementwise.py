@@ -113,10 +113,12 @@ _PAIRS: tuple[tuple[tuple[int | None, ...], tuple[int | None, ...]], ...] = (
 
 def _float_unary() -> list[Case]:
     cases = [Case(op, [Tensor(F32, shape, make)]) for op, make in _FLOAT_UNARY.items() for shape in _SHAPES]
-    some = ("Exp", "Floor", "Log", "Rsqrt", "Sigmoid", "Sqrt", "Tanh", "Erf", "Softplus", "Expm1")
-    return cases + [
-        Case(op, [Tensor(dtype, (None, 4), _FLOAT_UNARY[op])]) for op in some for dtype in ("float16", "bfloat16")
-    ]
+    # A processor that computes in half precision gives an exponential of up to four units in the last place.
+    tolerances = {"Exp": 4e-3, "Expm1": 4e-3}
+    for op in ("Exp", "Floor", "Log", "Rsqrt", "Sigmoid", "Sqrt", "Tanh", "Erf", "Softplus", "Expm1"):
+        cases.append(Case(op, [Tensor("float16", (None, 4), _FLOAT_UNARY[op])], rtol=tolerances.get(op)))
+        cases.append(Case(op, [Tensor("bfloat16", (None, 4), _FLOAT_UNARY[op])]))
+    return cases
 
 
 def _number_unary() -> list[Case]:

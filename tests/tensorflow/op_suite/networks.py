@@ -57,6 +57,29 @@ def _reductions() -> list[Case]:
     return cases
 
 
+def _many_dimensions() -> list[Case]:
+    many = Tensor(F32, (None, 2, 1, 3, 1, 2, 2))
+    cases = [
+        Case(op, [many, axes], {"keep_dims": keep})
+        for op in ("Sum", "Mean", "Prod", "Max", "Min")
+        for axes, keep in (
+            (i32(1, 3), False),
+            (i32(0, 2, 4), True),
+            (scalar(-1), False),
+            (i32(0, 1, 2, 3, 4, 5, 6), False),
+        )
+    ]
+    left, right = (None, 2, 1, 3, 2, 3), (None, 2, 4, 1, 3, 2)
+    return [
+        *cases,
+        Case("All", [Tensor("bool", (None, 2, 1, 2, 1, 2, 1)), i32(1, 3)]),
+        Case("Sum", [Tensor(F32, (1, 2, 1, 2, 1, 3, 1, 2, 1, 2)), i32(1, 3, 6, 7)]),
+        Case("BatchMatMulV2", [Tensor(F32, left), Tensor(F32, right)]),
+        Case("BatchMatMulV2", [Tensor(F32, left), weight(3, 1, 2, 3)], {"adj_y": True}),
+        Case("BatchMatMulV2", [Tensor(F32, (2, 1, 2, 2, 1, 3, 2)), Tensor(F32, (2, 2, 1, 3, 1))], {"adj_x": True}),
+    ]
+
+
 def _products() -> list[Case]:
     cases: list[Case] = []
     for a in (False, True):
@@ -284,9 +307,18 @@ def _images() -> list[Case]:
         ),
     ]
     quantized = Tensor(F32, (None, 6), floats(-8, 8))
+    low, high = np.array([-4, -1.5, 0], F32), np.array([5, 0, 3], F32)
     cases += [
         Case("FakeQuantWithMinMaxArgs", [quantized], {"min": -4.0, "max": 5.0}),
         Case("FakeQuantWithMinMaxVars", [quantized, scalar(-4, F32), scalar(5, F32)], {"num_bits": 8}),
+        Case("FakeQuantWithMinMaxArgs", [quantized], {"min": -4.0, "max": 5.0, "num_bits": 5}),
+        Case("FakeQuantWithMinMaxArgs", [quantized], {"min": 0.0, "max": 5.0, "num_bits": 16, "narrow_range": True}),
+        Case("FakeQuantWithMinMaxVars", [quantized, scalar(-4, F32), scalar(5, F32)], {"num_bits": 4}),
+        Case("FakeQuantWithMinMaxVars", [quantized, Tensor(F32, (), floats(-5, -1)), Tensor(F32, (), floats(1, 5))]),
+        *(
+            Case("FakeQuantWithMinMaxVarsPerChannel", [Tensor(F32, (None, 3), floats(-8, 8)), low, high], attributes)
+            for attributes in ({}, {"num_bits": 4, "narrow_range": True})
+        ),
         Case(
             "QuantizeAndDequantizeV2",
             [quantized, scalar(-4, F32), scalar(4, F32)],
@@ -356,5 +388,12 @@ def _losses_and_algebra() -> list[Case]:
     ]
 
 
-CASES: list[Case] = [*_reductions(), *_products(), *_convolutions(), *_images(), *_losses_and_algebra()]
+CASES: list[Case] = [
+    *_reductions(),
+    *_many_dimensions(),
+    *_products(),
+    *_convolutions(),
+    *_images(),
+    *_losses_and_algebra(),
+]
 """Every case."""

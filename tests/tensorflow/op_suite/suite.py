@@ -6,12 +6,18 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.tensorflow.op_suite import arrays, elementwise, networks
+from tests.tensorflow.op_suite import arrays, elementwise, gradients, networks, sparse
 from tests.tensorflow.op_suite.case import Case
 
 __all__ = ["CASES", "CHUNK", "SIDES", "chunks", "record", "recorded", "results_file"]
 
-CASES: tuple[Case, ...] = (*elementwise.CASES, *arrays.CASES, *networks.CASES)
+CASES: tuple[Case, ...] = (
+    *elementwise.CASES,
+    *arrays.CASES,
+    *networks.CASES,
+    *gradients.CASES,
+    *sparse.CASES,
+)
 """Every case."""
 
 SIDES = ("litefuse", "stock")

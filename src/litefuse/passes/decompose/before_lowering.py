@@ -66,8 +66,12 @@ class RewriteBeforeLowering:
 
 
 def _may_be_needed(op: ir.OpView, early: Early) -> bool:
-    if early.dtypes is not None and tensor_type_of(op.operands[0]).dtype not in early.dtypes:
-        return False
+    if early.dtypes is not None or early.above_rank >= 0:
+        first = tensor_type_of(op.operands[0])
+        if early.dtypes is not None and first.dtype not in early.dtypes:
+            return False
+        if len(first.shape or ()) <= early.above_rank:
+            return False
     if early.attribute is None:
         return True
     name, text = early.attribute

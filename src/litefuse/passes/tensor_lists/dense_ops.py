@@ -256,7 +256,16 @@ def _scattered(value: ir.Value, tensor: ir.Value, indices: ir.Value, op: ir.OpVi
     return b.select(written, items, value)
 
 
+def _sum(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+    return [_typed(b.op("AddN", list(op.operands), b.shape(op.operands[0]), web.dtype), web)]
+
+
+def _zeros_like(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+    return [_typed(_zeros(web, b.sizes(op.operands[0]), b), web)]
+
+
 _FORMS: dict[str, Callable[[ir.OpView, Web, Sequence[Dim], Builder], list[ir.Value]]] = {
+    "tf.AddN": _sum,
     "tf.EmptyTensorList": _reserve,
     "tf.Identity": lambda op, _web, _dims, _b: [op.operands[0]],
     "tf.StopGradient": lambda op, _web, _dims, _b: [op.operands[0]],
@@ -275,4 +284,5 @@ _FORMS: dict[str, Callable[[ir.OpView, Web, Sequence[Dim], Builder], list[ir.Val
     "tf.TensorListSetItem": _set_item,
     "tf.TensorListSplit": _split,
     "tf.TensorListStack": _stack,
+    "tf.ZerosLike": _zeros_like,
 }

@@ -17,9 +17,10 @@ CREATORS = frozenset(
         "tf.TensorListSplit",
     }
 )
-#: The ops whose first result is the list of their first operand, changed or not.
+#: The ops whose first result is the list of their first operand, changed or not, or one like it.
 PASSING = frozenset(
     {
+        "tf.AddN",
         "tf.Identity",
         "tf.StopGradient",
         "tf.TensorListPopBack",
@@ -27,6 +28,7 @@ PASSING = frozenset(
         "tf.TensorListResize",
         "tf.TensorListScatterIntoExistingList",
         "tf.TensorListSetItem",
+        "tf.ZerosLike",
     }
 )
 #: The ops that only look at the list that is their first operand.

@@ -59,7 +59,7 @@ _SHAPES = {
 
 @dataclass
 class Web:
-    """The values that hold one list: as it was made, through loops and branches, and after each change.
+    """The values that hold one list, or lists that are alike: as made, through loops and branches, after each change.
 
     Attributes:
         values: The values.
@@ -144,7 +144,8 @@ def find_webs(by_symbol: Mapping[str, func.FuncOp]) -> dict[ir.Value, Web]:
                 if variant:
                     list_ops.append(op)
                 if variant and op.name in PASSING:
-                    join(op.operands[0], op.results[0])
+                    for value in op.operands if op.name == "tf.AddN" else op.operands[:1]:
+                        join(value, op.results[0])
                 elif variant:
                     leader(op.results[0] if op.name in CREATORS else op.operands[0])
                 if op.name in _ITEMS and is_variant(op.operands[_ITEMS[op.name][0]]):

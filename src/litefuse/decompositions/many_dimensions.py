@@ -1,0 +1,120 @@
+"""Ops of more dimensions than LiteRT's ops or its delegates take."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.along_axis import around_axis
+from litefuse.decompositions.carrier import carried, carried_number, delivered
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder, Dim
+    from litefuse.engine.mlir import ir
+
+__all__ = ["BatchedProduct", "MovedPieces", "Reduction"]
+
+
+# XNNPACK takes a reduction of any rank, and fails when the model is loaded if it is above this.
+_DELEGATED_RANK = 6
+
+
+class BatchedProduct(Decomposition):
+    """Products of matrices with the batch dimensions in one.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
+    """
+
+    names = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shapes = [op.shape(0), op.shape(1)]
+        if max(map(len, shapes)) <= 3:
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
+        if op.name == "BatchMatMulV3" and len({op.types[0].dtype, op.types[1].dtype, op.results[0].dtype}) > 1:
+            raise NotDecomposed("its factors and its result differ in dtype")
+        sizes = [b.sizes(value) for value in op.operands]
+        rank = max(map(len, sizes)) - 2
+        padded: list[list[Dim]] = [[*[1] * (rank + 2 - len(each)), *each[:-2]] for each in sizes]
+        batch = [_broadcast(b, x, y) for x, y in zip(*padded, strict=True)]
+        factors: list[ir.Value] = []
+        for value, own, before in zip(op.operands, sizes, padded, strict=True):
+            matrix = own[-2:]
+            if not all(map(_same, before, batch)):
+                shape = [*batch, *matrix]
+                value = b.op("BroadcastTo", [value, b.vector(shape)], b.known(shape), b.dtype(value))  # noqa: PLW2901
+            factors.append(b.reshape(value, [b.product(batch), *matrix]))
+        rows = sizes[0][-1 if op.attributes.get("adj_x", False) else -2]
+        columns = sizes[1][-2 if op.attributes.get("adj_y", False) else -1]
+        count = b.known([b.product(batch), rows, columns])
+        product = b.op("BatchMatMulV2", factors, count, op.results[0].dtype, **_adjoint(op))
+        return b.reshape(product, [*batch, rows, columns])
+
+
+class Reduction(Decomposition):
+    """With neighbours that are reduced alike, and all that are kept alike, as one dimension.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/math/reduce_sum.
+    """
+
+    names = ("All", "Any", "Max", "Mean", "Min", "Prod", "Sum")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        if rank <= _DELEGATED_RANK:
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype} in this form")
+        reduced = {int(axis) % rank for axis in op.constant(1).reshape(-1)}
+        value = op.operands[0]
+        sizes = b.sizes(value)
+        axes = [axis for axis in range(rank) if not (isinstance(sizes[axis], int) and sizes[axis] == 1)]
+        groups = [list(group) for _, group in itertools.groupby(axes, reduced.__contains__)]
+        value = b.reshape(value, [b.product([sizes[axis] for axis in group]) for group in groups])
+        for at in reversed(range(len(groups))):
+            if groups[at][0] in reduced:
+                rows, own = around_axis(b, value, at)
+                value = b.reshape(b.reduce(op.name, rows, 1), [*own[:at], *own[at + 1 :]])
+        if op.attributes.get("keep_dims", False):
+            return b.reshape(value, [1 if axis in reduced else size for axis, size in enumerate(sizes)])
+        return b.reshape(value, [size for axis, size in enumerate(sizes) if axis not in reduced])
+
+
+class MovedPieces(Decomposition):
+    """Paddings and slices of more dimensions than LiteRT's take, one dimension after the other."""
+
+    names = ("Pad", "PadV2", "Slice")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        value = carried(b, op.operands[0])
+        dtype = op.types[0].dtype
+        first = op.constant(1)
+        if op.name == "Slice":
+            lengths = op.constant(2).reshape(-1).tolist()
+            for axis, (begin, length) in enumerate(zip(first.reshape(-1).tolist(), lengths, strict=True)):
+                rows, sizes = around_axis(b, value, axis)
+                taken = b.slice(rows, 1, begin, None if length == -1 else begin + length)
+                value = b.reshape(taken, [*sizes[:axis], b.size(taken, 1), *sizes[axis + 1 :]])
+            return delivered(b, value, dtype)
+        fill = carried_number(op.constant(2).reshape(-1)[0].item() if op.name == "PadV2" else 0, dtype)
+        for axis, (before, after) in enumerate(first.reshape(rank, 2).tolist()):
+            rows, sizes = around_axis(b, value, axis)
+            padded = b.pad(rows, [(0, 0), (before, after), (0, 0)], fill)
+            value = b.reshape(padded, [*sizes[:axis], b.size(padded, 1), *sizes[axis + 1 :]])
+        return delivered(b, value, dtype)
+
+
+def _broadcast(b: Builder, x: Dim, y: Dim) -> Dim:
+    """What two sizes are broadcast to."""
+    for size, other in ((x, y), (y, x)):
+        if isinstance(size, int):
+            return other if size == 1 else size
+    return b.dims("Maximum", x, y)
+
+
+def _same(x: Dim, y: Dim) -> bool:
+    return x == y if isinstance(x, int) and isinstance(y, int) else x is y
+
+
+def _adjoint(op: TensorFlowOp) -> dict[str, bool]:
+    return {name: bool(op.attributes.get(name, False)) for name in ("adj_x", "adj_y")}

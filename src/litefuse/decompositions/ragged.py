@@ -1,0 +1,112 @@
+"""Ops of ragged tensors: rows of different lengths, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.carrier import carried, delivered
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder, Dim
+    from litefuse.engine.mlir import ir
+
+__all__ = ["RaggedRange", "RaggedTensorToTensor"]
+
+
+class RaggedRange(Decomposition):
+    """Number j of all belongs to the row whose end is the first behind j.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/ragged/range.
+    """
+
+    names = ("RaggedRange",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        rows = [op.shape(operand, 0, 1) for operand in (0, 1, 2)]
+        op.require(0, "int32")
+        if any(len(shape) == 0 for shape in rows):
+            raise NotDecomposed("one start, limit or delta is for all rows")
+        starts, limits, deltas = op.operands
+        # The distance rounded up to whole deltas, of either sign.
+        lengths = b.unary("Neg", b.binary("FloorDiv", b.binary("Sub", starts, limits), deltas))
+        lengths = b.binary("Maximum", lengths, 0)
+        flags = {"exclusive": False, "reverse": False}
+        ends = b.op("Cumsum", [lengths, b.constant(0, "int32")], b.shape(lengths), "int32", **flags)
+        total = b.reduce("Sum", lengths, 0)
+        numbers = b.op("Range", [b.scalar(0), total, b.scalar(1)], [None], "int32")
+        behind = b.compare("LessEqual", b.expand(ends, 0), b.expand(numbers, 1))
+        row = b.reduce("Sum", b.cast(behind, "int32"), 1)
+        place = b.binary("Sub", numbers, b.gather(b.binary("Sub", ends, lengths), row))
+        values = b.binary("AddV2", b.gather(starts, row), b.binary("Mul", place, b.gather(deltas, row)))
+        return b.cast(b.pad(ends, [(1, 0)]), op.results[0].dtype), values
+
+
+class RaggedTensorToTensor(Decomposition):
+    """Each row's numbers are gathered, and behind its end a row of the default; the innermost rows first.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedTensorToTensor.
+    """
+
+    names = ("RaggedTensorToTensor",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(1)
+        kinds = [str(kind) for kind in op.attributes["row_partition_types"]]
+        partitions = [b.cast(value, "int32") for value in op.operands[3:]]
+        levels = _row_splits(b, kinds, partitions)
+        sizes = _wanted_sizes(op, len(levels) + 1)
+        value = carried(b, op.operands[1])
+        default = carried(b, op.operands[2])
+        for level in reversed(range(len(levels))):
+            splits = levels[level]
+            if level == 0 and sizes[0] is not None:  # rows are left out, or are empty
+                present = b.dims("AddV2", b.size(splits, 0), -1)
+                numbers = b.binary("Minimum", b.range(b.dims("AddV2", sizes[0], 1)), b.scalar(present))
+                splits = b.gather(splits, numbers)
+            value = _rows(b, value, splits, sizes[level + 1], default)
+        return delivered(b, value, op.types[1].dtype)
+
+
+def _row_splits(b: Builder, kinds: Sequence[str], partitions: Sequence[ir.Value]) -> list[ir.Value]:
+    """Where the rows of each level begin and end in the next one."""
+    if set(kinds) == {"ROW_SPLITS"}:
+        return list(partitions)
+    if kinds[0] != "FIRST_DIM_SIZE" or set(kinds[1:]) != {"VALUE_ROWIDS"}:
+        raise NotDecomposed(f"its rows are described by {', '.join(kinds)}")
+    splits: list[ir.Value] = []
+    count: Dim = partitions[0]
+    for ids in partitions[1:]:
+        ones = b.fill(b.sizes(ids), 1, "int32")
+        known = [count if isinstance(count, int) else None]
+        lengths = b.op("UnsortedSegmentSum", [ones, ids, b.scalar(count)], known, "int32")
+        flags = {"exclusive": False, "reverse": False}
+        ends = b.op("Cumsum", [lengths, b.constant(0, "int32")], known, "int32", **flags)
+        splits.append(b.pad(ends, [(1, 0)]))
+        count = b.size(ids, 0)
+    return splits
+
+
+def _wanted_sizes(op: TensorFlowOp, count: int) -> list[int | None]:
+    """The size of the first dimension and of the rows of each level, None where the longest decides."""
+    shape = op.shape(0, 0, 1)
+    if not shape:
+        return [None] * count
+    wanted = op.constants[0]
+    if wanted is None:
+        raise NotDecomposed("the shape of the result is no constant")
+    return [int(size) if size >= 0 else None for size in wanted[:count]]
+
+
+def _rows(b: Builder, value: ir.Value, splits: ir.Value, width: Dim | None, default: ir.Value) -> ir.Value:
+    begins = b.slice(splits, 0, 0, b.dims("AddV2", b.size(splits, 0), -1))
+    lengths = b.binary("Sub", b.slice(splits, 0, 1, None), begins)
+    if width is None:
+        width = b.binary("Maximum", b.reduce("Max", lengths, 0), 0)
+    positions = b.expand(b.range(width), 0)
+    inside = b.compare("Less", positions, b.expand(lengths, 1))
+    count, *rest = b.sizes(value)
+    places = b.select(inside, b.binary("AddV2", b.expand(begins, 1), positions), b.scalar(count))
+    last = b.op("BroadcastTo", [default, b.vector([1, *rest])], [1, *b.known(rest)], b.dtype(value))
+    return b.gather(b.concat([value, last], 0), places)

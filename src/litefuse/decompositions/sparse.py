@@ -1,0 +1,156 @@
+"""Ops of sparse tensors: indices ``[count, rank]`` and values ``[count]``, and the shape of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.carrier import carried, delivered
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder
+    from litefuse.engine.mlir import ir
+
+__all__ = ["SparseDenseProduct", "SparseFillEmptyRows", "SparseReshape", "SparseSum"]
+
+
+class SparseDenseProduct(Decomposition):
+    """Each value times a row of the other factor, summed up by rows of the result.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/sparse_dense_matmul.
+    """
+
+    names = ("SparseTensorDenseMatMul",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 2)
+        op.shape(3, 2)
+        op.require(1, "float32")
+        indices, values, shape, dense = op.operands
+        row, column = (1, 0) if op.attributes.get("adjoint_a", False) else (0, 1)
+        if op.attributes.get("adjoint_b", False):
+            dense = b.transpose(dense, [1, 0])
+        products = b.binary("Mul", b.expand(values, 1), b.gather(dense, _column(b, indices, column)))
+        count = b.sizes_in(shape, (None, None))[row] if op.constants[2] is None else int(op.constants[2][row])
+        known = [count if isinstance(count, int) else None, b.shape(dense)[1]]
+        return b.op("UnsortedSegmentSum", [products, _column(b, indices, row), b.scalar(count)], known, "float32")
+
+
+class SparseFillEmptyRows(Decomposition):
+    """The elements sorted by rows, those of a row in their order, and one of the default in each row without any.
+
+    An element's place is how many elements and how many empty rows come before it.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/fill_empty_rows.
+    """
+
+    names = ("SparseFillEmptyRows",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        _, rank = op.shape(0, 2)
+        if rank is None:
+            raise NotDecomposed("the number of dimensions is unknown")
+        indices, values, shape, default = op.operands
+        total = b.cast(b.element(shape, 0), "int32")
+        count = b.size(indices, 0)
+        rows = _column(b, indices, 0)
+        ones = b.fill([count], 1, "int32")
+        numbers = b.op("UnsortedSegmentSum", [ones, rows, total], [None], "int32")
+        empty = b.compare("Equal", numbers, 0)
+        # What comes before the elements of a row: elements and, in rows without any, the default.
+        before = _sums_before(b, b.binary("Maximum", numbers, 1))
+        # The order of the elements by rows: TopK takes the largest first.
+        keys = b.binary("AddV2", b.binary("Mul", rows, b.scalar(count)), b.range(count))
+        flags = {"sorted": True}
+        known = b.shape(keys)
+        _, order = b.ops(
+            "TopKV2", [b.unary("Neg", keys), b.scalar(count)], [(known, "int32"), (known, "int32")], **flags
+        )
+        ordered = b.gather(rows, order)
+        in_row = b.binary("Sub", b.range(count), b.gather(_sums_before(b, numbers), ordered))
+        sorted_places = b.binary("AddV2", b.gather(before, ordered), in_row)
+        places = b.op("ScatterNd", [b.expand(order, 1), sorted_places, b.vector([count])], known, "int32")
+
+        filled = b.cast(b.op("Where", [empty], [None, 1], "int64"), "int32")
+        missing = b.size(filled, 0)
+        filled = b.reshape(filled, [missing])
+        every = b.concat([places, b.gather(before, filled)], 0)
+        length = b.dims("AddV2", count, missing)
+        # Where each element of the result comes from.
+        sources = b.op("ScatterNd", [b.expand(every, 1), b.range(length), b.vector([length])], [None], "int32")
+        first = b.expand(b.cast(filled, op.types[0].dtype), 1)
+        all_indices = b.concat([indices, b.pad(first, [(0, 0), (0, rank - 1)])], 0)
+        carrier = carried(b, values)
+        defaults = b.op("Fill", [b.vector([missing]), carried(b, default)], [None], b.dtype(carrier))
+        all_values = delivered(b, b.gather(b.concat([carrier, defaults], 0), sources), op.types[1].dtype)
+        return [b.gather(all_indices, sources), all_values, empty, b.cast(places, op.results[3].dtype)]
+
+
+class SparseReshape(Decomposition):
+    """Each index as the number of its element, and that as an index of the other shape.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reshape.
+    """
+
+    names = ("SparseReshape",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        op.shape(0, 2)
+        (old_rank,), (new_rank,) = op.shape(1, 1), op.shape(2, 1)
+        if old_rank is None or new_rank is None:
+            raise NotDecomposed("the number of dimensions is unknown")
+        indices, old, new = op.operands
+        sizes = [b.element(old, axis) for axis in range(old_rank)]
+        one = b.constant(1, "int64")
+        number: ir.Value | None = None
+        total = one
+        for axis, size in enumerate(sizes):
+            part = b.gather(indices, b.constant(axis, "int32"), 1)
+            number = part if number is None else b.binary("AddV2", b.binary("Mul", number, size), part)
+            total = b.binary("Mul", total, size)
+        if number is None:
+            raise NotDecomposed("it has no dimensions")
+        wanted = [b.element(new, axis) for axis in range(new_rank)]
+        given = one  # the product of the sizes that are given, negative if one is not
+        for size in wanted:
+            given = b.binary("Mul", given, size)
+        rest = b.binary("FloorDiv", total, b.binary("Maximum", b.unary("Neg", given), 1))
+        shape = [b.select(b.compare("Less", size, 0), rest, size) for size in wanted]
+        columns: list[ir.Value] = []
+        for size in reversed(shape):
+            divisor = b.binary("Maximum", size, 1)
+            columns.insert(0, b.binary("FloorMod", number, divisor))
+            number = b.binary("FloorDiv", number, divisor)
+        return b.stack(columns, 1), b.stack(shape, 0)
+
+
+class SparseSum(Decomposition):
+    """The sum of the dense tensor.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reduce_sum.
+    """
+
+    names = ("SparseReduceSum",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (rank,) = op.shape(2, 1)
+        op.require(1, "float32", "int32", "int64")
+        if rank is None or op.results[0].shape is None:
+            raise NotDecomposed("the number of dimensions is unknown")
+        indices, values, shape, axes = op.operands
+        operands = [b.cast(indices, "int32"), values, b.cast(shape, "int32")]
+        dense = b.op("ScatterNd", operands, [None] * rank, op.types[1].dtype)
+        kept = bool(op.attributes.get("keep_dims", False))
+        return b.op("Sum", [dense, axes], op.results[0].shape, op.types[1].dtype, keep_dims=kept)
+
+
+def _column(b: Builder, indices: ir.Value, axis: int) -> ir.Value:
+    """The indices of one dimension, int32."""
+    return b.cast(b.gather(indices, b.constant(axis, "int32"), 1), "int32")
+
+
+def _sums_before(b: Builder, numbers: ir.Value) -> ir.Value:
+    """For each place the sum of the numbers before it."""
+    flags = {"exclusive": True, "reverse": False}
+    return b.op("Cumsum", [numbers, b.constant(0, "int32")], b.shape(numbers), "int32", **flags)

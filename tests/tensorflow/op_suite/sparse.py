@@ -1,0 +1,83 @@
+"""Cases of ops on sparse and ragged tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tests.tensorflow.op_suite.arrays import i32, scalar
+from tests.tensorflow.op_suite.case import Array, Case, Tensor, integers
+from tests.tensorflow.op_suite.networks import weight
+
+__all__ = ["CASES"]
+
+F32, I32, I64 = "float32", "int32", "int64"
+
+
+def i64(*values: int) -> Array:
+    """An int64 constant vector."""
+    return np.array(values, np.int64)
+
+
+def _sorted_indices(random: np.random.Generator, shape: Sequence[int]) -> Array:
+    """Different places of a matrix of 6 by 5, row by row."""
+    return np.stack(np.divmod(np.sort(random.permutation(30)[: shape[0]]), 5), 1)
+
+
+def _any_indices(random: np.random.Generator, shape: Sequence[int]) -> Array:
+    return random.permutation(_sorted_indices(random, shape))
+
+
+def _splits(random: np.random.Generator, shape: Sequence[int]) -> Array:
+    """Where the rows of seven values begin and end; some are empty."""
+    return np.sort(np.concatenate([[0, 7], random.integers(0, 8, shape[0] - 2)]))
+
+
+def _sparse() -> list[Case]:
+    indices, count = Tensor(I64, (None, 2), _sorted_indices), Tensor(F32, (None,))
+    shape, sizes = i64(6, 5), (3, 1, 3)
+    disordered = Tensor(I64, (None, 2), _any_indices)
+    cases = [
+        Case("SparseFillEmptyRows", [indices, count, shape, scalar(-1, F32)], open_sizes=sizes),
+        Case("SparseFillEmptyRows", [disordered, Tensor(I64, (None,)), shape, scalar(7, I64)], open_sizes=(9, 2)),
+        Case("SparseReshape", [indices, shape, i64(3, -1, 5)], open_sizes=sizes),
+        Case("SparseReshape", [indices, shape, i64(30)], open_sizes=sizes),
+        Case("SparseReshape", [Tensor(I64, (4, 3), integers(0, 2)), i64(2, 2, 2), i64(-1, 2)]),
+        Case("SparseReduceSum", [indices, count, shape, i32(1)], {"keep_dims": False}, open_sizes=sizes),
+        Case("SparseReduceSum", [indices, count, shape, i32(0)], {"keep_dims": True}, open_sizes=sizes),
+        Case("SparseReduceSum", [disordered, Tensor(I32, (None,)), shape, i32(0, 1)], open_sizes=sizes),
+    ]
+    for first in (False, True):
+        for second in (False, True):
+            dense = Tensor(F32, (3, 6 if first else 5) if second else (6 if first else 5, 3))
+            adjoint = {"adjoint_a": first, "adjoint_b": second}
+            cases.append(Case("SparseTensorDenseMatMul", [disordered, count, shape, dense], adjoint, open_sizes=sizes))
+    return cases
+
+
+def _ragged() -> list[Case]:
+    splits = {"row_partition_types": ["ROW_SPLITS"]}
+    row_splits = Tensor(I64, (None,), _splits)
+    rows = Tensor(I32, (7,), lambda random, shape: np.sort(random.integers(0, 5, shape)))
+    sizes = (4, 2, 6)
+    return [
+        Case("RaggedTensorToTensor", [i64(-1, -1), Tensor(F32, (7,)), scalar(-1, F32), [row_splits]], splits, sizes),
+        Case("RaggedTensorToTensor", [scalar(-1, I64), Tensor(I32, (7, 3)), scalar(9), [row_splits]], splits, sizes),
+        Case("RaggedTensorToTensor", [i64(-1, 2, 3), Tensor(F32, (7, 3)), weight(3), [row_splits]], splits, sizes),
+        Case("RaggedTensorToTensor", [i64(4, 9), Tensor("bool", (7,)), np.array(True), [row_splits]], splits, sizes),
+        Case(
+            "RaggedTensorToTensor",
+            [i64(-1, -1), Tensor(F32, (7,)), scalar(0, F32), [scalar(5), rows]],
+            {"row_partition_types": ["FIRST_DIM_SIZE", "VALUE_ROWIDS"]},
+        ),
+        Case(
+            "RaggedTensorToTensor",
+            [i64(-1, -1, -1), Tensor(F32, (7,)), scalar(-1, F32), [i64(0, 1, 1, 3), Tensor(I64, (4,), _splits)]],
+            {"row_partition_types": ["ROW_SPLITS", "ROW_SPLITS"]},
+        ),
+    ]
+
+
+CASES = (*_sparse(), *_ragged())
+"""Every case."""
