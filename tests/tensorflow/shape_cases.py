@@ -307,6 +307,7 @@ def _slicing() -> Iterator[Case]:
     yield Case("ScatterNd", [i(4, 1), f(4, 3), n([9, 3])])
     for name in ["TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin"]:
         yield Case(name, [f(9, 3), i(4, 1), f(4, 3)])
+    yield Case("TensorStridedSliceUpdate", [f(9, 3), i(1), i(1), i(1), f(4, 3)])
     yield Case("XlaDynamicSlice", [f(4, 5), i(2), n([2, 3])])
     yield Case("XlaDynamicUpdateSlice", [f(4, 5), f(2, 3), i(2)])
     yield Case("ListDiff", [i(5), i(2)])
