@@ -43,7 +43,7 @@ class Bincount(Decomposition):
         updates = b.fill([count], 1, dtype) if unweighted else b.reshape(weights, [count])
         total = b.dims("Mul", batch, width)
         operands = [b.expand(place, 1), updates, b.vector([total])]
-        sums = b.op("ScatterNd", operands, [total if isinstance(total, int) else None], dtype)
+        sums = b.op("ScatterNd", operands, b.known([total]), dtype)
         if binary:
             sums = b.binary("Minimum", sums, 1)
         if op.name == "DenseBincount" and rank == 2:

@@ -257,6 +257,13 @@ class Builder:
         filler = self.constant(fill, self.dtype(value))
         return self.op("PadV2", [value, amounts, filler], shape, self.dtype(value))
 
+    def broadcast(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
+        """``BroadcastTo``; nothing if the value is known to be of these sizes."""
+        shape = self.known(dims)
+        if None not in shape and list(self.shape(value)) == shape:
+            return value
+        return self.op("BroadcastTo", [value, self.vector(dims)], shape, self.dtype(value))
+
     def fill(self, dims: Sequence[Dim], value: float, dtype: str) -> ir.Value:
         """One value everywhere; a constant where all sizes are known."""
         if all(isinstance(dim, int) for dim in dims):
@@ -286,6 +293,16 @@ class Builder:
         shape[axis : axis + 1] = [1] if keep_dims else []
         operands = [value, self.constant([axis], "int32")]
         return self.op(name, operands, shape, self.dtype(value), keep_dims=keep_dims)
+
+    def cumsum(self, value: ir.Value, axis: int, *, exclusive: bool = False) -> ir.Value:
+        """For each position along a dimension the sum up to it, or of those before it."""
+        operands = [value, self.constant(axis, "int32")]
+        return self.op("Cumsum", operands, self.shape(value), self.dtype(value), exclusive=exclusive, reverse=False)
+
+    def places(self, conditions: ir.Value) -> ir.Value:
+        """The int32 positions at which a vector of conditions holds."""
+        found = self.cast(self.op("Where", [conditions], [None, 1], "int64"), "int32")
+        return self.reshape(found, [self.size(found, 0)])
 
     def _alike(self, a: ir.Value | float, b: ir.Value | float) -> tuple[ir.Value, ir.Value]:
         first = a if isinstance(a, ir.Value) else None

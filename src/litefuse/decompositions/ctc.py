@@ -38,8 +38,7 @@ class CtcGreedyDecoder(Decomposition):
             before = b.slice(b.pad(best, [(0, 0), (1, 0)], -1), 1, 0, b.size(best, 1))
             kept = _both(b, kept, b.compare("NotEqual", best, before))
         ones = b.cast(kept, "int32")
-        sums = {"exclusive": True, "reverse": False}
-        column = b.op("Cumsum", [ones, b.constant(1, "int32")], b.shape(ones), "int32", **sums)
+        column = b.cumsum(ones, 1, exclusive=True)
         places = b.op("Where", [kept], [None, 2], "int64")
         columns = b.cast(b.op("GatherNd", [column, places], [None], "int32"), "int64")
         counts = b.reduce("Sum", ones, 1)

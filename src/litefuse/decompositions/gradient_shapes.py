@@ -32,12 +32,7 @@ class BroadcastGradientArgs(Decomposition):
             b.pad(b.cast(value, "int32"), [(rank - count, 0)], 1)
             for value, count in zip(op.operands, (first, second), strict=True)
         ]
-        answers: list[ir.Value] = []
-        for shape in shapes:
-            places = b.op("Where", [b.compare("Equal", shape, 1)], [None, 1], "int64")
-            indices = b.reshape(b.cast(places, "int32"), [b.size(places, 0)])
-            answers.append(b.cast(indices, op.types[0].dtype))
-        return answers
+        return [b.cast(b.places(b.compare("Equal", shape, 1)), op.types[0].dtype) for shape in shapes]
 
 
 class ConcatOffset(Decomposition):

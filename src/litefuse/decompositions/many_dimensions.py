@@ -42,8 +42,7 @@ class BatchedProduct(Decomposition):
         for value, own, before in zip(op.operands, sizes, padded, strict=True):
             matrix = own[-2:]
             if not all(map(_same, before, batch)):
-                shape = [*batch, *matrix]
-                value = b.op("BroadcastTo", [value, b.vector(shape)], b.known(shape), b.dtype(value))  # noqa: PLW2901
+                value = b.broadcast(value, [*batch, *matrix])  # noqa: PLW2901
             factors.append(b.reshape(value, [b.product(batch), *matrix]))
         rows = sizes[0][-1 if op.attributes.get("adj_x", False) else -2]
         columns = sizes[1][-2 if op.attributes.get("adj_y", False) else -1]

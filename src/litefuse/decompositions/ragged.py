@@ -32,8 +32,7 @@ class RaggedRange(Decomposition):
         # The distance rounded up to whole deltas, of either sign.
         lengths = b.unary("Neg", b.binary("FloorDiv", b.binary("Sub", starts, limits), deltas))
         lengths = b.binary("Maximum", lengths, 0)
-        flags = {"exclusive": False, "reverse": False}
-        ends = b.op("Cumsum", [lengths, b.constant(0, "int32")], b.shape(lengths), "int32", **flags)
+        ends = b.cumsum(lengths, 0)
         total = b.reduce("Sum", lengths, 0)
         numbers = b.op("Range", [b.scalar(0), total, b.scalar(1)], [None], "int32")
         behind = b.compare("LessEqual", b.expand(ends, 0), b.expand(numbers, 1))
@@ -79,11 +78,8 @@ def _row_splits(b: Builder, kinds: Sequence[str], partitions: Sequence[ir.Value]
     count: Dim = partitions[0]
     for ids in partitions[1:]:
         ones = b.fill(b.sizes(ids), 1, "int32")
-        known = [count if isinstance(count, int) else None]
-        lengths = b.op("UnsortedSegmentSum", [ones, ids, b.scalar(count)], known, "int32")
-        flags = {"exclusive": False, "reverse": False}
-        ends = b.op("Cumsum", [lengths, b.constant(0, "int32")], known, "int32", **flags)
-        splits.append(b.pad(ends, [(1, 0)]))
+        lengths = b.op("UnsortedSegmentSum", [ones, ids, b.scalar(count)], b.known([count]), "int32")
+        splits.append(b.pad(b.cumsum(lengths, 0), [(1, 0)]))
         count = b.size(ids, 0)
     return splits
 
@@ -108,5 +104,4 @@ def _rows(b: Builder, value: ir.Value, splits: ir.Value, width: Dim | None, defa
     inside = b.compare("Less", positions, b.expand(lengths, 1))
     count, *rest = b.sizes(value)
     places = b.select(inside, b.binary("AddV2", b.expand(begins, 1), positions), b.scalar(count))
-    last = b.op("BroadcastTo", [default, b.vector([1, *rest])], [1, *b.known(rest)], b.dtype(value))
-    return b.gather(b.concat([value, last], 0), places)
+    return b.gather(b.concat([value, b.broadcast(default, [1, *rest])], 0), places)

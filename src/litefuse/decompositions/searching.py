@@ -60,7 +60,7 @@ class HistogramFixedWidth(Decomposition):
         place = b.unary("Floor", b.binary("RealDiv", b.binary("Sub", b.reshape(values, [total]), low), step))
         place = b.binary("Minimum", b.binary("Maximum", place, 0.0), b.binary("Sub", bins, 1.0))
         operands = [b.expand(b.cast(place, "int32"), 1), b.fill([total], 1, "int32"), b.vector([count])]
-        counts = b.op("ScatterNd", operands, [count if isinstance(count, int) else None], "int32")
+        counts = b.op("ScatterNd", operands, b.known([count]), "int32")
         return b.cast(counts, op.results[0].dtype)
 
 
@@ -123,8 +123,7 @@ class ListDiff(Decomposition):
         x, y = op.operands
         equal = b.cast(b.compare("Equal", b.expand(x, 1), b.expand(y, 0)), "int32")
         alone = b.compare("Equal", b.reduce("Sum", equal, 1), 0)
-        places = b.cast(b.op("Where", [alone], [None, 1], "int64"), "int32")
-        indices = b.reshape(places, [b.size(places, 0)])
+        indices = b.places(alone)
         return b.gather(x, indices), b.cast(indices, op.results[1].dtype)
 
 

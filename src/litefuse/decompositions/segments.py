@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from litefuse.decompositions.coordinates import element_numbers
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class UnsortedSegment(Decomposition):
         places = b.select(b.compare("Less", places, 0), b.scalar(count), places)
         total = b.dims("AddV2", count, 1)
         operands = [b.expand(places, 1), b.reshape(data, [elements, *rest]), b.vector([total, *rest])]
-        known = [total if isinstance(total, int) else None, *shape[len(ids_shape) :]]
+        known = [*b.known([total]), *shape[len(ids_shape) :]]
         return b.slice(b.op("ScatterNd", operands, known, "int64"), 0, 0, count)
 
 
@@ -98,13 +99,9 @@ class TensorScatter(Decomposition):
         if op.name in {"TensorScatterAdd", "TensorScatterSub"}:
             scattered = b.op("ScatterNd", [indices, updates, b.vector(sizes)], shape, dtype)
             return b.binary(op.name.replace("TensorScatter", "").replace("Add", "AddV2"), tensor, scattered)
-        places: ir.Value | None = None
-        for axis in range(depth):
-            part = b.gather(indices, b.constant(axis, "int32"), len(index_shape) - 1)
-            before = None if places is None else b.binary("Mul", places, b.scalar(sizes[axis]))
-            places = part if before is None else b.binary("AddV2", before, part)
-        if places is None:
+        if not depth:
             raise NotDecomposed("the index vectors are empty")
+        places = element_numbers(b, indices, [b.scalar(size) for size in sizes[:depth]])
         count, row = b.product(sizes[:depth]), b.product(sizes[depth:])
         number = b.product(b.sizes(indices)[:-1])
         every = b.concat([b.range(count), b.reshape(places, [number])], 0)
@@ -112,8 +109,7 @@ class TensorScatter(Decomposition):
         name = op.name.replace("TensorScatter", "UnsortedSegment")
         if dtype == "int64":
             raise NotDecomposed(f"LiteRT's {name} does not take int64")
-        result_shape = [count if isinstance(count, int) else None, row if isinstance(row, int) else None]
-        return b.reshape(b.op(name, [rows, every, b.scalar(count)], result_shape, dtype), sizes)
+        return b.reshape(b.op(name, [rows, every, b.scalar(count)], b.known([count, row]), dtype), sizes)
 
 
 def _segments(
@@ -126,7 +122,7 @@ def _segments(
     else:
         last = b.op("Max", [ids, b.constant([0], "int32")], [], "int32", keep_dims=False)
         count = b.binary("AddV2", last, 1)
-    rows = count if isinstance(count, int) else None
+    (rows,) = b.known([count])
     operation = "Sum" if kind in {"Mean", "SqrtN"} else kind
     operands = [data, ids, b.scalar(count)]
     value = b.op(f"UnsortedSegment{operation}", operands, [rows, *shape[1:]], b.dtype(data))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.carrier import carried, delivered
+from litefuse.decompositions.coordinates import coordinates, element_numbers
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ class SparseDenseProduct(Decomposition):
             dense = b.transpose(dense, [1, 0])
         products = b.binary("Mul", b.expand(values, 1), b.gather(dense, _column(b, indices, column)))
         count = b.sizes_in(shape, (None, None))[row] if op.constants[2] is None else int(op.constants[2][row])
-        known = [count if isinstance(count, int) else None, b.shape(dense)[1]]
+        known = [*b.known([count]), b.shape(dense)[1]]
         return b.op("UnsortedSegmentSum", [products, _column(b, indices, row), b.scalar(count)], known, "float32")
 
 
@@ -59,22 +61,18 @@ class SparseFillEmptyRows(Decomposition):
         numbers = b.op("UnsortedSegmentSum", [ones, rows, total], [None], "int32")
         empty = b.compare("Equal", numbers, 0)
         # What comes before the elements of a row: elements and, in rows without any, the default.
-        before = _sums_before(b, b.binary("Maximum", numbers, 1))
+        before = b.cumsum(b.binary("Maximum", numbers, 1), 0, exclusive=True)
         # The order of the elements by rows: TopK takes the largest first.
         keys = b.binary("AddV2", b.binary("Mul", rows, b.scalar(count)), b.range(count))
-        flags = {"sorted": True}
         known = b.shape(keys)
-        _, order = b.ops(
-            "TopKV2", [b.unary("Neg", keys), b.scalar(count)], [(known, "int32"), (known, "int32")], **flags
-        )
+        _, order = b.ops("TopKV2", [b.unary("Neg", keys), b.scalar(count)], [(known, "int32")] * 2, sorted=True)
         ordered = b.gather(rows, order)
-        in_row = b.binary("Sub", b.range(count), b.gather(_sums_before(b, numbers), ordered))
+        in_row = b.binary("Sub", b.range(count), b.gather(b.cumsum(numbers, 0, exclusive=True), ordered))
         sorted_places = b.binary("AddV2", b.gather(before, ordered), in_row)
         places = b.op("ScatterNd", [b.expand(order, 1), sorted_places, b.vector([count])], known, "int32")
 
-        filled = b.cast(b.op("Where", [empty], [None, 1], "int64"), "int32")
+        filled = b.places(empty)
         missing = b.size(filled, 0)
-        filled = b.reshape(filled, [missing])
         every = b.concat([places, b.gather(before, filled)], 0)
         length = b.dims("AddV2", count, missing)
         # Where each element of the result comes from.
@@ -102,26 +100,16 @@ class SparseReshape(Decomposition):
             raise NotDecomposed("the number of dimensions is unknown")
         indices, old, new = op.operands
         sizes = [b.element(old, axis) for axis in range(old_rank)]
-        one = b.constant(1, "int64")
-        number: ir.Value | None = None
-        total = one
-        for axis, size in enumerate(sizes):
-            part = b.gather(indices, b.constant(axis, "int32"), 1)
-            number = part if number is None else b.binary("AddV2", b.binary("Mul", number, size), part)
-            total = b.binary("Mul", total, size)
-        if number is None:
+        one, multiply = b.constant(1, "int64"), functools.partial(b.binary, "Mul")
+        if not sizes:
             raise NotDecomposed("it has no dimensions")
+        total = functools.reduce(multiply, sizes, one)
         wanted = [b.element(new, axis) for axis in range(new_rank)]
-        given = one  # the product of the sizes that are given, negative if one is not
-        for size in wanted:
-            given = b.binary("Mul", given, size)
+        given = functools.reduce(multiply, wanted, one)  # negative if one of the sizes is left out
         rest = b.binary("FloorDiv", total, b.binary("Maximum", b.unary("Neg", given), 1))
         shape = [b.select(b.compare("Less", size, 0), rest, size) for size in wanted]
-        columns: list[ir.Value] = []
-        for size in reversed(shape):
-            divisor = b.binary("Maximum", size, 1)
-            columns.insert(0, b.binary("FloorMod", number, divisor))
-            number = b.binary("FloorDiv", number, divisor)
+        divisors = [b.binary("Maximum", size, 1) for size in shape]
+        columns = coordinates(b, element_numbers(b, indices, sizes), divisors)
         return b.stack(columns, 1), b.stack(shape, 0)
 
 
@@ -148,9 +136,3 @@ class SparseSum(Decomposition):
 def _column(b: Builder, indices: ir.Value, axis: int) -> ir.Value:
     """The indices of one dimension, int32."""
     return b.cast(b.gather(indices, b.constant(axis, "int32"), 1), "int32")
-
-
-def _sums_before(b: Builder, numbers: ir.Value) -> ir.Value:
-    """For each place the sum of the numbers before it."""
-    flags = {"exclusive": True, "reverse": False}
-    return b.op("Cumsum", [numbers, b.constant(0, "int32")], b.shape(numbers), "int32", **flags)

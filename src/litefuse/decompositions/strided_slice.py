@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.carrier import carried, delivered
@@ -80,7 +79,7 @@ class StridedSliceUpdate(Decomposition):
         known = [box for box in boxes if box is not None]
         if len(known) == len(boxes) <= LITERT_RANK:
             visible = [extent for (_, extent), each in zip(known, slices.axes, strict=True) if not each.shrink]
-            filled = b.reshape(_broadcast(b, update, slices.with_new_axes(visible)), [extent for _, extent in known])
+            filled = b.reshape(b.broadcast(update, slices.with_new_axes(visible)), [extent for _, extent in known])
             begin = b.vector([first for first, _ in known])
             result = b.op("XlaDynamicUpdateSlice", [value, filled, begin], b.shape(value), b.dtype(value))
         else:
@@ -98,13 +97,6 @@ def _scattered(b: Builder, value: ir.Value, slices: Slices, update: ir.Value) ->
     operands = [
         b.reshape(value, [count]),
         b.reshape(places, [number, 1]),
-        b.reshape(_broadcast(b, update, taken), [number]),
+        b.reshape(b.broadcast(update, taken), [number]),
     ]
     return b.reshape(b.op("TensorScatterUpdate", operands, b.known([count]), b.dtype(value)), sizes)
-
-
-def _broadcast(b: Builder, value: ir.Value, sizes: Sequence[Dim]) -> ir.Value:
-    known = b.known(sizes)
-    if None not in known and list(b.shape(value)) == known:
-        return value
-    return b.op("BroadcastTo", [value, b.vector(sizes)], known, b.dtype(value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from litefuse.decompositions.coordinates import coordinates
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
@@ -27,10 +28,5 @@ class UnravelIndex(Decomposition):
         if not count:
             raise NotDecomposed("the number of dimensions is unknown")
         op.require(0, "int32")
-        left, dims = op.operands
-        coordinates: list[ir.Value] = []
-        for axis in reversed(range(count)):
-            size = b.element(dims, axis)
-            coordinates.insert(0, b.binary("FloorMod", left, size))
-            left = b.binary("FloorDiv", left, size)
-        return b.stack(coordinates, 0)
+        numbers, dims = op.operands
+        return b.stack(coordinates(b, numbers, [b.element(dims, axis) for axis in range(count)]), 0)

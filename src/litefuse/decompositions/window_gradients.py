@@ -66,18 +66,12 @@ class ConvolutionFilterGradient(Decomposition):
     names = ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        _require_channels_last(op)
-        rank = 5 if "3D" in op.name else 4
-        op.require(0, "float32")
-        op.shape(0, rank)
-        op.shape(2, rank)
+        windows, (*window, depth, channels) = _windows_of_filter(op, b, 5 if "3D" in op.name else 4)
         images, _, gradient = op.operands
-        *window, depth, channels = op.constant(1).tolist()
         all_depth = b.shape(images)[-1]
         if all_depth is None:
             raise NotDecomposed("the number of channels is unknown")
         groups = all_depth // depth
-        windows = window_positions(b, images, _axes_of_convolution(op, b, images, window), 0.0)
         count, size = b.product(b.sizes(gradient)[:-1]), len(windows) * depth
         patches = b.stack([b.reshape(each, [count, groups, depth]) for each in windows], 2)
         factors = [
@@ -98,13 +92,8 @@ class DepthwiseFilterGradient(Decomposition):
     names = ("DepthwiseConv2dNativeBackpropFilter",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        _require_channels_last(op)
-        op.require(0, "float32")
-        op.shape(0, 4)
-        op.shape(2, 4)
-        images, _, gradient = op.operands
-        *window, depth, multiplier = op.constant(1).tolist()
-        windows = window_positions(b, images, _axes_of_convolution(op, b, images, window), 0.0)
+        windows, (*window, depth, multiplier) = _windows_of_filter(op, b, 4)
+        gradient = op.operands[2]
         count = b.product(b.sizes(gradient)[:3])
         gradients = b.reshape(gradient, [count, depth, multiplier])
         sums = [b.reduce("Sum", b.binary("Mul", b.reshape(each, [count, depth, 1]), gradients), 0) for each in windows]
@@ -156,10 +145,15 @@ def _attributes_of_convolution(op: TensorFlowOp, window: Sequence[int | None]) -
     }
 
 
-def _axes_of_convolution(
-    op: TensorFlowOp, b: Builder, images: ir.Value, window: Sequence[int | None]
-) -> tuple[WindowAxis, ...]:
-    return image_axes(b, b.sizes(images), _attributes_of_convolution(op, window))
+def _windows_of_filter(op: TensorFlowOp, b: Builder, rank: int) -> tuple[list[ir.Value], list[int]]:
+    """For the gradient of a filter: the images' pixels at each position of its windows, and the filter's sizes."""
+    _require_channels_last(op)
+    op.require(0, "float32")
+    op.shape(0, rank)
+    op.shape(2, rank)
+    images, sizes = op.operands[0], op.constant(1).tolist()
+    axes = image_axes(b, b.sizes(images), _attributes_of_convolution(op, sizes[:-2]))
+    return window_positions(b, images, axes, 0.0), sizes
 
 
 def _positions(axes: Sequence[WindowAxis]) -> int:

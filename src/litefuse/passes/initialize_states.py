@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from litefuse.engine.constants import pseudo_constant
 from litefuse.engine.mlir import ir
 from litefuse.fusions.marks import INITIAL_STATE
 from litefuse.passes.call_graph import functions, nested_operations
@@ -90,7 +91,7 @@ def _packed(shape: ir.Value) -> ir.Value:
     sizes = [
         _create(
             "tfl.strided_slice",
-            [shape, *(_constant(ir.DenseElementsAttr.get(np.array([n], np.int32))) for n in (axis, axis + 1, 1))],
+            [shape, *(pseudo_constant(ir.DenseElementsAttr.get(np.array([n], np.int32))) for n in (axis, axis + 1, 1))],
             ir.RankedTensorType.get([], kind.element_type),
             {**attributes, "offset": ir.BoolAttr.get(False)},
         )
@@ -101,10 +102,6 @@ def _packed(shape: ir.Value) -> ir.Value:
         "values_count": ir.IntegerAttr.get(int32, rank),
     }
     return _create("tfl.pack", sizes, kind, packing)
-
-
-def _constant(attribute: ir.DenseElementsAttr) -> ir.Value:
-    return _create("tfl.pseudo_const", [], attribute.type, {"value": attribute})
 
 
 def _create(

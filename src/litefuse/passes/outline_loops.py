@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from litefuse.engine.constants import pseudo_constant
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import function_symbol, functions
@@ -178,10 +179,8 @@ def _changing_size(loop: ir.OpView, blocks: Sequence[ir.Block]) -> tuple[ir.Valu
 
 
 def _vector(count: int, point: ir.InsertionPoint, location: ir.Location) -> ir.Value:
-    numbers = ir.DenseElementsAttr.get(np.arange(count, dtype=np.int32))
-    return ir.Operation.create(
-        "tfl.pseudo_const", [numbers.type], [], {"value": numbers}, loc=location, ip=point
-    ).result
+    with point, location:
+        return pseudo_constant(ir.DenseElementsAttr.get(np.arange(count, dtype=np.int32)))
 
 
 def _yield_also(block: ir.Block, values: Sequence[ir.Value]) -> None:

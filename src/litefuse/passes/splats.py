@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from litefuse.engine.constants import elements_of_constant
+from litefuse.engine.constants import elements_of_constant, pseudo_constant
 from litefuse.engine.mlir import ir
 
 __all__ = ["create_fill", "splat"]
@@ -21,7 +21,5 @@ def create_fill(elements: ir.DenseElementsAttr, kind: ir.Type) -> ir.Value:
     scalar = ir.RankedTensorType.get([], elements.type.element_type)
     number = ir.DenseElementsAttr.get_splat(scalar, elements.get_splat_value())
     dims = ir.DenseElementsAttr.get(np.array(elements.type.shape, np.int32))
-    operands = [
-        ir.Operation.create("tfl.pseudo_const", [each.type], [], {"value": each}).result for each in (dims, number)
-    ]
+    operands = [pseudo_constant(dims), pseudo_constant(number)]
     return ir.Operation.create("tfl.fill", [kind], operands).result
