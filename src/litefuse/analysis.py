@@ -24,6 +24,7 @@ from litefuse.passes.pipeline import run_passes
 from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.variables import FreezeVariables, Verdict
+from litefuse.passes.xla_call_module import LowerXlaCallModule
 from litefuse.recognizers import registered_recognizers
 from litefuse.recognizers.recognition import Recognition
 from litefuse.recognizers.recognize import RecognizeComposites
@@ -128,6 +129,7 @@ def analyze(
     outcomes: list[Outcome] = []
     recognitions: list[Recognition] = []
     passes = [
+        LowerXlaCallModule(),
         LowerCase(),
         LowerConditions(),
         RefineCallTypes(),

@@ -5,11 +5,13 @@ Every other room takes ``ir`` and ``func`` from here: this room is the only one 
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import types
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any
 
 # The engine's libraries read these once, when they are loaded; without them each conversion prints some twenty lines.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -26,7 +28,14 @@ for _dialect in ("tf", "tf_type", "tfl"):
     _module = f"litert_converter.mlir.dialects.{_dialect}"
     sys.modules.setdefault(_module, types.ModuleType(_module))
 
-__all__ = ["PassManager", "converter_api_ext", "func", "ir", "mlir_context"]
+__all__ = ["PassManager", "converter_api_ext", "func", "ir", "mlir_context", "stablehlo"]
+
+
+def stablehlo() -> Any:
+    """The bindings of StableHLO, which few models need; the dialect is registered in the current context."""
+    dialect: Any = importlib.import_module("litert_converter.mlir.dialects.stablehlo")
+    dialect.register_dialect(ir.Context.current)
+    return dialect
 
 
 @contextmanager

@@ -9,6 +9,8 @@ file of Keras's is read in a process of its own.
 ``keras_file``   ``.keras`` and ``.h5`` files; ``keras_loader`` is what their process runs
 ``function``     ``tf.function`` and concrete functions
 ``module``       ``tf.Module`` and other objects with such functions
+``keras_on_jax`` Keras models on the backend JAX
+``jax_export``   exported functions of JAX
 ``writer``       writes concrete functions as a SavedModel
 """
 

@@ -1,4 +1,4 @@
-"""Keras models in memory as sources: of Keras 3 on TensorFlow, and of Keras 2 (tf_keras)."""
+"""Keras models in memory as sources: of Keras 3 on TensorFlow and on JAX, and of Keras 2 (tf_keras)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends.function import with_flat_outputs
+from litefuse.frontends.keras_on_jax import write_keras_model_on_jax
 from litefuse.frontends.source import Source
 from litefuse.frontends.writer import quiet_logging, refused, write_saved_model
 
@@ -43,7 +44,8 @@ def keras_model_source(model: object) -> Source | None:
                 hint=f"Make a model of it: {package}.Sequential([{package}.Input(shape), layer]).",
             )
         _check(keras, model, name)
-        return Source(name, write=functools.partial(write_keras_model, keras, model))
+        write = write_keras_model_on_jax if _backend(keras) == "jax" else write_keras_model
+        return Source(name, write=functools.partial(write, keras, model))
     return None
 
 
@@ -81,10 +83,10 @@ def write_keras_model(keras: Any, model: Any, folder: Path) -> None:
 
 
 def _check(keras: Any, model: Any, name: str) -> None:
-    backend = "tensorflow" if _is_keras_2(keras) else keras.config.backend()
-    if backend != "tensorflow":
+    backend = _backend(keras)
+    if backend not in {"jax", "tensorflow"}:
         raise LitefuseError(
-            f"the model runs on Keras's backend {backend!r}; only the backend 'tensorflow' has graphs to convert",
+            f"the model runs on Keras's backend {backend!r}; only 'tensorflow' and 'jax' have graphs to convert",
             where=name,
             hint="Save it with model.save('model.keras') and convert that file: litefuse.convert('model.keras').",
         )
@@ -106,6 +108,10 @@ def _check(keras: Any, model: Any, name: str) -> None:
                 where=name,
                 hint=_WRAP,
             )
+
+
+def _backend(keras: Any) -> str:
+    return "tensorflow" if _is_keras_2(keras) else keras.config.backend()
 
 
 def _input_specs(tf: Any, keras: Any, model: Any) -> tuple[list[Any], dict[str, Any]]:

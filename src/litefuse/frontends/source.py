@@ -80,12 +80,13 @@ def source_of(model: object) -> Source:
 
     Args:
         model: The folder of a SavedModel, a file of Keras's, a Keras model, a ``tf.function``, a concrete function, a
-            ``tf.Module``, or what ``tf.saved_model.load`` returns.
+            ``tf.Module``, what ``tf.saved_model.load`` returns, or a ``jax.export.Exported``.
 
     Raises:
         LitefuseError: It is none of them, or cannot be one as it is.
     """
     from litefuse.frontends.function import function_source
+    from litefuse.frontends.jax_export import jax_export_source
     from litefuse.frontends.keras_file import is_keras_file, keras_file_source
     from litefuse.frontends.keras_model import keras_model_source
     from litefuse.frontends.module import module_source
@@ -94,7 +95,7 @@ def source_of(model: object) -> Source:
         path = Path(os.fsdecode(cast("str | os.PathLike[str]", model))).absolute()
         return keras_file_source(path) if is_keras_file(path) else Source(str(path), path)
     # A model of Keras 2 is a tf.Module too, and is to be exported as Keras does.
-    for recognise in (keras_model_source, function_source, module_source):
+    for recognise in (keras_model_source, function_source, module_source, jax_export_source):
         source = recognise(model)
         if source is not None:
             return source
@@ -102,13 +103,13 @@ def source_of(model: object) -> Source:
 
 
 _ACCEPTED = (
-    "litefuse takes the folder of a SavedModel, a .keras or .h5 file, a frozen graph, a Keras model, a tf.function "
-    "or a tf.Module"
+    "litefuse takes the folder of a SavedModel, a .keras or .h5 file, a frozen graph, a Keras model, a tf.function, "
+    "a tf.Module or an exported function of JAX"
 )
 _HINTS = {
-    "flax": "Wrap its apply function: tf.function(jax2tf.convert(f), input_signature=[...]), and pass that.",
-    "jax": "Wrap the function: tf.function(jax2tf.convert(f), input_signature=[...]), and pass that.",
-    "jaxlib": "Wrap the function: tf.function(jax2tf.convert(f), input_signature=[...]), and pass that.",
+    "flax": "Export its apply function, and pass that: jax.export.export(jax.jit(f))(jax.ShapeDtypeStruct(...)).",
+    "jax": "Export the function, and pass that: jax.export.export(jax.jit(f))(jax.ShapeDtypeStruct(...)).",
+    "jaxlib": "Export the function, and pass that: jax.export.export(jax.jit(f))(jax.ShapeDtypeStruct(...)).",
     "keras": "Pass a model: keras.Sequential([keras.Input(shape), layer]) for a layer.",
     "numpy": "Pass the model that the array belongs to.",
     "tensorflow": "Pass the model that it belongs to, a tf.function with an input signature, or a SavedModel's folder.",

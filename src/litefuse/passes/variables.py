@@ -41,7 +41,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class FreezeVariables:
-    """Replaces the reads of variables that nothing writes by constants.
+    """Replaces the reads of variables that nothing changes by constants.
+
+    A variable that is only assigned what was read from it does not change: what Keras exports of a model on JAX
+    assigns all states, those that only training changes too.
 
     Handles stand where they are used (``sink-handles``), and everything but a read is a write
     (``decompose-resource-ops``), so the analysis is one look at each handle's uses.
@@ -63,6 +66,10 @@ class FreezeVariables:
         for variable, handles in _handles(module).items():
             users = [use.owner for _, handle in handles for use in handle.results[0].uses]
             writers = [user for user in users if user.name != _READ]
+            if writers and all(_writes_back(user, variable) for user in writers):
+                for user in writers:
+                    user.operation.erase()
+                writers.clear()
             self.verdicts.append(Verdict(variable, _description(writers[0]) if writers else None))
             if writers:
                 _state_types(handles)
@@ -80,6 +87,23 @@ def _handles(module: ir.Module) -> dict[str, list[tuple[func.FuncOp, ir.OpView]]
             if op.name == _HANDLE:
                 found[ir.StringAttr(op.attributes["shared_name"]).value].append((function, op))
     return found
+
+
+def _writes_back(op: ir.OpView, variable: str) -> bool:
+    """Whether an op assigns a variable what was read from it."""
+    if op.name != "tf.AssignVariableOp":
+        return False
+    value = op.operands[1]
+    while not isinstance(value.owner, ir.Block) and value.owner.name in {"tf.Identity", "tf.IdentityN"}:
+        value = value.owner.operands[ir.OpResult(value).result_number]
+    if isinstance(value.owner, ir.Block) or value.owner.name != _READ:
+        return False
+    handle = value.owner.operands[0].owner
+    return (
+        not isinstance(handle, ir.Block)
+        and handle.name == _HANDLE
+        and ir.StringAttr(handle.attributes["shared_name"]).value == variable
+    )
 
 
 def _description(op: ir.OpView) -> str:

@@ -1,0 +1,127 @@
+"""Exported functions of JAX as sources, ``jax.export.export(jax.jit(f))(...)``: a SavedModel without TensorFlow."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from litefuse.errors import LitefuseError
+from litefuse.frontends.source import Source
+
+__all__ = ["jax_export_source", "write_exported"]
+
+_KEY = "serving_default"
+_TAG = "serve"
+_HOW = "Export it: litefuse.convert(jax.export.export(jax.jit(f))(jax.ShapeDtypeStruct((3, 4), 'float32')))."
+
+
+def jax_export_source(model: object) -> Source | None:
+    """The source that an exported function of JAX is, or None for another object.
+
+    Raises:
+        LitefuseError: It is a function of JAX that has not been exported.
+    """
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return None
+    export = sys.modules.get("jax.export")
+    if export is not None and isinstance(model, export.Exported):
+        exported: Any = model
+        return Source(f"JAX function {exported.fun_name!r}", write=lambda folder: write_exported(exported, folder))
+    if type(model).__name__ == "PjitFunction" or hasattr(model, "lower"):
+        what = getattr(model, "__name__", type(model).__name__)
+        raise LitefuseError(f"the shapes of the inputs of the JAX function {what!r} are not known", hint=_HOW)
+    return None
+
+
+def write_exported(
+    exported: Any, folder: Path, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None
+) -> None:
+    """Writes an exported function as a SavedModel with one signature, ``serving_default``.
+
+    Args:
+        exported: The ``jax.export.Exported``. Sizes of its inputs may be symbolic: they are open in the model.
+        folder: The folder to write, which does not exist.
+        inputs: The names of the inputs; None: the keys that lead to each, ``args_0`` and so on for those by position.
+        outputs: The names of the outputs; None: the keys that lead to each, ``output_0`` and so on for a sequence.
+
+    Raises:
+        LitefuseError: The function has side effects, runs on several devices or not on a CPU, or has an input or output
+            of a dtype that TensorFlow does not have.
+    """
+    from litefuse.saved_model.messages import MetaGraphDef, NodeDef, SavedModel, SignatureDef, TensorInfo
+
+    _check(exported)
+    taken = _names(exported.in_tree, len(exported.in_avals), "args") if inputs is None else list(inputs)
+    given = _names(exported.out_tree, len(exported.out_avals), "output") if outputs is None else list(outputs)
+    graph = MetaGraphDef(meta_info_def=MetaGraphDef.MetaInfoDef(tags=[_TAG]))
+    signature = SignatureDef(method_name="tensorflow/serving/predict")
+    call = NodeDef(name="main", op="XlaCallModule")
+    for index, (name, aval) in enumerate(zip(taken, exported.in_avals, strict=True)):
+        node = NodeDef(name=f"input_{index}", op="Placeholder")
+        dtype, shape = _type_of(aval, name)
+        node.attr["dtype"].type = dtype
+        node.attr["shape"].shape.CopyFrom(shape)
+        graph.graph_def.node.append(node)
+        signature.inputs[name].CopyFrom(TensorInfo(name=f"{node.name}:0", dtype=dtype, tensor_shape=shape))
+        if index in exported.module_kept_var_idx:
+            call.input.append(node.name)
+            call.attr["Tin"].list.type.append(dtype)
+    for index, (name, aval) in enumerate(zip(given, exported.out_avals, strict=True)):
+        dtype, shape = _type_of(aval, name)
+        call.attr["Tout"].list.type.append(dtype)
+        call.attr["Sout"].list.shape.append(shape)
+        call.attr["_output_shapes"].list.shape.append(shape)
+        signature.outputs[name].CopyFrom(TensorInfo(name=f"main:{index}", dtype=dtype, tensor_shape=shape))
+    call.attr["module"].s = exported.mlir_module_serialized
+    call.attr["version"].i = exported.calling_convention_version
+    call.attr["platforms"].list.s.extend(platform.upper().encode() for platform in exported.platforms)
+    graph.graph_def.node.append(call)
+    graph.signature_def[_KEY].CopyFrom(signature)
+    folder.mkdir(parents=True)
+    model = SavedModel(saved_model_schema_version=1, meta_graphs=[graph])
+    (folder / "saved_model.pb").write_bytes(model.SerializeToString())
+
+
+def _check(exported: Any) -> None:
+    if "cpu" not in exported.platforms:
+        raise LitefuseError(
+            f"it was exported for {', '.join(exported.platforms)}",
+            hint="Export it for a CPU: jax.export.export(jax.jit(f), platforms=['cpu'])(...).",
+        )
+    if exported.nr_devices != 1:
+        raise LitefuseError(f"it runs on {exported.nr_devices} devices", hint="Export a function of one device.")
+    if exported.ordered_effects or exported.unordered_effects:
+        raise LitefuseError("it has side effects", hint="Export it without callbacks and debugging prints.")
+
+
+def _names(tree: Any, count: int, prefix: str) -> list[str]:
+    """A name for each leaf: the keys that lead to it; the prefix and its position where the first is none."""
+    util: Any = sys.modules["jax"].tree_util
+    leaves, _ = util.tree_flatten_with_path(util.tree_unflatten(tree, list(range(count))))
+    names: list[str] = []
+    for path, _ in leaves:
+        keys = [str(getattr(each, "key", getattr(each, "name", getattr(each, "idx", each)))) for each in path]
+        if prefix == "args":  # of (args, kwargs)
+            keys = keys[1:]
+        names.append("_".join([prefix, *(keys or ["0"])] if not keys or keys[0].isdigit() else keys))
+    if len(set(names)) < len(names):
+        raise LitefuseError(
+            f"two of its values have the same name: {', '.join(sorted(names))}",
+            hint="Return, and take, dictionaries with other keys.",
+        )
+    return names
+
+
+def _type_of(aval: Any, name: str) -> tuple[Any, Any]:
+    from litefuse.saved_model.dtypes import DataType
+    from litefuse.saved_model.messages import TensorShapeProto
+
+    dtypes = {str(member): member for member in DataType}
+    dtype = dtypes.get(str(aval.dtype))
+    if dtype is None:
+        raise LitefuseError(f"{name!r} is of dtype {aval.dtype}, which TensorFlow does not have")
+    dims = [TensorShapeProto.Dim(size=size if isinstance(size, int) else -1) for size in aval.shape]
+    return int(dtype), TensorShapeProto(dim=dims)

@@ -1,0 +1,64 @@
+"""The program in an ``XlaCallModule``, a StableHLO portable artifact.
+
+The op: https://www.tensorflow.org/api_docs/cc/class/tensorflow/ops/xla-call-module; the format:
+https://openxla.org/stablehlo/compatibility.
+"""
+
+from __future__ import annotations
+
+from litefuse.engine.lowering import run_mlir_passes
+from litefuse.engine.mlir import func, ir, stablehlo
+from litefuse.errors import GraphError
+
+__all__ = ["read_module"]
+
+# Checks that sizes are what the program was exported for: the model's own shapes say so already.
+_ASSERTIONS = frozenset({"shape_assertion"})
+
+
+def read_module(program: bytes) -> ir.Module:
+    """Reads a program and prepares it: calls inlined, what is dead or twice there removed.
+
+    Raises:
+        GraphError: It cannot be read, or is not valid.
+    """
+    context = ir.Context.current
+    dialect = stablehlo()
+    try:
+        module = dialect.deserialize_portable_artifact(context, program)
+        assert isinstance(module, ir.Module)
+        _drop_assertions(module)
+        run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce", "cse")
+    except (ir.MLIRError, ValueError, RuntimeError) as error:
+        raise GraphError(
+            f"the program in it cannot be read: {error}",
+            hint="It was exported by a newer version of JAX than the StableHLO here, or is damaged.",
+        ) from error
+    return module
+
+
+def _drop_assertions(module: ir.Module) -> None:
+    found: list[ir.Operation] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "stablehlo.custom_call":
+            target = ir.StringAttr(op.attributes["call_target_name"]).value
+            if target in _ASSERTIONS and not list(op.results):
+                found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(look)
+    for op in found:
+        op.erase()
+
+
+def main_function(module: ir.Module) -> func.FuncOp:
+    """The function that the op calls.
+
+    Raises:
+        GraphError: There is none.
+    """
+    for op in module.body.operations:
+        if isinstance(op, func.FuncOp) and ir.StringAttr(op.attributes["sym_name"]).value == "main":
+            return op
+    raise GraphError("the program in it has no function main")

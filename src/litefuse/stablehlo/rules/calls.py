@@ -1,0 +1,96 @@
+"""Composites, and ops by name that StableHLO itself does not define."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from litefuse.engine.mlir import ir
+from litefuse.errors import GraphError
+from litefuse.fusions.annotation import annotate, attribute_value
+from litefuse.passes.call_graph import create_call
+from litefuse.stablehlo.rules.elementwise import elementwise
+from litefuse.stablehlo.rules.sorting import top_k
+from litefuse.stablehlo.translation import Result, Rules, Translation
+
+__all__ = ["RULES"]
+
+_UNARY = {
+    "acos": "Acos",
+    "acosh": "Acosh",
+    "asin": "Asin",
+    "asinh": "Asinh",
+    "atan": "Atan",
+    "atanh": "Atanh",
+    "cosh": "Cosh",
+    "digamma": "Digamma",
+    "erf": "Erf",
+    "erf_inv": "Erfinv",
+    "erfc": "Erfc",
+    "lgamma": "Lgamma",
+    "sinh": "Sinh",
+    "square": "Square",
+    "tan": "Tan",
+}
+"""TensorFlow's op for those of CHLO, https://openxla.org/stablehlo/generated/chlo, on each element."""
+
+# Marks of how a program is to be spread over devices, of which there is one here.
+_PASSED_ON = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"})
+
+
+def _composite(op: Any, t: Translation) -> Sequence[Result]:
+    """CHLO's ops by what TensorFlow has for them; others are composites, as ``jax.lax.composite`` makes them."""
+    name = ir.StringAttr(op.attributes["name"]).value
+    attributes = {}
+    if "composite_attributes" in op.attributes:
+        given = ir.DictAttr(op.attributes["composite_attributes"])
+        attributes = {each.name: attribute_value(given[each.name]) for each in given}
+    namespace, _, short = name.rpartition(".")
+    if namespace in {"chlo", "mhlo"}:
+        known = _known(op, t, short, attributes)
+        if known is not None:
+            return known
+    decomposition = t.functions.program(ir.FlatSymbolRefAttr(op.attributes["decomposition"]).value)
+    body = decomposition.entry_block
+    if namespace == "chlo":
+        return t.block(body, [t.lazy(operand) for operand in op.operands])
+
+    def emit(arguments: Sequence[ir.Value]) -> list[ir.Value]:
+        return [value.emit() for value in t.inner().block(body, arguments)]
+
+    operands = t.values(op.operands)
+    function = t.functions.define(name, [value.type for value in op.operands], emit)
+    annotate(function, name, attributes)
+    symbol = ir.StringAttr(function.attributes["sym_name"]).value
+    return list(create_call(symbol, [result.type for result in op.results], operands).results)
+
+
+def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
+    target = ir.StringAttr(op.attributes["call_target_name"]).value
+    if target in _PASSED_ON:
+        return [t.lazy(operand) for operand in op.operands]
+    namespace, _, short = target.rpartition(".")
+    attributes: dict[str, Any] = {}
+    if "mhlo.attributes" in op.attributes:
+        given = ir.DictAttr(op.attributes["mhlo.attributes"])
+        attributes = {each.name: attribute_value(given[each.name]) for each in given}
+    known = _known(op, t, short, attributes) if namespace in {"chlo", "mhlo"} else None
+    if known is None:
+        raise GraphError(
+            f"the program calls {target!r}, which is code of JAX's own runtime",
+            hint="Export the function without it: most such calls come from linear algebra and from callbacks.",
+        )
+    return known
+
+
+def _known(op: Any, t: Translation, name: str, attributes: dict[str, Any]) -> Sequence[Result] | None:
+    if name in _UNARY:
+        return [elementwise(t, op.operands, lambda x: t.b.unary(_UNARY[name], x))]
+    if name in {"top_k", "topk"} and "k" in attributes:
+        return list(
+            top_k(t, t.value(op.operands[0]), int(attributes["k"]), upwards=not attributes.get("largest", True))
+        )
+    return None
+
+
+RULES: Rules = {"stablehlo.composite": _composite, "stablehlo.custom_call": _custom_call}

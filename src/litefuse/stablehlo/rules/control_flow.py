@@ -1,0 +1,241 @@
+"""Loops and branches: their regions become functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from litefuse.decompositions.builder import Dim
+from litefuse.engine.mlir import func, ir
+from litefuse.passes.call_graph import update_function_type
+from litefuse.stablehlo.rules.scans import find_scan
+from litefuse.stablehlo.translation import Result, Rules, Translation
+from litefuse.stablehlo.values import Elements, List, Value, dims_of, elements_of, elements_value, known_numbers
+
+__all__ = ["RULES"]
+
+
+class _Captures:
+    """What regions use of what surrounds them: passed as arguments, but for what is known.
+
+    Sizes are passed one by one, so that equal ones are one value in the regions as well.
+    """
+
+    def __init__(self, t: Translation, regions: Sequence[ir.Region], loop_variables: Sequence[ir.Value] = ()) -> None:
+        self._t = t
+        self._followed: list[ir.Value] = []
+        self._constants: list[ir.OpView] = []
+        self._passed: list[ir.Value] = []
+        self._variables = loop_variables
+        for value in _used_from_outside(regions):
+            if t.elements(value) is not None:
+                self._followed.append(value)
+            elif not isinstance(value.owner, ir.Block) and value.owner.name == "stablehlo.constant":
+                self._constants.append(value.owner)
+            else:
+                self._passed.append(value)
+        dims: list[Dim | None] = []
+        for value in self._followed:
+            dims += dims_of(_elements(t, value))
+        for value in (*loop_variables, *self._passed):
+            dims += t.known_dims(value)
+        self._sizes = list(dict.fromkeys(dim for dim in dims if isinstance(dim, ir.Value)))
+
+    def operands(self) -> list[ir.Value]:
+        return [*self._t.values(self._passed), *self._sizes]
+
+    def kinds(self) -> list[ir.Type]:
+        return [*(value.type for value in self._passed), *(size.type for size in self._sizes)]
+
+    def bind(self, inner: Translation, given: Sequence[ir.Value], arguments: Sequence[ir.Value] = ()) -> None:
+        """Binds what is captured, and the sizes of the region's own arguments, which are those of loop variables."""
+        sizes = dict(zip(self._sizes, given[len(self._passed) :], strict=True))
+
+        def within(dim: Dim | None) -> Dim | None:
+            return sizes[dim] if isinstance(dim, ir.Value) else dim
+
+        for value in self._followed:
+            elements = _elements(self._t, value)
+            there = [sizes[dim] if isinstance(dim, ir.Value) else dim for dim in dims_of(elements)]
+            inner.bind(value, elements_value(inner.b, elements_of(there, elements.shape), self._t.dtype(value)))
+        for constant in self._constants:
+            inner.translate(constant)
+        for value, argument in zip(self._passed, given[: len(self._passed)], strict=True):
+            inner.bind(value, argument)
+            inner.set_dims(value, [within(dim) for dim in self._t.known_dims(value)])
+        for variable, argument in zip(self._variables, arguments, strict=False):
+            inner.set_dims(argument, [within(dim) for dim in self._t.known_dims(variable)])
+
+
+def _elements(t: Translation, value: ir.Value) -> Elements:
+    elements = t.elements(value)
+    assert elements is not None
+    return elements
+
+
+def _used_from_outside(regions: Sequence[ir.Region]) -> list[ir.Value]:
+    """The values that regions use and do not compute, each once."""
+    inside: set[ir.Value] = set()
+    used: dict[ir.Value, None] = {}
+
+    def look(block: ir.Block) -> None:
+        inside.update(block.arguments)
+        for op in block.operations:
+            used.update(dict.fromkeys(op.operands))
+            inside.update(op.results)
+            for region in op.regions:
+                for each in region.blocks:
+                    look(each)
+
+    for region in regions:
+        for block in region.blocks:
+            look(block)
+    return [value for value in used if value not in inside]
+
+
+def _while(op: Any, t: Translation) -> list[Result]:
+    condition, body = (region.blocks[0] for region in op.regions)
+    captures = _Captures(t, list(op.regions), list(op.operands))
+    *_, last = body.operations
+    scan = find_scan(t, op)
+    lists = {} if scan is None else {**scan.reads, **scan.writes}
+    # What stays the same and is known needs no variable.
+    invariant = {
+        i: found
+        for i, (operand, argument, result) in enumerate(zip(op.operands, body.arguments, last.operands, strict=True))
+        if argument == result and known_numbers((found := t.lazy(operand)).elements) is not None and i not in lists
+    }
+    changing = [i for i in range(len(op.operands)) if i not in invariant]
+    operands = [
+        t.value(op.operands[i]) if scan is None or i not in lists else scan.listed(t, i, op.operands[i])
+        for i in changing
+    ]
+    kinds = [operand.type if i in lists else op.operands[i].type for i, operand in zip(changing, operands, strict=True)]
+    kinds += captures.kinds()
+
+    def function(name: str, block: ir.Block, *, passing: bool) -> func.FuncOp:
+        def emit(given: Sequence[ir.Value]) -> list[ir.Value]:
+            inner = t.inner()
+            captured = given[len(changing) :]
+            captures.bind(inner, captured, block.arguments)
+            by_position = dict(zip(changing, given, strict=False))
+            own: list[Result] = []
+            for i, argument in enumerate(block.arguments):
+                if i in invariant:
+                    own.append(_again(inner, invariant[i], t.dtype(argument)))
+                elif i in lists and scan is not None:
+                    own.append(Value(by_position[i], listed=List(by_position[i], by_position[scan.counter])))
+                else:
+                    own.append(by_position[i])
+            results = [value.emit() for i, value in enumerate(inner.block(block, own)) if i not in invariant]
+            return [*results, *captured] if passing else results
+
+        return t.functions.define(f"while.{name}", kinds, emit)
+
+    by_condition, by_body = function("cond", condition, passing=False), function("body", body, passing=True)
+    operands += captures.operands()
+    for i in reversed(_unused(by_condition, by_body, len(changing))):
+        del operands[i], kinds[i]
+    attributes: dict[str, ir.Attribute] = {
+        "cond": ir.FlatSymbolRefAttr.get(_symbol(by_condition)),
+        "body": ir.FlatSymbolRefAttr.get(_symbol(by_body)),
+        "is_stateless": ir.BoolAttr.get(value=True),
+        "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
+    }
+    loop = ir.Operation.create("tf.While", results=kinds, operands=operands, attributes=attributes)
+    outcome = dict(zip(changing, loop.results, strict=False))
+    results: list[Result] = []
+    for i, operand in enumerate(op.operands):
+        if i in invariant or (scan is not None and i in scan.reads):
+            results.append(t.lazy(operand))
+        elif scan is not None and i in scan.writes:
+            results.append(scan.stacked(t, i, operand, outcome[i]))
+        else:
+            results.append(outcome[i])
+    return results
+
+
+def _unused(condition: func.FuncOp, body: func.FuncOp, first: int) -> list[int]:
+    """Removes the arguments from ``first`` on that are only passed on, and says which they were."""
+    *_, last = body.entry_block.operations
+    found: list[int] = []
+    for i in reversed(range(first, len(body.arguments))):
+        uses = [use.owner for use in body.entry_block.arguments[i].uses]
+        if uses == [last] and not list(condition.entry_block.arguments[i].uses):
+            found.insert(0, i)
+            results = list(last.operands)
+            with ir.InsertionPoint(last), last.location:
+                func.ReturnOp([*results[:i], *results[i + 1 :]])
+            last.operation.erase()
+            *_, last = body.entry_block.operations
+            for function in (condition, body):
+                function.entry_block.erase_argument(i)
+    for function in (condition, body):
+        update_function_type(function)
+    return found
+
+
+def _again(t: Translation, found: Value, dtype: str) -> Value:
+    """A value whose elements are known, in a function of its own."""
+    assert found.elements is not None
+    return elements_value(t.b, found.elements, dtype)
+
+
+def _if(op: Any, t: Translation) -> list[Result]:
+    """The first region is for true."""
+    return _branches(op, t, "If", list(op.regions))
+
+
+def _case(op: Any, t: Translation) -> list[Result]:
+    """An index outside of the branches takes the last one, as in TensorFlow."""
+    regions, index = list(op.regions), op.operands[0]
+    elements = t.elements(index)
+    chosen = None if elements is None else elements.item()
+    if isinstance(chosen, int):
+        region = regions[chosen if 0 <= chosen < len(regions) else -1]
+        return list(t.block(region.blocks[0], []))
+    condition = _condition(t, index)
+    if len(regions) == 2 and condition is not None:
+        return _branches(op, t, "If", regions[::-1], condition)
+    return _branches(op, t, "Case", regions)
+
+
+def _condition(t: Translation, index: ir.Value) -> ir.Value | None:
+    """The condition whose number an index is, as ``jax.lax.cond`` writes it."""
+    owner = index.owner
+    if isinstance(owner, ir.Block) or owner.name != "stablehlo.convert" or t.dtype(owner.operands[0]) != "bool":
+        return None
+    return owner.operands[0]
+
+
+def _branches(
+    op: Any, t: Translation, name: str, regions: list[ir.Region], condition: ir.Value | None = None
+) -> list[Result]:
+    captures = _Captures(t, regions)
+    kinds = captures.kinds()
+
+    def function(index: int, block: ir.Block) -> str:
+        def emit(given: Sequence[ir.Value]) -> list[ir.Value]:
+            inner = t.inner()
+            captures.bind(inner, given)
+            return [value.emit() for value in inner.block(block, [])]
+
+        return _symbol(t.functions.define(f"{name.lower()}.{index}", kinds, emit))
+
+    symbols = [function(i, region.blocks[0]) for i, region in enumerate(regions)]
+    references = [ir.FlatSymbolRefAttr.get(symbol) for symbol in symbols]
+    attributes: dict[str, ir.Attribute] = {"is_stateless": ir.BoolAttr.get(value=True)}
+    if name == "If":
+        attributes |= dict(zip(("then_branch", "else_branch"), references, strict=True))
+    else:
+        attributes["branches"] = ir.ArrayAttr.get(references)
+    operands = [t.value(op.operands[0] if condition is None else condition), *captures.operands()]
+    results = [result.type for result in op.results]
+    return list(ir.Operation.create(f"tf.{name}", results=results, operands=operands, attributes=attributes).results)
+
+
+def _symbol(function: func.FuncOp) -> str:
+    return ir.StringAttr(function.attributes["sym_name"]).value
+
+
+RULES: Rules = {"stablehlo.case": _case, "stablehlo.if": _if, "stablehlo.while": _while}

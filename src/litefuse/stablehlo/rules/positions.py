@@ -1,0 +1,115 @@
+"""Positions in a tensor, as gather and scatter compute them from their indices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.decompositions.builder import Dim
+from litefuse.engine.mlir import ir
+from litefuse.stablehlo.translation import Translation
+
+__all__ = ["Positions"]
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Where windows lie in a tensor: one for each index vector.
+
+    Attributes:
+        t: The translation.
+        indices: The value of the program that holds the index vectors.
+        vector_axis: Along which dimension of it the vectors lie; its rank if each vector is a single number.
+        axes: Which dimension of the tensor each component of a vector is of.
+        batching: Pairs of a dimension of the tensor and the one of the indices that walks along with it.
+        sizes: The sizes of the tensor.
+        window: The size of a window in each dimension of the tensor.
+    """
+
+    t: Translation
+    indices: ir.Value
+    vector_axis: int
+    axes: Sequence[int]
+    batching: Sequence[tuple[int, int]]
+    sizes: Sequence[Dim]
+    window: Sequence[Dim]
+
+    @property
+    def indexed(self) -> list[int]:
+        """The dimensions of the tensor in which windows begin elsewhere than at 0."""
+        return [*self.axes, *(axis for axis, _ in self.batching)]
+
+    @property
+    def wide(self) -> list[int]:
+        """Those of them along which a window has more than one element."""
+        return sorted(axis for axis in self.axes if not (isinstance(self.window[axis], int) and self.window[axis] == 1))
+
+    def batch(self) -> list[Dim]:
+        """The sizes of the indices without the dimension of the vectors: one window each."""
+        return [size for axis, size in enumerate(self.t.dims(self.indices)) if axis != self.vector_axis]
+
+    def last(self, axis: int) -> Dim:
+        """The last position at which a window can begin."""
+        return self.t.b.dims("Sub", self.sizes[axis], self.window[axis])
+
+    def numbers(self) -> list[npt.NDArray[Any]] | None:
+        """The components of all vectors, if the program knows them."""
+        numbers = self.t.numbers(self.indices)
+        if numbers is None:
+            return None
+        if self.vector_axis == numbers.ndim:
+            return [numbers]
+        return [np.take(numbers, i, self.vector_axis) for i in range(len(self.axes))]
+
+    def starts(self) -> list[ir.Value]:
+        """The components of all vectors, int32 and in the shape of ``batch``."""
+        b, value = self.t.b, self.t.value(self.indices)
+        if b.dtype(value) != "int32":
+            value = b.cast(value, "int32")
+        if self.vector_axis == len(b.shape(value)):
+            return [value]
+        batch = self.batch()
+        return [
+            b.reshape(b.slice(value, self.vector_axis, i, i + 1) if len(self.axes) > 1 else value, batch)
+            for i in range(len(self.axes))
+        ]
+
+    def clamped(self) -> list[ir.Value]:
+        """As ``starts``, moved so that each window ends within the tensor."""
+        b, numbers = self.t.b, self.numbers()
+        lasts = [self.last(axis) for axis in self.axes]
+        if numbers is not None and all(isinstance(last, int) for last in lasts):
+            return [
+                b.constant(np.clip(each, 0, cast("int", last)).astype(np.int32), "int32")
+                for each, last in zip(numbers, lasts, strict=True)
+            ]
+        return [
+            b.binary("Maximum", b.binary("Minimum", start, b.scalar(last)), 0)
+            for start, last in zip(self.starts(), lasts, strict=True)
+        ]
+
+    def vectors(self, starts: Sequence[ir.Value]) -> ir.Value:
+        """The positions of all elements of all windows, ``[batch..., wide..., indexed]``."""
+        b, batch, wide = self.t.b, self.batch(), self.wide
+        dims: list[Dim] = [*batch, *(self.window[axis] for axis in wide)]
+        components: list[ir.Value] = []
+        ones: list[Dim] = [1]
+        for axis, start in zip(self.axes, starts, strict=True):
+            component = b.reshape(start, [*batch, *(ones * len(wide))]) if wide else start
+            if axis in wide:
+                component = b.binary("AddV2", component, self._count(len(batch) + wide.index(axis), dims))
+            components.append(component)
+        for _, walking in self.batching:
+            position = walking - (walking > self.vector_axis)
+            components.append(self._count(position, dims))
+        return b.stack([b.broadcast(each, dims) for each in components], len(dims))
+
+    def _count(self, axis: int, dims: Sequence[Dim]) -> ir.Value:
+        """The numbers from 0 along one dimension."""
+        size = dims[axis]
+        after: list[Dim] = [1] * (len(dims) - axis - 1)
+        return self.t.b.reshape(self.t.b.range(size), [size, *after])

@@ -1,0 +1,138 @@
+"""Windows of a tensor that are written at computed positions."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from litefuse.decompositions.builder import Dim
+from litefuse.engine.mlir import ir
+from litefuse.errors import GraphError
+from litefuse.stablehlo.rules.positions import Positions
+from litefuse.stablehlo.rules.reductions import combining_op
+from litefuse.stablehlo.translation import Result, Rules, Translation
+
+__all__ = ["RULES"]
+
+_OPS = {"add": "TensorScatterAdd", "maximum": "TensorScatterMax", "minimum": "TensorScatterMin"}
+
+
+def _scatter(op: Any, t: Translation) -> Result:
+    """https://openxla.org/stablehlo/spec#scatter: what lies outside is not written."""
+    if len(op.results) != 1:
+        raise GraphError("writing into several tensors at once is not supported")
+    operand, indices, updates = op.operands
+    name = _name(op.regions[0].blocks[0])
+    numbers, b = t.dialect.ScatterDimensionNumbers(op.scatter_dimension_numbers), t.b
+    inserted, batching = list(numbers.inserted_window_dims), list(numbers.input_batching_dims)
+    sizes = t.dims(operand)
+    shown = [axis for axis in range(len(sizes)) if axis not in inserted and axis not in batching]
+    in_updates = dict(zip(shown, numbers.update_window_dims, strict=True))
+    update_dims = t.dims(updates)
+    window: list[Dim] = [update_dims[in_updates[axis]] if axis in in_updates else 1 for axis in range(len(sizes))]
+    axes = list(numbers.scattered_dims_to_operand_dims)
+    positions = Positions(
+        t,
+        indices,
+        int(numbers.index_vector_dim),
+        axes,
+        list(zip(batching, numbers.scatter_indices_batching_dims, strict=True)),
+        sizes,
+        window,
+    )
+    partial = [
+        axis
+        for axis in range(len(sizes))
+        if axis not in positions.indexed
+        and window[axis] != sizes[axis]
+        and isinstance(window[axis], int)
+        and isinstance(sizes[axis], int)
+    ]
+    if partial:
+        raise GraphError("windows that are smaller than the tensor where no index says their position")
+    inside = _is_inside(positions)
+    if inside and name == "TensorScatterUpdate" and not positions.batch() and not positions.batching:
+        return _updated(t, operand, updates, positions, window)
+    indexed = positions.indexed
+    others = [axis for axis in range(len(sizes)) if axis not in indexed]
+    order = [*indexed, *others]
+    value = t.value(operand)
+    if order != list(range(len(sizes))):
+        value = b.transpose(value, order)
+    walked = [axis for axis in range(len(update_dims)) if axis not in in_updates.values()]
+    arranged = [*walked, *(in_updates[axis] for axis in positions.wide), *(in_updates[axis] for axis in others)]
+    new = t.value(updates)
+    narrow = [in_updates[axis] for axis in indexed if axis in in_updates and axis not in positions.wide]
+    if [*arranged, *narrow] != list(range(len(update_dims))):
+        new = b.transpose(new, [*arranged, *narrow])
+    if narrow:
+        new = b.reshape(new, b.sizes(new)[: len(arranged)])
+    vectors = positions.vectors(positions.starts())
+    dtype = b.dtype(value)
+    if inside:
+        result = b.op(name, [value, vectors, new], b.shape(value), dtype)
+    else:
+        result = _written_inside(t, name, value, vectors, new)
+    back = cast("list[int]", np.argsort(order).tolist())
+    return result if back == sorted(back) else b.transpose(result, back)
+
+
+def _name(block: ir.Block) -> str:
+    """The op that combines what is there with what is written."""
+    ops = list(block.operations)
+    if len(ops) == 1 and list(ops[0].operands) == [block.arguments[1]]:
+        return "TensorScatterUpdate"
+    name = _OPS.get(combining_op(block) or "")
+    if name is None:
+        raise GraphError("writing by a function of its own is not supported")
+    return name
+
+
+def _is_inside(positions: Positions) -> bool:
+    """Whether all windows are known to lie within the tensor."""
+    numbers = positions.numbers()
+    if numbers is None:
+        return False
+    lasts = [positions.last(axis) for axis in positions.axes]
+    return all(
+        isinstance(last, int) and (not each.size or (each.min() >= 0 and each.max() <= last))
+        for each, last in zip(numbers, lasts, strict=True)
+    )
+
+
+def _updated(t: Translation, operand: ir.Value, updates: ir.Value, positions: Positions, window: list[Dim]) -> ir.Value:
+    """One window at a known position."""
+    b, value = t.b, t.value(operand)
+    begins = [0] * len(window)
+    for axis, each in zip(positions.axes, positions.numbers() or [], strict=True):
+        begins[axis] = int(each)
+    new = b.reshape(t.value(updates), window)
+    start = b.constant(np.array(begins, np.int32), "int32")
+    return b.op("XlaDynamicUpdateSlice", [value, new, start], b.shape(value), b.dtype(value))
+
+
+def _written_inside(t: Translation, name: str, value: ir.Value, vectors: ir.Value, new: ir.Value) -> ir.Value:
+    """Writes what lies outside into one more row, which is cut off afterwards."""
+    b = t.b
+    rank, count = len(b.shape(value)), b.shape(vectors)[-1]
+    assert count is not None
+    sizes = b.sizes(value)
+    limits = b.vector(sizes[:count])
+    valid = b.op(
+        "LogicalAnd",
+        [b.compare("GreaterEqual", vectors, 0), b.compare("Less", vectors, limits)],
+        b.shape(vectors),
+        "bool",
+    )
+    last = len(b.shape(vectors)) - 1
+    every = b.reduce("All", valid, last, keep_dims=True)
+    outside = b.vector([sizes[0], *([0] * (count - 1))])
+    places = b.select(every, vectors, outside)
+    paddings: list[tuple[Dim, Dim]] = [(0, 1), *([(0, 0)] * (rank - 1))]
+    longer = b.pad(value, paddings)
+    written = b.op(name, [longer, places, new], b.shape(longer), b.dtype(value))
+    return b.slice(written, 0, 0, sizes[0])
+
+
+RULES: Rules = {"stablehlo.scatter": _scatter}

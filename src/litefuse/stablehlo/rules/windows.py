@@ -1,0 +1,187 @@
+"""Reductions of windows: poolings and cumulative sums."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from litefuse.engine.mlir import ir
+from litefuse.errors import GraphError
+from litefuse.stablehlo.rules.reductions import COMBINING, combined, combining_op, is_neutral
+from litefuse.stablehlo.rules.shapes import pad_with, spaced
+from litefuse.stablehlo.translation import Result, Rules, Translation
+from litefuse.stablehlo.values import Pool, Value
+
+__all__ = ["RULES"]
+
+# As many slices of the operand may be combined one by one.
+_MOST_SLICES = 256
+
+
+@dataclass(frozen=True)
+class _Windows:
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    paddings: tuple[tuple[int, int], ...]
+
+    @property
+    def axes(self) -> list[int]:
+        """The dimensions along which there is more than one element in a window, or something else happens."""
+        each = zip(self.sizes, self.strides, self.paddings, strict=True)
+        return [i for i, (size, stride, padding) in enumerate(each) if size > 1 or stride > 1 or padding != (0, 0)]
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether some windows reach over the border."""
+        return any(padding != (0, 0) for padding in self.paddings)
+
+
+def _reduce_window(op: Any, t: Translation) -> Result:
+    """https://openxla.org/stablehlo/spec#reduce_window."""
+    if len(op.results) != 1:
+        raise GraphError("windows of several tensors are not supported")
+    operand, start = op.operands
+    block = op.regions[0].blocks[0]
+    name, dtype = COMBINING.get(combining_op(block) or ""), t.dtype(operand)
+    rank = len(t.shape(operand))
+    padding = np.zeros((rank, 2), int) if op.padding is None else np.array(op.padding).reshape(rank, 2)
+    windows = _Windows(
+        tuple(int(n) for n in op.window_dimensions),
+        (1,) * rank if op.window_strides is None else tuple(int(n) for n in op.window_strides),
+        (1,) * rank if op.window_dilations is None else tuple(int(n) for n in op.window_dilations),
+        tuple((int(low), int(high)) for low, high in padding),
+    )
+    value, initial = t.value(operand), t.value(start)
+    for axis, spacing in enumerate([] if op.base_dilations is None else op.base_dilations):
+        if spacing > 1:
+            value = spaced(t, value, axis, int(spacing) - 1, initial)
+    if not windows.axes:
+        return value
+    neutral = name is not None and is_neutral(name, t.number(start), dtype)
+    running = _running(t, value, windows, name if neutral else None, block, initial)
+    if running is not None:
+        return running
+    if neutral and name in {"Sum", "Max", "Min"} and _is_pooling(t, value, windows):
+        return _pooled(t, operand, value, windows, name)
+    return _combined(t, value, windows, block, initial)
+
+
+def _running(
+    t: Translation, value: ir.Value, windows: _Windows, name: str | None, block: ir.Block, initial: ir.Value
+) -> ir.Value | None:
+    """A window that holds everything up to an element, or from it on: cumulative sums, products, maxima."""
+    if len(windows.axes) != 1:
+        return None
+    (axis,), b = windows.axes, t.b
+    size = windows.sizes[axis]
+    forward = windows.paddings[axis] == (size - 1, 0)
+    if windows.strides[axis] != 1 or windows.dilations[axis] != 1 or b.shape(value)[axis] != size:
+        return None
+    if not forward and windows.paddings[axis] != (0, size - 1):
+        return None
+    if name == "Sum":
+        operands = [value, b.constant(axis, "int32")]
+        return b.op("Cumsum", operands, b.shape(value), b.dtype(value), exclusive=False, reverse=not forward)
+    reach = 1
+    while reach < size:  # each element with that ``reach`` places before it, and so on for twice as many
+        pair = (reach, 0) if forward else (0, reach)
+        longer = pad_with(t, value, [pair if i == axis else (0, 0) for i in range(len(windows.sizes))], initial)
+        other = b.slice(longer, axis, 0 if forward else reach, size if forward else size + reach)
+        (value,) = combined(t, block, [other], [value]) if forward else combined(t, block, [value], [other])
+        reach *= 2
+    return value
+
+
+def _is_pooling(t: Translation, value: ir.Value, windows: _Windows) -> bool:
+    """Whether the windows lie in images, ``[batch, height, width, channels]``, or in volumes."""
+    dense = all(dilation == 1 for dilation in windows.dilations)
+    inner = set(range(1, len(windows.sizes) - 1))
+    return t.b.dtype(value) == "float32" and len(inner) in {2, 3} and set(windows.axes) <= inner and dense
+
+
+def _pooled(t: Translation, operand: ir.Value, value: ir.Value, windows: _Windows, name: str) -> Result:
+    if name == "Max":
+        return _pool(t, "MaxPool", value, windows, -math.inf)
+    if name == "Min":
+        return t.b.unary("Neg", _pool(t, "MaxPool", t.b.unary("Neg", value), windows, -math.inf))
+    count = math.prod(windows.sizes)
+
+    def total() -> ir.Value:
+        # Zeros around the image, where AVERAGE_POOL_2D would count the elements of the image only.
+        padded = t.b.pad(value, windows.paddings)
+        inside = replace(windows, paddings=((0, 0),) * len(windows.sizes))
+        return t.b.binary("Mul", _pool(t, "AvgPool", padded, inside, 0), count)
+
+    if windows.is_padded and _padding(t.b.shape(value), windows) is None:
+        return total()
+    pool = Pool(operand, windows, lambda: _pool(t, "AvgPool", value, windows, 0), None if windows.is_padded else count)
+    return Value(total, pool=pool)
+
+
+def _pool(t: Translation, name: str, value: ir.Value, windows: _Windows, fill: float) -> ir.Value:
+    b = t.b
+    padding = _padding(b.shape(value), windows)
+    if padding is None:
+        value, padding = b.pad(value, windows.paddings, fill), "VALID"
+    shape = list(b.shape(value))
+    for axis in range(1, len(shape) - 1):
+        known, size, stride = shape[axis], windows.sizes[axis], windows.strides[axis]
+        if known is not None:
+            shape[axis] = -(-known // stride) if padding == "SAME" else (known - size) // stride + 1
+    options: dict[str, Any] = {
+        "ksize": list(windows.sizes),
+        "strides": list(windows.strides),
+        "padding": padding,
+        "data_format": "NHWC" if len(shape) == 4 else "NDHWC",
+    }
+    if len(shape) == 5:
+        name += "3D"
+    elif name == "MaxPool":
+        options["explicit_paddings"] = []
+    return b.op(name, [value], shape, "float32", **options)
+
+
+def _padding(shape: Sequence[int | None], windows: _Windows) -> str | None:
+    """TensorFlow's name of the padding of an image; None if it has none."""
+    if not windows.is_padded:
+        return "VALID"
+    for axis in range(1, len(shape) - 1):
+        size, window, stride = shape[axis], windows.sizes[axis], windows.strides[axis]
+        if size is None:
+            return None
+        total = max((-(-size // stride) - 1) * stride + window - size, 0)
+        if windows.paddings[axis] != (total // 2, total - total // 2):
+            return None
+    return "SAME"
+
+
+def _combined(t: Translation, value: ir.Value, windows: _Windows, block: ir.Block, initial: ir.Value) -> ir.Value:
+    """The slices of the padded operand that hold the first element of each window, the second, and so on, combined."""
+    b = t.b
+    if math.prod(windows.sizes) > _MOST_SLICES:
+        raise GraphError(
+            f"windows of more than {_MOST_SLICES} elements are supported for poolings and running sums only"
+        )
+    padded = pad_with(t, value, windows.paddings, initial)
+    for axis in windows.axes:  # one dimension after the other: a window is a product of intervals
+        size, stride, dilation = windows.sizes[axis], windows.strides[axis], windows.dilations[axis]
+        extent = (size - 1) * dilation
+        length = b.size(padded, axis)
+        parts: list[ir.Value] = []
+        for offset in itertools.islice(itertools.count(0, dilation), size):
+            end = b.dims("Sub", length, extent - offset)
+            parts.append(b.slice(padded, axis, offset, end, stride))
+        result = parts[0]
+        for part in parts[1:]:
+            (result,) = combined(t, block, [result], [part])
+        padded = result
+    return padded
+
+
+RULES: Rules = {"stablehlo.reduce_window": _reduce_window}

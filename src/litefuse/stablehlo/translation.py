@@ -1,0 +1,251 @@
+"""The walk over a program of StableHLO ops, which emits TensorFlow ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.decompositions.builder import Builder, Dim, Shape
+from litefuse.engine.locations import node_name
+from litefuse.engine.mlir import func, ir, stablehlo
+from litefuse.errors import GraphError
+from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.stablehlo.sizes import KnownDims, result_dims
+from litefuse.stablehlo.values import Elements, Value, elements_of, known_numbers
+
+__all__ = ["Functions", "Result", "Rule", "Rules", "Translation"]
+
+Result: TypeAlias = "ir.Value | Value"
+
+Rule: TypeAlias = "Callable[[Any, Translation], Result | Sequence[Result]]"
+"""What an op becomes: its results. The op is a view by the StableHLO bindings, which name its operands and attributes.
+
+A rule raises GraphError for a form of the op that it cannot translate.
+"""
+
+Rules: TypeAlias = "Mapping[str, Rule]"
+"""The rules by the ops' names, such as ``stablehlo.add``."""
+
+
+class Functions(Protocol):
+    """The functions of the module that is converted, and those of the program."""
+
+    def define(
+        self, name: str, arguments: Sequence[ir.Type], body: Callable[[Sequence[ir.Value]], Sequence[ir.Value]]
+    ) -> func.FuncOp:
+        """Adds a private function under a symbol of its own; ``body`` emits it and gives its results."""
+        ...
+
+    def program(self, symbol: str) -> func.FuncOp:
+        """A function of the program."""
+        ...
+
+
+class Translation:
+    """Translates one function, or one region, at the current insertion point.
+
+    Attributes:
+        b: What emits the ops.
+        functions: Where bodies of loops, branches and composites go.
+        dialect: The bindings of StableHLO, whose classes read its attributes.
+    """
+
+    def __init__(self, rules: Rules, functions: Functions, node: str) -> None:
+        self.b = Builder()
+        self.functions = functions
+        self.dialect = stablehlo()
+        self._rules = rules
+        self._node = node
+        self._values: dict[ir.Value, Value] = {}
+        self._dims: dict[ir.Value, KnownDims] = {}
+
+    def inner(self) -> Translation:
+        """A translation of a part of the program in a function of its own."""
+        return Translation(self._rules, self.functions, self._node)
+
+    def block(self, block: ir.Block, arguments: Sequence[Result]) -> list[Value]:
+        """Translates the ops of a block.
+
+        Args:
+            block: The block; what it uses from outside was given with ``bind``.
+            arguments: Its arguments.
+
+        Returns:
+            The operands of its terminator.
+
+        Raises:
+            GraphError: There is no rule for an op, or not for this form of it.
+        """
+        for argument, value in zip(block.arguments, arguments, strict=True):
+            if isinstance(value, ir.Value) and self.dtype(argument) == "int32" and not self.shape(argument):
+                self.bind(argument, Value(value, elements=elements_of([value], [])))
+            else:
+                self.bind(argument, value)
+        *ops, last = block.operations
+        for op in ops:
+            self.translate(op)
+        return [self.lazy(value) for value in last.operands]
+
+    def bind(self, value: ir.Value, translated: Result) -> None:
+        """Says what a value of the program is."""
+        self._values[value] = translated if isinstance(translated, Value) else Value(translated)
+
+    # What rules ask for.
+
+    def lazy(self, value: ir.Value) -> Value:
+        """A value of the program, emitted or not."""
+        return self._values[value]
+
+    def value(self, value: ir.Value) -> ir.Value:
+        """A value of the program in TensorFlow's ops."""
+        return self._values[value].emit()
+
+    def values(self, values: Sequence[ir.Value]) -> list[ir.Value]:
+        """Several values in TensorFlow's ops."""
+        return [self.value(value) for value in values]
+
+    def elements(self, value: ir.Value) -> Elements | None:
+        """The elements of a small tensor of integers."""
+        return self._values[value].elements
+
+    def numbers(self, value: ir.Value) -> npt.NDArray[Any] | None:
+        """A constant of the program, or a small tensor of integers all of which are known."""
+        numbers = known_numbers(self.elements(value))
+        return constant_numbers(value) if numbers is None else numbers
+
+    def number(self, value: ir.Value) -> float | None:
+        """The number that every element of a value is; None if they differ or are not known."""
+        found = self._values[value]
+        while found.spread is not None:
+            found = found.spread.small
+        if found.constant is not None:
+            element = found.constant.get_splat_value()
+            assert isinstance(element, (ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr))
+            return float(element.value)
+        numbers = known_numbers(found.elements)
+        if numbers is None:
+            origin = scalar_origin(value)
+            numbers = None if origin is None else constant_numbers(origin)
+        if numbers is None or not numbers.size or (numbers != numbers.flat[0]).any():
+            return None
+        return float(numbers.reshape(-1)[0])
+
+    def sizes(self, vector: ir.Value) -> list[Dim]:
+        """The sizes that a vector of the program holds."""
+        elements = self.elements(vector)
+        if elements is not None:
+            return cast("list[Dim]", elements.tolist())
+        value = self.value(vector)
+        (count,) = self.b.shape(value)
+        assert count is not None
+        return [self.b.cast(self.b.element(value, i), "int32") for i in range(count)]
+
+    def shape(self, value: ir.Value) -> Shape:
+        """The shape that the program declares."""
+        shape = tensor_type_of(value).shape
+        if shape is None:
+            raise GraphError("a value is of unknown rank")
+        return shape
+
+    def known_dims(self, value: ir.Value) -> KnownDims:
+        """The sizes of a value as far as they are known without computing any."""
+        declared = self.shape(value)
+        found = self._dims.get(value)
+        return list(declared) if found is None or None not in declared else list(found)
+
+    def set_dims(self, value: ir.Value, dims: KnownDims) -> None:
+        """Says which sizes a value has; those that its type declares count more."""
+        declared = self.shape(value)
+        self._dims[value] = [dim if size is None else size for dim, size in zip(dims, declared, strict=True)]
+
+    def dims(self, value: ir.Value) -> list[Dim]:
+        """The sizes of a value; those that are not known yet are computed."""
+        known = self.known_dims(value)
+        if any(dim is None for dim in known):
+            found = self._values[value].spread
+            sizes = list(found.dims) if found is not None else self.b.sizes(self.value(value))
+            known = [size if dim is None else dim for dim, size in zip(known, sizes, strict=True)]
+            self._dims[value] = [*known]
+        return cast("list[Dim]", known)
+
+    def dims_of_type(self, value: ir.Value) -> list[Dim]:
+        """The sizes of a value whose type says all of them.
+
+        Raises:
+            GraphError: It does not.
+        """
+        shape = self.shape(value)
+        if None in shape:
+            raise GraphError("a size is open where it has to be known")
+        return list(cast("tuple[int, ...]", shape))
+
+    def dtype(self, value: ir.Value) -> str:
+        """The dtype that the program declares."""
+        return tensor_type_of(value).dtype
+
+    def translate(self, op: ir.OpView) -> None:
+        """Translates one op, whose operands are."""
+        kind = op.operation.name  # the name of a composite's view is that of the composite
+        rule = self._rules.get(kind)
+        name = kind.removeprefix("stablehlo.")
+        where = node_name(op.location)
+        try:
+            if rule is None:
+                raise GraphError(f"the StableHLO op {name} is not supported")
+            with op.location if not where else ir.Location.name(where):
+                answer = rule(op, self)
+        except GraphError as error:
+            place = f"node {self._node} (XlaCallModule), {name}" + (f" at {where}" if where else "")
+            raise GraphError(error.message, where=error.where or place, hint=error.hint) from error
+        results: Sequence[Result] = [answer] if isinstance(answer, (ir.Value, Value)) else answer
+        for old, new in zip(op.results, results, strict=True):
+            if isinstance(new, ir.Value):
+                refine(new, tensor_type_of(old))
+            self.bind(old, new)
+            if None in self.shape(old):
+                dims = result_dims(self, op, old)
+                if dims is not None:
+                    self.set_dims(old, dims)
+
+
+def refine(value: ir.Value, declared: TensorType) -> None:
+    """Gives a value the sizes that the program declares and its own type does not say."""
+    own = tensor_type_of(value)
+    if own.shape is None or declared.shape is None or None not in own.shape or isinstance(value.owner, ir.Block):
+        return
+    if len(own.shape) == len(declared.shape):
+        sizes = tuple(known if mine is None else mine for mine, known in zip(own.shape, declared.shape, strict=True))
+        value.set_type(ranked_tensor_type(TensorType(own.dtype, sizes)))
+
+
+def constant_numbers(value: ir.Value) -> npt.NDArray[Any] | None:
+    """The value of a constant of the program; None for any other value, and for dtypes that numpy lacks."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "stablehlo.constant":
+        return None
+    attribute = owner.attributes["value"]
+    if not isinstance(attribute, ir.DenseElementsAttr):
+        return None
+    if attribute.is_splat:
+        element = attribute.get_splat_value()
+        shape = ir.ShapedType(attribute.type).shape
+        if isinstance(element, (ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr)):
+            return np.broadcast_to(np.array(element.value), shape)
+        return None
+    try:
+        return np.array(attribute)
+    except (TypeError, ValueError):  # of bfloat16, for example
+        return None
+
+
+_REPEATING = frozenset({"stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim", "stablehlo.convert"})
+
+
+def scalar_origin(value: ir.Value) -> ir.Value | None:
+    """What a value repeats, through any number of ops that repeat."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name in _REPEATING:
+        value = value.owner.operands[0]
+    return value

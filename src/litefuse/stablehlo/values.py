@@ -1,0 +1,208 @@
+"""Values while a program is translated: emitted when something needs them, with what is known before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.decompositions.builder import Builder, Dim
+from litefuse.engine.mlir import ir
+
+__all__ = [
+    "MOST_ELEMENTS",
+    "Elements",
+    "List",
+    "Pool",
+    "Reduction",
+    "Spread",
+    "Value",
+    "dims_of",
+    "elements_of",
+    "elements_value",
+    "known_numbers",
+    "spread",
+]
+
+Elements: TypeAlias = "npt.NDArray[np.object_]"
+"""The elements of a small tensor of integers or conditions, each a ``Dim``: a number or a size that the model knows."""
+
+MOST_ELEMENTS = 64
+"""Tensors of integers with no more elements than this are followed element by element."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """That a value is another one, repeated.
+
+    Attributes:
+        small: The value that is repeated; it broadcasts, as TensorFlow does it, to the whole.
+        dims: The sizes of the whole.
+    """
+
+    small: Value
+    dims: tuple[Dim, ...]
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """That a value is a reduction.
+
+    Attributes:
+        name: TensorFlow's op, such as ``Sum``.
+        operand: What is reduced.
+        axes: Along which dimensions.
+        keep_dims: Whether these stay, of size 1.
+    """
+
+    name: str
+    operand: ir.Value
+    axes: tuple[int, ...]
+    keep_dims: bool = False
+
+    def emit(self, b: Builder) -> ir.Value:
+        """The reduction."""
+        shape = list(b.shape(self.operand))
+        for axis in sorted(self.axes, reverse=True):
+            shape[axis : axis + 1] = [1] if self.keep_dims else []
+        operands = [self.operand, b.constant(np.array(self.axes, np.int32), "int32")]
+        return b.op(self.name, operands, shape, b.dtype(self.operand), keep_dims=self.keep_dims)
+
+    def count(self, b: Builder) -> int | None:
+        """How many elements each result is made of; None if a size is open."""
+        sizes = [b.shape(self.operand)[axis] for axis in self.axes]
+        return None if None in sizes else math.prod(cast("list[int]", sizes))
+
+    def kept(self) -> Reduction:
+        """The same with ``keep_dims``."""
+        return replace(self, keep_dims=True)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """That a value is the sum of each window of an image.
+
+    Attributes:
+        operand: The image, a value of the program.
+        windows: What the windows are; equal for equal ones.
+        average: Emits the mean of each window instead, of the elements of the image that are in it.
+        count: How many elements each window has, if all lie in the image.
+    """
+
+    operand: ir.Value
+    windows: object
+    average: Callable[[], ir.Value]
+    count: int | None
+
+
+@dataclass(frozen=True)
+class List:
+    """That a value is a list of items, of which one is taken or written in each turn of a loop.
+
+    Attributes:
+        handle: The list.
+        index: The number of the turn.
+    """
+
+    handle: ir.Value
+    index: ir.Value
+
+
+class Value:
+    """One value of the program.
+
+    Attributes:
+        elements: Its elements, if it is small and of integers or conditions.
+        spread: What it repeats, if it does.
+        reduction: What it reduces, if it does.
+        constant: The attribute that it is, if it is a constant scalar.
+        pool: What it pools, if it does.
+        listed: The list that stands for it, in a loop over its items.
+        expanded: What it is without its first dimension, which is of size 1, if that is known.
+    """
+
+    def __init__(
+        self,
+        emitted: ir.Value | Callable[[], ir.Value],
+        *,
+        elements: Elements | None = None,
+        spread: Spread | None = None,
+        reduction: Reduction | None = None,
+        constant: ir.DenseElementsAttr | None = None,
+        pool: Pool | None = None,
+        listed: List | None = None,
+        expanded: Value | None = None,
+    ) -> None:
+        self._emitted = emitted
+        self.elements = elements
+        self.spread = spread
+        self.reduction = reduction
+        self.constant = constant
+        self.pool = pool
+        self.listed = listed
+        self.expanded = expanded
+
+    def emit(self) -> ir.Value:
+        """The value in TensorFlow's ops, emitted once, at the insertion point of the first call."""
+        if not isinstance(self._emitted, ir.Value):
+            self._emitted = self._emitted()
+        return self._emitted
+
+
+def dims_of(elements: Elements) -> list[Dim]:
+    """The elements one after the other."""
+    return cast("list[Dim]", elements.reshape(-1).tolist())
+
+
+def elements_of(dims: Iterable[Dim], shape: Sequence[int]) -> Elements:
+    """Elements in a shape."""
+    elements = np.empty(tuple(shape), np.object_)
+    for i, dim in enumerate(dims):
+        elements.flat[i] = dim
+    return elements
+
+
+def known_numbers(elements: Elements | None) -> npt.NDArray[np.int64] | None:
+    """The elements as numbers; None if one of them is not known."""
+    if elements is None or not all(isinstance(each, int) for each in dims_of(elements)):
+        return None
+    return np.array(elements.tolist(), np.int64).reshape(elements.shape)
+
+
+def elements_value(b: Builder, elements: Elements, dtype: str) -> Value:
+    """A value by its elements."""
+
+    def emit() -> ir.Value:
+        numbers = known_numbers(elements)
+        if numbers is not None:
+            return b.constant(numbers, dtype)
+        dims = dims_of(elements)
+        if not elements.shape:
+            return b.cast(b.scalar(dims[0]), dtype)
+        vector = b.cast(b.vector(dims), dtype)
+        return vector if elements.ndim == 1 else b.reshape(vector, elements.shape)
+
+    numbers = known_numbers(elements)
+    repeated = None
+    if numbers is not None and numbers.size and numbers.ndim and (numbers == numbers.flat[0]).all():
+        first = numbers.reshape(-1).tolist()[0]
+        repeated = Spread(Value(lambda: b.constant(first, dtype)), numbers.shape)
+    return Value(emit, elements=elements, spread=repeated)
+
+
+def spread(b: Builder, small: Value, dims: Sequence[Dim]) -> Value:
+    """A value that repeats another one."""
+    constant = small.constant
+
+    def emit() -> ir.Value:
+        if constant is None or not all(isinstance(dim, int) for dim in dims):
+            return b.broadcast(small.emit(), dims)
+        kind = ir.RankedTensorType.get(cast("list[int]", list(dims)), ir.ShapedType(constant.type).element_type)
+        attribute = ir.DenseElementsAttr.get_splat(kind, constant.get_splat_value())
+        return ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result
+
+    return Value(emit, spread=Spread(small, tuple(dims)))

@@ -1,0 +1,105 @@
+"""Run as a program: converts exported functions of JAX, and prints what came of each."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import litefuse
+from litefuse.frontends.jax_export import write_exported
+
+jax: Any = importlib.import_module("jax")
+jnp: Any = importlib.import_module("jax.numpy")
+lax: Any = importlib.import_module("jax.lax")
+export: Any = importlib.import_module("jax.export")
+interpreter: Any = importlib.import_module("ai_edge_litert.interpreter")
+
+
+def shape(*sizes: Any) -> Any:
+    return jax.ShapeDtypeStruct(sizes, jnp.float32)
+
+
+def converted(function: Any, *args: Any, platforms: list[str] | None = None, **kwargs: Any) -> Any:
+    result = litefuse.convert(export.export(jax.jit(function), platforms=platforms)(*args, **kwargs))
+    return interpreter.Interpreter(model_content=result.model_bytes).get_signature_runner()
+
+
+def message(call: Callable[[], Any]) -> str:
+    try:
+        call()
+    except litefuse.LitefuseError as error:
+        return str(error)
+    return "no error"
+
+
+def plain(x: Any) -> Any:
+    return x * 2
+
+
+def damaged() -> None:
+    exported = export.export(jax.jit(plain))(shape(3))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        write_exported(exported, path)
+        data = (path / "saved_model.pb").read_bytes()
+        program = exported.mlir_module_serialized
+        (path / "saved_model.pb").write_bytes(data.replace(program[:40], bytes(40)))
+        litefuse.convert(path)
+
+
+def main() -> None:
+    params = {"w": shape(3, 2), "b": shape(2)}
+    runner = converted(
+        lambda p, x, *, scale: {"y": (x @ p["w"] + p["b"]) * scale, "z": [x]}, params, shape(4, 3), scale=shape()
+    )
+    print("names:", list(runner.get_input_details()), "->", sorted(runner.get_output_details()))
+
+    (size,) = export.symbolic_shape("b,")
+    runner = converted(lambda x: jax.nn.softmax(x @ np.ones((3, 4), np.float32)), shape(size, 3))
+    signature = {name: each["shape_signature"].tolist() for name, each in runner.get_input_details().items()}
+    shapes = [runner(args_0=np.ones((n, 3), np.float32))["output_0"].shape for n in (2, 5)]
+    print("open sizes:", signature, "twice", *shapes)
+
+    runner = converted(lambda x, y: x.sum(), shape(3), shape(2))
+    result = runner(args_0=np.array([1, 2, 3], np.float32), args_1=np.zeros(2, np.float32))
+    print("unused inputs:", sorted(runner.get_input_details()), result["output_0"])
+
+    runner = converted(lambda x: plain(x).sum(), shape(3), platforms=["tpu", "cpu"])
+    print("platforms:", runner(args_0=np.array([1, 2, 3], np.float32))["output_0"])
+
+    print("not exported:", message(lambda: litefuse.convert(jax.jit(plain))).splitlines()[0].removeprefix("error: "))
+    other = export.export(jax.jit(plain), platforms=["tpu"])(shape(3))
+    print(
+        "for another platform:",
+        "it was exported for tpu" if "exported for tpu" in message(lambda: litefuse.convert(other)) else "?",
+    )
+
+    def twice(x: Any) -> Any:
+        return {"a_b": x, "a": {"b": x}}
+
+    def found(part: str, call: Callable[[], Any]) -> str:
+        text = message(call)
+        return part if part in text else text
+
+    print("same names:", found("two of its values have the same name", lambda: converted(twice, shape(3))))
+    (size,) = export.symbolic_shape("b,")
+    inverse = lambda x: jnp.linalg.inv(x[:, :, None] * x[:, None, :] + jnp.eye(4))  # noqa: E731
+    print("unknown call:", found("code of JAX's own runtime", lambda: converted(inverse, shape(size, 4))))
+
+    def lexical(x: Any) -> Any:
+        return lax.sort((jnp.round(x), x), dimension=0, num_keys=2)
+
+    print(
+        "sorting by two keys:",
+        found("sorting is supported by the elements of one tensor", lambda: converted(lexical, shape(4))),
+    )
+    print("damaged:", found("cannot be read", damaged))
+
+
+if __name__ == "__main__":
+    main()

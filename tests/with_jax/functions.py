@@ -1,0 +1,207 @@
+"""Functions of JAX, by name: each with the shape of its input without the batch, and its dtype.
+
+They run in a process of their own (``make.py``), which alone imports this module and JAX.
+"""
+
+# JAX is not typed here: it is no dependency of the type check.
+# pyright: reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["FIXED_ONLY", "FUNCTIONS"]
+
+jax: Any = importlib.import_module("jax")
+jnp: Any = importlib.import_module("jax.numpy")
+lax: Any = importlib.import_module("jax.lax")
+
+_RANDOM = np.random.default_rng(3)
+
+
+def _weights(*shape: int) -> Any:
+    return _RANDOM.normal(size=shape).astype(np.float32)
+
+
+_VECTOR, _IMAGE, _SEQUENCE = (16,), (8, 8, 3), (6, 8)
+_DENSE, _BIAS = _weights(16, 8), _weights(8)
+_KERNEL, _DEPTHWISE, _TRANSPOSED, _GROUPED = (
+    _weights(3, 3, 3, 8),
+    _weights(3, 3, 1, 3),
+    _weights(3, 3, 3, 4),
+    _weights(3, 3, 3, 8),
+)
+_TABLE = _weights(20, 5)
+_QUERY, _KEY, _VALUE = _weights(8, 8), _weights(8, 8), _weights(8, 8)
+_INPUT, _STATE = _weights(8, 4), _weights(4, 4)
+_NHWC = ("NHWC", "HWIO", "NHWC")
+
+
+def _convolution(x: Any, kernel: Any, strides: tuple[int, int], padding: Any, **options: Any) -> Any:
+    return lax.conv_general_dilated(x, kernel, strides, padding, dimension_numbers=_NHWC, **options)
+
+
+def _windows(x: Any, start: float, combine: Any, size: int, stride: int, padding: str) -> Any:
+    return lax.reduce_window(x, start, combine, (1, size, size, 1), (1, stride, stride, 1), padding)
+
+
+def _attention(x: Any) -> Any:
+    heads = [(x @ weights).reshape(x.shape[0], 6, 2, 4) for weights in (_QUERY, _KEY, _VALUE)]
+    scores = jnp.einsum("bqhd,bkhd->bhqk", heads[0], heads[1]) / 2
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), heads[2]).reshape(x.shape[0], 6, 8)
+
+
+def _scan(x: Any, *, reverse: bool = False) -> Any:
+    def step(state: Any, item: Any) -> tuple[Any, Any]:
+        state = jnp.tanh(item @ _INPUT + state @ _STATE)
+        return state, state
+
+    start = jnp.zeros((x.shape[0], 4))
+    last, steps = lax.scan(step, start, jnp.swapaxes(x, 0, 1), reverse=reverse)
+    return last, jnp.swapaxes(steps, 0, 1)
+
+
+def _uneven_loop(x: Any) -> Any:
+    """Loop variables change places, and one is of a dtype that few ops have."""
+
+    def body(state: Any) -> Any:
+        count, a, b, bits = state
+        return count + 1, b, a + 1, bits ^ jnp.uint32(count)
+
+    _, a, b, bits = lax.while_loop(lambda state: state[0] < 5, body, (0, x, -x, jnp.uint32(7)))
+    return a, b, bits.astype(jnp.int32)
+
+
+def _items_in_a_loop(x: Any) -> Any:
+    x = jnp.asarray(x)
+    return lax.fori_loop(0, 6, lambda i, total: total + x[:, i] * i, jnp.zeros((x.shape[0], 8)))
+
+
+def _normalized(x: Any) -> Any:
+    mean = x.mean(-1, keepdims=True)
+    return (x - mean) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-6)
+
+
+def _own_reduction(x: Any) -> Any:
+    return lax.reduce(x, np.float32(-np.inf), jnp.logaddexp, (1,))
+
+
+def _lookup(ids: Any) -> Any:
+    return jnp.asarray(_TABLE)[ids]
+
+
+def _composite(x: Any) -> Any:
+    scaled = lax.composite(lambda a, *, scale: a * jax.nn.sigmoid(a * scale), name="test.scaled_swish")
+    return scaled(x, scale=1.5) + 1
+
+
+Function = tuple[Callable[[Any], Any], tuple[int, ...], str]
+
+_ON_VECTORS: dict[str, Callable[[Any], Any]] = {
+    "all_of_conditions": lambda x: ((x > 0).all(1), (x > 0).any(1), jnp.logical_xor(x > 0, x > 1), jnp.isnan(x)),
+    "argmax": lambda x: (jnp.argmax(x, -1), jnp.argmin(x, -1)),
+    "argsort": lambda x: jnp.argsort(x, axis=-1),
+    "batch_statistics": lambda x: (x - x.mean(0)) / (x.std(0) + 1e-3),
+    "branches": lambda x: lax.switch(
+        jnp.int32(jnp.clip(x[0, 0], 0, 2)), [lambda v: v, lambda v: -v, lambda v: v * 3], x
+    ),
+    "clamp": lambda x: (jnp.clip(x, -0.5, 0.5), jax.nn.relu6(x * 4), jax.nn.hard_sigmoid(x)),
+    "composite": _composite,
+    "concatenated": lambda x: jnp.concatenate([x, x[:, ::-1]], 1),
+    "condition": lambda x: lax.cond(jnp.sum(x) > 0, lambda v: v * 2, lambda v: v - 1, x),
+    "cumulative": lambda x: (jnp.cumsum(x, 1), lax.cumsum(x, 1, reverse=True), jnp.cumprod(x, 1), lax.cummax(x, 1)),
+    "cumulative_logsumexp": lambda x: lax.cumlogsumexp(x, 1),
+    "dense": lambda x: jax.nn.softmax(jax.nn.relu(x @ _DENSE + _BIAS)),
+    "dynamic_write": lambda x: jnp.asarray(x).at[:, jnp.int32(jnp.abs(x[0, 0]))].add(1.0),
+    "fourier": lambda x: jnp.abs(jnp.fft.rfft(x)),
+    "gamma": lambda x: (jax.scipy.special.gammaln(jnp.abs(x) + 0.1), jax.scipy.special.digamma(jnp.abs(x) + 0.1)),
+    "gelu": lambda x: jax.nn.gelu(x @ _DENSE, approximate=False),
+    "gelu_by_tanh": lambda x: jax.nn.gelu(x @ _DENSE),
+    "gradient": jax.grad(lambda v: jnp.sum(jnp.tanh(v @ _DENSE) ** 2)),
+    "interpolated": lambda x: jnp.interp(x, jnp.array([-1.0, 0, 1]), jnp.array([2.0, 0, 5])),
+    "layer_norm": _normalized,
+    "log_softmax": lambda x: (jax.nn.log_softmax(x), jax.scipy.special.logsumexp(x, axis=-1)),
+    "loop_that_moves": _uneven_loop,
+    "masked": lambda x: jnp.where(jnp.tril(jnp.ones((16, 16), bool)), x[:, None, :], -1e9),
+    "median": lambda x: (jnp.median(x, axis=1), jnp.quantile(x, 0.3, axis=1)),
+    "norm": lambda x: x / jnp.linalg.norm(x, axis=-1, keepdims=True),
+    "outer": lambda x: jnp.einsum("bi,bj->bij", x, x),
+    "own_reduction": _own_reduction,
+    "padded": lambda x: (
+        jnp.pad(x, ((0, 0), (1, 2)), constant_values=3.0),
+        jnp.pad(x, ((0, 0), (1, 2)), mode="reflect"),
+    ),
+    "random": lambda x: x + jax.random.uniform(jax.random.PRNGKey(0), (16,)),
+    "reductions": lambda x: (x.max(1), x.min(1), x.prod(1), x.std(1), jnp.var(x, axis=1, ddof=1)),
+    "rotated": lambda x: jnp.concatenate([-jnp.split(x, 2, axis=-1)[1], jnp.split(x, 2, axis=-1)[0]], -1),
+    "scatter": lambda x: (
+        jnp.zeros((10,)).at[jnp.array([1, 3, 1])].add(x[0, :3]),
+        jnp.asarray(x).at[:, 2].set(0.0),
+        jax.ops.segment_sum(x.T, jnp.array([0, 1, 2, 0] * 4), 3).T,
+    ),
+    "sorted": lambda x: (jnp.sort(x, axis=-1), -jnp.sort(-x, axis=0), *lax.top_k(x, 3)),
+    "sorted_by_key": lambda x: lax.sort((jnp.round(x), x * 2), dimension=1, num_keys=1),
+    "strided": lambda x: (x[::-1, ::2], jnp.roll(x, 2, 1), jnp.tile(x, (1, 3)), jnp.stack([x, x * 2], 1)),
+    "swish": lambda x: jax.nn.silu(x @ _DENSE),
+    "taken": lambda x: (jnp.take(x, jnp.array([2, 0, 1]), axis=1), jnp.take_along_axis(x, jnp.argsort(x, 1), 1)),
+    "trigonometry": lambda x: (
+        jnp.sin(x) + jnp.cos(x) + jnp.arctan2(x, x + 1) + jnp.tan(x / 9) + jnp.sinh(x) + jnp.cosh(x) + jnp.arcsinh(x)
+    ),
+    "unary": lambda x: (
+        jnp.log1p(jnp.abs(x)) + jnp.expm1(x) + jnp.cbrt(x) + jnp.floor(x) + jnp.ceil(x) + jnp.round(x) + jnp.sign(x)
+    ),
+    "erfs": lambda x: (jax.scipy.special.erf(x), jax.scipy.special.erfc(x), jax.scipy.special.erfinv(jnp.tanh(x) / 2)),
+    "vmapped": jax.vmap(lambda row: jnp.outer(row, row) @ _DENSE),
+    "while": lambda x: lax.while_loop(lambda c: jnp.sum(c) < 100.0, lambda c: c * 2 + 1, jnp.abs(x)),
+}
+_ON_IMAGES: dict[str, Callable[[Any], Any]] = {
+    "average_pool": lambda x: _windows(x, 0.0, lax.add, 2, 2, "VALID") / 4,
+    "average_pool_of_what_is_inside": lambda x: (
+        _windows(x, 0.0, lax.add, 3, 2, "SAME") / _windows(jnp.ones_like(x), 0.0, lax.add, 3, 2, "SAME")
+    ),
+    "convolution": lambda x: jax.nn.relu(_convolution(x, _KERNEL, (2, 2), "SAME")),
+    "convolution_channels_first": lambda x: lax.conv_general_dilated(
+        jnp.transpose(x, (0, 3, 1, 2)), jnp.transpose(_KERNEL, (3, 2, 0, 1)), (1, 1), "VALID"
+    ),
+    "depthwise": lambda x: _convolution(x, _DEPTHWISE, (1, 1), "SAME", feature_group_count=3),
+    "dilated": lambda x: _convolution(x, _KERNEL, (1, 1), "SAME", rhs_dilation=(2, 2)),
+    "grouped": lambda x: _convolution(jnp.tile(x, (1, 1, 1, 2)), _GROUPED, (1, 1), "SAME", feature_group_count=2),
+    "max_pool": lambda x: (_windows(x, -jnp.inf, lax.max, 2, 2, "VALID"), _windows(x, -jnp.inf, lax.max, 3, 2, "SAME")),
+    "min_pool": lambda x: _windows(x, jnp.inf, lax.min, 3, 1, "SAME"),
+    "product_of_windows": lambda x: _windows(x, 1.0, lax.mul, 2, 1, "SAME"),
+    "resized": lambda x: jax.image.resize(x, (x.shape[0], 12, 12, 3), "bilinear"),
+    "resized_to_nearest": lambda x: jax.image.resize(x, (x.shape[0], 16, 16, 3), "nearest"),
+    "strange_padding": lambda x: _convolution(x, _KERNEL, (1, 1), [(2, 0), (-1, 3)]),
+    "transposed_convolution": lambda x: (
+        lax.conv_transpose(x, _TRANSPOSED, (2, 2), "SAME"),
+        lax.conv_transpose(x, _TRANSPOSED, (2, 2), "VALID"),
+        lax.conv_transpose(x, _TRANSPOSED, (3, 2), [(1, 2), (0, 1)]),
+    ),
+}
+_ON_SEQUENCES: dict[str, Callable[[Any], Any]] = {
+    "attention": _attention,
+    "items_in_a_loop": _items_in_a_loop,
+    "mapped": lambda x: lax.map(lambda row: jnp.sum(row) * row, x),
+    "scan": _scan,
+    "scan_backwards": lambda x: _scan(x, reverse=True),
+}
+_ON_INTEGERS: dict[str, Callable[[Any], Any]] = {
+    "arithmetic": lambda i: (i // 3) * 2 + i % 3 + jnp.bitwise_and(i, 3) + (i << 1) + (i >> 1),
+    "lookup": _lookup,
+    "one_hot": lambda i: jax.nn.one_hot(i, 7),
+}
+
+FUNCTIONS: dict[str, Function] = {
+    **{name: (function, _VECTOR, "float32") for name, function in _ON_VECTORS.items()},
+    **{name: (function, _IMAGE, "float32") for name, function in _ON_IMAGES.items()},
+    **{name: (function, _SEQUENCE, "float32") for name, function in _ON_SEQUENCES.items()},
+    **{name: (function, (5,), "int32") for name, function in _ON_INTEGERS.items()},
+}
+"""Functions of one array; their results are an array or a tuple of them."""
+
+FIXED_ONLY = frozenset({"composite"})
+"""Those that JAX itself cannot export with an open batch."""

@@ -1,0 +1,26 @@
+"""Exported functions of JAX as sources: names, open sizes, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.with_jax.process import is_installed, run
+
+pytestmark = pytest.mark.skipif(not is_installed("jax"), reason="JAX is not installed")
+
+
+def test_in_a_process_with_jax() -> None:
+    """All in one process of its own: each line is what one function of ``export_cases.py`` found."""
+    lines = run("export_cases").splitlines()
+    assert lines == [
+        "names: ['args_0_b', 'args_0_w', 'args_1', 'scale'] -> ['y', 'z_0']",
+        "open sizes: {'args_0': [-1, 3]} twice (2, 4) (5, 4)",
+        "unused inputs: ['args_0', 'args_1'] 6.0",
+        "platforms: 12.0",
+        "not exported: the shapes of the inputs of the JAX function 'plain' are not known",
+        "for another platform: it was exported for tpu",
+        "same names: two of its values have the same name",
+        "unknown call: code of JAX's own runtime",
+        "sorting by two keys: sorting is supported by the elements of one tensor",
+        "damaged: cannot be read",
+    ]

@@ -1,0 +1,74 @@
+"""Exported functions of JAX, without TensorFlow: with an open and with a fixed batch, in builtin ops."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.with_jax.process import check, is_installed, run
+
+pytestmark = pytest.mark.skipif(not is_installed("jax"), reason="JAX is not installed")
+
+# The names are in a module that imports JAX.
+_SOURCE = Path(__file__).with_name("functions.py").read_text(encoding="utf-8")
+_NAMES = re.findall(r'^    "(\w+)": (?:lambda|_|jax)', _SOURCE, re.MULTILINE)
+# Halves of float32 digits: these sum, or continue from, many rounded numbers.
+_TOLERANCES = {"gamma": 1e-4, "while": 1e-4}
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("jax")
+    run("make", str(folder), *_NAMES)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["open", "fixed"])
+@pytest.mark.parametrize("name", _NAMES)
+def test_function(programs: Path, name: str, kind: str) -> None:
+    path = programs / f"{name}.{kind}"
+    if not path.exists():
+        pytest.skip("JAX cannot export it with an open batch")
+    result = check(path, Path(f"{path}.npz"), rtol=_TOLERANCES.get(name, 1e-5))
+    assert not result.report.custom_ops
+    assert not [op for op in result.report.op_counts if op.startswith("STABLEHLO")], "few runtimes have these"
+
+
+@pytest.mark.parametrize(
+    ("name", "ops"),
+    [
+        ("dense", {"FULLY_CONNECTED": 2, "SOFTMAX": 1}),
+        ("average_pool", {"AVERAGE_POOL_2D": 1}),
+        ("average_pool_of_what_is_inside", {"AVERAGE_POOL_2D": 1}),
+        ("convolution", {"CONV_2D": 1}),
+        ("gelu", {"FULLY_CONNECTED": 1, "GELU": 1}),
+        ("norm", {"L2_NORMALIZATION": 1}),
+        ("swish", {"FULLY_CONNECTED": 1, "LOGISTIC": 1, "MUL": 1}),
+    ],
+)
+def test_an_open_batch_costs_no_ops(programs: Path, name: str, ops: dict[str, int]) -> None:
+    import litefuse
+
+    if name == "dense":
+        ops = {"FULLY_CONNECTED": 1, "SOFTMAX": 1}
+    assert dict(litefuse.convert(programs / f"{name}.open").report.op_counts) == ops
+
+
+def test_a_scan_is_a_recurrent_layer(programs: Path) -> None:
+    import litefuse
+
+    report = litefuse.convert(programs / "scan.open", rnn="fused").report
+    assert [(each.name, each.outcome) for each in report.composites] == [("rnn_loop", "fused")]
+
+
+def test_a_composite_of_jax_is_a_composite(programs: Path) -> None:
+    """``jax.lax.composite`` is an annotation like ``experimental_implements``."""
+    import litefuse
+
+    path = programs / "composite.fixed"
+    (composite,) = litefuse.convert(path).report.composites
+    assert (composite.name, composite.outcome) == ("test.scaled_swish", "inlined")
+    kept = check(path, Path(f"{path}.npz"), composites="keep")
+    assert "STABLEHLO_COMPOSITE" in kept.report.op_counts

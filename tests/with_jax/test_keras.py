@@ -1,0 +1,42 @@
+"""Models of Keras on JAX: what ``model.export()`` writes, with TensorFlow, and what litefuse writes without."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.with_jax.process import check, is_installed, run
+
+pytestmark = pytest.mark.skipif(not is_installed("jax", "keras", "tensorflow"), reason="JAX or Keras is not installed")
+
+_SOURCE = Path(__file__).with_name("keras_models.py").read_text(encoding="utf-8")
+_NAMES = re.findall(r'^    "(\w+)": (?:lambda|_|jax)', _SOURCE, re.MULTILINE)
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("keras")
+    run("make_keras", str(folder), *_NAMES, KERAS_BACKEND="jax")
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["keras", "litefuse"])
+@pytest.mark.parametrize("name", _NAMES)
+def test_model(models: Path, name: str, kind: str) -> None:
+    expected = models / f"{name}.npz"
+    result = check(models / f"{name}.{kind}", expected, name=str(np.load(expected)["name"]))
+    assert not result.report.custom_ops
+    # Keras assigns all states after each call, those of training too: to what they were.
+    assert [each.name for each in result.report.variables if each.verdict == "mutable"] == []
+
+
+@pytest.mark.parametrize("kind", ["keras", "litefuse"])
+def test_an_lstm_is_fused(models: Path, kind: str) -> None:
+    result = check(
+        models / f"lstm.{kind}", models / "lstm.npz", name=str(np.load(models / "lstm.npz")["name"]), rnn="fused"
+    )
+    assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
+    assert "WHILE" not in result.report.op_counts
