@@ -1,5 +1,8 @@
 """Run as a program: converts exported functions of JAX, and prints what came of each."""
 
+# JAX is not typed here: it is no dependency of the type check.
+# pyright: reportUnknownLambdaType=false
+
 from __future__ import annotations
 
 import importlib
@@ -88,7 +91,10 @@ def main() -> None:
 
     print("same names:", found("two of its values have the same name", lambda: converted(twice, shape(3))))
     (size,) = export.symbolic_shape("b,")
-    inverse = lambda x: jnp.linalg.inv(x[:, :, None] * x[:, None, :] + jnp.eye(4))  # noqa: E731
+
+    def inverse(x: Any) -> Any:
+        return jnp.linalg.inv(x[:, :, None] * x[:, None, :] + jnp.eye(4))
+
     print("unknown call:", found("code of JAX's own runtime", lambda: converted(inverse, shape(size, 4))))
 
     def lexical(x: Any) -> Any:
