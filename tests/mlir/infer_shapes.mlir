@@ -487,3 +487,16 @@ func.func private @body(%i: tensor<i32>, %x: tensor<3xf32>, %two: tensor<f32>) -
   %y = "tf.Mul"(%x, %two) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
   return %j, %y, %two : tensor<i32>, tensor<3xf32>, tensor<f32>
 }
+
+// -----
+// RUN: infer-shapes
+// Casts of one value to several dtypes are not the same, even if only their results say to which.
+// CHECK-LABEL: func.func @casts
+// CHECK: -> tensor<2xf16>
+// CHECK: -> tensor<2xbf16>
+func.func @casts(%x: tensor<2xf32>) -> (tensor<2xf16>, tensor<2xbf16>, tensor<2xf16>) {
+  %0 = "tf.Cast"(%x) {Truncate = false} : (tensor<2xf32>) -> tensor<2xf16>
+  %1 = "tf.Cast"(%x) {Truncate = false} : (tensor<2xf32>) -> tensor<2xbf16>
+  %2 = "tf.Cast"(%x) {Truncate = false} : (tensor<2xf32>) -> tensor<2xf16>
+  return %0, %1, %2 : tensor<2xf16>, tensor<2xbf16>, tensor<2xf16>
+}

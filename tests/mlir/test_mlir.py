@@ -7,6 +7,8 @@ The first lines say what to do, the rest is the module::
     // ERROR: some text                  instead of checks: a pass raises a litefuse error that contains this
     // REASON: some text                 fuse-composites keeps a body for a reason that contains this; one for each body
 
+``wrap-program`` makes an op of a module of StableHLO ops, as a SavedModel has it: ``main`` calls it.
+
 Checks are FileCheck's. Modules in a file are separated by ``// -----``, and each names its own passes.
 """
 
@@ -15,15 +17,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 from litert_converter.model_utils_ext import filecheck_check_input
 
 from litefuse.engine.lowering import run_mlir_passes
-from litefuse.engine.mlir import ir, mlir_context
+from litefuse.engine.mlir import func, ir, mlir_context, stablehlo
 from litefuse.errors import LitefuseError
 from litefuse.forms import RnnForm
+from litefuse.passes.call_graph import function_symbol
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
@@ -43,6 +46,7 @@ from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import FreezeVariables, InitializeVariables
+from litefuse.passes.xla_call_module import LowerXlaCallModule
 from litefuse.passes.zero_factors import KeepZeroFactors
 from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.shapes import InferShapes
@@ -52,6 +56,36 @@ Values = dict[str, str]
 
 def _values(values: Values) -> Callable[[str], ir.Attribute]:
     return lambda name: ir.Attribute.parse(values[name])
+
+
+class WrapProgram:
+    """Puts a program into an ``XlaCallModule``."""
+
+    name: ClassVar[str] = "wrap-program"
+
+    def run(self, module: ir.Module) -> bool:
+        (main,) = [op for op in module.body.operations if isinstance(op, func.FuncOp) and function_symbol(op) == "main"]
+        kind: ir.FunctionType = main.type
+        dialect = stablehlo()
+        program: bytes = dialect.serialize_portable_artifact_str(str(module), dialect.get_current_version())
+        for op in list(module.body.operations):
+            op.operation.erase()
+        with ir.InsertionPoint(module.body), ir.Location.unknown():
+            wrapped = func.FuncOp("main", kind)
+        block = wrapped.add_entry_block()
+        with ir.InsertionPoint(block), ir.Location.name("program"):
+            call = ir.Operation.create(
+                "tf.XlaCallModule",
+                results=list(kind.results),
+                operands=list(block.arguments),
+                attributes={
+                    "Sout": ir.ArrayAttr.get([ir.Attribute.parse("#tf_type.shape<*>")] * len(kind.results)),
+                    "module": ir.StringAttr.get(program),
+                    "version": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
+                },
+            )
+            func.ReturnOp(list(call.results))
+        return True
 
 
 PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
@@ -72,6 +106,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "lower-case": lambda _o, _v: LowerCase(),
     "lower-ensure-shape": lambda _o, _v: LowerEnsureShape(),
     "lower-conditions": lambda _o, _v: LowerConditions(),
+    "lower-xla-call-module": lambda _o, _v: LowerXlaCallModule(),
     "lower-tensor-lists": lambda _o, _v: LowerTensorLists(),
     "name-tensors": lambda options, _: NameTensors(
         {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}
@@ -81,6 +116,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "refine-call-types": lambda _o, _v: RefineCallTypes(),
     "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),
     "sink-handles": lambda _o, _v: SinkHandles(),
+    "wrap-program": lambda _o, _v: WrapProgram(),
 }
 
 

@@ -83,3 +83,34 @@ func.func @initialize_variables() {
 func.func @main(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
   return %x : tensor<f32>
 }
+
+// -----
+// RUN: freeze-variables
+// VALUE: v = dense<1.0> : tensor<f32>
+// What is only assigned what was read from it does not change.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tf.AssignVariableOp
+// CHECK: %[[V:.*]] = "tf.Const"
+// CHECK: "tf.AddV2"(%arg0, %[[V]])
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %h = "tf.VarHandleOp"() {container = "", shared_name = "v"} : () -> tensor<!tf_type.resource<tensor<f32>>>
+  %v = "tf.ReadVariableOp"(%h) : (tensor<!tf_type.resource<tensor<f32>>>) -> tensor<f32>
+  %y = "tf.AddV2"(%x, %v) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %same:2 = "tf.IdentityN"(%y, %v) : (tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  "tf.AssignVariableOp"(%h, %same#1) {validate_shape = false} : (tensor<!tf_type.resource<tensor<f32>>>, tensor<f32>) -> ()
+  return %same#0 : tensor<f32>
+}
+
+// -----
+// RUN: freeze-variables
+// What is assigned to another one changes that.
+// CHECK-LABEL: func.func @main
+// CHECK: tf.AssignVariableOp
+// VALUE: w = dense<1.0> : tensor<f32>
+func.func @main() -> tensor<f32> {
+  %h = "tf.VarHandleOp"() {container = "", shared_name = "v"} : () -> tensor<!tf_type.resource<tensor<f32>>>
+  %g = "tf.VarHandleOp"() {container = "", shared_name = "w"} : () -> tensor<!tf_type.resource<tensor<f32>>>
+  %w = "tf.ReadVariableOp"(%g) : (tensor<!tf_type.resource<tensor<f32>>>) -> tensor<f32>
+  "tf.AssignVariableOp"(%h, %w) {validate_shape = false} : (tensor<!tf_type.resource<tensor<f32>>>, tensor<f32>) -> ()
+  return %w : tensor<f32>
+}

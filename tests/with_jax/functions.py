@@ -136,7 +136,14 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
         jnp.pad(x, ((0, 0), (1, 2)), mode="reflect"),
     ),
     "random": lambda x: x + jax.random.uniform(jax.random.PRNGKey(0), (16,)),
+    "precisions": lambda x: (
+        (x.astype(jnp.bfloat16) * 3).astype(jnp.float32),
+        (x.astype(jnp.float16) + 1).astype(jnp.float32),
+        (x * 10).astype(jnp.int8) * 3,
+        (x > 0).astype(jnp.float32) * jnp.int32(2.9),
+    ),
     "reductions": lambda x: (x.max(1), x.min(1), x.prod(1), x.std(1), jnp.var(x, axis=1, ddof=1)),
+    "remainders": lambda x: (jnp.fmod(x, 0.75), jnp.mod(x, -0.75), jnp.mod((x * 9).astype(jnp.int32), -4)),
     "rotated": lambda x: jnp.concatenate([-jnp.split(x, 2, axis=-1)[1], jnp.split(x, 2, axis=-1)[0]], -1),
     "scatter": lambda x: (
         jnp.zeros((10,)).at[jnp.array([1, 3, 1])].add(x[0, :3]),
@@ -155,6 +162,7 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
         jnp.log1p(jnp.abs(x)) + jnp.expm1(x) + jnp.cbrt(x) + jnp.floor(x) + jnp.ceil(x) + jnp.round(x) + jnp.sign(x)
     ),
     "erfs": lambda x: (jax.scipy.special.erf(x), jax.scipy.special.erfc(x), jax.scipy.special.erfinv(jnp.tanh(x) / 2)),
+    "vectors": lambda x: (jnp.dot(x[0], x[1]), x[0] @ _DENSE, jnp.tensordot(x[:2], x[:2], 2), jnp.vdot(x[0], x[2])),
     "vmapped": jax.vmap(lambda row: jnp.outer(row, row) @ _DENSE),
     "while": lambda x: lax.while_loop(lambda c: jnp.sum(c) < 100.0, lambda c: c * 2 + 1, jnp.abs(x)),
 }

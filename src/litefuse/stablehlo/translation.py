@@ -122,16 +122,12 @@ class Translation:
         while found.spread is not None:
             found = found.spread.small
         if found.constant is not None:
-            element = found.constant.get_splat_value()
-            assert isinstance(element, (ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr))
-            return float(element.value)
+            return number_of(found.constant.get_splat_value())
         numbers = known_numbers(found.elements)
         if numbers is None:
-            origin = scalar_origin(value)
-            numbers = None if origin is None else constant_numbers(origin)
-        if numbers is None or not numbers.size or (numbers != numbers.flat[0]).any():
-            return None
-        return float(numbers.reshape(-1)[0])
+            return repeated_number(value)
+        different = set(numbers.reshape(-1).tolist())
+        return float(different.pop()) if len(different) == 1 else None
 
     def sizes(self, vector: ir.Value) -> list[Dim]:
         """The sizes that a vector of the program holds."""
@@ -223,29 +219,46 @@ def refine(value: ir.Value, declared: TensorType) -> None:
 
 def constant_numbers(value: ir.Value) -> npt.NDArray[Any] | None:
     """The value of a constant of the program; None for any other value, and for dtypes that numpy lacks."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "stablehlo.constant":
-        return None
-    attribute = owner.attributes["value"]
-    if not isinstance(attribute, ir.DenseElementsAttr):
+    attribute = _constant_attribute(value)
+    if attribute is None:
         return None
     if attribute.is_splat:
-        element = attribute.get_splat_value()
-        shape = ir.ShapedType(attribute.type).shape
-        if isinstance(element, (ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr)):
-            return np.broadcast_to(np.array(element.value), shape)
-        return None
+        number = number_of(attribute.get_splat_value())
+        return None if number is None else np.broadcast_to(np.array(number), ir.ShapedType(attribute.type).shape)
     try:
         return np.array(attribute)
     except (TypeError, ValueError):  # of bfloat16, for example
         return None
 
 
-_REPEATING = frozenset({"stablehlo.broadcast_in_dim", "stablehlo.dynamic_broadcast_in_dim", "stablehlo.convert"})
-
-
-def scalar_origin(value: ir.Value) -> ir.Value | None:
-    """What a value repeats, through any number of ops that repeat."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name in _REPEATING:
+def repeated_number(value: ir.Value) -> float | None:
+    """The number that every element of a value is, by what the program repeats and converts; None for any other."""
+    converted: list[str] = []
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _REPEATING:
+        if value.owner.operation.name == "stablehlo.convert":
+            converted.append(tensor_type_of(value).dtype)
         value = value.owner.operands[0]
-    return value
+    attribute = _constant_attribute(value)
+    if attribute is None or not attribute.is_splat:
+        return None
+    number = number_of(attribute.get_splat_value())
+    # What would round the number is left to the model.
+    return number if all(dtype in {"float32", "float64"} for dtype in converted) else None
+
+
+def number_of(attribute: ir.Attribute) -> float | None:
+    """A number, or 0 or 1 for a condition; None for an attribute that is neither, such as a complex number."""
+    if isinstance(attribute, (ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr)):
+        return float(attribute.value)
+    return None
+
+
+def _constant_attribute(value: ir.Value) -> ir.DenseElementsAttr | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.constant":
+        return None
+    attribute = owner.attributes["value"]
+    return attribute if isinstance(attribute, ir.DenseElementsAttr) else None
+
+
+_REPEATING = frozenset({"stablehlo.broadcast_in_dim", "stablehlo.convert", "stablehlo.dynamic_broadcast_in_dim"})

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.engine.mlir import ir
-from litefuse.stablehlo.translation import Translation, constant_numbers, scalar_origin
+from litefuse.stablehlo.translation import Translation, repeated_number
 
 __all__ = ["recognized"]
 
@@ -109,7 +109,7 @@ def _sources(root: ir.Value) -> Iterator[tuple[ir.Value, list[ir.OpView]]]:
         op = latest.owner
         assert not isinstance(op, ir.Block)
         ops.append(op)
-        frontier.update(value for value in op.operands if _constant(value) is None)
+        frontier.update(value for value in op.operands if repeated_number(value) is None)
         if len(frontier) == 1 and not (frontier & order.keys()):
             yield next(iter(frontier)), ops[::-1]
             return
@@ -139,21 +139,12 @@ def _positions(root: ir.Value) -> dict[ir.Value, int]:
     return found
 
 
-def _constant(value: ir.Value) -> float | None:
-    """The number that every element of a value is."""
-    origin = scalar_origin(value)
-    numbers = None if origin is None else constant_numbers(origin)
-    if numbers is None or not numbers.size or (numbers != numbers.flat[0]).any():
-        return None
-    return float(numbers.reshape(-1)[0])
-
-
 def _evaluated(t: Translation, root: ir.Value, source: ir.Value, ops: list[ir.OpView], inputs: _Array) -> _Array | None:
     values: dict[ir.Value, _Array] = {source: inputs}
 
     def number(value: ir.Value) -> _Array:
         if value not in values:
-            values[value] = np.array(_constant(value), np.float32)
+            values[value] = np.array(repeated_number(value), np.float32)
         return values[value]
 
     for op in ops:
