@@ -22,6 +22,7 @@ import conversion
 import floor
 import growth
 import large
+import on_jax
 import outputs
 import recurrent
 import startup
@@ -76,6 +77,7 @@ SECTIONS = {
     "large": Section("Large models", large.measure_large, lambda rows, _: large.document(rows), 0),
     "growth": Section("Growth", growth.measure_growth, lambda rows, _: growth.document(rows, _RESULTS.parent), 0),
     "outputs": Section("What was written: latency and size", _outputs, lambda rows, _: outputs.document(rows), 0),
+    "on_jax": Section("Models of Keras on JAX", on_jax.measure_on_jax, on_jax.document, 3),
     "recurrent": Section(
         "Recurrent layers",
         lambda _, repeats: recurrent.measure_recurrent(repeats),
