@@ -96,9 +96,9 @@ func.func @main(%x: tensor<f32>) -> tensor<f32> {
   %h = "tf.VarHandleOp"() {container = "", shared_name = "v"} : () -> tensor<!tf_type.resource<tensor<f32>>>
   %v = "tf.ReadVariableOp"(%h) : (tensor<!tf_type.resource<tensor<f32>>>) -> tensor<f32>
   %y = "tf.AddV2"(%x, %v) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  %same:2 = "tf.IdentityN"(%y, %v) : (tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
-  "tf.AssignVariableOp"(%h, %same#1) {validate_shape = false} : (tensor<!tf_type.resource<tensor<f32>>>, tensor<f32>) -> ()
-  return %same#0 : tensor<f32>
+  %same = "tf.Identity"(%v) : (tensor<f32>) -> tensor<f32>
+  "tf.AssignVariableOp"(%h, %same) {validate_shape = false} : (tensor<!tf_type.resource<tensor<f32>>>, tensor<f32>) -> ()
+  return %y : tensor<f32>
 }
 
 // -----

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 import litefuse
 from tests.tensorflow.checking import difference, run_calls
 
-__all__ = ["check", "is_installed", "run"]
+__all__ = ["check", "is_installed", "run", "run_code"]
 
 _ROOT = Path(__file__).parents[2]
 
@@ -28,9 +28,19 @@ def is_installed(*packages: str) -> bool:
 
 def run(module: str, *arguments: str, **environment: str) -> str:
     """The output of a program of this package."""
-    command = [sys.executable, "-m", f"tests.with_jax.{module}", *arguments]
+    return _output([sys.executable, "-m", f"tests.with_jax.{module}", *arguments], _ROOT, environment)
+
+
+def run_code(code: str, folder: Path, **environment: str) -> str:
+    """The output of a program that is given as text, in a folder."""
+    program = folder / "program.py"
+    program.write_text(code)
+    return _output([sys.executable, str(program)], folder, environment)
+
+
+def _output(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> str:
     settings = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu", **environment}
-    done = subprocess.run(command, cwd=_ROOT, env=settings, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

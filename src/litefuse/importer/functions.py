@@ -148,6 +148,11 @@ class FunctionImporter:
         template = self._template(node)
         operands = [_lookup(reference, values, starts, None) for reference in node.input if reference[0] != "^"]
         types, offsets = self._result_types(node, template)
+        if node.op == "IdentityN":  # a weight among its operands would be used by it, and no longer stay mapped
+            pairs = zip(operands, types, strict=True)
+            values[node.name] = [value if value.type == kind else _identity(value, kind, node) for value, kind in pairs]
+            starts[node.name] = offsets
+            return
         if node.op in _ALSO_OF_LISTS and node.attr["T"].type == DataType.VARIANT:
             operands = [_identity(value, types[0], node) for value in operands]
         attributes = call_attributes(self.symbol(node.op)) if template.calls else self._attributes(node, template)

@@ -94,8 +94,8 @@ def _writes_back(op: ir.OpView, variable: str) -> bool:
     if op.name != "tf.AssignVariableOp":
         return False
     value = op.operands[1]
-    while not isinstance(value.owner, ir.Block) and value.owner.name in {"tf.Identity", "tf.IdentityN"}:
-        value = value.owner.operands[ir.OpResult(value).result_number]
+    while not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Identity":
+        value = value.owner.operands[0]
     if isinstance(value.owner, ir.Block) or value.owner.name != _READ:
         return False
     handle = value.owner.operands[0].owner
