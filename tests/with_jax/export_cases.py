@@ -68,6 +68,20 @@ def main() -> None:
     shapes = [runner(args_0=np.ones((n, 3), np.float32))["output_0"].shape for n in (2, 5)]
     print("open sizes:", signature, "twice", *shapes)
 
+    batch, length = export.symbolic_shape("b, t")
+    kernel = np.arange(27, dtype=np.float32).reshape(3, 3, 3) / 9
+
+    def of_length(x: Any) -> Any:
+        y = jnp.cumsum(jnp.flip(lax.cumsum(x, 1, reverse=True), 1), 1) / x.shape[1]
+        z = lax.conv_general_dilated(y, kernel, (2,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+        return y + z.sum(1, keepdims=True)
+
+    runner = converted(of_length, shape(batch, length, 3))
+    values = [np.linspace(-1, 1, b * t * 3, dtype=np.float32).reshape(b, t, 3) for b, t in ((2, 5), (4, 2))]
+    given = [runner(args_0=value)["output_0"] for value in values]
+    error = max(float(np.abs(mine - of_length(value)).max()) for mine, value in zip(given, values, strict=True))
+    print("two open sizes:", *(each.shape for each in given), round(error, 4))
+
     runner = converted(lambda x, y: x.sum(), shape(3), shape(2))
     result = runner(args_0=np.array([1, 2, 3], np.float32), args_1=np.zeros(2, np.float32))
     print("unused inputs:", sorted(runner.get_input_details()), result["output_0"])

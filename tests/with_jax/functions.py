@@ -38,6 +38,8 @@ _KERNEL, _DEPTHWISE, _TRANSPOSED, _GROUPED = (
 _TABLE = _weights(20, 5)
 _QUERY, _KEY, _VALUE = _weights(8, 8), _weights(8, 8), _weights(8, 8)
 _INPUT, _STATE = _weights(8, 4), _weights(4, 4)
+_OF_INPUT, _OF_OUTPUT = [_weights(8, 4) for _ in range(4)], [_weights(4, 4) for _ in range(4)]
+_BIASES = [_weights(4) for _ in range(4)]
 _NHWC = ("NHWC", "HWIO", "NHWC")
 
 
@@ -63,6 +65,22 @@ def _scan(x: Any, *, reverse: bool = False) -> Any:
     start = jnp.zeros((x.shape[0], 4))
     last, steps = lax.scan(step, start, jnp.swapaxes(x, 0, 1), reverse=reverse)
     return last, jnp.swapaxes(steps, 0, 1)
+
+
+def _lstm_like_flax(x: Any) -> Any:
+    """With a matrix for each gate, put together in every step, and each product split by itself."""
+
+    def step(state: tuple[Any, Any], item: Any) -> tuple[Any, Any]:
+        c, h = state
+        of_h = jnp.split(h @ jnp.concatenate(_OF_OUTPUT, 1) + jnp.concatenate(_BIASES), 4, axis=-1)
+        of_x = jnp.split(item @ jnp.concatenate(_OF_INPUT, 1), 4, axis=-1)
+        i, f, g, o = (one + other for one, other in zip(of_h, of_x, strict=True))
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (c, h), h
+
+    start = jnp.zeros((x.shape[0], 4))
+    return jnp.swapaxes(lax.scan(step, (start, start), jnp.swapaxes(x, 0, 1))[1], 0, 1)
 
 
 def _uneven_loop(x: Any) -> Any:
@@ -110,6 +128,7 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
         jnp.int32(jnp.clip(x[0, 0], 0, 2)), [lambda v: v, lambda v: -v, lambda v: v * 3], x
     ),
     "clamp": lambda x: (jnp.clip(x, -0.5, 0.5), jax.nn.relu6(x * 4), jax.nn.hard_sigmoid(x)),
+    "complex": lambda x: (jnp.abs(jnp.exp(1j * x)), jnp.real(x[:, :3] * np.array([1 + 2j, 3 - 1j, 1j], np.complex64))),
     "composite": _composite,
     "concatenated": lambda x: jnp.concatenate([x, x[:, ::-1]], 1),
     "condition": lambda x: lax.cond(jnp.sum(x) > 0, lambda v: v * 2, lambda v: v - 1, x),
@@ -192,6 +211,7 @@ _ON_IMAGES: dict[str, Callable[[Any], Any]] = {
 }
 _ON_SEQUENCES: dict[str, Callable[[Any], Any]] = {
     "attention": _attention,
+    "flax_lstm": _lstm_like_flax,
     "items_in_a_loop": _items_in_a_loop,
     "mapped": lambda x: lax.map(lambda row: jnp.sum(row) * row, x),
     "scan": _scan,

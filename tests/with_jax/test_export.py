@@ -15,6 +15,7 @@ def test_in_a_process_with_jax() -> None:
     assert lines == [
         "names: ['args_0_b', 'args_0_w', 'args_1', 'scale'] -> ['y', 'z_0']",
         "open sizes: {'args_0': [-1, 3]} twice (2, 4) (5, 4)",
+        "two open sizes: (2, 5, 3) (4, 2, 3) 0.0",
         "unused inputs: ['args_0', 'args_1'] 6.0",
         "platforms: 12.0",
         "not exported: the shapes of the inputs of the JAX function 'plain' are not known",

@@ -63,6 +63,15 @@ def test_a_scan_is_a_recurrent_layer(programs: Path) -> None:
     assert [(each.name, each.outcome) for each in report.composites] == [("rnn_loop", "fused")]
 
 
+def test_an_lstm_of_flax_is_fused(programs: Path) -> None:
+    """What a step makes of weights alone is done before the loop."""
+    import litefuse
+
+    counts = litefuse.convert(programs / "flax_lstm.open", rnn="fused").report.op_counts
+    assert counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
+    assert "CONCATENATION" not in counts
+
+
 def test_a_composite_of_jax_is_a_composite(programs: Path) -> None:
     """``jax.lax.composite`` is an annotation like ``experimental_implements``."""
     import litefuse

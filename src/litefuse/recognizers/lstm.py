@@ -12,14 +12,16 @@ __all__ = ["lstm_cells"]
 
 
 def lstm_cells() -> Iterator[Cell]:
-    """The LSTMs of Keras and of TensorFlow 1.
+    """The LSTMs of Keras, of Flax and of TensorFlow 1.
 
-    Definitions: https://keras.io/api/layers/recurrent_layers/lstm/, ``LSTMCell.call``; ``BasicLSTMCell`` and
-    ``LSTMCell`` in https://github.com/keras-team/tf-keras/blob/master/tf_keras/layers/rnn/legacy_cells.py.
+    Definitions: https://keras.io/api/layers/recurrent_layers/lstm/, ``LSTMCell.call``; ``OptimizedLSTMCell`` in
+    https://github.com/google/flax/blob/main/flax/linen/recurrent.py; ``BasicLSTMCell`` and ``LSTMCell`` in
+    https://github.com/keras-team/tf-keras/blob/master/tf_keras/layers/rnn/legacy_cells.py.
     """
     for with_bias in (True, False):
         yield _all_gates_at_once(with_bias)
         yield _gate_by_gate(with_bias)
+        yield _split_products(with_bias)
     for peepholes in (False, True):
         for projection in (False, True):
             yield _joint_kernel(peepholes, projection)
@@ -76,6 +78,16 @@ def _gate_by_gate(with_bias: bool) -> Cell:
     if with_bias:
         z = [each + bias for each, bias in zip(z, parts(the.bias, 4), strict=True)]
     i, f, g, o = z
+    c = the.new_c(i, f, g)
+    return the.cell([the.kernel, the.recurrent, *([the.bias] if with_bias else [])], the.new_h(o, c), c)
+
+
+def _split_products(with_bias: bool) -> Cell:
+    """Flax: each product is split by itself."""
+    the = _Lstm()
+    of_h = matmul(the.h, the.recurrent)
+    both = zip(parts(of_h + the.bias if with_bias else of_h, 4), parts(matmul(the.x, the.kernel), 4), strict=True)
+    i, f, g, o = (one + other for one, other in both)
     c = the.new_c(i, f, g)
     return the.cell([the.kernel, the.recurrent, *([the.bias] if with_bias else [])], the.new_h(o, c), c)
 

@@ -32,7 +32,7 @@ def result_dims(t: Translation, op: Any, result: ir.Value) -> KnownDims | None:
 
 
 # Of these, a result may have the rank of an operand, and other sizes.
-_OTHERS = frozenset({"case", "composite", "custom_call", "dynamic_slice", "fft", "if", "scatter", "slice"})
+_OTHERS = frozenset({"case", "composite", "dynamic_slice", "fft", "if", "scatter", "slice"})
 
 
 def _from_operand(position: int) -> Callable[[Translation, Any, ir.Value], KnownDims]:
@@ -99,6 +99,12 @@ def _reduce_window(t: Translation, op: Any, _: ir.Value) -> KnownDims:
     return [dim if int(size) == 1 else None for dim, size in zip(dims, op.window_dimensions, strict=True)]
 
 
+def _custom_call(t: Translation, op: Any, result: ir.Value) -> KnownDims:
+    if ir.StringAttr(op.attributes["call_target_name"]).value == "stablehlo.dynamic_reduce_window":
+        return t.known_dims(op.operands[0])  # a cumulative sum, see ``windows``
+    return list(t.shape(result))
+
+
 def _of_same_position(t: Translation, op: Any, result: ir.Value) -> KnownDims:
     return t.known_dims(op.operands[ir.OpResult(result).result_number])
 
@@ -106,6 +112,7 @@ def _of_same_position(t: Translation, op: Any, result: ir.Value) -> KnownDims:
 _RULES: Mapping[str, Callable[[Translation, Any, ir.Value], KnownDims]] = {
     "concatenate": _concatenate,
     "convolution": _convolution,
+    "custom_call": _custom_call,
     "dot_general": _dot_general,
     "dynamic_broadcast_in_dim": _from_operand(1),
     "dynamic_conv": _convolution,

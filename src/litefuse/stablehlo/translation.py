@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -66,12 +66,15 @@ class Translation:
         """A translation of a part of the program in a function of its own."""
         return Translation(self._rules, self.functions, self._node)
 
-    def block(self, block: ir.Block, arguments: Sequence[Result]) -> list[Value]:
+    def block(
+        self, block: ir.Block, arguments: Sequence[Result], *, without: Collection[ir.Operation] = ()
+    ) -> list[Value]:
         """Translates the ops of a block.
 
         Args:
             block: The block; what it uses from outside was given with ``bind``.
             arguments: Its arguments.
+            without: Ops in it whose results were given as well.
 
         Returns:
             The operands of its terminator.
@@ -86,7 +89,8 @@ class Translation:
                 self.bind(argument, value)
         *ops, last = block.operations
         for op in ops:
-            self.translate(op)
+            if op.operation not in without:
+                self.translate(op)
         return [self.lazy(value) for value in last.operands]
 
     def bind(self, value: ir.Value, translated: Result) -> None:
@@ -257,6 +261,8 @@ def _constant_attribute(value: ir.Value) -> ir.DenseElementsAttr | None:
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.constant":
         return None
+    if isinstance(ir.ShapedType(value.type).element_type, ir.ComplexType):
+        return None  # the bindings cannot read them
     attribute = owner.attributes["value"]
     return attribute if isinstance(attribute, ir.DenseElementsAttr) else None
 

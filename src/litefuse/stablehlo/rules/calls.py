@@ -11,6 +11,7 @@ from litefuse.fusions.annotation import annotate, attribute_value
 from litefuse.passes.call_graph import create_call
 from litefuse.stablehlo.rules.elementwise import elementwise
 from litefuse.stablehlo.rules.sorting import top_k
+from litefuse.stablehlo.rules.windows import dynamic_reduce_window
 from litefuse.stablehlo.translation import Result, Rules, Translation
 
 __all__ = ["RULES"]
@@ -69,6 +70,8 @@ def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
     target = ir.StringAttr(op.attributes["call_target_name"]).value
     if target in _PASSED_ON:
         return [t.lazy(operand) for operand in op.operands]
+    if target == "stablehlo.dynamic_reduce_window":
+        return [dynamic_reduce_window(op, t)]
     namespace, _, short = target.rpartition(".")
     attributes: dict[str, Any] = {}
     if "mhlo.attributes" in op.attributes:

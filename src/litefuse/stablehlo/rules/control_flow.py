@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from litefuse.decompositions.builder import Dim
@@ -10,7 +10,16 @@ from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import update_function_type
 from litefuse.stablehlo.rules.scans import find_scan
 from litefuse.stablehlo.translation import Result, Rules, Translation
-from litefuse.stablehlo.values import Elements, List, Value, dims_of, elements_of, elements_value, known_numbers
+from litefuse.stablehlo.values import (
+    Elements,
+    List,
+    Value,
+    dims_of,
+    elements_of,
+    elements_value,
+    known_numbers,
+    spread,
+)
 
 __all__ = ["RULES"]
 
@@ -21,13 +30,19 @@ class _Captures:
     Sizes are passed one by one, so that equal ones are one value in the regions as well.
     """
 
-    def __init__(self, t: Translation, regions: Sequence[ir.Region], loop_variables: Sequence[ir.Value] = ()) -> None:
+    def __init__(
+        self,
+        t: Translation,
+        regions: Sequence[ir.Region],
+        loop_variables: Sequence[ir.Value] = (),
+        hoisted: Collection[ir.Operation] = (),
+    ) -> None:
         self._t = t
         self._followed: list[ir.Value] = []
         self._constants: list[ir.OpView] = []
         self._passed: list[ir.Value] = []
         self._variables = loop_variables
-        for value in _used_from_outside(regions):
+        for value in _used_from_outside(regions, hoisted):
             if t.elements(value) is not None:
                 self._followed.append(value)
             elif not isinstance(value.owner, ir.Block) and value.owner.name == "stablehlo.constant":
@@ -39,13 +54,20 @@ class _Captures:
             dims += dims_of(_elements(t, value))
         for value in (*loop_variables, *self._passed):
             dims += t.known_dims(value)
+            repeated = t.lazy(value).spread
+            dims += [] if repeated is None else repeated.dims
         self._sizes = list(dict.fromkeys(dim for dim in dims if isinstance(dim, ir.Value)))
 
     def operands(self) -> list[ir.Value]:
-        return [*self._t.values(self._passed), *self._sizes]
+        return [*map(self._small, self._passed), *self._sizes]
 
     def kinds(self) -> list[ir.Type]:
-        return [*(value.type for value in self._passed), *(size.type for size in self._sizes)]
+        return [value.type for value in self.operands()]
+
+    def _small(self, value: ir.Value) -> ir.Value:
+        """What is passed of a value: not how often it is repeated."""
+        found = self._t.lazy(value)
+        return found.emit() if found.spread is None else found.spread.small.emit()
 
     def bind(self, inner: Translation, given: Sequence[ir.Value], arguments: Sequence[ir.Value] = ()) -> None:
         """Binds what is captured, and the sizes of the region's own arguments, which are those of loop variables."""
@@ -61,7 +83,12 @@ class _Captures:
         for constant in self._constants:
             inner.translate(constant)
         for value, argument in zip(self._passed, given[: len(self._passed)], strict=True):
-            inner.bind(value, argument)
+            repeated = self._t.lazy(value).spread
+            if repeated is None:
+                inner.bind(value, argument)
+            else:
+                whole = [sizes[dim] if isinstance(dim, ir.Value) else dim for dim in repeated.dims]
+                inner.bind(value, spread(inner.b, Value(argument), whole))
             inner.set_dims(value, [within(dim) for dim in self._t.known_dims(value)])
         for variable, argument in zip(self._variables, arguments, strict=False):
             inner.set_dims(argument, [within(dim) for dim in self._t.known_dims(variable)])
@@ -73,14 +100,16 @@ def _elements(t: Translation, value: ir.Value) -> Elements:
     return elements
 
 
-def _used_from_outside(regions: Sequence[ir.Region]) -> list[ir.Value]:
-    """The values that regions use and do not compute, each once."""
+def _used_from_outside(regions: Sequence[ir.Region], hoisted: Collection[ir.Operation]) -> list[ir.Value]:
+    """The values that regions use and do not compute, each once; what was hoisted is computed outside."""
     inside: set[ir.Value] = set()
     used: dict[ir.Value, None] = {}
 
     def look(block: ir.Block) -> None:
         inside.update(block.arguments)
         for op in block.operations:
+            if op.operation in hoisted:
+                continue
             used.update(dict.fromkeys(op.operands))
             inside.update(op.results)
             for region in op.regions:
@@ -95,9 +124,10 @@ def _used_from_outside(regions: Sequence[ir.Region]) -> list[ir.Value]:
 
 def _while(op: Any, t: Translation) -> list[Result]:
     condition, body = (region.blocks[0] for region in op.regions)
-    captures = _Captures(t, list(op.regions), list(op.operands))
     *_, last = body.operations
-    scan = find_scan(t, op)
+    hoisted = _hoist(t, op, body)
+    captures = _Captures(t, list(op.regions), list(op.operands), hoisted)
+    scan = find_scan(t, op, hoisted)
     lists = {} if scan is None else {**scan.reads, **scan.writes}
     # What stays the same and is known needs no variable.
     invariant = {
@@ -127,14 +157,17 @@ def _while(op: Any, t: Translation) -> list[Result]:
                     own.append(Value(by_position[i], listed=List(by_position[i], by_position[scan.counter])))
                 else:
                     own.append(by_position[i])
-            results = [value.emit() for i, value in enumerate(inner.block(block, own)) if i not in invariant]
+            results = [
+                value.emit() for i, value in enumerate(inner.block(block, own, without=hoisted)) if i not in invariant
+            ]
             return [*results, *captured] if passing else results
 
         return t.functions.define(f"while.{name}", kinds, emit)
 
     by_condition, by_body = function("cond", condition, passing=False), function("body", body, passing=True)
     operands += captures.operands()
-    for i in reversed(_unused(by_condition, by_body, len(changing))):
+    unused = _unused(by_condition, by_body)
+    for i in reversed(unused):
         del operands[i], kinds[i]
     attributes: dict[str, ir.Attribute] = {
         "cond": ir.FlatSymbolRefAttr.get(_symbol(by_condition)),
@@ -143,10 +176,11 @@ def _while(op: Any, t: Translation) -> list[Result]:
         "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
     }
     loop = ir.Operation.create("tf.While", results=kinds, operands=operands, attributes=attributes)
-    outcome = dict(zip(changing, loop.results, strict=False))
+    left = [i for number, i in enumerate(changing) if number not in unused]
+    outcome = dict(zip(left, loop.results, strict=False))
     results: list[Result] = []
     for i, operand in enumerate(op.operands):
-        if i in invariant or (scan is not None and i in scan.reads):
+        if i not in outcome or (scan is not None and i in scan.reads):
             results.append(t.lazy(operand))
         elif scan is not None and i in scan.writes:
             results.append(scan.stacked(t, i, operand, outcome[i]))
@@ -155,21 +189,49 @@ def _while(op: Any, t: Translation) -> list[Result]:
     return results
 
 
-def _unused(condition: func.FuncOp, body: func.FuncOp, first: int) -> list[int]:
-    """Removes the arguments from ``first`` on that are only passed on, and says which they were."""
+def _hoist(t: Translation, op: Any, body: ir.Block) -> set[ir.Operation]:
+    """Translates what a loop's body computes from what stays the same, before the loop, and says which ops that is."""
+    *ops, last = body.operations
+    same: set[ir.Value] = set()
+    inside: set[ir.Value] = set(body.arguments)
+    for argument, result, operand in zip(body.arguments, last.operands, op.operands, strict=True):
+        if argument == result:
+            same.add(argument)
+            t.bind(argument, t.lazy(operand))
+            t.set_dims(argument, t.known_dims(operand))
+    found: set[ir.Operation] = set()
+    for each in ops:
+        inside.update(each.results)
+        if each.operation.name == "stablehlo.constant":
+            t.translate(each)
+            same.update(each.results)
+        elif _is_pure(each) and all(value in same or value not in inside for value in each.operands):
+            t.translate(each)
+            same.update(each.results)
+            found.add(each.operation)
+    return found
+
+
+def _is_pure(op: ir.OpView) -> bool:
+    return not list(op.regions) and op.operation.name not in {"stablehlo.custom_call", "stablehlo.composite"}
+
+
+def _unused(condition: func.FuncOp, body: func.FuncOp) -> list[int]:
+    """Removes the arguments that are only handed on, and says which they were."""
     *_, last = body.entry_block.operations
-    found: list[int] = []
-    for i in reversed(range(first, len(body.arguments))):
-        uses = [use.owner for use in body.entry_block.arguments[i].uses]
-        if uses == [last] and not list(condition.entry_block.arguments[i].uses):
-            found.insert(0, i)
-            results = list(last.operands)
-            with ir.InsertionPoint(last), last.location:
-                func.ReturnOp([*results[:i], *results[i + 1 :]])
-            last.operation.erase()
-            *_, last = body.entry_block.operations
-            for function in (condition, body):
-                function.entry_block.erase_argument(i)
+    found = [
+        i
+        for i, argument in enumerate(body.arguments)
+        if [(use.owner, use.operand_number) for use in argument.uses] == [(last, i)]
+        and not list(condition.entry_block.arguments[i].uses)
+    ]
+    results = [value for i, value in enumerate(last.operands) if i not in found]
+    with ir.InsertionPoint(last), last.location:
+        func.ReturnOp(results)
+    last.operation.erase()
+    for i in reversed(found):
+        for function in (condition, body):
+            function.entry_block.erase_argument(i)
     for function in (condition, body):
         update_function_type(function)
     return found

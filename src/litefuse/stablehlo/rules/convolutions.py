@@ -35,10 +35,13 @@ def _convolution(op: Any, t: Translation) -> Result:
 
 
 def _dynamic_conv(op: Any, t: Translation) -> Result:
-    flat = t.elements(op.operands[2])
-    if flat is None:
-        raise GraphError("the padding of a convolution must be sizes that follow from those of the inputs")
-    return _convolved(op, t, [(low, high) for low, high in cast("Any", flat.reshape(-1, 2).tolist())])
+    known = t.elements(op.operands[2])
+    if known is not None:
+        return _convolved(op, t, [(low, high) for low, high in known.tolist()])
+    amounts = t.b.cast(t.value(op.operands[2]), "int32")
+    count = t.shape(op.operands[2])[0] or 0
+    flat = t.b.sizes_in(t.b.reshape(amounts, [2 * count]), [None] * (2 * count))
+    return _convolved(op, t, list(zip(flat[::2], flat[1::2], strict=True)))
 
 
 def _convolved(op: Any, t: Translation, paddings: list[tuple[Dim, Dim]]) -> Result:

@@ -6,7 +6,7 @@ projections outside of the loop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,8 +68,14 @@ class Scan:
         return Value(emit)
 
 
-def find_scan(t: Translation, op: Any) -> Scan | None:
-    """What a loop reads and writes item by item; None if it does not count its turns."""
+def find_scan(t: Translation, op: Any, hoisted: Collection[ir.Operation] = ()) -> Scan | None:
+    """What a loop reads and writes item by item; None if it does not count its turns.
+
+    Args:
+        t: The translation.
+        op: The loop.
+        hoisted: The ops in its body that are done before it.
+    """
     condition, body = (region.blocks[0] for region in op.regions)
     *_, last = body.operations
     counter, count = _counter(t, op, condition, body)
@@ -82,7 +88,7 @@ def find_scan(t: Translation, op: Any) -> Scan | None:
         shape = t.shape(argument)
         if not shape or shape[0] != count or list(condition.arguments[position].uses):
             continue
-        users = [use.owner for use in argument.uses if use.owner != last]
+        users = [use.owner for use in argument.uses if use.owner != last and use.owner.operation not in hoisted]
         directions = [_direction(t, user, argument, index, count) for user in users]
         if len(set(directions)) != 1 or directions[0] is None:
             continue

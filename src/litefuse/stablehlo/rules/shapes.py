@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from litefuse.decompositions.builder import Dim
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.importer.constants import constant
+from litefuse.saved_model.dtypes import DataType
 from litefuse.stablehlo.translation import Result, Rules, Translation, constant_numbers
 from litefuse.stablehlo.values import MOST_ELEMENTS, Elements, Spread, Value, elements_of, elements_value, spread
 
@@ -25,7 +29,10 @@ def is_followed(t: Translation, value: ir.Value) -> bool:
 
 
 def _constant(op: Any, t: Translation) -> Result:
-    attribute, result = op.attributes["value"], op.results[0]
+    result = op.results[0]
+    if "complex" in t.dtype(result):
+        return Value(lambda: constant(complex_numbers(op, t.dtype(result)), _COMPLEX[t.dtype(result)]))
+    attribute = op.attributes["value"]
     if is_followed(t, result):
         numbers = constant_numbers(result)
         if numbers is not None:
@@ -36,6 +43,22 @@ def _constant(op: Any, t: Translation) -> Result:
         return spread(t.b, Value(lambda: _emit_constant(small), constant=small), t.dims(result))
     scalar = attribute if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat else None
     return Value(lambda: _emit_constant(attribute), constant=None if t.shape(result) else scalar)
+
+
+_COMPLEX = {"complex64": DataType.COMPLEX64, "complex128": DataType.COMPLEX128}
+_NUMBER = re.compile(r"\(([^,()]+),([^,()]+)\)")
+
+
+def complex_numbers(op: Any, dtype: str) -> npt.NDArray[Any]:
+    """The value of a constant of complex numbers, which the bindings can only print."""
+    text = str(op).partition("dense<")[2]
+    shape = ir.ShapedType(op.results[0].type).shape
+    if text.startswith('"0x'):
+        raw = bytes.fromhex(text[3:].partition('"')[0])
+        return np.frombuffer(raw, dtype).reshape(shape)
+    numbers = [complex(float(real), float(imaginary)) for real, imaginary in _NUMBER.findall(text.partition(">")[0])]
+    array = np.array(numbers, dtype)
+    return np.broadcast_to(array[0], shape) if len(numbers) == 1 else array.reshape(shape)
 
 
 def _emit_constant(attribute: ir.Attribute) -> ir.Value:
@@ -147,6 +170,11 @@ def reshaped(t: Translation, operand: ir.Value, dims: Sequence[Dim], dtype: str)
         return kept
     if found.spread is not None and not t.b.shape(found.spread.small.emit()):
         return spread(t.b, found.spread.small, dims)
+    before = len(dims) - len(shape)
+    if before > 0 and sizes[before:] == list(shape) and all(size == 1 for size in sizes[:before]):
+        # Leading dimensions of size 1 are what broadcasting adds.
+        small = found if found.spread is None else found.spread.small
+        return Value(lambda: t.b.reshape(found.emit(), dims), spread=Spread(small, tuple(dims)))
     return Value(lambda: t.b.reshape(found.emit(), dims))
 
 

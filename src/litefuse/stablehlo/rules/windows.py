@@ -15,9 +15,9 @@ from litefuse.errors import GraphError
 from litefuse.stablehlo.rules.reductions import COMBINING, combined, combining_op, is_neutral
 from litefuse.stablehlo.rules.shapes import pad_with, spaced
 from litefuse.stablehlo.translation import Result, Rules, Translation
-from litefuse.stablehlo.values import Pool, Value
+from litefuse.stablehlo.values import Pool, Value, dims_of, known_numbers
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "dynamic_reduce_window"]
 
 # As many slices of the operand may be combined one by one.
 _MOST_SLICES = 256
@@ -70,6 +70,31 @@ def _reduce_window(op: Any, t: Translation) -> Result:
     if neutral and name in {"Sum", "Max", "Min"} and _is_pooling(t, value, windows):
         return _pooled(t, operand, value, windows, name)
     return _combined(t, value, windows, block, initial)
+
+
+def dynamic_reduce_window(op: Any, t: Translation) -> Result:
+    """Windows of sizes that are open: a cumulative sum."""
+    operand, start, *vectors = op.operands
+    sizes, strides, spacing, dilations, padding = (t.elements(vector) for vector in vectors)
+    symbol = ir.FlatSymbolRefAttr(ir.ArrayAttr(op.attributes["called_computations"])[0]).value
+    name = COMBINING.get(combining_op(t.functions.program(symbol).entry_block) or "")
+    dims = t.known_dims(operand)
+    plain = [known_numbers(each) for each in (strides, spacing, dilations)]
+    if sizes is not None and padding is not None and name == "Sum" and t.number(start) == 0:
+        axes = [axis for axis, size in enumerate(dims_of(sizes)) if not (isinstance(size, int) and size == 1)]
+        pairs = padding.tolist()
+        others = all(pair == [0, 0] for axis, pair in enumerate(pairs) if axis not in axes)
+        if len(axes) == 1 and others and all(each is not None and (each == 1).all() for each in plain):
+            (axis,) = axes
+            low, high = pairs[axis]
+            whole = isinstance(dims[axis], ir.Value) and dims_of(sizes)[axis] == dims[axis]
+            known = [pad for pad in (low, high) if isinstance(pad, int)]
+            if whole and known == [0]:
+                value = t.value(operand)
+                operands = [value, t.b.constant(axis, "int32")]
+                options = {"exclusive": False, "reverse": isinstance(low, int)}
+                return t.b.op("Cumsum", operands, t.b.shape(value), t.b.dtype(value), **options)
+    raise GraphError("windows of open sizes are supported for cumulative sums only")
 
 
 def _running(
