@@ -7,7 +7,7 @@ https://openxla.org/stablehlo/compatibility.
 from __future__ import annotations
 
 from litefuse.engine.lowering import run_mlir_passes
-from litefuse.engine.mlir import func, ir, stablehlo
+from litefuse.engine.mlir import ir, stablehlo
 from litefuse.errors import GraphError
 
 __all__ = ["read_module"]
@@ -50,15 +50,3 @@ def _drop_assertions(module: ir.Module) -> None:
     module.operation.walk(look)
     for op in found:
         op.erase()
-
-
-def main_function(module: ir.Module) -> func.FuncOp:
-    """The function that the op calls.
-
-    Raises:
-        GraphError: There is none.
-    """
-    for op in module.body.operations:
-        if isinstance(op, func.FuncOp) and ir.StringAttr(op.attributes["sym_name"]).value == "main":
-            return op
-    raise GraphError("the program in it has no function main")

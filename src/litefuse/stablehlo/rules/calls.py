@@ -9,7 +9,7 @@ from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
 from litefuse.fusions.annotation import annotate, attribute_value
 from litefuse.passes.call_graph import create_call
-from litefuse.stablehlo.rules.elementwise import elementwise
+from litefuse.stablehlo.rules.broadcasting import elementwise
 from litefuse.stablehlo.rules.sorting import top_k
 from litefuse.stablehlo.rules.windows import dynamic_reduce_window
 from litefuse.stablehlo.translation import Result, Rules, Translation

@@ -2,131 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from litefuse.decompositions.builder import Dim
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import update_function_type
+from litefuse.stablehlo.rules.captures import Captures
 from litefuse.stablehlo.rules.scans import find_scan
 from litefuse.stablehlo.translation import Result, Rules, Translation
 from litefuse.stablehlo.values import (
-    Elements,
     List,
     Value,
-    dims_of,
-    elements_of,
     elements_value,
     known_numbers,
-    spread,
 )
 
 __all__ = ["RULES"]
-
-
-class _Captures:
-    """What regions use of what surrounds them: passed as arguments, but for what is known.
-
-    Sizes are passed one by one, so that equal ones are one value in the regions as well.
-    """
-
-    def __init__(
-        self,
-        t: Translation,
-        regions: Sequence[ir.Region],
-        loop_variables: Sequence[ir.Value] = (),
-        hoisted: Collection[ir.Operation] = (),
-    ) -> None:
-        self._t = t
-        self._followed: list[ir.Value] = []
-        self._constants: list[ir.OpView] = []
-        self._passed: list[ir.Value] = []
-        self._variables = loop_variables
-        for value in _used_from_outside(regions, hoisted):
-            if t.elements(value) is not None:
-                self._followed.append(value)
-            elif not isinstance(value.owner, ir.Block) and value.owner.name == "stablehlo.constant":
-                self._constants.append(value.owner)
-            else:
-                self._passed.append(value)
-        dims: list[Dim | None] = []
-        for value in self._followed:
-            dims += dims_of(_elements(t, value))
-        for value in (*loop_variables, *self._passed):
-            dims += t.known_dims(value)
-            repeated = t.lazy(value).spread
-            dims += [] if repeated is None else repeated.dims
-        self._sizes = list(dict.fromkeys(dim for dim in dims if isinstance(dim, ir.Value)))
-
-    def operands(self) -> list[ir.Value]:
-        return [*map(self._small, self._passed), *self._sizes]
-
-    def kinds(self) -> list[ir.Type]:
-        return [value.type for value in self.operands()]
-
-    def _small(self, value: ir.Value) -> ir.Value:
-        """What is passed of a value: not how often it is repeated."""
-        found = self._t.lazy(value)
-        return found.emit() if found.spread is None else found.spread.small.emit()
-
-    def bind(self, inner: Translation, given: Sequence[ir.Value], arguments: Sequence[ir.Value] = ()) -> None:
-        """Binds what is captured, and the sizes of the region's own arguments, which are those of loop variables."""
-        sizes = dict(zip(self._sizes, given[len(self._passed) :], strict=True))
-
-        def within(dim: Dim | None) -> Dim | None:
-            return sizes[dim] if isinstance(dim, ir.Value) else dim
-
-        for value in self._followed:
-            elements = _elements(self._t, value)
-            there = [sizes[dim] if isinstance(dim, ir.Value) else dim for dim in dims_of(elements)]
-            inner.bind(value, elements_value(inner.b, elements_of(there, elements.shape), self._t.dtype(value)))
-        for constant in self._constants:
-            inner.translate(constant)
-        for value, argument in zip(self._passed, given[: len(self._passed)], strict=True):
-            repeated = self._t.lazy(value).spread
-            if repeated is None:
-                inner.bind(value, argument)
-            else:
-                whole = [sizes[dim] if isinstance(dim, ir.Value) else dim for dim in repeated.dims]
-                inner.bind(value, spread(inner.b, Value(argument), whole))
-            inner.set_dims(value, [within(dim) for dim in self._t.known_dims(value)])
-        for variable, argument in zip(self._variables, arguments, strict=False):
-            inner.set_dims(argument, [within(dim) for dim in self._t.known_dims(variable)])
-
-
-def _elements(t: Translation, value: ir.Value) -> Elements:
-    elements = t.elements(value)
-    assert elements is not None
-    return elements
-
-
-def _used_from_outside(regions: Sequence[ir.Region], hoisted: Collection[ir.Operation]) -> list[ir.Value]:
-    """The values that regions use and do not compute, each once; what was hoisted is computed outside."""
-    inside: set[ir.Value] = set()
-    used: dict[ir.Value, None] = {}
-
-    def look(block: ir.Block) -> None:
-        inside.update(block.arguments)
-        for op in block.operations:
-            if op.operation in hoisted:
-                continue
-            used.update(dict.fromkeys(op.operands))
-            inside.update(op.results)
-            for region in op.regions:
-                for each in region.blocks:
-                    look(each)
-
-    for region in regions:
-        for block in region.blocks:
-            look(block)
-    return [value for value in used if value not in inside]
 
 
 def _while(op: Any, t: Translation) -> list[Result]:
     condition, body = (region.blocks[0] for region in op.regions)
     *_, last = body.operations
     hoisted = _hoist(t, op, body)
-    captures = _Captures(t, list(op.regions), list(op.operands), hoisted)
+    captures = Captures(t, list(op.regions), list(op.operands), hoisted)
     scan = find_scan(t, op, hoisted)
     lists = {} if scan is None else {**scan.reads, **scan.writes}
     # What stays the same and is known needs no variable.
@@ -273,7 +171,7 @@ def _condition(t: Translation, index: ir.Value) -> ir.Value | None:
 def _branches(
     op: Any, t: Translation, name: str, regions: list[ir.Region], condition: ir.Value | None = None
 ) -> list[Result]:
-    captures = _Captures(t, regions)
+    captures = Captures(t, regions)
     kinds = captures.kinds()
 
     def function(index: int, block: ir.Block) -> str:

@@ -1,0 +1,39 @@
+"""Ops on each element, of operands that broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import overload
+
+from litefuse.engine.mlir import ir
+from litefuse.stablehlo.translation import Result, Translation
+from litefuse.stablehlo.values import Value, spread
+
+__all__ = ["elementwise"]
+
+
+@overload
+def elementwise(t: Translation, operands: Sequence[ir.Value], emit: Callable[[ir.Value], ir.Value]) -> Result: ...
+@overload
+def elementwise(
+    t: Translation, operands: Sequence[ir.Value], emit: Callable[[ir.Value, ir.Value], ir.Value]
+) -> Result: ...
+@overload
+def elementwise(
+    t: Translation, operands: Sequence[ir.Value], emit: Callable[[ir.Value, ir.Value, ir.Value], ir.Value]
+) -> Result: ...
+def elementwise(t: Translation, operands: Sequence[ir.Value], emit: Callable[..., ir.Value]) -> Result:
+    """What ``emit`` makes of operands that broadcast, each as small as it is."""
+    found = [t.lazy(operand) for operand in operands]
+    whole = [value for value in found if value.spread is None]
+    # A scalar among tensors (the condition of a select, the limits of a clamp) says nothing of the result's shape.
+    rank = max(len(t.shape(operand)) for operand in operands)
+    if any(
+        len(t.shape(operand)) == rank and value.spread is None for operand, value in zip(operands, found, strict=True)
+    ):
+        return emit(*(value.emit() if value.spread is None else value.spread.small.emit() for value in found))
+    repeated = [value.spread for value in found if value.spread is not None]
+    if not repeated:
+        return emit(*(value.emit() for value in whole))
+    parts = [value if value.spread is None else value.spread.small for value in found]
+    return spread(t.b, Value(lambda: emit(*(part.emit() for part in parts))), repeated[0].dims)

@@ -1,0 +1,88 @@
+"""Quotients, and what is written as one: softmax, the logistic function, means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litefuse.engine.mlir import ir
+from litefuse.stablehlo.rules.broadcasting import elementwise
+from litefuse.stablehlo.rules.followed import of_numbers, on_elements
+from litefuse.stablehlo.rules.softmax import softmax
+from litefuse.stablehlo.translation import Result, Rules, Translation
+from litefuse.stablehlo.values import Value
+
+__all__ = ["RULES"]
+
+
+def divide(op: Any, t: Translation) -> Result:
+    a, b = op.operands
+    dtype = t.dtype(a)
+    followed = on_elements(t, "divide", t.elements(a), t.elements(b), dtype)
+    if followed is not None:
+        return followed
+    special = (_sigmoid, softmax, _mean, _pooled_mean)
+    normalized = of_numbers(t, op, "divide") or next(filter(None, (each(t, a, b) for each in special)), None)
+    if normalized is not None:
+        return normalized
+    name = "TruncateDiv" if dtype.startswith("int") else "FloorDiv" if dtype.startswith("uint") else "RealDiv"
+    return elementwise(t, op.operands, lambda x, y: t.b.binary(name, x, y))
+
+
+def _sigmoid(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
+    """``1 / (1 + exp(-x))``, as JAX writes the logistic function out."""
+    if t.number(a) != 1:
+        return None
+    total = _operands_of(b, "add")
+    exponential = next((each for each in total if t.number(each) != 1), None)
+    if len(total) != 2 or exponential is None or not any(t.number(each) == 1 for each in total):
+        return None
+    for negative in _operands_of(exponential, "exponential"):
+        for x in _operands_of(negative, "negate"):
+            return elementwise(t, [x], lambda value: t.b.unary("Sigmoid", value))
+    return None
+
+
+def _operands_of(value: ir.Value, name: str) -> list[ir.Value]:
+    """The operands of the op that computes a value, if it is of this name."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != f"stablehlo.{name}":
+        return []
+    return list(owner.operands)
+
+
+def _mean(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
+    """A sum divided by the number of its terms."""
+    reduction = t.lazy(a).reduction
+    if reduction is None or reduction.name != "Sum" or "float" not in t.dtype(a):
+        return None
+    count = reduction.count(t.b)
+    if count is None or t.number(b) != count:
+        return None
+    mean = type(reduction)("Mean", reduction.operand, reduction.axes, reduction.keep_dims)
+    return Value(lambda: mean.emit(t.b), reduction=mean)
+
+
+def _pooled_mean(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
+    """Sums of windows divided by the number of their elements."""
+    pool, divisor = t.lazy(a).pool, t.lazy(b)
+    if pool is None:
+        return None
+    while divisor.spread is not None:
+        divisor = divisor.spread.small
+    counted = divisor.pool
+    if counted is not None and counted.windows == pool.windows and t.number(counted.operand) == 1:
+        return pool.average()
+    number = t.number(b)
+    return pool.average() if pool.count is not None and number == pool.count else None
+
+
+def remainder(op: Any, t: Translation) -> Result:
+    a, b = op.operands
+    followed = on_elements(t, "remainder", t.elements(a), t.elements(b), t.dtype(a))
+    if followed is not None:
+        return followed
+    name = "FloorMod" if t.dtype(a).startswith("uint") else "TruncateMod"
+    return elementwise(t, op.operands, lambda x, y: t.b.binary(name, x, y))
+
+
+RULES: Rules = {"stablehlo.divide": divide, "stablehlo.remainder": remainder}
