@@ -146,3 +146,30 @@ func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.custom_call @my_callback(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+// RUN: wrap-program, lower-xla-call-module
+// A tensor whose items a branch takes is not made a list.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: TensorList
+func.func public @main(%x: tensor<6x2xf32>, %h: tensor<2xf32>, %q: tensor<i1>) -> tensor<2xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %six = stablehlo.constant dense<6> : tensor<i32>
+  %0:3 = stablehlo.while(%xs = %x, %i = %zero, %s = %h) : tensor<6x2xf32>, tensor<i32>, tensor<2xf32>
+  cond {
+    %p = stablehlo.compare LT, %i, %six, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %c = "stablehlo.if"(%q) ({
+      %a = stablehlo.dynamic_slice %xs, %i, %zero, sizes = [1, 2] : (tensor<6x2xf32>, tensor<i32>, tensor<i32>) -> tensor<1x2xf32>
+      %b = stablehlo.reshape %a : (tensor<1x2xf32>) -> tensor<2xf32>
+      stablehlo.return %b : tensor<2xf32>
+    }, {
+      stablehlo.return %s : tensor<2xf32>
+    }) : (tensor<i1>) -> tensor<2xf32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %xs, %j, %c : tensor<6x2xf32>, tensor<i32>, tensor<2xf32>
+  }
+  return %0#2 : tensor<2xf32>
+}

@@ -96,12 +96,30 @@ def main() -> None:
         "it was exported for tpu" if "exported for tpu" in message(lambda: litefuse.convert(other)) else "?",
     )
 
-    def twice(x: Any) -> Any:
-        return {"a_b": x, "a": {"b": x}}
-
     def found(part: str, call: Callable[[], Any]) -> str:
         text = message(call)
         return part if part in text else text
+
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        wide = export.export(jax.jit(plain))(jax.ShapeDtypeStruct((3,), jnp.float64))
+    print("float64:", found("export it without jax_enable_x64", lambda: litefuse.convert(wide, narrow=True)))
+
+    def keras_cases() -> str:
+        keras: Any = importlib.import_module("keras")
+        ids, mask = (keras.Input((None,), dtype="int32", name=name) for name in ("ids", "mask"))
+        y = keras.layers.Embedding(9, 4)(ids) * keras.ops.expand_dims(keras.ops.cast(mask, "float32"), -1)
+        model = keras.Model({"ids": ids, "mask": mask}, {"mean": keras.ops.mean(y, axis=1)})
+        runner = interpreter.Interpreter(model_content=litefuse.convert(model).model_bytes).get_signature_runner()
+        errors: list[float] = []
+        for b, t in ((2, 5), (3, 4)):
+            values = {"ids": np.arange(b * t, dtype=np.int32).reshape(b, t) % 9, "mask": np.ones((b, t), np.int32)}
+            errors.append(float(np.abs(runner(**values)["mean"] - np.asarray(model(values)["mean"])).max()))
+        return str(round(max(errors), 5))
+
+    print("two inputs of one length:", keras_cases())
+
+    def twice(x: Any) -> Any:
+        return {"a_b": x, "a": {"b": x}}
 
     print("same names:", found("two of its values have the same name", lambda: converted(twice, shape(3))))
     (size,) = export.symbolic_shape("b,")

@@ -6,12 +6,12 @@ import pytest
 
 from tests.with_jax.process import is_installed, run
 
-pytestmark = pytest.mark.skipif(not is_installed("jax"), reason="JAX is not installed")
+pytestmark = pytest.mark.skipif(not is_installed("jax", "keras"), reason="JAX is not installed")
 
 
 def test_in_a_process_with_jax() -> None:
     """All in one process of its own: each line is what one function of ``export_cases.py`` found."""
-    lines = run("export_cases").splitlines()
+    lines = run("export_cases", KERAS_BACKEND="jax").splitlines()
     assert lines == [
         "names: ['args_0_b', 'args_0_w', 'args_1', 'scale'] -> ['y', 'z_0']",
         "open sizes: {'args_0': [-1, 3]} twice (2, 4) (5, 4)",
@@ -20,6 +20,8 @@ def test_in_a_process_with_jax() -> None:
         "platforms: 12.0",
         "not exported: the shapes of the inputs of the JAX function 'plain' are not known",
         "for another platform: it was exported for tpu",
+        "float64: export it without jax_enable_x64",
+        "two inputs of one length: 0.0",
         "same names: two of its values have the same name",
         "unknown call: code of JAX's own runtime",
         "sorting by two keys: sorting is supported by the elements of one tensor",

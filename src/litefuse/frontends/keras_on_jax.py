@@ -14,7 +14,8 @@ from litefuse.frontends.writer import refused
 __all__ = ["write_keras_model_on_jax"]
 
 _WRAP = (
-    "Say what it is to be called with in a function, and export that: "
+    "Fix the sizes that must be known, in keras.Input; or save it with model.save('model.keras') and convert that "
+    "file, which is loaded on TensorFlow; or say what it is to be called with in a function, and export that: "
     "jax.export.export(jax.jit(lambda x: model(x, training=False)))(jax.ShapeDtypeStruct((1, 4), 'float32'))."
 )
 
@@ -22,7 +23,8 @@ _WRAP = (
 def write_keras_model_on_jax(keras: Any, model: Any, folder: Path) -> None:
     """Writes a model for inference as a SavedModel: its program with its weights in it.
 
-    Inputs are called as the model calls them, outputs ``output_0`` and so on, or by the keys of a dictionary.
+    Open sizes in the same place of several inputs are taken for equal, if the model can be exported so: JAX demands to
+    know. Inputs are called as the model calls them, outputs ``output_0`` and so on, or by the keys of a dictionary.
 
     Args:
         keras: The package ``keras``.
@@ -46,20 +48,30 @@ def write_keras_model_on_jax(keras: Any, model: Any, folder: Path) -> None:
         outputs, _ = model.stateless_call(*weights, keras.tree.pack_sequence_as(structure, values), training=False)
         return outputs
 
-    scope = export.SymbolicScope()
-    specs = [
-        jax.ShapeDtypeStruct(_open_shape(export, tensor.shape, position, scope), tensor.dtype)
-        for position, tensor in enumerate(inputs)
-    ]
+    function = jax.jit(call)
     with refused("the model cannot be exported", hint=_WRAP):
-        exported = export.export(jax.jit(call), platforms=["cpu"])(*specs)
+        try:  # inputs mostly have their lengths in common
+            exported = export.export(function, platforms=["cpu"])(*_specs(jax, export, inputs, shared=True))
+        except Exception:  # noqa: BLE001  of whatever the layers raise
+            exported = export.export(function, platforms=["cpu"])(*_specs(jax, export, inputs, shared=False))
     write_exported(exported, folder, inputs=[tensor.name for tensor in inputs])
 
 
-def _open_shape(export: Any, shape: Sequence[int | None], position: int, scope: Any) -> Any:
-    """A shape with symbols for its open sizes: one for the first of all inputs, which is the batch."""
-    if None not in shape:
-        return tuple(shape)
-    names = ["batch" if axis == 0 else f"size_{position}_{axis}" for axis in range(len(shape))]
-    text = ", ".join(name if size is None else str(size) for name, size in zip(names, shape, strict=True))
-    return export.symbolic_shape(text if len(shape) > 1 else f"{text},", scope=scope)
+def _specs(jax: Any, export: Any, inputs: Sequence[Any], *, shared: bool) -> list[Any]:
+    """The inputs with symbols for their open sizes.
+
+    Args:
+        jax: The package.
+        export: ``jax.export``.
+        inputs: The inputs.
+        shared: Whether open sizes in the same place are one; else only the first is, which is the batch.
+    """
+    scope = export.SymbolicScope()
+    specs: list[Any] = []
+    for position, tensor in enumerate(inputs):
+        symbols = [f"size_{axis}" if shared else f"size_{position}_{axis}" for axis in range(len(tensor.shape))]
+        symbols[:1] = ["batch"] * len(symbols[:1])
+        sizes = [symbol if size is None else size for symbol, size in zip(symbols, tensor.shape, strict=True)]
+        shape = export.symbolic_shape(f"({','.join(map(str, sizes))},)", scope=scope) if sizes else ()
+        specs.append(jax.ShapeDtypeStruct(shape, tensor.dtype))
+    return specs

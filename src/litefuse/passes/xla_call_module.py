@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
+from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import functions, operations, update_function_type
 
 if TYPE_CHECKING:
@@ -88,6 +89,14 @@ def _erase_dead(ops: list[ir.OpView]) -> None:
 
 def _arguments(op: ir.OpView, body: ir.Block, translation: Translation, where: str) -> list[ir.Value]:
     """The op's operands; before them the platform that it runs on, for a program that asks."""
+    for argument, operand in zip(list(body.arguments)[::-1], list(op.operands)[::-1], strict=False):
+        kinds = [tensor_type_of(value).dtype for value in (argument, operand)]
+        if kinds[0] != kinds[1]:
+            raise GraphError(
+                f"the program takes {kinds[0]} where the model gives {kinds[1]}",
+                where=where,
+                hint="--narrow does not reach into programs of JAX: export it without jax_enable_x64.",
+            )
     missing = len(body.arguments) - len(op.operands)
     platforms = len(ir.ArrayAttr(op.attributes["platforms"])) if "platforms" in op.attributes else 0
     if missing == 0:

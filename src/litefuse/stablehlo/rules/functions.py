@@ -130,7 +130,7 @@ def _positions(root: ir.Value) -> dict[ir.Value, int]:
             found[value] = 0
             waiting.extend(value.owner.operands)
     owner = root.owner
-    if isinstance(owner, ir.Block):
+    if isinstance(owner, ir.Block) or len(found) < _FEWEST:
         return {}
     for index, op in enumerate(owner.operation.block.operations):
         found.update({result: index for result in op.results if result in found})

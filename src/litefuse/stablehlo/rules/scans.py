@@ -89,6 +89,8 @@ def find_scan(t: Translation, op: Any, hoisted: Collection[ir.Operation] = ()) -
         if not shape or shape[0] != count or list(condition.arguments[position].uses):
             continue
         users = [use.owner for use in argument.uses if use.owner != last and use.owner.operation not in hoisted]
+        if any(user.operation.block != body for user in users):  # in a branch or a loop within
+            continue
         directions = [_direction(t, user, argument, index, count) for user in users]
         if len(set(directions)) != 1 or directions[0] is None:
             continue
