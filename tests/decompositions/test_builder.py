@@ -64,7 +64,7 @@ def test_slices_pads_and_concatenations(values: list[ir.Value]) -> None:
     assert kind(builder.stack([b, b], 2)) == "float32[3,1,2]"
 
 
-@pytest.mark.parametrize(("size", "stride"), product(range(1, 7), range(1, 4)))
+@pytest.mark.parametrize(("size", "stride"), list(product(range(1, 7), range(1, 4))))
 def test_the_size_of_a_strided_slice(values: list[ir.Value], size: int, stride: int) -> None:
     builder = Builder()
     column = builder.constant([0] * size, "int32")
