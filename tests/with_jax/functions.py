@@ -141,6 +141,7 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
     "gelu": lambda x: jax.nn.gelu(x @ _DENSE, approximate=False),
     "gelu_by_tanh": lambda x: jax.nn.gelu(x @ _DENSE),
     "gradient": jax.grad(lambda v: jnp.sum(jnp.tanh(v @ _DENSE) ** 2)),
+    "histogram": lambda x: (jnp.histogram(x, range=(0.0, 1.0))[0], jnp.concatenate([jnp.atleast_1d(x.max()), x[0]])),
     "interpolated": lambda x: jnp.interp(x, jnp.array([-1.0, 0, 1]), jnp.array([2.0, 0, 5])),
     "layer_norm": _normalized,
     "log_softmax": lambda x: (jax.nn.log_softmax(x), jax.scipy.special.logsumexp(x, axis=-1)),

@@ -116,10 +116,11 @@ def _repeated(op: Any, t: Translation, dims: Sequence[Dim]) -> Result:
     placed = _placed(sizes, axes, len(dims))
     # Leading dimensions of size 1 are left to broadcasting.
     aligned = axes == list(range(len(dims) - len(axes), len(dims)))
-    small = _kept(t, found, placed) or (found if aligned else _reshaped(t, found, placed[axes[0] :]))
+    kept = _kept(t, found, placed)
+    small = kept or (found if aligned else _reshaped(t, found, placed[axes[0] :]))
     if not all(_same(mine, whole) for mine, whole in zip(placed, dims, strict=True)):
         return spread(t.b, small, dims)
-    if len(placed) == len(shape) or small.reduction is not None:
+    if len(placed) == len(shape) or kept is not None:
         return small
     return Value(lambda: t.b.reshape(found.emit(), placed), spread=Spread(small, tuple(dims)))
 
