@@ -24,6 +24,7 @@ __all__ = [
     "document",
     "make_model",
     "measure_conversion",
+    "measure_in_turn",
     "median",
     "stock_failure",
     "time_steps",
@@ -74,6 +75,27 @@ def measure_conversion(name: str, folder: Path, repeats: int, **limits: Any) -> 
     """
     source = make_model(name, folder)
     outputs = {each: folder / f"{source.name}.{each}.tflite" for each in CONVERTERS}
+    runs = measure_in_turn(source, outputs, repeats, **limits)
+    return {
+        "model": name,
+        "steps": time_steps(source, outputs["litefuse"]),
+        "bytes": {each: path.stat().st_size if path.exists() else 0 for each, path in outputs.items()},
+        **{each: [asdict(run) for run in found] for each, found in runs.items()},
+    }
+
+
+def measure_in_turn(source: Path, outputs: dict[str, Path], repeats: int, **limits: Any) -> dict[str, list[Run]]:
+    """Runs both converters in turn on a SavedModel.
+
+    Args:
+        source: The SavedModel.
+        outputs: Where each converter writes.
+        repeats: How often each is run, after once that does not count; a converter that fails or is ended is run once.
+        limits: Of ``measure``.
+
+    Returns:
+        The runs of each converter that count.
+    """
     runs: dict[str, list[Run]] = {each: [] for each in CONVERTERS}
     for repeat in range(repeats + 1):
         for converter in sorted(runs, reverse=repeat % 2 == 1):
@@ -81,15 +103,10 @@ def measure_conversion(name: str, folder: Path, repeats: int, **limits: Any) -> 
                 continue
             run = measure(command(converter, source, outputs[converter]), **{"memory_limit": MEMORY_LIMIT} | limits)
             if run.failure and converter == "litefuse":
-                raise SystemExit(f"litefuse failed on {name}:\n{run.failure}")
+                raise SystemExit(f"litefuse failed on {source.name}:\n{run.failure}")
             if repeat > 0 or run.failure or repeats == 0:
                 runs[converter].append(run)
-    return {
-        "model": name,
-        "steps": time_steps(source, outputs["litefuse"]),
-        "bytes": {each: path.stat().st_size if path.exists() else 0 for each, path in outputs.items()},
-        **{each: [asdict(run) for run in found] for each, found in runs.items()},
-    }
+    return runs
 
 
 def median(row: dict[str, Any], converter: str, what: str) -> float:

@@ -10,9 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from conversion import CONVERTERS, MEMORY_LIMIT, command, median, stock_failure
+from conversion import CONVERTERS, measure_in_turn, median, stock_failure
 from document import milliseconds, paragraph, seconds, table
-from process import ENVIRONMENT, call, measure
+from process import ENVIRONMENT, call
 
 __all__ = ["document", "measure_on_jax"]
 
@@ -34,14 +34,7 @@ def measure_on_jax(folder: Path, repeats: int) -> list[dict[str, Any]]:
             maker = [sys.executable, __file__, name, str(source)]
             subprocess.run(maker, check=True, env=ENVIRONMENT | {"KERAS_BACKEND": "jax"}, stdout=subprocess.DEVNULL)
         paths = {each: folder / f"{source.name}.{each}.tflite" for each in CONVERTERS}
-        runs: dict[str, list[Any]] = {each: [] for each in CONVERTERS}
-        for repeat in range(repeats + 1):
-            for converter in sorted(runs, reverse=repeat % 2 == 1):
-                if any(run.failure for run in runs[converter]):
-                    continue
-                run = measure(command(converter, source, paths[converter]), memory_limit=MEMORY_LIMIT)
-                if repeat > 0 or run.failure:
-                    runs[converter].append(run)
+        runs = measure_in_turn(source, paths, repeats)
         failed = bool(runs["stock"][0].failure)
         compared = [str(paths[each]) for each in CONVERTERS if not (failed and each == "stock")]
         latencies: dict[str, Any] = json.loads(

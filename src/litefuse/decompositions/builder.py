@@ -199,6 +199,11 @@ class Builder:
         operands = [value, self.constant(np.array(permutation, np.int32), "int32")]
         return self.op("Transpose", operands, [shape[axis] for axis in permutation], self.dtype(value))
 
+    def reverse(self, value: ir.Value, axes: Sequence[int]) -> ir.Value:
+        """The elements in the opposite order along some dimensions."""
+        operands = [value, self.constant(np.array(axes, np.int32), "int32")]
+        return self.op("ReverseV2", operands, self.shape(value), self.dtype(value))
+
     def stack(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
         """``Pack``: values of one shape side by side along a new dimension."""
         shape = list(self.shape(values[0]))
@@ -294,10 +299,11 @@ class Builder:
         operands = [value, self.constant([axis], "int32")]
         return self.op(name, operands, shape, self.dtype(value), keep_dims=keep_dims)
 
-    def cumsum(self, value: ir.Value, axis: int, *, exclusive: bool = False) -> ir.Value:
-        """For each position along a dimension the sum up to it, or of those before it."""
+    def cumsum(self, value: ir.Value, axis: int, *, exclusive: bool = False, reverse: bool = False) -> ir.Value:
+        """For each position along a dimension the sum up to it, or of those before it; in reverse, from the end."""
         operands = [value, self.constant(axis, "int32")]
-        return self.op("Cumsum", operands, self.shape(value), self.dtype(value), exclusive=exclusive, reverse=False)
+        options = {"exclusive": exclusive, "reverse": reverse}
+        return self.op("Cumsum", operands, self.shape(value), self.dtype(value), **options)
 
     def places(self, conditions: ir.Value) -> ir.Value:
         """The int32 positions at which a vector of conditions holds."""

@@ -35,7 +35,7 @@ class Cumprod(Decomposition):
             raise NotDecomposed(f"the size of dimension {axis} is unknown")
         products, sizes = around_axis(b, op.operands[0], axis)
         reverse = bool(op.attributes.get("reverse", False))
-        products = _reversed(b, products) if reverse else products
+        products = b.reverse(products, [1]) if reverse else products
         reach = 1
         while reach < size:
             later = b.binary("Mul", b.slice(products, 1, reach, None), b.slice(products, 1, 0, size - reach))
@@ -45,9 +45,5 @@ class Cumprod(Decomposition):
             before, _, after = b.sizes(products)
             ones = b.fill([before, 1, after], 1, b.dtype(products))
             products = b.concat([ones, b.slice(products, 1, 0, size - 1)], 1) if size > 1 else ones
-        products = _reversed(b, products) if reverse else products
+        products = b.reverse(products, [1]) if reverse else products
         return b.reshape(products, sizes)
-
-
-def _reversed(b: Builder, value: ir.Value) -> ir.Value:
-    return b.op("ReverseV2", [value, b.constant([1], "int32")], b.shape(value), b.dtype(value))

@@ -59,7 +59,7 @@ class CumulativeLogsumexp(Decomposition):
             raise NotDecomposed(f"the size of dimension {axis} is unknown")
         values, sizes = around_axis(b, op.operands[0], axis)
         reverse = bool(op.attributes.get("reverse", False))
-        values = _reversed(b, values) if reverse else values
+        values = b.reverse(values, [1]) if reverse else values
         if op.attributes.get("exclusive", False) and size:
             before, _, after = b.sizes(values)
             # The engine makes finite numbers of infinite constants, not of their bits.
@@ -70,7 +70,7 @@ class CumulativeLogsumexp(Decomposition):
             later, earlier = b.slice(values, 1, reach, None), b.slice(values, 1, 0, size - reach)
             values = b.concat([b.slice(values, 1, 0, reach), _log_sum(b, later, earlier)], 1)
             reach *= 2
-        values = _reversed(b, values) if reverse else values
+        values = b.reverse(values, [1]) if reverse else values
         return b.reshape(values, sizes)
 
 
@@ -93,7 +93,3 @@ def _log_sum(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
     # Two empty sums are no difference of infinities.
     difference = b.select(b.compare("Equal", larger, smaller), 0.0, b.binary("Sub", smaller, larger))
     return b.binary("AddV2", larger, log1p(b, b.unary("Exp", difference)))
-
-
-def _reversed(b: Builder, value: ir.Value) -> ir.Value:
-    return b.op("ReverseV2", [value, b.constant([1], "int32")], b.shape(value), b.dtype(value))

@@ -99,11 +99,8 @@ class Reverse(Decomposition):
     names = ("Reverse",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        shape = op.shape(0)
         axes = [axis for axis, marked in enumerate(op.constant(1).reshape(-1).tolist()) if marked]
-        if not axes:
-            return op.operands[0]
-        return b.op("ReverseV2", [op.operands[0], b.constant(axes, "int32")], shape, op.types[0].dtype)
+        return b.reverse(op.operands[0], axes) if axes else op.operands[0]
 
 
 class LegacyBlocks(Decomposition):

@@ -70,7 +70,7 @@ def _convolved(op: Any, t: Translation, paddings: list[tuple[Dim, Dim]]) -> Resu
         image, groups = _batches_as_channels(t, image, batch_groups), batch_groups
     reversed_axes = [axis for axis, flag in enumerate(_list(op.window_reversal, count, default=False)) if flag]
     if reversed_axes:
-        kernel = _reversed(t, kernel, reversed_axes)
+        kernel = t.b.reverse(kernel, reversed_axes)
     window = _Window(
         [int(n) for n in _list(op.window_strides, count)],
         paddings,
@@ -102,11 +102,6 @@ def _list(attribute: Any, count: int, *, default: int = 1) -> list[Any]:
 
 def _moved(t: Translation, value: ir.Value, order: Sequence[int]) -> ir.Value:
     return value if list(order) == sorted(order) else t.b.transpose(value, list(order))
-
-
-def _reversed(t: Translation, value: ir.Value, axes: Sequence[int]) -> ir.Value:
-    operands = [value, t.b.constant(np.array(axes, np.int32), "int32")]
-    return t.b.op("ReverseV2", operands, t.b.shape(value), t.b.dtype(value))
 
 
 def _batches_as_channels(t: Translation, image: ir.Value, groups: int) -> ir.Value:
@@ -211,7 +206,7 @@ def _spaced_convolution(t: Translation, image: ir.Value, kernel: ir.Value, windo
     if not plain or not known or window.groups != 1 or None in sizes[1:]:
         return None
     height, width, _, outputs = cast("tuple[int, ...]", kernel_shape)
-    turned = b.transpose(_reversed(t, kernel, [0, 1]), [0, 1, 3, 2])
+    turned = b.transpose(b.reverse(kernel, [0, 1]), [0, 1, 3, 2])
     spatial = cast("list[int]", list(sizes[1:-1]))
     extents = [height, width]
     whole = [(n - 1) * s + k for n, s, k in zip(spatial, window.spacing, extents, strict=True)]

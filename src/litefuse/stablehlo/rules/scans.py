@@ -49,7 +49,7 @@ class Scan:
             return _create("TensorListReserve", result, [shape, b.constant(self.count, "int32")], options)
         value = t.value(operand)
         if self.reads[position]:
-            value = _backwards(t, value)
+            value = t.b.reverse(value, [0])
         return _create("TensorListFromTensor", result, [value, shape], options)
 
     def stacked(self, t: Translation, position: int, operand: ir.Value, handle: ir.Value) -> Value:
@@ -63,7 +63,7 @@ class Scan:
                 "num_elements": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.count),
             }
             stack = _create("TensorListStack", [whole], [handle, _shape_constant(t, kind)], options)
-            return _backwards(t, stack) if self.writes[position] else stack
+            return t.b.reverse(stack, [0]) if self.writes[position] else stack
 
         return Value(emit)
 
@@ -232,10 +232,6 @@ def _element(kind: TensorType) -> ir.Attribute:
 def _shape_constant(t: Translation, kind: TensorType) -> ir.Value:
     sizes = [-1 if size is None else size for size in kind.sizes]
     return t.b.constant(np.array(sizes, np.int32), "int32")
-
-
-def _backwards(t: Translation, value: ir.Value) -> ir.Value:
-    return t.b.op("ReverseV2", [value, t.b.constant([0], "int32")], t.b.shape(value), t.b.dtype(value))
 
 
 def _create(

@@ -221,10 +221,7 @@ def _reverse(op: Any, t: Translation) -> Result:
     if found.elements is not None:
         return elements_value(t.b, np.flip(found.elements, axes), t.dtype(op.operands[0]))
     value = found.emit()
-    if not axes:
-        return value
-    operands = [value, t.b.constant(np.array(axes, np.int32), "int32")]
-    return t.b.op("ReverseV2", operands, t.b.shape(value), t.b.dtype(value))
+    return t.b.reverse(value, axes) if axes else value
 
 
 def _pad(op: Any, t: Translation) -> Result:

@@ -90,10 +90,7 @@ def dynamic_reduce_window(op: Any, t: Translation) -> Result:
             whole = isinstance(dims[axis], ir.Value) and dims_of(sizes)[axis] == dims[axis]
             known = [pad for pad in (low, high) if isinstance(pad, int)]
             if whole and known == [0]:
-                value = t.value(operand)
-                operands = [value, t.b.constant(axis, "int32")]
-                options = {"exclusive": False, "reverse": isinstance(low, int)}
-                return t.b.op("Cumsum", operands, t.b.shape(value), t.b.dtype(value), **options)
+                return t.b.cumsum(t.value(operand), axis, reverse=isinstance(low, int))
     raise GraphError("windows of open sizes are supported for cumulative sums only")
 
 
@@ -111,8 +108,7 @@ def _running(
     if not forward and windows.paddings[axis] != (0, size - 1):
         return None
     if name == "Sum":
-        operands = [value, b.constant(axis, "int32")]
-        return b.op("Cumsum", operands, b.shape(value), b.dtype(value), exclusive=False, reverse=not forward)
+        return b.cumsum(value, axis, reverse=not forward)
     reach = 1
     while reach < size:  # each element with that ``reach`` places before it, and so on for twice as many
         pair = (reach, 0) if forward else (0, reach)
