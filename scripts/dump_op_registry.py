@@ -1,4 +1,4 @@
-"""Write ``src/litefuse/saved_model/op_registry.binpb.z`` from the ops of an installed TensorFlow.
+"""Write ``src/litefuse/saved_model/op_registry.binpb`` from the ops of an installed TensorFlow.
 
 Run it where the newest supported TensorFlow is installed: ``python scripts/dump_op_registry.py``. Documentation is left
 out; what remains is what an importer needs: argument types, attributes with their defaults, statefulness.
@@ -7,8 +7,6 @@ out; what remains is what an importer needs: argument types, attributes with the
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +15,7 @@ from litefuse.saved_model.messages import OpList, OpRegistryFile
 if TYPE_CHECKING:
     from litefuse.saved_model.messages import OpDef
 
-OUTPUT = Path(__file__).resolve().parent.parent / "src" / "litefuse" / "saved_model" / "op_registry.binpb.z"
+OUTPUT = Path(__file__).resolve().parent.parent / "src" / "litefuse" / "saved_model" / "op_registry.binpb"
 
 
 def without_documentation(op: OpDef) -> OpDef:
@@ -32,11 +30,11 @@ def main() -> None:
     # TF_GetAllOpList of the C API is the only listing of every registered op.
     session: Any = importlib.import_module("tensorflow.python.client.pywrap_tf_session")
     ops = OpList.FromString(session.TF_GetBuffer(session.TF_GetAllOpList()))
-    version: str = importlib.metadata.version("tensorflow")
-    kept = OpList(op=sorted(map(without_documentation, ops.op), key=lambda op: op.name))
+    version: str = importlib.import_module("tensorflow").__version__
+    kept = {op.name: without_documentation(op).SerializeToString(deterministic=True) for op in ops.op}
     data = OpRegistryFile(tensorflow_version=version, ops=kept).SerializeToString(deterministic=True)
-    OUTPUT.write_bytes(zlib.compress(data, level=9))
-    print(f"{len(kept.op)} ops of TensorFlow {version}: {len(data)} bytes, {OUTPUT.stat().st_size} compressed")
+    OUTPUT.write_bytes(data)
+    print(f"{len(kept)} ops of TensorFlow {version}: {len(data)} bytes")
 
 
 if __name__ == "__main__":

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from litefuse.engine.counts import COUNTS
 from litefuse.engine.mlir import PassManager, converter_api_ext, func, ir
 from litefuse.errors import LoweringError
 
-__all__ = ["lower", "run_mlir_passes", "set_signature", "write_flatbuffer"]
+__all__ = ["flatbuffer", "lower", "run_mlir_passes", "set_signature", "write_flatbuffer"]
 
 
 def run_mlir_passes(module: ir.Module, *passes: str) -> None:
@@ -72,9 +73,22 @@ def write_flatbuffer(module: ir.Module, path: Path) -> None:
     Raises:
         LoweringError: The exporter refused the module.
     """
+    _export(converter_api_ext.export_flatbuffer_to_file, module.operation, str(path))
+
+
+def flatbuffer(module: ir.Module) -> bytes:
+    """A module of ``tfl`` ops as a LiteRT model in memory.
+
+    Raises:
+        LoweringError: The exporter refused the module.
+    """
+    return _export(converter_api_ext.export_flatbuffer_to_bytes, module.operation)
+
+
+def _export(exporter: Callable[..., Any], *arguments: Any) -> Any:
     COUNTS["engine_calls"] += 1
     try:
-        converter_api_ext.export_flatbuffer_to_file(module.operation, str(path))
+        return exporter(*arguments)
     except (ValueError, ir.MLIRError, RuntimeError, IndexError) as error:
         raise _lowering_error("the model cannot be written", error) from error
 

@@ -7,7 +7,6 @@ function one needs the definitions of all ops. They were dumped from TensorFlow 
 from __future__ import annotations
 
 import functools
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from litefuse.errors import SavedModelError
 from litefuse.saved_model.messages import AttrValue, OpDef, OpRegistryFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from litefuse.saved_model.messages import NodeDef
 
@@ -60,18 +59,22 @@ class OpRegistry:
     """
 
     tensorflow_version: str
-    _ops: dict[str, OpDef] = field(repr=False)
+    _serialized: Mapping[str, bytes] = field(repr=False)  # most are never asked for
+    _ops: dict[str, OpDef] = field(default_factory=dict[str, OpDef], repr=False)
     _defaults: dict[str, dict[str, AttrValue]] = field(default_factory=dict[str, dict[str, AttrValue]], repr=False)
 
     def get(self, name: str) -> OpDef | None:
         """Return the definition of an op, or None if TensorFlow has no op of that name."""
-        return self._ops.get(name)
+        op = self._ops.get(name)
+        if op is None and name in self._serialized:
+            op = self._ops[name] = OpDef.FromString(self._serialized[name])
+        return op
 
     def defaults(self, name: str) -> dict[str, AttrValue]:
         """Return the default of each attribute of an op that has one; nothing for an unknown op."""
         defaults = self._defaults.get(name)
         if defaults is None:
-            op = self._ops.get(name)
+            op = self.get(name)
             attrs = op.attr if op else ()
             defaults = {attr.name: attr.default_value for attr in attrs if attr.HasField("default_value")}
             self._defaults[name] = defaults
@@ -105,22 +108,24 @@ class OpRegistry:
         A SavedModel brings the definitions of the ops that the process that wrote it had from elsewhere, such as
         TensorFlow Text's.
         """
-        others = {op.name: op for op in definitions if op.name not in self._ops}
-        return OpRegistry(self.tensorflow_version, {**self._ops, **others}) if others else self
+        others = {op.name: op.SerializeToString() for op in definitions if op.name not in self._serialized}
+        if not others:
+            return self
+        return OpRegistry(self.tensorflow_version, {**self._serialized, **others}, dict(self._ops))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._ops
+        return name in self._serialized
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._ops)
+        return iter(self._serialized)
 
     def __len__(self) -> int:
-        return len(self._ops)
+        return len(self._serialized)
 
 
 @functools.cache
 def op_registry() -> OpRegistry:
-    """Return the registry; it is read from the package's data on the first call (a few milliseconds)."""
-    data = Path(__file__).with_name("op_registry.binpb.z").read_bytes()
-    file = OpRegistryFile.FromString(zlib.decompress(data))
-    return OpRegistry(file.tensorflow_version, {op.name: op for op in file.ops.op})
+    """Return the registry; it is read from the package's data on the first call (a millisecond)."""
+    data = Path(__file__).with_name("op_registry.binpb").read_bytes()
+    file = OpRegistryFile.FromString(data)
+    return OpRegistry(file.tensorflow_version, file.ops)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import NamedTuple
 
-from litefuse.engine.lowering import lower, run_mlir_passes, set_signature, write_flatbuffer
+from litefuse.engine.lowering import flatbuffer, lower, run_mlir_passes, set_signature
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError
 from litefuse.fusions.annotation import ANNOTATIONS
@@ -85,8 +83,6 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
     run_passes(alone, [InferShapes(), LowerTensorLists(), RefineCallTypes(), InferShapes(), LoadWeights()])
     lower(alone)
     run_passes(alone, [EmitCompositeOps(), InitializeStates(), OutlineLoops(), DecomposeOps([]), EmitCustomOps()])
-    with tempfile.TemporaryDirectory(prefix="litefuse-check-") as folder:
-        path = Path(folder, "model.tflite")
-        write_flatbuffer(alone, path)
-        ops = (op for function in functions(alone).values() for op in operations(function))
-        return StandaloneModel(path.read_bytes(), any(op.name in _FOR_KERNELS for op in ops))
+    ops = (op for function in functions(alone).values() for op in operations(function))
+    for_kernels = any(op.name in _FOR_KERNELS for op in ops)
+    return StandaloneModel(flatbuffer(alone), for_kernels)
