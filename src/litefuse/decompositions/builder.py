@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.decompositions.decomposition import NotDecomposed, TensorFlowOp
+from litefuse.engine.constants import string_elements
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import mlir_attribute
 from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
@@ -75,9 +76,14 @@ class Builder:
     # Values and sizes.
 
     def shape(self, value: ir.Value) -> Shape:
-        """What is known of a value's shape; values of unknown rank do not come here."""
+        """What is known of a value's shape.
+
+        Raises:
+            NotDecomposed: Its rank is unknown.
+        """
         shape = tensor_type_of(value).shape
-        assert shape is not None
+        if shape is None:
+            raise NotDecomposed("an operand is of unknown rank")
         return shape
 
     def dtype(self, value: ir.Value) -> str:
@@ -91,6 +97,12 @@ class Builder:
         kind = ranked_tensor_type(TensorType(dtype, array.shape))
         attribute = ir.DenseElementsAttr.get(array, type=kind)
         return ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result
+
+    def strings(self, values: npt.NDArray[Any]) -> ir.Value:
+        """A constant of strings (objects: bytes)."""
+        kind = ranked_tensor_type(TensorType("string", values.shape))
+        attributes = {"value": string_elements(values)}
+        return ir.Operation.create("tf.Const", results=[kind], attributes=attributes).result
 
     def size(self, value: ir.Value, axis: int) -> Dim:
         """The size of one dimension."""

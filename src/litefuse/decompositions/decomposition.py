@@ -98,6 +98,9 @@ class Decomposition:
     #: Whether a kernel of litefuse is faster: then the op becomes a composite, and this its decomposition.
     composite: ClassVar[bool] = False
 
+    #: Whether it computes a constant, which is nothing to report.
+    folds: ClassVar[bool] = False
+
     def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
         """Whether an op that ``litefuse.decompositions.early`` names must be rewritten before the engine sees it."""
         return True

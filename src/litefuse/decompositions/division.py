@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
@@ -70,8 +74,16 @@ class Quotient(Decomposition):
             case "Xdivy":
                 value = b.binary("RealDiv", x, y)
             case _:
-                value = b.binary("Mul", x, b.unary("Log" if op.name == "Xlogy" else "Log1p", y))
+                value = b.binary("Mul", x, _logarithm(b, y, op.constants[1], plus_one=op.name == "Xlog1py"))
         return b.select(b.compare("Equal", x, 0.0), 0.0, value)
+
+
+def _logarithm(b: Builder, y: ir.Value, known: npt.NDArray[Any] | None, *, plus_one: bool) -> ir.Value:
+    """``log(y)`` or ``log(1 + y)``; where it is a constant zero, the product with it must be seen as one."""
+    if known is None:
+        return b.unary("Log1p" if plus_one else "Log", y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return b.constant(np.log1p(known) if plus_one else np.log(known), "float32")
 
 
 def _whole_quotient(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:

@@ -22,10 +22,11 @@ class Early(NamedTuple):
     Attributes:
         module: The decomposition's module in this package.
         decomposition: Its name.
-        dtypes: The dtypes of the op's first operand for which it may be needed; None: any. Whether it is,
+        dtypes: The dtypes of an operand for which it may be needed; None: any. Whether it is,
             ``Decomposition.before_lowering`` says.
         attribute: The name of an attribute, and the text that it must have.
-        above_rank: The first operand must have more dimensions.
+        above_rank: The operand must have more dimensions.
+        operand: Which operand; as a rule the first.
     """
 
     module: str
@@ -33,6 +34,7 @@ class Early(NamedTuple):
     dtypes: frozenset[str] | None = None
     attribute: tuple[str, str] | None = None
     above_rank: int = -1
+    operand: int = 0
 
     def load(self) -> Decomposition:
         """An instance of it."""
@@ -62,6 +64,11 @@ _SUPPRESSION = Early("non_max_suppression", "NonMaxSuppression")
 _REDUCTION = Early("many_dimensions", "Reduction", above_rank=6)
 # LiteRT's RFFT2D takes powers of two only, and is wrong for 1.
 _FOURIER = Early("fourier", "RealFourierTransform")
+# The engine makes a constant of the zeros, also where a size is open.
+_QUOTIENT = Early("division", "Quotient", frozenset({"float32"}))
+# The engine dies of folding them.
+_CONSTANT_STRINGS = Early("strings", "ConstantStrings", frozenset({"string"}))
+_MOVED_STRINGS = Early("strings", "MovedStrings", frozenset({"string"}))
 # There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
 _RANDOM = Early("philox", "StatelessRandom")
 
@@ -76,13 +83,17 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "BatchMatMulV3": (_COMPLEX_PRODUCT,),
         # The engine transposes the operand as if it were an image, whatever its rank.
         "BiasAdd": (Early("bias", "BiasOfChannelsFirst", attribute=("data_format", "NCHW")),),
+        "BroadcastTo": (_CONSTANT_STRINGS, _MOVED_STRINGS),
         # A loop can be lowered by the engine only.
         "CombinedNonMaxSuppression": (Early("combined_non_max_suppression", "CombinedNonMaxSuppression"),),
+        "DivNoNan": (_QUOTIENT,),
         # The engine takes the sum over a label for a transposition, and products without a sum for those of matrices.
         "Einsum": (Early("einsum", "Einsum"),),
         "Equal": (_COMPARED,),
+        "ExpandDims": (_CONSTANT_STRINGS,),
         # The engine writes the plain formulas, whose relative errors near 0 have no bound.
         "Expm1": (Early("elementary", "Expm1"),),
+        "GatherV2": (_CONSTANT_STRINGS, _MOVED_STRINGS),
         "Log1p": (Early("elementary", "Log1p"),),
         "FakeQuantWithMinMaxArgs": (_FAKE_QUANTIZED,),
         "FakeQuantWithMinMaxVars": (_FAKE_QUANTIZED,),
@@ -105,6 +116,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "Mean": (_REDUCTION, Early("mean", "IntegerMean", frozenset({"uint8"}))),
         "Min": (_REDUCTION,),
         "Minimum": (_WIDENED,),
+        "MulNoNan": (_QUOTIENT,),
         "NonMaxSuppressionV3": (_SUPPRESSION,),
         "NonMaxSuppressionV4": (_SUPPRESSION,),
         "NonMaxSuppressionV5": (_SUPPRESSION,),
@@ -115,11 +127,15 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "QuantizeAndDequantizeV4": (_QUANTIZED,),
         "RFFT": (_FOURIER,),
         "RFFT2D": (_FOURIER,),
+        "Reshape": (_CONSTANT_STRINGS,),
         # LiteRT's fails when a segment is left out.
         "SegmentSum": (Early("segments", "Segment"),),
         # The engine writes it, but LiteRT's kernel fails.
-        "Slice": (Early("strings", "MovedStrings", frozenset({"string"})),),
+        "Slice": (_CONSTANT_STRINGS, _MOVED_STRINGS),
         "Softsign": (_WIDENED,),
+        "Split": (_CONSTANT_STRINGS._replace(operand=1),),
+        "SplitV": (_CONSTANT_STRINGS,),
+        "Squeeze": (_CONSTANT_STRINGS,),
         "StatelessRandomNormal": (_RANDOM,),
         "StatelessRandomNormalV2": (_RANDOM,),
         "StatelessRandomUniform": (_RANDOM,),
@@ -128,7 +144,13 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "StatelessRandomUniformInt": (_RANDOM,),
         "StatelessRandomUniformIntV2": (_RANDOM,),
         "StatelessRandomUniformV2": (_RANDOM,),
+        "StridedSlice": (_CONSTANT_STRINGS,),
         "Sum": (_REDUCTION,),
+        "Transpose": (_CONSTANT_STRINGS,),
+        "Unpack": (_CONSTANT_STRINGS,),
+        "Xdivy": (_QUOTIENT,),
+        "Xlog1py": (_QUOTIENT,),
+        "Xlogy": (_QUOTIENT,),
         "ZerosLike": (_LIKE,),
     }
 )

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from litefuse.engine.mlir import ir
 
-__all__ = ["elements_of_constant", "int32_constant", "pseudo_constant"]
+__all__ = ["elements_of_constant", "int32_constant", "pseudo_constant", "string_elements", "strings_of_constant"]
+
+# A string in the text of an attribute; what is escaped in it is a backslash, or a byte as two hexadecimal digits.
+_QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+_ESCAPED = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
 
 
 def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr | None:
@@ -29,3 +36,44 @@ def int32_constant(values: int | Sequence[int]) -> ir.Value:
 def pseudo_constant(elements: ir.DenseElementsAttr) -> ir.Value:
     """``tfl.pseudo_const``, as it stands in a lowered module, at the current insertion point and location."""
     return ir.Operation.create("tfl.pseudo_const", [elements.type], [], {"value": elements}).result
+
+
+def string_elements(array: NDArray[Any]) -> ir.Attribute:
+    """The elements attribute of an array of strings (objects: bytes), which the bindings can make of a text only."""
+    shape = "".join(f"{size}x" for size in array.shape)
+    values = [_quoted(value) for value in array.reshape(-1).tolist()]
+    text = values[0] if array.ndim == 0 else _nested(values, array.shape) if array.size else ""
+    return ir.Attribute.parse(f"dense<{text}> : tensor<{shape}!tf_type.string>")
+
+
+def strings_of_constant(value: ir.Value) -> NDArray[Any] | None:
+    """The strings of a ``tf.Const``, perhaps handed on, as an array of objects (bytes); None for any other value."""
+    owner = value.owner
+    while not isinstance(owner, ir.Block) and owner.name == "tf.Identity":
+        owner = owner.operands[0].owner
+    if isinstance(owner, ir.Block) or owner.name != "tf.Const":
+        return None
+    kind = ir.RankedTensorType(value.type)
+    if str(kind.element_type) != "!tf_type.string":
+        return None
+    text = str(owner.attributes["value"]).encode()
+    found = [_ESCAPED.sub(_unescaped, quoted[1]) for quoted in _QUOTED.finditer(text)]
+    strings = np.empty(len(found), np.object_)
+    strings[:] = found
+    return np.broadcast_to(strings, kind.shape) if strings.size == 1 else strings.reshape(kind.shape)
+
+
+def _unescaped(escaped: re.Match[bytes]) -> bytes:
+    return b"\\" if escaped[1] == b"\\" else bytes.fromhex(escaped[1].decode())
+
+
+def _nested(values: list[str], shape: tuple[int, ...]) -> str:
+    for size in reversed(shape):
+        values = [f"[{', '.join(values[start : start + size])}]" for start in range(0, len(values), size)]
+    return values[0]
+
+
+def _quoted(value: bytes) -> str:
+    plain = all(32 <= byte < 127 and byte not in b'"\\' for byte in value)
+    body = value.decode() if plain else "".join(f"\\{byte:02X}" for byte in value)
+    return f'"{body}"'

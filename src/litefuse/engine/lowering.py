@@ -30,11 +30,18 @@ def lower(module: ir.Module) -> None:
     """
     COUNTS["engine_calls"] += 1
     try:
-        converter_api_ext.run_convert_to_tfl_passes(module, PassManager(), converter_api_ext.ConvertToTFLConfig())
+        converter_api_ext.run_convert_to_tfl_passes(module, PassManager(), _config())
     except (ValueError, ir.MLIRError) as error:
         raise _lowering_error("the engine refused the model", error) from error
     if _has_calls(module):
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
+
+
+def _config() -> Any:
+    """The pipeline's defaults, but for one: that infinite constants become the largest float."""
+    config = converter_api_ext.ConvertToTFLConfig()
+    config.canonicalizing_inf_as_min_max_float = False
+    return config
 
 
 def _has_calls(module: ir.Module) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from litefuse.engine.constants import string_elements
 from litefuse.engine.counts import COUNTS
 from litefuse.engine.mlir import converter_api_ext, ir
 from litefuse.errors import GraphError, SavedModelError
@@ -41,7 +42,7 @@ def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
     """
     element = element_type(dtype)
     if dtype == DataType.STRING:
-        return _string_elements(array)
+        return string_elements(array)
     if not isinstance(element, (ir.ComplexType, *_SPLAT_TYPES)):
         raise GraphError(f"a constant of dtype {DataType(dtype)} is not supported")
     kind = ir.RankedTensorType.get(dimension_sizes(array.shape), element)
@@ -143,25 +144,6 @@ def _scalar(value: np.generic, element: ir.Type) -> ir.Attribute:
     if isinstance(element, ir.IntegerType):
         return ir.IntegerAttr.get(element, int(value.item()))
     return ir.FloatAttr.get(element, float(value.item()))
-
-
-def _string_elements(array: NDArray[Any]) -> ir.Attribute:
-    shape = "".join(f"{size}x" for size in array.shape)
-    values = [_quoted(value) for value in array.reshape(-1).tolist()]
-    text = values[0] if array.ndim == 0 else _nested(values, array.shape) if array.size else ""
-    return ir.Attribute.parse(f"dense<{text}> : tensor<{shape}!tf_type.string>")
-
-
-def _nested(values: list[str], shape: tuple[int, ...]) -> str:
-    for size in reversed(shape):
-        values = [f"[{', '.join(values[start : start + size])}]" for start in range(0, len(values), size)]
-    return values[0]
-
-
-def _quoted(value: bytes) -> str:
-    plain = all(32 <= byte < 127 and byte not in b'"\\' for byte in value)
-    body = value.decode() if plain else "".join(f"\\{byte:02X}" for byte in value)
-    return f'"{body}"'
 
 
 def tensor_elements_attribute(proto: TensorProto) -> ir.Attribute:

@@ -43,7 +43,30 @@ def _whole_slice(editor: Editor, node: Node) -> int | None:
 def _identity_permutation(editor: Editor, node: Node) -> int | None:
     """The operand of a transposition that moves nothing."""
     order = editor.values(editor.resolve(node.operands[1]))
-    return editor.resolve(node.operands[0]) if order is not None and order.tolist() == list(range(order.size)) else None
+    if order is None or not is_known(order):
+        return None
+    in_order = all(axis % order.size == place for place, axis in enumerate(order.tolist()))
+    return editor.resolve(node.operands[0]) if in_order else None
+
+
+def _axes_from_the_first(editor: Editor, node: Node) -> None:
+    """Counts dimensions from the first: where they count from the last, the engine folds constants wrongly or dies."""
+    stated = editor.resolve(node.operands[1])
+    shape, axes = editor.shape(editor.resolve(node.operands[0])), editor.values(stated)
+    if not shape or axes is None:
+        return
+    numbers = [axis for axis in elements(axes) if isinstance(axis, int)]
+    if len(numbers) == axes.size and min(numbers, default=0) < 0:
+        values = array_of([axis % len(shape) for axis in numbers], axes.shape)
+        point = ir.InsertionPoint(node.op)
+        editor.set_operand(node, 1, editor.constant(values, editor.tensor(stated).dtype, point, node.op.location))
+
+
+def _permutation(editor: Editor, node: Node) -> int | None:
+    source = _identity_permutation(editor, node)
+    if source is None:
+        _axes_from_the_first(editor, node)
+    return source
 
 
 def _only_part(editor: Editor, node: Node) -> int | None:
@@ -203,9 +226,11 @@ SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "Pad": _same_shape,
     "PadV2": _same_shape,
     "Reshape": _reshape,
+    "ReverseV2": _axes_from_the_first,
     "Slice": _whole_slice,
     "StridedSlice": _whole_slice,
+    "Sum": _axes_from_the_first,
     "Tile": _same_shape,
-    "Transpose": _identity_permutation,
+    "Transpose": _permutation,
 }
 """The simplifications by the ops' names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -92,6 +92,17 @@ class Case:
         """The inputs of the model: x0, x1 ... in its signature."""
         flat = [each for operand in self.operands for each in (operand if isinstance(operand, list) else [operand])]
         return [each for each in flat if isinstance(each, Tensor)]
+
+    def of_constants(self) -> Case:
+        """The same call with constants in the place of the inputs, which is for the converter to compute."""
+        random = np.random.default_rng(zlib.crc32(str(self).encode()))
+
+        def constant(operand: Operand) -> Any:
+            if isinstance(operand, list):
+                return [constant(each) for each in operand]
+            return operand.values(random, self.open_sizes[-1]) if isinstance(operand, Tensor) else operand
+
+        return replace(self, operands=[constant(operand) for operand in self.operands])
 
     def calls(self) -> list[dict[str, Array]]:
         """Inputs for one call after the other: two for each of the open sizes."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.tensorflow.op_suite import arrays, elementwise, gradients, networks, sparse
 from tests.tensorflow.op_suite.case import Case
 
-__all__ = ["CASES", "CHUNK", "SIDES", "chunks", "record", "recorded", "results_file"]
+__all__ = ["CASES", "CHUNK", "SIDES", "chunks", "name_of", "record", "recorded", "results_file", "selected"]
 
 CASES: tuple[Case, ...] = (
     *elementwise.CASES,
@@ -27,9 +29,31 @@ CHUNK = 24
 """How many cases share a SavedModel."""
 
 
+# Of the cases of an op, the first and each that is so much further on.
+_STEP = 6
+
+
 def chunks(cases: Sequence[Case]) -> list[Sequence[Case]]:
     """The cases, a SavedModel's worth at a time."""
     return [cases[start : start + CHUNK] for start in range(0, len(cases), CHUNK)]
+
+
+def name_of(cases: Sequence[Case]) -> str:
+    """What a SavedModel's worth of cases is called."""
+    return f"{cases[0].op}-{cases[-1].op}"
+
+
+def selected() -> list[Case]:
+    """The cases to test: every one with ``LITEFUSE_OP_SUITE=all``, else at least one of each op."""
+    if os.environ.get("LITEFUSE_OP_SUITE") == "all":
+        return list(CASES)
+    counts = Counter[str]()
+    chosen: list[Case] = []
+    for case in CASES:
+        if counts[case.op] % _STEP == 0:
+            chosen.append(case)
+        counts[case.op] += 1
+    return chosen
 
 
 def results_file(side: str) -> Path:

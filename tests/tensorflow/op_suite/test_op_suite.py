@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.tensorflow.op_suite.page import PAGE, page
-from tests.tensorflow.op_suite.suite import CASES, SIDES, chunks, recorded
+from tests.tensorflow.op_suite.suite import CASES, SIDES, chunks, name_of, recorded, selected
 from tests.tensorflow.op_suite.verdict import build_cases, verdict_of_litefuse
 
 if TYPE_CHECKING:
@@ -21,25 +19,6 @@ if TYPE_CHECKING:
 
     from tests.tensorflow.op_suite.case import Case
     from tests.tensorflow.process import TensorFlow
-
-# Of the cases of an op, the first and each that is so much further on.
-STEP = 6
-
-
-def selected() -> list[Case]:
-    if os.environ.get("LITEFUSE_OP_SUITE") == "all":
-        return list(CASES)
-    counts = Counter[str]()
-    chosen: list[Case] = []
-    for case in CASES:
-        if counts[case.op] % STEP == 0:
-            chosen.append(case)
-        counts[case.op] += 1
-    return chosen
-
-
-def name_of(cases: Sequence[Case]) -> str:
-    return f"{cases[0].op}-{cases[-1].op}"
 
 
 @pytest.mark.parametrize("cases", chunks(selected()), ids=name_of)

@@ -61,16 +61,17 @@ class RewriteBeforeLowering:
         results: Sequence[ir.Value] = [answer] if isinstance(answer, ir.Value) else answer
         replace_results(op, results)
         op.operation.erase()
-        self._decomposed.append(Decomposed(name, "rewritten"))
+        if not decomposition.folds:
+            self._decomposed.append(Decomposed(name, "rewritten"))
         return True
 
 
 def _may_be_needed(op: ir.OpView, early: Early) -> bool:
     if early.dtypes is not None or early.above_rank >= 0:
-        first = tensor_type_of(op.operands[0])
-        if early.dtypes is not None and first.dtype not in early.dtypes:
+        kind = tensor_type_of(op.operands[early.operand])
+        if early.dtypes is not None and kind.dtype not in early.dtypes:
             return False
-        if len(first.shape or ()) <= early.above_rank:
+        if len(kind.shape or ()) <= early.above_rank:
             return False
     if early.attribute is None:
         return True

@@ -1,0 +1,42 @@
+"""Each op of constants alone: the engine computes it while it converts, and must give TensorFlow's numbers.
+
+``LITEFUSE_OP_SUITE=all`` takes every case; without it, at least one of each op.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.tensorflow.op_suite.suite import chunks, name_of, recorded, selected
+from tests.tensorflow.op_suite.verdict import build_cases, verdict_of_litefuse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.tensorflow.op_suite.case import Case
+    from tests.tensorflow.process import TensorFlow
+
+
+def converting() -> list[Case]:
+    known = recorded("litefuse")
+    return [case for case in selected() if known[str(case)].startswith("converts") and not runs_without_inputs(case)]
+
+
+def runs_without_inputs(case: Case) -> bool:
+    """Whether the op stays in the model as a composite: the runtime dies of a model with a composite and no inputs."""
+    return case.op == "Cumprod" and str(case.operands[0]).startswith("int32")
+
+
+@pytest.mark.parametrize("cases", chunks(converting()), ids=name_of)
+def test_ops_of_constants(tensorflow: TensorFlow, tmp_path: Path, cases: Sequence[Case]) -> None:
+    wrong: list[str] = []
+    for built in build_cases(tensorflow, tmp_path / "model", [case.of_constants() for case in cases]):
+        if any(value.size == 0 for call in built.expected for value in call.values()):
+            continue  # the runtime's interpreter in Python returns no empty tensors
+        verdict = verdict_of_litefuse(built)
+        if verdict.outcome != "converts":
+            wrong.append(f"{built.case}: {verdict}")
+    assert not wrong, "\n".join(wrong)

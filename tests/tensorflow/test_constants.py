@@ -1,0 +1,127 @@
+"""Constants that a model computes with: infinities, strings, axes counted from the last, factors that are zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.tensorflow.checking import check
+from tests.tensorflow.process import TensorFlow
+
+VALUES = np.array([0.0, 2.0, -0.0, 1.0], np.float32)
+ENDS = np.array([np.inf, 2.0, -np.inf, np.nan], np.float32)
+
+
+def computed(tf: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    """One signature that computes with ``x``, an open batch of four numbers."""
+    module = tf.Module()
+    specification = tf.TensorSpec([None, 4], tf.float32, name="x")
+
+    def serve(x: Any) -> dict[str, Any]:
+        return {"y": function(tf, x, *arguments)}
+
+    module.serve = tf.function(serve, input_signature=[specification], autograph=False)
+    return module, {"serving_default": module.serve}
+
+
+def rows(*batches: int) -> list[Mapping[str, Any]]:
+    """Small whole numbers, zero among them."""
+    return [{"x": (np.arange(4.0 * batch) - 2).reshape(batch, 4).astype(np.float32)} for batch in batches]
+
+
+def plus_infinities(_: Any, x: Any) -> Any:
+    return x + ENDS
+
+
+def computed_infinities(tf: Any, x: Any) -> Any:
+    return x + tf.math.log(tf.constant(VALUES)) + tf.math.rsqrt(tf.abs(tf.constant(VALUES)))
+
+
+def masked(tf: Any, x: Any) -> Any:
+    return tf.where(x > 0, x, -np.inf)
+
+
+def over_zero(_: Any, x: Any) -> Any:
+    return x / VALUES
+
+
+@pytest.mark.parametrize("function", [plus_infinities, computed_infinities, masked, over_zero])
+def test_infinite_constants_stay_infinite(tensorflow: TensorFlow, function: Any) -> None:
+    check(tensorflow, tensorflow.save(computed, function), rows(1, 3, 2))
+
+
+def moved(tf: Any, x: Any, op: str, axes: list[int], keep: bool) -> Any:
+    constant = tf.square(tf.constant(np.arange(24.0).reshape(2, 3, 4) - 7, tf.float32))
+    if op == "Sum":
+        result = tf.raw_ops.Sum(input=constant, axis=axes, keep_dims=keep)
+    elif op == "ReverseV2":
+        result = tf.raw_ops.ReverseV2(tensor=constant, axis=axes)
+    else:
+        result = tf.raw_ops.Transpose(x=constant, perm=axes)
+    return tf.concat([tf.reshape(result, [-1]), tf.reshape(x, [-1])], 0)
+
+
+@pytest.mark.parametrize(
+    ("op", "axes", "keep"),
+    [
+        *(("Sum", axes, keep) for axes in ([-1], [-2, 0], [-1, 1], [-3, -2, -1]) for keep in (False, True)),
+        *(("ReverseV2", axes, False) for axes in ([-1], [-2, 0])),
+        *(("Transpose", axes, False) for axes in ([-1, -3, -2], [-3, -2, -1], [0, -1, 1])),
+    ],
+)
+def test_axes_counted_from_the_last(tensorflow: TensorFlow, op: str, axes: list[int], keep: bool) -> None:
+    check(tensorflow, tensorflow.save(computed, moved, op, axes, keep), rows(1, 2))
+
+
+def with_zero(tf: Any, x: Any, name: str, value: float, position: int) -> Any:
+    constant = tf.constant(value)
+    return getattr(tf.raw_ops, name)(**dict(zip("xy", (x, constant)[:: 1 - 2 * position], strict=True)))
+
+
+@pytest.mark.parametrize("name", ["DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy"])
+@pytest.mark.parametrize("value", [0.0, 1.5])
+@pytest.mark.parametrize("position", [0, 1])
+def test_quotients_where_zero_wins(tensorflow: TensorFlow, name: str, value: float, position: int) -> None:
+    path = tensorflow.save(computed, with_zero, name, value, position)
+    check(tensorflow, path, [{"x": np.abs(each["x"])} for each in rows(1, 3)])
+
+
+LABELS = [b"a", b'b"\\', b"\xe4\x00c", b""]
+
+
+def labels(tf: Any, x: Any, form: str) -> Any:
+    flat, square = tf.constant(LABELS), tf.reshape(tf.constant(LABELS), [2, 2])
+    chosen = tf.cast(x[:, 1] > 0, tf.int32)
+    batch = tf.shape(x)[0]
+    forms: dict[str, Callable[[], Any]] = {
+        "broadcast": lambda: tf.broadcast_to(tf.reshape(flat, [1, 2, 2]), [batch, 2, 2]),
+        "column": lambda: square[:, 1],
+        "expanded": lambda: tf.identity(flat)[tf.newaxis],
+        "first": lambda: tf.fill([batch], flat[0]),
+        "gathered": lambda: tf.gather(square, chosen),
+        "gathered constants": lambda: tf.gather(square, [1, 0, 1]),
+        "joined": lambda: tf.concat([square, tf.transpose(square)], 1),
+        "reversed": lambda: tf.reverse(square, [-1]),
+        "sliced": lambda: tf.slice(square, [0, chosen[0]], [1, 1]),
+        "split": lambda: tf.split(square, [1, 1], -1)[1],
+        "squeezed": lambda: tf.squeeze(tf.reshape(flat, [1, 4, 1])),
+        "stepped": lambda: square[::-1, ..., -1],
+        "tiled": lambda: tf.tile(tf.expand_dims(flat, 0), [batch, 1]),
+        "unstacked": lambda: tf.unstack(square, axis=1)[0],
+    }
+    return forms[form]()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("broadcast", "column", "expanded", "first", "gathered", "gathered constants", "joined", "reversed", "sliced"),
+        *("split", "squeezed", "stepped", "tiled", "unstacked"),
+    ],
+)
+def test_strings_are_moved(tensorflow: TensorFlow, form: str) -> None:
+    """As in a classifier that gives its labels with each row."""
+    check(tensorflow, tensorflow.save(computed, labels, form), rows(1, 3))
