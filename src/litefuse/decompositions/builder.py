@@ -206,7 +206,9 @@ class Builder:
         return self.op("ExpandDims", [value, self.constant(axis, "int32")], shape, self.dtype(value))
 
     def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
-        """The dimensions in another order."""
+        """The dimensions in another order; the value itself where it has that order."""
+        if list(permutation) == sorted(permutation):
+            return value
         shape = self.shape(value)
         operands = [value, self.constant(np.array(permutation, np.int32), "int32")]
         return self.op("Transpose", operands, [shape[axis] for axis in permutation], self.dtype(value))

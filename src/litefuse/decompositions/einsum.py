@@ -89,9 +89,7 @@ def _diagonal(b: Builder, value: ir.Value, labels: str) -> tuple[ir.Value, str]:
 def _ordered(b: Builder, value: ir.Value, labels: str, order: str) -> ir.Value:
     """The operand with all labels in an order, those that it lacks of size 1."""
     present = [label for label in order if label in labels]
-    permutation = [labels.index(label) for label in present]
-    if permutation != sorted(permutation):
-        value = b.transpose(value, permutation)
+    value = b.transpose(value, [labels.index(label) for label in present])
     remaining = iter(b.sizes(value))
     sizes: list[Dim] = [next(remaining) if label in labels else 1 for label in order]
     return b.reshape(value, sizes) if len(present) < len(order) else value

@@ -153,13 +153,12 @@ def _rows(b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, Callable[[i
     """A matrix with a dimension as its rows, and what makes the value's shape again of one with as many rows."""
     rank = len(b.shape(value))
     order = [*(each for each in range(rank) if each != axis), axis]
-    is_last = axis == rank - 1
-    moved = value if is_last else b.transpose(value, order)
+    moved = b.transpose(value, order)
     sizes = b.sizes(moved)
 
     def restore(matrix: ir.Value) -> ir.Value:
         shaped = b.reshape(matrix, [*sizes[:-1], b.size(matrix, 1)])
-        return shaped if is_last else b.transpose(shaped, [order.index(each) for each in range(rank)])
+        return b.transpose(shaped, [order.index(each) for each in range(rank)])
 
     return b.reshape(moved, [b.product(sizes[:-1]), sizes[-1]]), restore
 

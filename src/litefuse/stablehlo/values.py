@@ -175,9 +175,9 @@ def known_numbers(elements: Elements | None) -> npt.NDArray[np.int64] | None:
 
 def elements_value(b: Builder, elements: Elements, dtype: str) -> Value:
     """A value by its elements."""
+    numbers = known_numbers(elements)
 
     def emit() -> ir.Value:
-        numbers = known_numbers(elements)
         if numbers is not None:
             return b.constant(numbers, dtype)
         dims = dims_of(elements)
@@ -186,7 +186,6 @@ def elements_value(b: Builder, elements: Elements, dtype: str) -> Value:
         vector = b.cast(b.vector(dims), dtype)
         return vector if elements.ndim == 1 else b.reshape(vector, elements.shape)
 
-    numbers = known_numbers(elements)
     repeated = None
     if numbers is not None and numbers.size and numbers.ndim and (numbers == numbers.flat[0]).all():
         first = numbers.reshape(-1).tolist()[0]

@@ -8,7 +8,7 @@ from typing import Any
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
 from litefuse.fusions.annotation import annotate, attribute_value
-from litefuse.passes.call_graph import create_call
+from litefuse.passes.call_graph import create_call, function_symbol
 from litefuse.stablehlo.rules.broadcasting import elementwise
 from litefuse.stablehlo.rules.sorting import top_k
 from litefuse.stablehlo.rules.windows import dynamic_reduce_window
@@ -42,10 +42,7 @@ _PASSED_ON = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShap
 def _composite(op: Any, t: Translation) -> Sequence[Result]:
     """CHLO's ops by what TensorFlow has for them; others are composites, as ``jax.lax.composite`` makes them."""
     name = ir.StringAttr(op.attributes["name"]).value
-    attributes = {}
-    if "composite_attributes" in op.attributes:
-        given = ir.DictAttr(op.attributes["composite_attributes"])
-        attributes = {each.name: attribute_value(given[each.name]) for each in given}
+    attributes = _dictionary(op, "composite_attributes")
     namespace, _, short = name.rpartition(".")
     if namespace in {"chlo", "mhlo"}:
         known = _known(op, t, short, attributes)
@@ -62,8 +59,7 @@ def _composite(op: Any, t: Translation) -> Sequence[Result]:
     operands = t.values(op.operands)
     function = t.functions.define(name, [value.type for value in op.operands], emit)
     annotate(function, name, attributes)
-    symbol = ir.StringAttr(function.attributes["sym_name"]).value
-    return list(create_call(symbol, [result.type for result in op.results], operands).results)
+    return list(create_call(function_symbol(function), [result.type for result in op.results], operands).results)
 
 
 def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
@@ -73,17 +69,21 @@ def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
     if target == "stablehlo.dynamic_reduce_window":
         return [dynamic_reduce_window(op, t)]
     namespace, _, short = target.rpartition(".")
-    attributes: dict[str, Any] = {}
-    if "mhlo.attributes" in op.attributes:
-        given = ir.DictAttr(op.attributes["mhlo.attributes"])
-        attributes = {each.name: attribute_value(given[each.name]) for each in given}
-    known = _known(op, t, short, attributes) if namespace in {"chlo", "mhlo"} else None
+    known = _known(op, t, short, _dictionary(op, "mhlo.attributes")) if namespace in {"chlo", "mhlo"} else None
     if known is None:
         raise GraphError(
             f"the program calls {target!r}, which is code of JAX's own runtime",
             hint="Export the function without it: most such calls come from linear algebra and from callbacks.",
         )
     return known
+
+
+def _dictionary(op: Any, name: str) -> dict[str, Any]:
+    """An attribute that holds attributes, as Python values."""
+    if name not in op.attributes:
+        return {}
+    given = ir.DictAttr(op.attributes[name])
+    return {each.name: attribute_value(given[each.name]) for each in given}
 
 
 def _known(op: Any, t: Translation, name: str, attributes: dict[str, Any]) -> Sequence[Result] | None:

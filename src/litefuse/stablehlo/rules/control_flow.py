@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from litefuse.engine.mlir import func, ir
-from litefuse.passes.call_graph import update_function_type
+from litefuse.passes.call_graph import function_symbol, update_function_type
 from litefuse.stablehlo.rules.captures import Captures
 from litefuse.stablehlo.rules.scans import find_scan
 from litefuse.stablehlo.translation import Result, Rules, Translation
@@ -68,8 +68,8 @@ def _while(op: Any, t: Translation) -> list[Result]:
     for i in reversed(unused):
         del operands[i], kinds[i]
     attributes: dict[str, ir.Attribute] = {
-        "cond": ir.FlatSymbolRefAttr.get(_symbol(by_condition)),
-        "body": ir.FlatSymbolRefAttr.get(_symbol(by_body)),
+        "cond": ir.FlatSymbolRefAttr.get(function_symbol(by_condition)),
+        "body": ir.FlatSymbolRefAttr.get(function_symbol(by_body)),
         "is_stateless": ir.BoolAttr.get(value=True),
         "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
     }
@@ -180,7 +180,7 @@ def _branches(
             captures.bind(inner, given)
             return [value.emit() for value in inner.block(block, [])]
 
-        return _symbol(t.functions.define(f"{name.lower()}.{index}", kinds, emit))
+        return function_symbol(t.functions.define(f"{name.lower()}.{index}", kinds, emit))
 
     symbols = [function(i, region.blocks[0]) for i, region in enumerate(regions)]
     references = [ir.FlatSymbolRefAttr.get(symbol) for symbol in symbols]
@@ -192,10 +192,6 @@ def _branches(
     operands = [t.value(op.operands[0] if condition is None else condition), *captures.operands()]
     results = [result.type for result in op.results]
     return list(ir.Operation.create(f"tf.{name}", results=results, operands=operands, attributes=attributes).results)
-
-
-def _symbol(function: func.FuncOp) -> str:
-    return ir.StringAttr(function.attributes["sym_name"]).value
 
 
 RULES: Rules = {"stablehlo.case": _case, "stablehlo.if": _if, "stablehlo.while": _while}

@@ -53,11 +53,10 @@ def _convolved(op: Any, t: Translation, paddings: list[tuple[Dim, Dim]]) -> Resu
     dtype = t.dtype(op.results[0])
     image = b.cast(t.value(op.operands[0]), dtype)
     kernel = b.cast(t.value(op.operands[1]), dtype)
-    image = _moved(
-        t, image, [numbers.input_batch_dimension, *numbers.input_spatial_dimensions, numbers.input_feature_dimension]
+    image = b.transpose(
+        image, [numbers.input_batch_dimension, *numbers.input_spatial_dimensions, numbers.input_feature_dimension]
     )
-    kernel = _moved(
-        t,
+    kernel = b.transpose(
         kernel,
         [
             *numbers.kernel_spatial_dimensions,
@@ -93,15 +92,11 @@ def _convolved(op: Any, t: Translation, paddings: list[tuple[Dim, Dim]]) -> Resu
         shape = b.sizes(result)
         result = b.reshape(result, [shape[0], *shape[2:]])
     order = [numbers.output_batch_dimension, *numbers.output_spatial_dimensions, numbers.output_feature_dimension]
-    return _moved(t, result, cast("list[int]", np.argsort(order).tolist()))
+    return b.transpose(result, cast("list[int]", np.argsort(order).tolist()))
 
 
 def _list(attribute: Any, count: int, *, default: int = 1) -> list[Any]:
     return [default] * count if attribute is None else list(attribute)
-
-
-def _moved(t: Translation, value: ir.Value, order: Sequence[int]) -> ir.Value:
-    return value if list(order) == sorted(order) else t.b.transpose(value, list(order))
 
 
 def _batches_as_channels(t: Translation, image: ir.Value, groups: int) -> ir.Value:

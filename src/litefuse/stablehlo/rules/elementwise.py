@@ -19,7 +19,6 @@ from litefuse.stablehlo.values import dims_of, elements_of, elements_value, know
 __all__ = ["RULES"]
 
 _UNARY = {
-    "abs": "Abs",
     "ceil": "Ceil",
     "cosine": "Cos",
     "exponential": "Exp",
@@ -92,7 +91,7 @@ def _is_part_of_cube(op: Any) -> bool:
 def _logical(t: Translation, hlo: str, x: ir.Value, y: ir.Value) -> ir.Value:
     if hlo == "xor":
         return t.b.compare("NotEqual", x, y)
-    return t.b.op(_LOGICAL[hlo], [x, y], t.b.shape(t.b.compare("NotEqual", x, y)), "bool")
+    return t.b.binary(_LOGICAL[hlo], x, y)
 
 
 def _without_effect(t: Translation, hlo: str, a: ir.Value, b: ir.Value) -> Result | None:
@@ -245,10 +244,7 @@ def _reduce_precision(op: Any, t: Translation) -> Result:
 
 
 def _complex(op: Any, t: Translation) -> Result:
-    def emit(real: ir.Value, imaginary: ir.Value) -> ir.Value:
-        return t.b.op("Complex", [real, imaginary], t.shape(op.results[0]), t.dtype(op.results[0]))
-
-    return emit(*t.values(op.operands))
+    return t.b.op("Complex", list(t.values(op.operands)), t.shape(op.results[0]), t.dtype(op.results[0]))
 
 
 def _part(name: str) -> Rule:

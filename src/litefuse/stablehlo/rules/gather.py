@@ -54,8 +54,7 @@ def _gathered(op: Any, t: Translation, window: Sequence[Dim]) -> Result:
     found, has = _gather_nd(t, value, positions) if taken is None else taken
     order = [has.index(each) for each in wanted if each in has]
     rest = [each for each in has if each not in wanted]  # of size 1, and not wanted
-    if order + [has.index(each) for each in rest] != list(range(len(has))):
-        found = t.b.transpose(found, [*order, *(has.index(each) for each in rest)])
+    found = t.b.transpose(found, [*order, *(has.index(each) for each in rest)])
     if len(order) == rank and not rest:
         return found
     dims = iter(t.b.sizes(found))
@@ -111,8 +110,7 @@ def _taken(t: Translation, value: ir.Value, positions: Positions) -> _Named | No
 def _gather_nd(t: Translation, value: ir.Value, positions: Positions) -> _Named:
     b, indexed = t.b, positions.indexed
     others = [axis for axis in range(len(positions.sizes)) if axis not in indexed]
-    if [*indexed, *others] != list(range(len(positions.sizes))):
-        value = b.transpose(value, [*indexed, *others])
+    value = b.transpose(value, [*indexed, *others])
     vectors = positions.vectors(positions.clamped())
     shape = [*b.shape(vectors)[:-1], *b.shape(value)[len(indexed) :]]
     found = b.op("GatherNd", [value, vectors], shape, b.dtype(value), bad_indices_policy="")

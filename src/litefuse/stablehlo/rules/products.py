@@ -49,9 +49,7 @@ def _product(
         return _outer(t, op, values, batching, free)
     if not batching[0] and len(free[0]) > 1 and len(free[1]) == 1 and len(contracting[0]) == 1:
         # A dense layer on more than a matrix: the engine makes one FULLY_CONNECTED of it.
-        order = [*free[0], *contracting[0]]
-        if order != sorted(order):
-            values[0] = b.transpose(values[0], order)
+        values[0] = b.transpose(values[0], [*free[0], *contracting[0]])
         return _matrices(t, values, (False, free[1] == [0]), t.shape(op.results[0]), dtype)
     factors = [_arranged(t, op, values[side], side, batching[side], free[side], contracting[side]) for side in (0, 1)]
     shape: list[int | None] = [shapes[0][axis] for axis in batching[0]]
@@ -99,9 +97,7 @@ def _arranged(
     adjoint = cost([*batching, *columns, *rows]) < cost([*batching, *rows, *columns])
     if adjoint:
         rows, columns = columns, rows
-    order = [*batching, *rows, *columns]
-    if order != in_order:
-        value = t.b.transpose(value, order)
+    value = t.b.transpose(value, [*batching, *rows, *columns])
     if len(rows) == 1 and len(columns) == 1:
         return value, adjoint
     dims = t.dims(op.operands[side])
@@ -117,8 +113,7 @@ def _outer(
     shared = [dims[0][axis] for axis in batching[0]]
     factors: list[ir.Value] = []
     for side in (0, 1):
-        order = [*batching[side], *free[side]]
-        value = values[side] if order == sorted(order) else t.b.transpose(values[side], order)
+        value = t.b.transpose(values[side], [*batching[side], *free[side]])
         own = [dims[side][axis] for axis in free[side]]
         ones: list[Dim] = [1] * len(free[1 - side])
         factors.append(t.b.reshape(value, [*shared, *own, *ones] if side == 0 else [*shared, *ones, *own]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from litefuse.engine.mlir import ir
@@ -58,7 +59,7 @@ def _mean(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
     count = reduction.count(t.b)
     if count is None or t.number(b) != count:
         return None
-    mean = type(reduction)("Mean", reduction.operand, reduction.axes, reduction.keep_dims)
+    mean = replace(reduction, name="Mean")
     return Value(lambda: mean.emit(t.b), reduction=mean)
 
 

@@ -57,15 +57,12 @@ def _scatter(op: Any, t: Translation) -> Result:
     indexed = positions.indexed
     others = [axis for axis in range(len(sizes)) if axis not in indexed]
     order = [*indexed, *others]
-    value = t.value(operand)
-    if order != list(range(len(sizes))):
-        value = b.transpose(value, order)
+    value = b.transpose(t.value(operand), order)
     walked = [axis for axis in range(len(update_dims)) if axis not in in_updates.values()]
     arranged = [*walked, *(in_updates[axis] for axis in positions.wide), *(in_updates[axis] for axis in others)]
     new = t.value(updates)
     narrow = [in_updates[axis] for axis in indexed if axis in in_updates and axis not in positions.wide]
-    if [*arranged, *narrow] != list(range(len(update_dims))):
-        new = b.transpose(new, [*arranged, *narrow])
+    new = b.transpose(new, [*arranged, *narrow])
     if narrow:
         new = b.reshape(new, b.sizes(new)[: len(arranged)])
     vectors = positions.vectors(positions.starts())
@@ -75,7 +72,7 @@ def _scatter(op: Any, t: Translation) -> Result:
     else:
         result = _written_inside(t, name, value, vectors, new)
     back = cast("list[int]", np.argsort(order).tolist())
-    return result if back == sorted(back) else b.transpose(result, back)
+    return b.transpose(result, back)
 
 
 def _name(block: ir.Block) -> str:
@@ -119,12 +116,7 @@ def _written_inside(t: Translation, name: str, value: ir.Value, vectors: ir.Valu
     assert count is not None
     sizes = b.sizes(value)
     limits = b.vector(sizes[:count])
-    valid = b.op(
-        "LogicalAnd",
-        [b.compare("GreaterEqual", vectors, 0), b.compare("Less", vectors, limits)],
-        b.shape(vectors),
-        "bool",
-    )
+    valid = b.binary("LogicalAnd", b.compare("GreaterEqual", vectors, 0), b.compare("Less", vectors, limits))
     last = len(b.shape(vectors)) - 1
     every = b.reduce("All", valid, last, keep_dims=True)
     outside = b.vector([sizes[0], *([0] * (count - 1))])

@@ -37,20 +37,16 @@ def _sort(op: Any, t: Translation) -> list[Result]:
     last = len(t.shape(operands[0])) - 1
     order = [*(i for i in range(last + 1) if i != axis), axis]
     back = sorted(range(last + 1), key=order.__getitem__)
-
-    def moved(value: ir.Value, permutation: list[int]) -> ir.Value:
-        return value if permutation == sorted(permutation) else b.transpose(value, permutation)
-
-    keys = moved(t.value(operands[key]), order)
+    keys = b.transpose(t.value(operands[key]), order)
     values, positions = top_k(t, keys, t.dims(operands[key])[axis], upwards=upwards)
     results: list[Result] = []
     for i, operand in enumerate(operands):
         if i == key:
-            results.append(moved(values, back))
+            results.append(b.transpose(values, back))
         elif counts(operand, axis):
-            results.append(moved(b.cast(positions, t.dtype(operand)), back))
+            results.append(b.transpose(b.cast(positions, t.dtype(operand)), back))
         else:
-            other = moved(t.value(operand), order)
+            other = b.transpose(t.value(operand), order)
             taken = b.op(
                 "GatherV2",
                 [other, positions, b.constant(last, "int32")],
@@ -58,7 +54,7 @@ def _sort(op: Any, t: Translation) -> list[Result]:
                 b.dtype(other),
                 batch_dims=last,
             )
-            results.append(moved(taken, back))
+            results.append(b.transpose(taken, back))
     return results
 
 
