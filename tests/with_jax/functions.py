@@ -35,6 +35,7 @@ _KERNEL, _DEPTHWISE, _TRANSPOSED, _GROUPED = (
     _weights(3, 3, 3, 4),
     _weights(3, 3, 3, 8),
 )
+_VOLUMES = _weights(2, 3, 3, 1, 6)
 _TABLE = _weights(20, 5)
 _QUERY, _KEY, _VALUE = _weights(8, 8), _weights(8, 8), _weights(8, 8)
 _INPUT, _STATE = _weights(8, 4), _weights(4, 4)
@@ -208,6 +209,14 @@ _ON_IMAGES: dict[str, Callable[[Any], Any]] = {
         lax.conv_transpose(x, _TRANSPOSED, (2, 2), "SAME"),
         lax.conv_transpose(x, _TRANSPOSED, (2, 2), "VALID"),
         lax.conv_transpose(x, _TRANSPOSED, (3, 2), [(1, 2), (0, 1)]),
+    ),
+    "volumes_in_groups": lambda x: lax.conv_general_dilated(
+        jnp.stack([x, 2 * x, x - 1], 1),
+        _VOLUMES,
+        (1, 2, 2),
+        "SAME",
+        dimension_numbers=("NDHWC", "DHWIO", "NDHWC"),
+        feature_group_count=3,
     ),
 }
 _ON_SEQUENCES: dict[str, Callable[[Any], Any]] = {

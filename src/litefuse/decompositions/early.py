@@ -86,6 +86,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "BroadcastTo": (_CONSTANT_STRINGS, _MOVED_STRINGS),
         # A loop can be lowered by the engine only.
         "CombinedNonMaxSuppression": (Early("combined_non_max_suppression", "CombinedNonMaxSuppression"),),
+        # The engine writes it, but LiteRT's kernel takes one group only.
+        "Conv3D": (Early("grouped_volumes", "GroupedVolumes", frozenset({"float32"})),),
         "DivNoNan": (_QUOTIENT,),
         # The engine takes the sum over a label for a transposition, and products without a sum for those of matrices.
         "Einsum": (Early("einsum", "Einsum"),),

@@ -29,6 +29,7 @@ from litefuse.decompositions.fourier import FourierTransform, InverseRealFourier
 from litefuse.decompositions.gamma import Gamma
 from litefuse.decompositions.gradient_shapes import BroadcastGradientArgs, ConcatOffset
 from litefuse.decompositions.gradients import Gradient
+from litefuse.decompositions.grouped_volumes import GroupedVolumes
 from litefuse.decompositions.integer_sign import IntegerSign
 from litefuse.decompositions.like import Like, ShapeN
 from litefuse.decompositions.linspace import LinSpace
@@ -128,6 +129,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     FusedBatchNorm,
     Gamma,
     Gradient,
+    GroupedVolumes,
     HistogramFixedWidth,
     Hyperbolic,
     InTopK,

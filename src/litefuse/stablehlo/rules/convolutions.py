@@ -142,11 +142,9 @@ def _plain_convolution(t: Translation, image: ir.Value, kernel: ir.Value, window
         height, width, _, _ = cast("tuple[int, ...]", kernel_shape)
         depthwise = b.reshape(kernel, [height, width, channels, outputs // channels])
         return b.op("DepthwiseConv2dNative", [image, depthwise], shape, dtype, **options)
-    if window.groups == 1 or not three:
-        if not three:
-            options["use_cudnn_on_gpu"] = True
-        return b.op("Conv3D" if three else "Conv2D", [image, kernel], shape, dtype, **options)
-    raise GraphError("convolutions of volumes in groups are not supported")
+    if not three:
+        options["use_cudnn_on_gpu"] = True
+    return b.op("Conv3D" if three else "Conv2D", [image, kernel], shape, dtype, **options)
 
 
 def _positions(size: int | None, extent: int, stride: int, padding: str) -> int | None:
