@@ -370,6 +370,9 @@ def _windows() -> Iterator[Case]:
     for name in ["ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"]:
         yield Case(name, [f(2, 8, 8, 3), n([5, 6])])
     yield Case("CropAndResize", [f(2, 8, 8, 3), f(7, 4), i(7), n([5, 6])])
+    for version, fill in (("V2", []), ("V3", [f()])):
+        projection = {"interpolation": "NEAREST", "fill_mode": "WRAP"}
+        yield Case(f"ImageProjectiveTransform{version}", [f(2, 8, 7, 3), f(2, 8), n([5, 6]), *fill], projection)
     yield Case("NonMaxSuppression", [f(9, 4), f(9), n(3)])
     yield Case("NonMaxSuppressionV2", [f(9, 4), f(9), n(3), f()])
     yield Case("NonMaxSuppressionV3", [f(9, 4), f(9), n(3), f(), f()])

@@ -30,6 +30,7 @@ from litefuse.decompositions.gamma import Gamma
 from litefuse.decompositions.gradient_shapes import BroadcastGradientArgs, ConcatOffset
 from litefuse.decompositions.gradients import Gradient
 from litefuse.decompositions.grouped_volumes import GroupedVolumes
+from litefuse.decompositions.image_projection import ImageProjection
 from litefuse.decompositions.integer_sign import IntegerSign
 from litefuse.decompositions.like import Like, ShapeN
 from litefuse.decompositions.linspace import LinSpace
@@ -130,6 +131,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Gamma,
     Gradient,
     GroupedVolumes,
+    ImageProjection,
     HistogramFixedWidth,
     Hyperbolic,
     InTopK,

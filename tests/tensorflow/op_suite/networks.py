@@ -25,6 +25,12 @@ def _corners(random: np.random.Generator, shape: Sequence[int]) -> Array:
     return np.sort(random.uniform(0, 1, (*shape[:-1], 2, 2)), -2).reshape(shape)
 
 
+def _transforms(random: np.random.Generator, shape: Sequence[int]) -> Array:
+    """Projective transformations that are not far from none."""
+    spread = np.array([0.4, 0.4, 4.0, 0.4, 0.4, 4.0, 0.02, 0.02])
+    return np.array([1.0, 0, 0, 0, 1, 0, 0, 0]) + spread * random.standard_normal(shape)
+
+
 def _probabilities(random: np.random.Generator, shape: Sequence[int]) -> Array:
     return random.dirichlet(np.ones(shape[-1]), tuple(shape[:-1]))
 
@@ -232,6 +238,36 @@ def _images() -> list[Case]:
                 Tensor(I32, (None,), integers(0, 2)),
                 i32(3, 4),
             ],
+        ),
+        *(
+            Case(
+                "ImageProjectiveTransformV3",
+                [Tensor(F32, (None, 7, 9, 2)), Tensor(F32, (None, 8), _transforms), i32(6, 8), scalar(0.5, F32)],
+                {"interpolation": method, "fill_mode": mode},
+            )
+            for method in ("NEAREST", "BILINEAR")
+            for mode in ("CONSTANT", "REFLECT", "WRAP", "NEAREST")
+        ),
+        Case(
+            "ImageProjectiveTransformV3",
+            [Tensor("uint8", (None, None, 9, 3)), Tensor(F32, (1, 8), _transforms), i32(9, 9), Tensor(F32, ())],
+            {"interpolation": "NEAREST", "fill_mode": "CONSTANT"},
+            open_sizes=(2, 5),
+        ),
+        Case(
+            "ImageProjectiveTransformV3",
+            [
+                Tensor(F32, (3, 1, None, 1)),
+                Tensor(F32, (1, 8), _transforms),
+                Tensor(I32, (2,), one_of(5)),
+                Tensor(F32, ()),
+            ],
+            {"interpolation": "BILINEAR", "fill_mode": "WRAP"},
+        ),
+        Case(
+            "ImageProjectiveTransformV2",
+            [Tensor(F32, (None, 7, 9, 2)), np.array([[1, 0, 0.5, 0, 1, -0.5, 0, 0]], np.float32), i32(7, 9)],
+            {"interpolation": "NEAREST", "fill_mode": "REFLECT"},
         ),
         Case("RGBToHSV", [Tensor(F32, (None, 4, 3), floats(0, 1))]),
         Case("HSVToRGB", [Tensor(F32, (None, 4, 3), floats(0, 1))]),

@@ -134,25 +134,29 @@ def _extract_patches(op: Op) -> Answer:
     return (shape[0], *places, shape[3] * (sizes[1] * sizes[2]))
 
 
-def _resize(op: Op) -> Answer:
-    shape = op.ranked(0, 4)
+def _stated_sizes(op: Op, operand: int) -> list[Dim | None]:
+    """The rows and columns that a vector says."""
     try:
-        rows, columns = op.vector(1)
+        rows, columns = op.vector(operand)
     except Undecided:
-        rows = columns = None
-    sizes = [size if size is not None and is_size(size) else None for size in (rows, columns)]
-    return (shape[0], *sizes, shape[3])
+        return [None, None]
+    return [size if is_size(size) else None for size in (rows, columns)]
+
+
+def _resized_by(operand: int) -> Rule:
+    """Images whose new sizes are an operand."""
+
+    def rule(op: Op) -> Answer:
+        batch, _, _, channels = op.ranked(0, 4)
+        return (batch, *_stated_sizes(op, operand), channels)
+
+    return rule
 
 
 def _crop_and_resize(op: Op) -> Answer:
     shape = op.ranked(0, 4)
     boxes = meet_dims(op.ranked(1, 2)[0], op.ranked(2, 1)[0])
-    try:
-        rows, columns = op.vector(3)
-    except Undecided:
-        rows = columns = None
-    sizes = [size if size is not None and is_size(size) else None for size in (rows, columns)]
-    return (boxes, *sizes, shape[3])
+    return (boxes, *_stated_sizes(op, 3), shape[3])
 
 
 def _suppression(op: Op) -> Answer:
@@ -196,5 +200,6 @@ RULES: dict[str, Rule] = {
         ],
         _suppression,
     ),
-    **dict.fromkeys(["ResizeArea", "ResizeBicubic", "ResizeBilinear", "ResizeNearestNeighbor"], _resize),
+    **dict.fromkeys(["ResizeArea", "ResizeBicubic", "ResizeBilinear", "ResizeNearestNeighbor"], _resized_by(1)),
+    **dict.fromkeys(["ImageProjectiveTransformV2", "ImageProjectiveTransformV3"], _resized_by(2)),
 }
