@@ -148,6 +148,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "StatelessRandomUniformV2": (_RANDOM,),
         "StridedSlice": (_CONSTANT_STRINGS,),
         "Sum": (_REDUCTION,),
+        # The engine leaves it out before sums and products where the repeated size is open.
+        "Tile": (Early("tile", "OpenTile"),),
         "Transpose": (_CONSTANT_STRINGS,),
         "Unpack": (_CONSTANT_STRINGS,),
         "Xdivy": (_QUOTIENT,),

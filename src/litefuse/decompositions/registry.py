@@ -69,6 +69,7 @@ from litefuse.decompositions.sparse import SparseDenseProduct, SparseFillEmptyRo
 from litefuse.decompositions.strided_slice import StridedSlice, StridedSliceGradient, StridedSliceUpdate
 from litefuse.decompositions.strings import MovedStrings
 from litefuse.decompositions.tan import Tan
+from litefuse.decompositions.tile import OpenTile
 from litefuse.decompositions.trigonometry import Atan2, Hyperbolic, InverseHyperbolic, InverseTrigonometric
 from litefuse.decompositions.unravel_index import UnravelIndex
 from litefuse.decompositions.widened import Widened
@@ -154,6 +155,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     NextAfter,
     NonMaxSuppression,
     NthElement,
+    OpenTile,
     ParallelConcat,
     Pieces,
     Pool3D,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from litefuse.engine.counts import COUNTS
+from litefuse.engine.hidden_constants import hidden_constants
 from litefuse.engine.mlir import PassManager, converter_api_ext, func, ir
 from litefuse.errors import LoweringError
 
@@ -30,7 +31,8 @@ def lower(module: ir.Module) -> None:
     """
     COUNTS["engine_calls"] += 1
     try:
-        converter_api_ext.run_convert_to_tfl_passes(module, PassManager(), _config())
+        with hidden_constants(module):
+            converter_api_ext.run_convert_to_tfl_passes(module, PassManager(), _config())
     except (ValueError, ir.MLIRError) as error:
         raise _lowering_error("the engine refused the model", error) from error
     if _has_calls(module):

@@ -217,6 +217,19 @@ def keep_reduced(editor: Editor, node: Node) -> int | None:
     return editor.add(node, reduction.name, [source, axes], Tensor(result.dtype, kept), {"keep_dims": True})
 
 
+def _reciprocal_root(editor: Editor, node: Node) -> int | None:
+    """``1 / sqrt(x)`` as ``Rsqrt``, which the engine would make of it if it saw that one is a constant."""
+    one, root = (editor.resolve(operand) for operand in node.operands)
+    numbers, producer, result = (
+        editor.tensor(one).numbers,
+        editor.producer(root, "Sqrt"),
+        editor.tensor(node.results[0]),
+    )
+    if numbers is None or not (numbers == 1).all() or producer is None or editor.shape(root) != result.shape:
+        return None
+    return editor.add(node, "Rsqrt", editor.operands(producer), result, {}) if result.shape is not None else None
+
+
 SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "BroadcastTo": _same_shape,
     "Cast": _same_dtype,
@@ -225,6 +238,7 @@ SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "MirrorPad": _same_shape,
     "Pad": _same_shape,
     "PadV2": _same_shape,
+    "RealDiv": _reciprocal_root,
     "Reshape": _reshape,
     "ReverseV2": _axes_from_the_first,
     "Slice": _whole_slice,
