@@ -20,7 +20,14 @@ from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.numbers import NAMES
 from litefuse.shapes.products import activate_first, compute_first, multiply_merged, unflatten_product
-from litefuse.shapes.simplify import SIMPLIFICATIONS, Simplification, keep_reduced, new_axes, reshape_back
+from litefuse.shapes.simplify import (
+    SIMPLIFICATIONS,
+    Simplification,
+    keep_reduced,
+    new_axes,
+    reshape_back,
+    scalar_operand,
+)
 from litefuse.shapes.split_products import squeeze, transpose_split
 from litefuse.shapes.values import VALUES
 
@@ -31,18 +38,20 @@ _ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, "BatchMatMulV2", "Const", 
 
 _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
-    "AddV2": [compute_first, add_constants_first],
+    "AddV2": [compute_first, add_constants_first, scalar_operand],
     "BatchMatMulV2": [multiply_merged, multiply_rows],
     "BiasAdd": [compute_first],
     "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
     "Einsum": [multiply_matrices, project],
     "ExpandDims": [reshape_back, keep_reduced],
-    "Mul": [compute_first],
+    "Mul": [compute_first, scalar_operand],
+    "RealDiv": [SIMPLIFICATIONS["RealDiv"], scalar_operand],
     "Relu": [activate_first],
     "Relu6": [activate_first],
     "Reshape": [reshape_back, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
     "Squeeze": [reshape_back, squeeze],
     "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], new_axes],
+    "Sub": [scalar_operand],
     "Transpose": [SIMPLIFICATIONS["Transpose"], transpose_split, swap_operands],
 }
 

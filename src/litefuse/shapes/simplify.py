@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
 from litefuse.engine.mlir import ir
 from litefuse.shapes.dims import Formula
 from litefuse.shapes.editor import Editor, is_known
@@ -12,11 +14,20 @@ from litefuse.shapes.graph import Node
 from litefuse.shapes.rules.slicing import extents
 from litefuse.shapes.split_products import add_squeeze, is_open
 
-__all__ = ["ASSERTS_SIZES", "SIMPLIFICATIONS", "Simplification", "keep_reduced", "new_axes", "reshape_back"]
+__all__ = [
+    "ASSERTS_SIZES",
+    "SIMPLIFICATIONS",
+    "Simplification",
+    "keep_reduced",
+    "new_axes",
+    "reshape_back",
+    "scalar_operand",
+]
 
 ASSERTS_SIZES = "asserts_sizes"
 """The attribute of a reshape that must fail in the running model if its operand has other sizes than it says."""
 
+_TRANSPOSED_CONVOLUTIONS = ("Conv2DBackpropInput", "Conv3DBackpropInputV2")
 _REDUCTIONS = ("Max", "Mean", "Min", "Prod", "Sum")
 
 Simplification = Callable[[Editor, Node], "int | None"]
@@ -215,6 +226,37 @@ def keep_reduced(editor: Editor, node: Node) -> int | None:
     if kept == shape:
         return source
     return editor.add(node, reduction.name, [source, axes], Tensor(result.dtype, kept), {"keep_dims": True})
+
+
+def scalar_operand(editor: Editor, node: Node) -> None:
+    """Makes a scalar of a constant with one element, where that changes no shape.
+
+    The engine takes any constant vector behind a product for a bias with an element for each channel, and behind a
+    transposed convolution a scalar as well: there the constant gets that many elements. Otherwise the engine refuses
+    the model, or the runtime does.
+    """
+    operands = editor.operands(node)
+    for position, value in enumerate(operands):
+        other = operands[1 - position]
+        numbers, shape = editor.tensor(value).numbers, editor.shape(other)
+        if numbers is None or numbers.size != 1 or shape is None or len(shape) < numbers.ndim:
+            continue
+        channels = shape[-1] if _is_transposed_convolution(editor, other) else None
+        sizes = (channels,) if isinstance(channels, int) else ()
+        if numbers.shape != sizes:
+            point, dtype = ir.InsertionPoint(node.op), editor.tensor(value).dtype
+            alike = np.full(sizes, numbers.reshape(()), numbers.dtype)
+            editor.set_operand(node, position, editor.numbers(alike, dtype, point, node.op.location))
+
+
+def _is_transposed_convolution(editor: Editor, value: int) -> bool:
+    """Whether a value is one, perhaps scaled and shifted by constants."""
+    while (scaling := editor.producer(value, "AddV2", "BiasAdd", "Mul", "RealDiv", "Sub")) is not None:
+        computed = [operand for operand in editor.operands(scaling) if not editor.is_constant(operand)]
+        if len(computed) != 1:
+            return False
+        value = computed[0]
+    return editor.producer(value, *_TRANSPOSED_CONVOLUTIONS) is not None
 
 
 def _reciprocal_root(editor: Editor, node: Node) -> int | None:

@@ -1,0 +1,102 @@
+"""Forms that the engine takes for others, whose models would give other numbers, or fail: found in random graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.tensorflow.checking import check
+from tests.tensorflow.process import TensorFlow
+
+Form = Callable[[Any, Any], Any]
+
+_RANDOM = np.random.default_rng(2)
+
+
+def _constant(*shape: int) -> Any:
+    return _RANDOM.uniform(1, 2, shape).astype(np.float32)
+
+
+_FULL, _MIDDLE, _VECTOR, _MATRIX = _constant(5, 3), _constant(1, 1, 3), _constant(3), _constant(3, 4)
+_KERNEL, _VOLUME = _constant(2, 2, 2, 3), _constant(2, 2, 2, 2, 3)
+_FILTER, _ROW = _constant(2, 5, 5), _constant(4)
+_ONE = np.array([0.7], np.float32)
+
+
+def _turned(tf: Any, x: Any) -> Any:
+    return tf.transpose(x, [0, 2, 1])
+
+
+def _images(tf: Any, x: Any) -> Any:
+    """A transposed convolution of images ``[?, 5, 1, 3]``."""
+    return tf.nn.conv2d_transpose(x[:, :, tf.newaxis], _KERNEL, [tf.shape(x)[0], 10, 2, 2], 2)
+
+
+def _volumes(tf: Any, x: Any) -> Any:
+    volumes = x[:, :, tf.newaxis, tf.newaxis]
+    return tf.nn.conv3d_transpose(volumes, _VOLUME, [tf.shape(x)[0], 10, 2, 2, 2], 2)
+
+
+# Of x: float32[?, 3, 5], or float32[?, 5, 3] where the form does not turn it.
+TURNED: Mapping[str, Form] = {
+    "one less": lambda tf, x: 1 - tf.sigmoid(_turned(tf, x)),
+    "less than a matrix": lambda tf, x: _FULL - _turned(tf, x),
+    "less than a row": lambda tf, x: _MIDDLE - _turned(tf, x),
+    "less than what is computed": lambda tf, x: tf.math.log(tf.constant(_FULL)) - _turned(tf, x),
+    "less than an integer": lambda tf, x: 3 - tf.cast(4 * _turned(tf, x), tf.int32),
+    "twice": lambda tf, x: _FULL - (1 - _turned(tf, x)),
+    "over": lambda tf, x: _FULL / (_turned(tf, x) + 3),
+    "one over a root": lambda tf, x: 1 / tf.sqrt(_turned(tf, x) ** 2 + 1),
+    "xdivy": lambda tf, x: tf.math.xdivy(_MIDDLE, _turned(tf, x) + 3),
+    "channels first": lambda tf, x: _MIDDLE - _turned(tf, tf.nn.conv1d(x, _FILTER, 1, "SAME")),
+    "behind": lambda tf, x: tf.matmul(tf.nn.relu(_FULL - _turned(tf, x)), _MATRIX),
+}
+
+
+TILED: Mapping[str, Form] = {
+    "scaled": lambda tf, x: tf.tile(x, [2, 1, 1]) * 0.15,
+    "shifted": lambda tf, x: tf.tile(x, [3, 1, 1]) + _VECTOR,
+    "many": lambda tf, x: tf.tile(x, [7, 1, 1]) - 1,
+    "over another": lambda tf, x: tf.tile(x, [2, 1, 1]) / (tf.tile(tf.abs(x), [2, 1, 1]) + 1),
+    "in two dimensions": lambda tf, x: tf.tile(x, [2, 1, 2]) * 0.5,
+    "integers": lambda tf, x: tf.tile(tf.cast(4 * x, tf.int32), [2, 1, 1]) * 3,
+    "beside the same": lambda tf, x: tf.tile(x, [2, 1, 1]) - tf.concat([x, x], 0),
+    "compared": lambda tf, x: tf.tile(x, [2, 1, 1]) > 0.5,
+}
+
+ONE_ELEMENT: Mapping[str, Form] = {
+    "between products": lambda tf, x: (
+        tf.matmul(tf.matmul(x, _MATRIX) + _ONE, _MATRIX, transpose_b=True) + _VECTOR - _ONE
+    ),
+    "before a product": lambda tf, x: tf.matmul(x[0] + _ONE, _MATRIX) + _ROW,
+    "behind images": lambda tf, x: _images(tf, x) + _ONE,
+    "behind scaled images": lambda tf, x: (_images(tf, x) * _ONE - 0.3) * 0.5 + _ONE,
+    "less images": lambda tf, x: _ONE - _images(tf, x),
+    "behind volumes": lambda tf, x: _volumes(tf, x) + _ONE,
+}
+
+
+FORMS = {"turned": TURNED, "tiled": TILED, "one element": ONE_ELEMENT}
+
+
+def module(tf: Any, group: str, form: str, sizes: tuple[int, int]) -> Any:
+    result = tf.Module()
+    specification = tf.TensorSpec([None, *sizes], tf.float32, name="x")
+
+    def serve(x: Any) -> dict[str, Any]:
+        return {"y": FORMS[group][form](tf, x)}
+
+    result.serve = tf.function(serve, input_signature=[specification], autograph=False)
+    return result, {"serving_default": result.serve}
+
+
+@pytest.mark.parametrize(("group", "form"), [(group, form) for group, forms in FORMS.items() for form in forms])
+def test_form(tensorflow: TensorFlow, group: str, form: str) -> None:
+    sizes = (3, 5) if group == "turned" else (5, 3)
+    path = tensorflow.save(module, group, form, sizes)
+    random = np.random.default_rng(4)
+    inputs = [{"x": random.normal(size=(batch, *sizes)).astype(np.float32)} for batch in (1, 3, 2)]
+    check(tensorflow, path, inputs)
