@@ -12,7 +12,7 @@ constants: so every constant that a matrix, or what has more dimensions, is subt
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from litefuse.engine.mlir import ir
@@ -29,10 +29,8 @@ _HIDDEN = re.compile(r'group_name = "hidden", offset = (\d+)')
 def hidden_constants(module: ir.Module) -> Generator[None]:
     """Puts placeholders, ``tfl.external_const``, in the place of these constants, and the constants back afterwards."""
     hidden: list[ir.Attribute] = []
-    for op in _ops(module, _ORDERED):
-        first, second = op.operands
-        if _may_be_transposed(second) and _is_computed(first) and not _is_computed(second):
-            _hide(op, 0, hidden)
+    for op in _misread(module):
+        _hide(op, hidden)
     try:
         yield
     finally:
@@ -40,23 +38,36 @@ def hidden_constants(module: ir.Module) -> Generator[None]:
             _show(module, hidden)
 
 
-def _hide(op: ir.OpView, position: int, hidden: list[ir.Attribute]) -> None:
-    value = op.operands[position]
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return
-    if owner.name in _CONSTANTS:
-        with ir.InsertionPoint(op), owner.location:
-            op.operands[position] = _placeholder(len(hidden), value.type)
-        hidden.append(owner.attributes["value"])
-        return
-    for inner, operand in enumerate(owner.operands):
-        if _element_type(operand) == _element_type(value):
-            _hide(owner, inner, hidden)
+def _hide(op: ir.OpView, hidden: list[ir.Attribute]) -> None:
+    """Hides the constant that is the first operand, or all that it is computed of."""
+    waiting = [(op, 0)]
+    seen: set[ir.Value] = set()
+    while waiting:
+        user, position = waiting.pop()
+        value = user.operands[position]
+        owner = value.owner
+        if value in seen or isinstance(owner, ir.Block):
+            continue
+        if owner.name in _CONSTANTS:
+            with ir.InsertionPoint(user), owner.location:
+                user.operands[position] = _placeholder(len(hidden), value.type)
+            hidden.append(owner.attributes["value"])
+            continue
+        seen.add(value)
+        kind = _element_type(value)
+        waiting += [(owner, i) for i, operand in enumerate(owner.operands) if _element_type(operand) == kind]
 
 
 def _show(module: ir.Module, hidden: list[ir.Attribute]) -> None:
-    for op in _ops(module, {"tfl.external_const"}):
+    placeholders: list[ir.OpView] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "tfl.external_const":
+            placeholders.append(op.opview)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(look)
+    for op in placeholders:
         number = _HIDDEN.search(str(op.attributes["external_buffer"]))
         if number is not None:
             with ir.InsertionPoint(op), op.location:
@@ -72,12 +83,20 @@ def _placeholder(number: int, kind: ir.Type) -> ir.Value:
     return ir.Operation.create("tfl.external_const", [kind], [], attributes).result
 
 
-def _ops(module: ir.Module, names: Collection[str]) -> list[ir.OpView]:
+def _misread(module: ir.Module) -> list[ir.OpView]:
+    """The ops whose first operand is to be hidden."""
     found: list[ir.OpView] = []
+    computed: set[ir.Value] = set()  # constants, and floating point numbers that are computed of them
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        if op.name in names:
-            found.append(op.opview)
+        operands = op.operands
+        if op.name in _CONSTANTS:
+            computed.add(op.result)
+        elif len(operands) and operands[0] in computed:
+            if all(operand in computed for operand in operands):
+                computed.update(result for result in op.results if isinstance(_element_type(result), _FLOATS))
+            elif op.name in _ORDERED and _may_be_transposed(operands[1]):
+                found.append(op.opview)
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(look)
@@ -87,18 +106,6 @@ def _ops(module: ir.Module, names: Collection[str]) -> list[ir.OpView]:
 def _may_be_transposed(value: ir.Value) -> bool:
     kind = ir.ShapedType(value.type)
     return not kind.has_rank or kind.rank > 1
-
-
-def _is_computed(value: ir.Value) -> bool:
-    """Whether a value is a constant, or, of floating point numbers, computed of constants alone."""
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return False
-    if owner.name in _CONSTANTS:
-        return True
-    if not isinstance(_element_type(value), _FLOATS) or not len(owner.operands):
-        return False
-    return all(map(_is_computed, owner.operands))
 
 
 def _element_type(value: ir.Value) -> ir.Type:
