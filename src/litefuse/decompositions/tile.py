@@ -47,9 +47,9 @@ class OpenTile(Decomposition):
 
 
 def _repeated(op: TensorFlowOp) -> dict[int, int]:
-    """How often each dimension of an open size is repeated."""
+    """How often each dimension of an open size is repeated, of what can be added or multiplied."""
     shape, multiples = op.types[0].shape, op.constants[1]
-    if shape is None or multiples is None:
+    if shape is None or multiples is None or op.types[0].dtype in {"bool", "string"}:
         return {}
     counts = {axis: int(count) for axis, count in enumerate(multiples.reshape(-1))}
     return {axis: count for axis, count in counts.items() if shape[axis] is None and count > 1}
