@@ -39,10 +39,7 @@ class OpenTile(Decomposition):
         value = op.operands[0]
         for axis, count in repeated.items():
             value = b.concat([value] * count, axis) if count <= _FEW else _copied(b, value, axis, count)
-        multiples = op.constants[1]
-        if multiples is None:
-            return value
-        others = [1 if axis in repeated else int(multiple) for axis, multiple in enumerate(multiples)]
+        others = [1 if axis in repeated else int(multiple) for axis, multiple in enumerate(op.constant(1))]
         return value if set(others) == {1} else _tiled(b, value, others)
 
 

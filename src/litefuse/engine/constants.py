@@ -53,7 +53,7 @@ def strings_of_constant(value: ir.Value) -> NDArray[Any] | None:
         owner = owner.operands[0].owner
     if isinstance(owner, ir.Block) or owner.name != "tf.Const":
         return None
-    kind = ir.RankedTensorType(value.type)
+    kind = ir.RankedTensorType(owner.results[0].type)
     if str(kind.element_type) != "!tf_type.string":
         return None
     text = str(owner.attributes["value"]).encode()

@@ -117,7 +117,7 @@ class OpRegistry:
         return name in self._serialized
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._serialized)
+        return iter(sorted(self._serialized))
 
     def __len__(self) -> int:
         return len(self._serialized)
