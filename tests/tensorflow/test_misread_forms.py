@@ -1,4 +1,4 @@
-"""Forms that the engine takes for others, whose models would give other numbers, or fail: found in random graphs."""
+"""Forms that the engine takes for others, whose models would give other numbers, or fail, and forms that it dies of."""
 
 from __future__ import annotations
 
@@ -79,7 +79,43 @@ ONE_ELEMENT: Mapping[str, Form] = {
 }
 
 
-FORMS = {"turned": TURNED, "tiled": TILED, "one element": ONE_ELEMENT}
+def _columns(tf: Any, x: Any, *order: int) -> Any:
+    """Vectors of one element, some of them with a factor; what is repeated is computed again."""
+    first, second, third = (lambda: x[0, 0, :1]), (lambda: x[0, 0, 1:2]), (lambda: x[0, 0, 2:])
+    kinds: list[Callable[[], Any]] = [
+        *(lambda: first() * 2.0, second, third, first),
+        *(lambda: second() * 3.0, lambda: third() / 0.7, lambda: 1.5 - third()),
+    ]
+    return tf.concat([kinds[each]() for each in order], 0)
+
+
+COLUMNS: Mapping[str, Form] = {
+    "repeated": lambda tf, x: _columns(tf, x, 0, 1, 1),
+    "more often": lambda tf, x: _columns(tf, x, 0, 1, 1, 2, 1),
+    "without its factor": lambda tf, x: _columns(tf, x, 0, 3, 3),
+    "behind two factors": lambda tf, x: _columns(tf, x, 0, 4, 2, 2),
+    "over": lambda tf, x: _columns(tf, x, 5, 1, 1),
+    "from a constant": lambda tf, x: _columns(tf, x, 6, 0, 0),
+    "of more rows": lambda tf, x: tf.concat(
+        [x[0][:, :1] * 2.0, tf.sin(tf.exp(x[0][:, 1:2])), tf.sin(tf.exp(x[0][:, 1:2]))], 1
+    ),
+    "one factor for all": lambda tf, x: _columns(tf, x, 0, 0, 0),
+}
+
+
+def _copies(tf: Any, x: Any) -> Any:
+    return tf.broadcast_to(x, tf.concat([[2], tf.shape(x)], 0))
+
+
+NARROWED: Mapping[str, Form] = {
+    "float16": lambda tf, x: tf.cast(_copies(tf, x), tf.float16),
+    "bfloat16": lambda tf, x: tf.cast(tf.cast(_copies(tf, x), tf.bfloat16) * 2, tf.float32),
+    "float16 of a known size": lambda tf, x: tf.cast(tf.broadcast_to(x[0], [3, 5, 3]), tf.float16),
+    "float16 beside the same": lambda tf, x: tf.cast(tf.cast(_copies(tf, x), tf.float16), tf.float32) + _copies(tf, x),
+}
+
+
+FORMS = {"turned": TURNED, "tiled": TILED, "one element": ONE_ELEMENT, "columns": COLUMNS, "narrowed": NARROWED}
 
 
 def module(tf: Any, group: str, form: str, sizes: tuple[int, int]) -> Any:

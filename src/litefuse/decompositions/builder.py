@@ -193,9 +193,11 @@ class Builder:
     # Shapes.
 
     def reshape(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
-        """The same elements in another shape."""
+        """The same elements in another shape; the value itself where it has that shape."""
         shape = self.known(dims)
-        if shape.count(None) == 1 and 0 not in shape:  # one open size follows from the others
+        if 0 not in shape and shape.count(None) < 2:  # one open size follows from the others
+            if shape == list(self.shape(value)):
+                return value
             dims = [-1 if size is None else size for size in shape]
         return self.op("Reshape", [value, self.vector(dims)], shape, self.dtype(value))
 

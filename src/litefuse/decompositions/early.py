@@ -84,8 +84,12 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         # The engine transposes the operand as if it were an image, whatever its rank.
         "BiasAdd": (Early("bias", "BiasOfChannelsFirst", attribute=("data_format", "NCHW")),),
         "BroadcastTo": (_CONSTANT_STRINGS, _MOVED_STRINGS),
+        # The engine exchanges it with a broadcast, to one of a dtype that LiteRT's op lacks.
+        "Cast": (Early("casts", "CastOfBroadcast", frozenset({"float32"})),),
         # A loop can be lowered by the engine only.
         "CombinedNonMaxSuppression": (Early("combined_non_max_suppression", "CombinedNonMaxSuppression"),),
+        # The engine dies of some columns that are repeated.
+        "ConcatV2": (Early("concatenation", "RepeatedColumns", frozenset({"float32"})),),
         # The engine writes it, but LiteRT's kernel takes one group only.
         "Conv3D": (Early("grouped_volumes", "GroupedVolumes", frozenset({"float32"})),),
         "DivNoNan": (_QUOTIENT,),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["Einsum", "IntegerProduct"]
 
 
+_Labelled: TypeAlias = "tuple[ir.Value, str]"
+"""A value and the label of each of its dimensions."""
+
+
 class Einsum(Decomposition):
-    """Diagonals for labels that repeat, then the product in all labels, then the sum over those that are left out.
+    """Diagonals for labels that repeat, then one operand after the other: sums, and products of matrices.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/einsum.
     """
@@ -27,7 +31,12 @@ class Einsum(Decomposition):
         labels, _, output = str(op.attributes["equation"]).replace(" ", "").partition("->")
         if len(op.operands) == 1:  # the engine takes the sum over a label for a transposition
             return sorted(labels) != sorted(output)
-        return set(labels) - {","} == set(output)  # it makes a product of matrices of one without a sum, and fails
+        first, _, second = map(set, labels.partition(","))
+        if first | second == set(output):  # it makes a product of matrices of one without a sum, and fails
+            return True
+        if op.types[0].dtype != "float32" or "." in labels:
+            return False
+        return not (first - second and second - first)  # it often fails where a matrix meets a vector
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(0, "float32", "int32", "int64")
@@ -36,14 +45,11 @@ class Einsum(Decomposition):
             raise NotDecomposed("its equation has an ellipsis")
         left, _, output = equation.partition("->")
         labels = left.split(",")
-        values = [_diagonal(b, value, text) for value, text in zip(op.operands, labels, strict=True)]
-        order = output + "".join(sorted(set(left) - set(output) - {","}))
-        product = _ordered(b, *values[0], order)
-        for value in values[1:]:
-            product = b.binary("Mul", product, _ordered(b, *value, order))
-        for axis in reversed(range(len(output), len(order))):
-            product = b.reduce("Sum", product, axis)
-        return product
+        first, *others = (_diagonal(b, value, text) for value, text in zip(op.operands, labels, strict=True))
+        product = first
+        for number, other in enumerate(others, start=2):
+            product = _product(b, product, other, output + "".join(labels[number:]))
+        return _ordered(b, *_summed(b, product, output), output)
 
 
 class IntegerProduct(Decomposition):
@@ -69,7 +75,7 @@ class IntegerProduct(Decomposition):
         return b.reduce("Sum", product, max(ranks) - 1)
 
 
-def _diagonal(b: Builder, value: ir.Value, labels: str) -> tuple[ir.Value, str]:
+def _diagonal(b: Builder, value: ir.Value, labels: str) -> _Labelled:
     """The operand with every label once."""
     for label in labels:
         while labels.count(label) > 1:
@@ -84,6 +90,40 @@ def _diagonal(b: Builder, value: ir.Value, labels: str) -> tuple[ir.Value, str]:
             value = b.gather(flat, b.constant(np.arange(size) * (size + 1), "int32"), len(others))
             labels = "".join(labels[axis] for axis in rest) + label
     return value, labels
+
+
+def _product(b: Builder, first: _Labelled, second: _Labelled, kept: str) -> _Labelled:
+    """The products of two operands, summed over the labels that nothing needs any more."""
+    first, second = _summed(b, first, kept + second[1]), _summed(b, second, kept + first[1])
+    (a, a_labels), (c, c_labels) = first, second
+    both = [label for label in a_labels if label in c_labels]
+    batch = "".join(label for label in both if label in kept)
+    summed = "".join(label for label in both if label not in kept)
+    rows = "".join(label for label in a_labels if label not in c_labels)
+    columns = "".join(label for label in c_labels if label not in a_labels)
+    labels = batch + rows + columns
+    if not summed or b.dtype(a) != "float32":
+        order = labels + summed
+        every = b.binary("Mul", _ordered(b, a, a_labels, order), _ordered(b, c, c_labels, order))
+        return _summed(b, (every, order), labels)
+    a, c = _ordered(b, a, a_labels, batch + rows + summed), _ordered(b, c, c_labels, batch + summed + columns)
+    sizes, count = b.sizes(a), len(batch)
+    outer, inner = sizes[: count + len(rows)], b.product(sizes[count + len(rows) :])
+    across = b.sizes(c)[count + len(summed) :]
+    matrices = [*sizes[:count], b.product(outer[count:]), inner], [*sizes[:count], inner, b.product(across)]
+    operands = [b.reshape(value, dims) for value, dims in zip((a, c), matrices, strict=True)]
+    shape = b.known([*matrices[0][:-1], matrices[1][-1]])
+    product = b.op("BatchMatMulV2", operands, shape, "float32", adj_x=False, adj_y=False)
+    return b.reshape(product, [*outer, *across]), labels
+
+
+def _summed(b: Builder, value: _Labelled, kept: str) -> _Labelled:
+    """The sum over the labels that are not kept."""
+    tensor, labels = value
+    for axis in reversed(range(len(labels))):
+        if labels[axis] not in kept:
+            tensor, labels = b.reduce("Sum", tensor, axis), labels[:axis] + labels[axis + 1 :]
+    return tensor, labels
 
 
 def _ordered(b: Builder, value: ir.Value, labels: str, order: str) -> ir.Value:

@@ -7,11 +7,13 @@ from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bias import BiasOfChannelsFirst
 from litefuse.decompositions.bincount import Bincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
+from litefuse.decompositions.casts import CastOfBroadcast
 from litefuse.decompositions.clip import ClipByValue
 from litefuse.decompositions.colors import AdjustColors, AdjustContrast, ColorSpace
 from litefuse.decompositions.combined_non_max_suppression import CombinedNonMaxSuppression
 from litefuse.decompositions.comparison import ApproximateEqual, Classification, NextAfter
 from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexBits, ComplexParts, ComplexProduct
+from litefuse.decompositions.concatenation import RepeatedColumns
 from litefuse.decompositions.crop_and_resize import CropAndResize
 from litefuse.decompositions.cross import Cross
 from litefuse.decompositions.ctc import CtcGreedyDecoder
@@ -96,6 +98,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Bitwise,
     Bound,
     BroadcastGradientArgs,
+    CastOfBroadcast,
     Classification,
     ClipByValue,
     ColorSpace,
@@ -167,6 +170,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     RaggedTensorToTensor,
     RandomNumbers,
     RandomShuffle,
+    RepeatedColumns,
     RealFourierTransform,
     ResizeByMatrix,
     ResizeGradient,

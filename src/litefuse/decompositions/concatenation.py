@@ -1,0 +1,62 @@
+"""Concatenations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.engine.mlir import ir
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from litefuse.decompositions.builder import Builder
+
+__all__ = ["RepeatedColumns"]
+
+_FACTORED = frozenset({"tf.AddV2", "tf.Div", "tf.Mul", "tf.RealDiv", "tf.Sub"})
+# How far back values are compared.
+_DEPTH = 8
+
+
+class RepeatedColumns(Decomposition):
+    """A concatenation of columns of which two are the same: one after the other, the last two first.
+
+    The engine takes factors out of a concatenation of columns of one size, and dies where others are repeated. It does
+    not look into another concatenation, which is of another size.
+    """
+
+    names = ("ConcatV2",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        *columns, _ = op.operands
+        axis = op.constants[-1]
+        if len(columns) < 3 or axis is None or any(not each.shape or each.shape[-1] != 1 for each in op.types[:-1]):
+            return False
+        if int(axis) % len(op.shape(0)) != len(op.shape(0)) - 1:
+            return False
+        if not any(_op_name(each) in _FACTORED for each in columns):
+            return False
+        return len({_computation(each, _DEPTH) for each in columns}) < len(columns)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        if not self.before_lowering(op):
+            raise NotDecomposed("LiteRT's ConcatV2 does not take it in this form")
+        *columns, last = op.operands[:-1]
+        axis = int(op.constant(len(op.operands) - 1)) % len(op.shape(0))
+        for column in reversed(columns):
+            last = b.concat([column, last], axis)
+        return last
+
+
+def _op_name(value: ir.Value) -> str:
+    return "" if isinstance(value.owner, ir.Block) else value.owner.name
+
+
+def _computation(value: ir.Value, depth: int) -> Hashable:
+    """What tells whether two values are computed alike."""
+    owner = value.owner
+    if depth == 0 or isinstance(owner, ir.Block) or len(owner.regions) or len(owner.results) > 1:
+        return value
+    attributes = tuple((name, owner.attributes[name]) for name in owner.attributes)
+    return owner.name, attributes, tuple(_computation(operand, depth - 1) for operand in owner.operands)
