@@ -52,6 +52,15 @@ TURNED: Mapping[str, Form] = {
     "one over a root": lambda tf, x: 1 / tf.sqrt(_turned(tf, x) ** 2 + 1),
     "xdivy": lambda tf, x: tf.math.xdivy(_MIDDLE, _turned(tf, x) + 3),
     "channels first": lambda tf, x: _MIDDLE - _turned(tf, tf.nn.conv1d(x, _FILTER, 1, "SAME")),
+    "negative and one": lambda tf, x: -_turned(tf, x) + 1,
+    "a matrix and a negative": lambda tf, x: _FULL + -tf.nn.relu(_turned(tf, x)),
+    "negative and integer": lambda tf, x: -tf.cast(4 * _turned(tf, x), tf.int32) + 7,
+    "negative and computed": lambda tf, x: -_turned(tf, x) + tf.sin(tf.constant(_MIDDLE)),
+    "reciprocal": lambda tf, x: tf.math.reciprocal(_turned(tf, x) + 3) * _MIDDLE,
+    "beside a reciprocal": lambda tf, x: 2 * tf.math.reciprocal(_turned(tf, x) + 3),
+    "less than a product with zero": lambda tf, x: tf.reduce_sum(x) * 0 - _turned(tf, x),
+    "negative and a product with zero": lambda tf, x: tf.maximum(-_turned(tf, x) + 0 * x[0, 0, 0], 0),
+    "zero of a variable shape": lambda tf, x: _turned(tf, x * 0) - _turned(tf, x),
     "behind": lambda tf, x: tf.matmul(tf.nn.relu(_FULL - _turned(tf, x)), _MATRIX),
 }
 
@@ -115,7 +124,22 @@ NARROWED: Mapping[str, Form] = {
 }
 
 
-FORMS = {"turned": TURNED, "tiled": TILED, "one element": ONE_ELEMENT, "columns": COLUMNS, "narrowed": NARROWED}
+NORMS: Mapping[str, Form] = {
+    "of all": lambda tf, x: tf.math.l2_normalize(x),
+    "of each": lambda tf, x: tf.math.l2_normalize(x, [1, 2]),
+    "of a matrix": lambda tf, x: tf.math.l2_normalize(x[0], [-1, 0]),
+    "in parts": lambda tf, x: x / tf.sqrt(tf.reduce_sum(x * x) + 1e-12),
+}
+
+
+FORMS = {
+    "turned": TURNED,
+    "tiled": TILED,
+    "one element": ONE_ELEMENT,
+    "columns": COLUMNS,
+    "narrowed": NARROWED,
+    "norms": NORMS,
+}
 
 
 def module(tf: Any, group: str, form: str, sizes: tuple[int, int]) -> Any:

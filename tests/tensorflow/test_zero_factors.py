@@ -43,3 +43,21 @@ def zero_scales(tf: Any) -> Any:
 
 def test_normalisations_that_start_with_zero_scales(tensorflow: TensorFlow) -> None:
     check(tensorflow, tensorflow.save(zero_scales), normal({"image": (None, 8, 8, 3)}))
+
+
+def infinite(tf: Any) -> Any:
+    module = tf.Module()
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, 3], tf.float32, name="x"), tf.TensorSpec([3], tf.float32, name="v")]
+    )
+    def serve(x: Any, v: Any) -> Any:
+        return {"open": x * 0, "static": 0.0 * v}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_zero_times_infinity(tensorflow: TensorFlow) -> None:
+    values = np.array([1, np.inf, np.nan], np.float32)
+    check(tensorflow, tensorflow.save(infinite), {"x": np.stack([values, values]), "v": values})

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["Division", "Quotient"]
+__all__ = ["Division", "Quotient", "Reciprocal"]
 
 
 class Division(Decomposition):
@@ -97,3 +97,18 @@ def _whole_quotient(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
         left = b.binary("Sub", left, b.binary("Mul", part, y))
     assert quotient is not None
     return quotient
+
+
+class Reciprocal(Decomposition):
+    """One over each element. The engine writes that, too, but its constant cannot be hidden from it."""
+
+    names = ("Inv", "Reciprocal")
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        shape = op.types[0].shape
+        return shape is None or len(shape) > 1
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        return b.binary("RealDiv", 1.0, op.operands[0])

@@ -66,6 +66,8 @@ _REDUCTION = Early("many_dimensions", "Reduction", above_rank=6)
 _FOURIER = Early("fourier", "RealFourierTransform")
 # The engine makes a constant of the zeros, also where a size is open.
 _QUOTIENT = Early("division", "Quotient", frozenset({"float32"}))
+# The engine turns it over where it is transposed.
+_RECIPROCAL = Early("division", "Reciprocal", frozenset({"float32"}))
 # The engine dies of folding them.
 _CONSTANT_STRINGS = Early("strings", "ConstantStrings", frozenset({"string"}))
 _MOVED_STRINGS = Early("strings", "MovedStrings", frozenset({"string"}))
@@ -106,6 +108,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "FakeQuantWithMinMaxVarsPerChannel": (_FAKE_QUANTIZED,),
         # The engine takes the one of real numbers for RFFT, whose result is half as long.
         "FFT": (Early("fourier", "FourierTransform"),),
+        "Inv": (_RECIPROCAL,),
         # The engine's is never true.
         "IsInf": (Early("comparison", "Classification"),),
         # The engine's folds a constant wrongly when a size is open.
@@ -133,6 +136,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "QuantizeAndDequantizeV4": (_QUANTIZED,),
         "RFFT": (_FOURIER,),
         "RFFT2D": (_FOURIER,),
+        "Reciprocal": (_RECIPROCAL,),
         "Reshape": (_CONSTANT_STRINGS,),
         # LiteRT's fails when a segment is left out.
         "SegmentSum": (Early("segments", "Segment"),),

@@ -21,7 +21,7 @@ from litefuse.decompositions.cumprod import Cumprod
 from litefuse.decompositions.decomposition import Decomposition
 from litefuse.decompositions.diagonals import BandPart, Diagonal
 from litefuse.decompositions.dilation import Dilation, MaxPoolV2
-from litefuse.decompositions.division import Division, Quotient
+from litefuse.decompositions.division import Division, Quotient, Reciprocal
 from litefuse.decompositions.einsum import Einsum, IntegerProduct
 from litefuse.decompositions.elementary import Expm1, Log1p
 from litefuse.decompositions.erf import Erf
@@ -172,6 +172,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     RandomShuffle,
     RepeatedColumns,
     RealFourierTransform,
+    Reciprocal,
     ResizeByMatrix,
     ResizeGradient,
     ResizeIntegers,

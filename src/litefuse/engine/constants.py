@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from litefuse.engine.mlir import ir
 
-__all__ = ["elements_of_constant", "int32_constant", "pseudo_constant", "string_elements", "strings_of_constant"]
+__all__ = [
+    "constant_behind",
+    "elements_of_constant",
+    "int32_constant",
+    "is_zero",
+    "pseudo_constant",
+    "string_elements",
+    "strings_of_constant",
+]
 
 # A string in the text of an attribute; what is escaped in it is a backslash, or a byte as two hexadecimal digits.
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
@@ -77,3 +85,35 @@ def _quoted(value: bytes) -> str:
     plain = all(32 <= byte < 127 and byte not in b'"\\' for byte in value)
     body = value.decode() if plain else "".join(f"\\{byte:02X}" for byte in value)
     return f'"{body}"'
+
+
+_RESHAPING = frozenset({"tf.Reshape", "tf.ExpandDims", "tf.Squeeze", "tf.Identity", "tf.Cast"})
+
+
+def constant_behind(value: ir.Value) -> tuple[ir.OpView, ir.OpOperand | None] | None:
+    """The constant behind a value and reshapes and casts of it, if there is one.
+
+    Returns:
+        The constant op, and the operand of the first op on the way that it is, if there is an op on the way.
+    """
+    reader: ir.OpOperand | None = None
+    while True:
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            return None
+        if owner.name == "tf.Const":
+            return owner.opview, reader
+        if owner.name not in _RESHAPING:
+            return None
+        value = owner.operands[0]
+        reader = next(use for use in value.uses if use.owner == owner and use.operand_number == 0)
+
+
+def is_zero(value: ir.Value) -> bool:
+    """Whether a value is a constant, perhaps reshaped or cast, whose elements are all 0."""
+    found = constant_behind(value)
+    attribute = found[0].attributes["value"] if found is not None else None
+    if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
+        return False
+    element = attribute.get_splat_value()
+    return isinstance(element, (ir.FloatAttr, ir.IntegerAttr)) and element.value == 0

@@ -5,21 +5,31 @@ The engine moves transpositions behind elementwise ops, and puts a constant oper
     %t = tfl.transpose(%x, %order)            %s = tfl.sub(%x, %c')
     %y = tfl.sub(%c, %t)               -->    %y = tfl.transpose(%s, %order)
 
-which is right for sums and products only. It makes transpositions of its own, too, and constants of what is computed of
-constants: so every constant that a matrix, or what has more dimensions, is subtracted from or divides is hidden.
+which is right for sums and products only. It makes transpositions of its own, too, differences of sums with a negative
+(``-x + c``), and constants of what is computed of constants: so every constant that a matrix, or what has more
+dimensions, is subtracted from or divides is hidden.
+
+It takes a quotient by the norm of all elements for one by the norms of rows: the axes of such a norm are hidden.
+
+It also makes a constant of a product with 0, whose shape may be open, which may then be such an operand, and which is
+not 0 where the other factor is infinite: so the 0 is hidden (``litefuse.passes.zero_factors`` has those of many
+elements).
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from litefuse.engine.constants import is_zero
 from litefuse.engine.mlir import ir
 
 __all__ = ["hidden_constants"]
 
 _ORDERED = frozenset({"tf.Div", "tf.RealDiv", "tf.Sub"})
+_SUMS = frozenset({"tf.Add", "tf.AddV2"})
 _CONSTANTS = frozenset({"tf.Const", "tfl.pseudo_const"})
 _FLOATS = (ir.BF16Type, ir.F16Type, ir.F32Type, ir.F64Type)
 _HIDDEN = re.compile(r'group_name = "hidden", offset = (\d+)')
@@ -29,8 +39,8 @@ _HIDDEN = re.compile(r'group_name = "hidden", offset = (\d+)')
 def hidden_constants(module: ir.Module) -> Generator[None]:
     """Puts placeholders, ``tfl.external_const``, in the place of these constants, and the constants back afterwards."""
     hidden: list[ir.Attribute] = []
-    for op in _misread(module):
-        _hide(op, hidden)
+    for op, position in _misread(module):
+        _hide(op, position, hidden)
     try:
         yield
     finally:
@@ -38,9 +48,9 @@ def hidden_constants(module: ir.Module) -> Generator[None]:
             _show(module, hidden)
 
 
-def _hide(op: ir.OpView, hidden: list[ir.Attribute]) -> None:
-    """Hides the constant that is the first operand, or all that it is computed of."""
-    waiting = [(op, 0)]
+def _hide(op: ir.OpView, position: int, hidden: list[ir.Attribute]) -> None:
+    """Hides the constant that is an operand, or all that it is computed of."""
+    waiting = [(op, position)]
     seen: set[ir.Value] = set()
     while waiting:
         user, position = waiting.pop()
@@ -54,8 +64,10 @@ def _hide(op: ir.OpView, hidden: list[ir.Attribute]) -> None:
             hidden.append(owner.attributes["value"])
             continue
         seen.add(value)
-        kind = _element_type(value)
-        waiting += [(owner, i) for i, operand in enumerate(owner.operands) if _element_type(operand) == kind]
+        kinds = {_element_type(value)}
+        if owner.name == "tf.Cast":
+            kinds.add(_element_type(owner.operands[0]))
+        waiting += [(owner, i) for i, operand in enumerate(owner.operands) if _element_type(operand) in kinds]
 
 
 def _show(module: ir.Module, hidden: list[ir.Attribute]) -> None:
@@ -83,29 +95,69 @@ def _placeholder(number: int, kind: ir.Type) -> ir.Value:
     return ir.Operation.create("tfl.external_const", [kind], [], attributes).result
 
 
-def _misread(module: ir.Module) -> list[ir.OpView]:
-    """The ops whose first operand is to be hidden."""
-    found: list[ir.OpView] = []
+def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
+    """The operands to be hidden, each by its op and place."""
+    found: list[tuple[ir.OpView, int]] = []
     computed: set[ir.Value] = set()  # constants, and floating point numbers that are computed of them
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        operands = op.operands
-        if op.name in _CONSTANTS:
+        name, operands = op.name, op.operands
+        if name in _CONSTANTS:
             computed.add(op.result)
-        elif len(operands) and operands[0] in computed:
-            if all(operand in computed for operand in operands):
+        elif len(operands):
+            hidden = _zero_factor(op) if name == "tf.Mul" else None
+            if hidden is None and all(operand in computed for operand in operands):
                 computed.update(result for result in op.results if isinstance(_element_type(result), _FLOATS))
-            elif op.name in _ORDERED and _may_be_transposed(operands[1]):
-                found.append(op.opview)
+            elif hidden is None:
+                hidden = _misread_operand(op, computed)
+            if hidden is not None:
+                found.append((op.opview, hidden))
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(look)
     return found
 
 
+def _misread_operand(op: ir.Operation, computed: set[ir.Value]) -> int | None:
+    """Which operand is a constant that another is subtracted from or divides, or will be, or the axes of a norm."""
+    name, operands = op.name, op.operands
+    if name in _ORDERED:
+        return 0 if operands[0] in computed and _may_be_transposed(operands[1]) else None
+    if name in _SUMS:
+        for constant, other in ((0, 1), (1, 0)):
+            if operands[constant] in computed and _op_name(operands[other]) == "tf.Neg":
+                return constant if _may_be_transposed(operands[other]) else None
+    return 1 if name == "tf.Sum" and _is_whole_norm(op) else None
+
+
+def _is_whole_norm(op: ir.Operation) -> bool:
+    """Whether a sum is that of the squares of all elements of a matrix, or of what has more dimensions."""
+    squares = op.operands[0].owner
+    if isinstance(squares, ir.Block) or not _may_be_transposed(op.operands[0]):
+        return False
+    if squares.name != "tf.Square" and not (squares.name == "tf.Mul" and squares.operands[0] == squares.operands[1]):
+        return False
+    kind, axes = ir.ShapedType(op.operands[0].type), ir.ShapedType(op.operands[1].type)
+    return not kind.has_rank or not axes.has_static_shape or math.prod(axes.shape) == kind.rank
+
+
+def _zero_factor(op: ir.Operation) -> int | None:
+    """Which operand of a product is 0, of one element or of integers."""
+    for position, factor in enumerate(op.operands):
+        if is_zero(factor):
+            kind = ir.ShapedType(factor.type)
+            if not isinstance(kind.element_type, _FLOATS) or all(size == 1 for size in kind.shape):
+                return position
+    return None
+
+
 def _may_be_transposed(value: ir.Value) -> bool:
     kind = ir.ShapedType(value.type)
     return not kind.has_rank or kind.rank > 1
+
+
+def _op_name(value: ir.Value) -> str:
+    return "" if isinstance(value.owner, ir.Block) else value.owner.name
 
 
 def _element_type(value: ir.Value) -> ir.Type:

@@ -277,6 +277,7 @@ SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "Cast": _same_dtype,
     "ConcatV2": _only_part,
     "EnsureShape": _same_shape,
+    "EuclideanNorm": _axes_from_the_first,
     "MirrorPad": _same_shape,
     "Pad": _same_shape,
     "PadV2": _same_shape,
