@@ -330,3 +330,29 @@ def quantiles(tf: Any) -> Any:
 
 def test_parameters_of_float64_are_computed_before(tensorflow: TensorFlow) -> None:
     check(tensorflow, tensorflow.save(quantiles), normal({"x": (None, 6)}))
+
+
+def with_empty_parts(tf: Any, x: Any) -> Any:
+    """Of x: float32[?, 3]."""
+    halves = tf.split(x, [0, 2, 1], 1)
+    integers = tf.cast(4 * x, tf.int32)
+    return {
+        "between": tf.concat([x, x[:, :0], x * 2], 1),
+        "all but one": tf.concat([x[:, 3:], tf.sin(x)], -1),
+        "split": tf.concat(halves[::-1], 1),
+        "integers": tf.concat([integers, integers[:, :0], integers + 1], 1),
+        "rows": tf.concat([tf.zeros([0, 3]), x, x], 0),
+        "rolled": tf.roll(x, [3, 1], [1, 0]),
+        "rolled back": tf.roll(x, -6, -1),
+    }
+
+
+def test_empty_parts(tensorflow: TensorFlow) -> None:
+    check(tensorflow, tensorflow.save(parts_module), normal({"x": (None, 3)}))
+
+
+def parts_module(tf: Any) -> Any:
+    module = tf.Module()
+    specification = tf.TensorSpec([None, 3], tf.float32, name="x")
+    module.serve = tf.function(lambda x: with_empty_parts(tf, x), input_signature=[specification], autograph=False)
+    return module, {"serving_default": module.serve}

@@ -227,7 +227,8 @@ class Builder:
         return self.op("Pack", values, shape, self.dtype(values[0]), axis=axis)
 
     def concat(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
-        """Values one after the other along a dimension."""
+        """Values one after the other along a dimension; the engine repeats others beside one that is empty."""
+        values = [value for value in values if self.shape(value)[axis] != 0] or values[:1]
         if len(values) == 1:
             return values[0]
         shapes = [self.shape(value) for value in values]

@@ -80,15 +80,26 @@ def _permutation(editor: Editor, node: Node) -> int | None:
     return source
 
 
-def _only_part(editor: Editor, node: Node) -> int | None:
-    """The only operand of a concatenation that has elements."""
-    *parts, _ = editor.operands(node)
-    result = editor.shape(node.results[0])
+def _parts(editor: Editor, node: Node) -> int | None:
+    """The only operand of a concatenation that has elements, or a concatenation of those that may have some.
+
+    XNNPACK takes an empty slice for one of everything, which fails where it is concatenated.
+    """
+    *parts, axis = editor.operands(node)
+    result, place = editor.shape(node.results[0]), editor.values(axis)
     if len(parts) == 1:
         return parts[0]
     if result is None or 0 in result:
         return None
-    return next((part for part in parts if editor.shape(part) == result), None)
+    shapes = [editor.shape(part) for part in parts]
+    if result in shapes:
+        return parts[shapes.index(result)]
+    if place is None or not is_known(place):
+        return None
+    filled = [part for part, shape in zip(parts, shapes, strict=True) if shape is None or shape[int(place)] != 0]
+    if not filled or len(filled) == len(parts):
+        return None
+    return editor.add(node, "ConcatV2", [*filled, axis], editor.tensor(node.results[0]), {})
 
 
 def _same_dtype(editor: Editor, node: Node) -> int | None:
@@ -275,7 +286,7 @@ def _reciprocal_root(editor: Editor, node: Node) -> int | None:
 SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "BroadcastTo": _same_shape,
     "Cast": _same_dtype,
-    "ConcatV2": _only_part,
+    "ConcatV2": _parts,
     "EnsureShape": _same_shape,
     "EuclideanNorm": _axes_from_the_first,
     "MirrorPad": _same_shape,
