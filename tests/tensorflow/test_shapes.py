@@ -347,12 +347,48 @@ def with_empty_parts(tf: Any, x: Any) -> Any:
     }
 
 
-def test_empty_parts(tensorflow: TensorFlow) -> None:
-    check(tensorflow, tensorflow.save(parts_module), normal({"x": (None, 3)}))
+def squeezed_after_transposition(tf: Any, x: Any) -> Any:
+    """Of x: float32[?, ?, 4]."""
+    truths = tf.transpose(x[..., tf.newaxis] > 0, [2, 3, 1, 0])
+    integers = tf.transpose(tf.cast(4 * x, tf.int32)[tf.newaxis, ..., tf.newaxis], [4, 3, 0, 2, 1])
+    return {
+        "truths": tf.squeeze(truths, 1),
+        "reshaped": tf.reshape(tf.squeeze(truths, -3), [4, -1]),
+        "integers": tf.squeeze(integers, [2, 0]),
+        "in order": tf.squeeze(tf.transpose(x[..., tf.newaxis] > 0, [3, 0, 1, 2]), 0),
+    }
 
 
-def parts_module(tf: Any) -> Any:
+def diagonals(tf: Any, x: Any) -> Any:
+    """Of x: float32[?, ?, 4]."""
+    return {
+        "main": tf.linalg.diag_part(x),
+        "above": tf.linalg.diag_part(x, k=1),
+        "below": tf.linalg.diag_part(tf.transpose(x, [0, 2, 1]), k=-1),
+        "trace": tf.linalg.trace(x),
+        "matrices": tf.linalg.diag(tf.transpose(x, [0, 2, 1]), k=-2),
+        "integers": tf.linalg.diag(tf.cast(4 * x[:, :, 0], tf.int32), k=1),
+        "replaced": tf.linalg.set_diag(x, 2 * tf.linalg.diag_part(x, k=-1), k=-1),
+        "one": tf.eye(tf.shape(x)[1]),
+    }
+
+
+OPEN_FORMS = {
+    "with_empty_parts": (with_empty_parts, (None, 3)),
+    "squeezed_after_transposition": (squeezed_after_transposition, (None, None, 4)),
+    "diagonals": (diagonals, (None, None, 4)),
+}
+
+
+def open_form(tf: Any, name: str) -> Any:
+    function, shape = OPEN_FORMS[name]
     module = tf.Module()
-    specification = tf.TensorSpec([None, 3], tf.float32, name="x")
-    module.serve = tf.function(lambda x: with_empty_parts(tf, x), input_signature=[specification], autograph=False)
+    specification = tf.TensorSpec(shape, tf.float32, name="x")
+    module.serve = tf.function(lambda x: function(tf, x), input_signature=[specification], autograph=False)
     return module, {"serving_default": module.serve}
+
+
+@pytest.mark.parametrize("name", OPEN_FORMS)
+def test_open_form(tensorflow: TensorFlow, name: str) -> None:
+    _, shape = OPEN_FORMS[name]
+    check(tensorflow, tensorflow.save(open_form, name), normal({"x": shape}, batches=(2, 5, 3)))

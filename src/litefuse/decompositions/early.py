@@ -53,7 +53,7 @@ _WIDENED = Early("widened", "Widened", _HALVES)
 _COMPARED = Early("widened", "Widened", frozenset({"uint8"}))
 _LIKE = Early("like", "Like", _UNSIGNED)
 # The engine takes every diagonal for the main one, and dies of bands.
-_DIAGONAL = Early("diagonals", "Diagonal")
+_DIAGONALS = (Early("diagonals", "Diagonal"), Early("open_diagonals", "OpenDiagonal"))
 # The engine quantizes with a zero point, whose grid is another one.
 _QUANTIZED = Early("quantization", "QuantizeAndDequantize", frozenset({"float32"}))
 # The engine takes any number of bits for 8, or for a dtype that LiteRT's op lacks.
@@ -116,10 +116,10 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         # The engine transposes the operand of a product of integers, and leaves it without a shape.
         "MatMul": (_COMPLEX_PRODUCT, Early("einsum", "IntegerProduct", frozenset({"int32", "int64"})), _WIDENED),
         "Max": (_REDUCTION,),
-        "MatrixDiagV2": (_DIAGONAL,),
-        "MatrixDiagV3": (_DIAGONAL,),
-        "MatrixSetDiagV2": (_DIAGONAL,),
-        "MatrixSetDiagV3": (_DIAGONAL,),
+        "MatrixDiagV2": _DIAGONALS,
+        "MatrixDiagV3": _DIAGONALS,
+        "MatrixSetDiagV2": _DIAGONALS,
+        "MatrixSetDiagV3": _DIAGONALS,
         "Maximum": (_WIDENED,),
         # The engine's has no room for the sum.
         "Mean": (_REDUCTION, Early("mean", "IntegerMean", frozenset({"uint8"}))),

@@ -49,6 +49,7 @@ from litefuse.decompositions.moving import (
     Reverse,
 )
 from litefuse.decompositions.non_max_suppression import NonMaxSuppression
+from litefuse.decompositions.open_diagonals import OpenDiagonal
 from litefuse.decompositions.partitions import DynamicPartition, DynamicStitch
 from litefuse.decompositions.philox import StatelessRandom
 from litefuse.decompositions.pool_3d import Pool3D
@@ -158,6 +159,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     NextAfter,
     NonMaxSuppression,
     NthElement,
+    OpenDiagonal,
     OpenTile,
     ParallelConcat,
     Pieces,

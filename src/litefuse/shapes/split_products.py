@@ -225,9 +225,32 @@ def squeeze(editor: Editor, node: Node) -> int | None:
     """
     value, before, result = node.operands[0], editor.shape(node.operands[0]), editor.tensor(node.results[0])
     axes = node.attributes.get("squeeze_dims") or ()
-    if before is None or result.shape is None or result.dtype != "f32" or not axes or not is_open(result.shape):
+    if before is None or result.shape is None or not axes or not is_open(result.shape):
         return None
-    return add_squeeze(editor, node, editor.resolve(value), [axis % len(before) for axis in axes])
+    axes = [axis % len(before) for axis in axes]
+    if result.dtype != "f32":
+        return _squeeze_first(editor, node, axes)
+    return add_squeeze(editor, node, editor.resolve(value), axes)
+
+
+def _squeeze_first(editor: Editor, node: Node, axes: Sequence[int]) -> int | None:
+    """Drops dimensions before they are moved; in the other order, the engine makes a malformed op of these two::
+
+    %t = tf.Transpose(%x : tensor<?x?x4x1xi1>, [2, 3, 1, 0])       %s = tf.Squeeze(%x) {squeeze_dims = [3]}
+    %y = tf.Squeeze(%t) {squeeze_dims = [1]}                   --> %y = tf.Transpose(%s, [2, 1, 0])
+    """
+    transposing = editor.producer(editor.resolve(node.operands[0]), "Transpose")
+    order = _numbers(editor, transposing.operands[1]) if transposing is not None else None
+    if transposing is None or order is None:
+        return None
+    source = editor.resolve(transposing.operands[0])
+    shape, dropped = editor.shape(source), sorted(order[axis] for axis in axes)
+    if shape is None:
+        return None
+    left = [axis for axis in range(len(shape)) if axis not in dropped]
+    tensor = Tensor(editor.tensor(source).dtype, tuple(shape[axis] for axis in left))
+    value = editor.add(node, "Squeeze", [source], tensor, {"squeeze_dims": dropped})
+    return reorder(editor, node, value, [left.index(axis) for axis in order if axis in left])
 
 
 def add_squeeze(editor: Editor, node: Node, value: int, axes: Sequence[int]) -> int:
