@@ -375,6 +375,9 @@ def _diagonals() -> list[Case]:
     cases += [Case("Diag", [Tensor(F32, (4,))]), Case("Diag", [Tensor(F32, (2, 3))]), Case("Diag", [Tensor(I32, (4,))])]
     cases += [Case("DiagPart", [Tensor(F32, (4, 4))]), Case("DiagPart", [Tensor(F32, (2, 3, 2, 3))])]
     cases += [Case("MatrixDiagPart", [wide]), Case("MatrixSetDiag", [wide, Tensor(F32, (None, 3))])]
+    for dtype in (F32, I32, "bool"):
+        cases += [Case("MatrixDiag", [Tensor(dtype, (None, None))])]
+        cases += [Case("MatrixDiagPart", [Tensor(dtype, (None, None, 4))])]
     for version, extra in (("V2", {}), ("V3", {"align": "RIGHT_LEFT"}), ("V3", {"align": "LEFT_RIGHT"})):
         diag, part, put = (f"{name}{version}" for name in ("MatrixDiag", "MatrixDiagPart", "MatrixSetDiag"))
         for k, count in ((0, 3), (1, 2), (-1, 2)):
@@ -387,6 +390,7 @@ def _diagonals() -> list[Case]:
             Case(diag, [Tensor(F32, (None, 3)), scalar(0), scalar(-1), scalar(-1), zero], extra),
             Case(diag, [Tensor(F32, (None, 3, 4)), i32(-1, 1), scalar(4), scalar(4), scalar(7, F32)], extra),
             Case(part, [wide, i32(-1, 2), scalar(7, F32)], extra),
+            Case(part, [Tensor(F32, (None, None, 4)), scalar(1), zero], extra),
         ]
     for lower, upper in ((-1, 0), (0, -1), (1, 1), (0, 0), (-1, 2)):
         cases.append(Case("MatrixBandPart", [wide, scalar(lower), scalar(upper)]))

@@ -119,6 +119,9 @@ def _products() -> list[Case]:
         "bij,bkl->bijkl": [(None, 2, 3), (None, 4, 2)],
         "ij,j->ij": [(None, 3), (3,)],
         "ii->i": [(3, 3)],
+        "abc,ca->b": [(2, 3, 4), (4, 2)],
+        "adb,db->a": [(2, None, 4), (None, 4)],
+        "a,ad->d": [(3,), (3, 4)],
         "...ab,...bc->...ac": [(2, 3, 4), (2, 4, 2)],
     }.items():
         cases.append(Case("Einsum", [[Tensor(F32, shape) for shape in shapes]], {"equation": equation}))
