@@ -1,0 +1,63 @@
+"""Which random graphs fail, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import litefuse
+from litefuse.engine.process import run_in_worker
+from litefuse.errors import LitefuseError
+from tests.tensorflow.checking import difference
+from tests.tensorflow.op_suite.verdict import run_model
+from tests.tensorflow.process import RemoteError
+from tests.tensorflow.random_graphs import models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from tests.tensorflow.process import TensorFlow
+
+__all__ = ["failures"]
+
+# Errors of float32 and of float16, which a graph may have in its middle, grow along a graph.
+_RTOL = {"float16": 1e-2}
+
+
+def failures(tensorflow: TensorFlow, seeds: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """The graphs that fail, each with what is wrong: each is converted by itself."""
+    path = tensorflow.save(models.build, tuple(seeds))
+    for seed in seeds:
+        calls = models.calls(seed)
+        try:
+            expected = tensorflow.run_calls(path, calls)
+        except RemoteError as error:
+            if error.kind not in {"InvalidArgumentError", "UnimplementedError"}:
+                raise
+            continue  # two open sizes that were taken for the same are not, or its kernels lack something
+        if any(value.size == 0 for results in expected for value in results.values()):
+            continue  # the runtime's interpreter in Python returns no empty tensors
+        problem = _problem(path, seed, calls, expected)
+        if problem:
+            yield seed, problem
+
+
+def _problem(path: Path, seed: int, calls: Sequence[Any], expected: Sequence[Any]) -> str:
+    key = models.signature(seed)
+    try:
+        model = litefuse.convert(path, signatures=[key])
+    except LitefuseError as error:
+        return f"refused: {type(error).__name__}: {error}"
+    kernels = bool(model.report.custom_ops)
+    try:
+        actual = run_in_worker(
+            f"{run_model.__module__}:run_model", (model.model_bytes, key, [inputs for _, inputs in calls], kernels)
+        )
+    except LitefuseError as error:
+        return f"fails at run time: {error}"
+    for number, (ours, theirs) in enumerate(zip(actual, expected, strict=True), start=1):
+        for name, value in theirs.items():
+            problem = difference(ours[name], value, rtol=_RTOL.get(value.dtype.name, 1e-4))
+            if problem:
+                return f"call {number}, {name}: {problem}"
+    return ""
