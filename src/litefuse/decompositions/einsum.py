@@ -28,23 +28,22 @@ class Einsum(Decomposition):
     names = ("Einsum",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        labels, _, output = str(op.attributes["equation"]).replace(" ", "").partition("->")
-        if len(op.operands) == 1:  # the engine takes the sum over a label for a transposition
-            return sorted(labels) != sorted(output)
-        first, _, second = map(set, labels.partition(","))
+        try:
+            labels, output = _equation(op)
+        except NotDecomposed:
+            return False
+        if len(labels) == 1:  # the engine takes the sum over a label for a transposition
+            return sorted(labels[0]) != sorted(output)
+        first, second = (set(labels[0]), set(labels[1])) if len(labels) == 2 else (set(output), set(output))
         if first | second == set(output):  # it makes a product of matrices of one without a sum, and fails
             return True
-        if op.types[0].dtype != "float32" or "." in labels:
+        if op.types[0].dtype != "float32":
             return False
         return not (first - second and second - first)  # it often fails where a matrix meets a vector
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(0, "float32", "int32", "int64")
-        equation = str(op.attributes["equation"]).replace(" ", "")
-        if "." in equation:
-            raise NotDecomposed("its equation has an ellipsis")
-        left, _, output = equation.partition("->")
-        labels = left.split(",")
+        labels, output = _equation(op)
         first, *others = (_diagonal(b, value, text) for value, text in zip(op.operands, labels, strict=True))
         product = first
         for number, other in enumerate(others, start=2):
@@ -73,6 +72,24 @@ class IntegerProduct(Decomposition):
         rows, columns = values
         product = b.binary("Mul", b.expand(rows, ranks[0]), b.expand(columns, ranks[1] - 2))
         return b.reduce("Sum", product, max(ranks) - 1)
+
+
+def _equation(op: TensorFlowOp) -> tuple[list[str], str]:
+    """The labels of each operand and of the result; those that an ellipsis stands for are Greek."""
+    left, _, output = str(op.attributes["equation"]).replace(" ", "").partition("->")
+    labels = left.split(",")
+    counts = [len(op.shape(i)) - len(text) + 3 if "." in text else 0 for i, text in enumerate(labels)]
+    spelled = [chr(0x3B1 + place) for place in range(max(counts))]
+    sizes: list[set[int]] = [set() for _ in spelled]
+    for index, (text, count) in enumerate(zip(labels, counts, strict=True)):
+        start, own = text.find("..."), spelled[len(spelled) - count :]
+        for place, size in enumerate(op.types[index].shape or ()):
+            if start <= place < start + count and size is not None:
+                sizes[len(spelled) - count + place - start].add(size)
+        labels[index] = text.replace("...", "".join(own))
+    if any(len(each) > 1 for each in sizes):
+        raise NotDecomposed("its operands broadcast")
+    return labels, output.replace("...", "".join(spelled))
 
 
 def _diagonal(b: Builder, value: ir.Value, labels: str) -> _Labelled:
