@@ -75,6 +75,14 @@ def map_in_map(tf: Any, module: Any, x: Any) -> Any:
     return {"y": tf.map_fn(lambda rows: tf.map_fn(lambda row: tf.cumsum(row) + module.bias, rows), x)}
 
 
+def sorted_in_map(tf: Any, module: Any, x: Any) -> Any:
+    return tf.map_fn(lambda rows: tf.map_fn(tf.sort, rows), x)
+
+
+def reversed_in_map(tf: Any, module: Any, x: Any) -> Any:
+    return tf.map_fn(lambda rows: tf.map_fn(lambda row: tf.reverse(row, [0])[1:], rows)[:, 0], x)
+
+
 def map_of_indices(tf: Any, module: Any, x: Any) -> Any:
     return {"y": tf.map_fn(lambda i: x[i] * tf.cast(i + 1, tf.float32), tf.range(tf.shape(x)[0]), tf.float32)}
 
@@ -351,6 +359,12 @@ _OPEN = [
 def test_float_lists(tensorflow: TensorFlow, function: Any, shape: tuple[int | None, ...]) -> None:
     path = save(tensorflow, function, shape, dtype="float32")
     check(tensorflow, path, sets((shape,), "float32"))
+
+
+@pytest.mark.parametrize("function", [sorted_in_map, reversed_in_map], ids=lambda function: function.__name__)
+@pytest.mark.parametrize("shape", [(None, 2, None, 3), (2, None, None, 3), (2, 4, 2, 3)], ids=str)
+def test_items_sized_by_lists(tensorflow: TensorFlow, function: Any, shape: tuple[int | None, ...]) -> None:
+    check(tensorflow, save(tensorflow, function, shape, dtype="float32"), sets((shape,), "float32"))
 
 
 def test_map_over_two_inputs(tensorflow: TensorFlow) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import call_operands, is_call
 from litefuse.passes.tensor_lists.list_ops import is_variant
@@ -13,6 +11,7 @@ from litefuse.passes.tensor_lists.webs import Web
 __all__ = ["FirstTurn"]
 
 _READERS = frozenset({"tf.TensorListElementShape", "tf.TensorListGetItem", "tf.TensorListLength"})
+_MAKER = "tf.TensorListFromTensor"
 # Ops that must not be computed once more: they write, or their results would be others.
 _EFFECTS = ("Assign", "Random", "Multinomial", "Print", "Dequeue", "Enqueue")
 
@@ -24,7 +23,7 @@ class FirstTurn:
     item of another size an error when the model runs.
     """
 
-    def __init__(self, webs: Mapping[ir.Value, Web]) -> None:
+    def __init__(self, webs: dict[ir.Value, Web]) -> None:
         self._webs = webs
         self._copies: dict[ir.Value, ir.Value] = {}
 
@@ -44,7 +43,7 @@ class FirstTurn:
             op = current.owner.opview
             if is_call(op) or any(effect in op.name for effect in _EFFECTS):
                 raise Unknown(f"it depends on the result of {op.name}")
-            if any(map(is_variant, op.results)) or (any(map(is_variant, op.operands)) and op.name not in _READERS):
+            if any(map(is_variant, (*op.operands, *op.results))) and op.name not in {*_READERS, _MAKER}:
                 raise Unknown(f"it depends on the result of {op.name}")
             seen.update(op.results)
             needed.append(op)
@@ -56,7 +55,11 @@ class FirstTurn:
             copy = op.operation.clone(ip=ir.InsertionPoint(call))
             for position, operand in enumerate(op.operands):
                 copy.operands[position] = self._outside(operand, call)
-            if any(map(is_variant, copy.operands)):
+            if op.name == _MAKER:
+                web = self._webs[copy.results[0]] = self._webs[op.results[0]]
+                web.values.append(copy.results[0])
+                web.ops.append(copy.opview)
+            elif any(map(is_variant, copy.operands)):
                 self._webs[copy.operands[0]].ops.append(copy.opview)
             self._copies.update(zip(op.results, copy.results, strict=True))
         return self._outside(value, call)
