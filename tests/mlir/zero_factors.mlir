@@ -2,8 +2,10 @@
 // CHECK-LABEL: func.func @main
 // CHECK: %[[C:.*]] = "tf.Const"() <{value = dense<[0.000000e+00, 0.000000e+00, -0.000000e+00]> : tensor<3xf32>}>
 // CHECK: "tf.Mul"(%arg0, %[[C]])
-// CHECK: "tf.ZerosLike"(%arg0)
-// CHECK: "tf.ZerosLike"(%arg1)
+// CHECK: %[[SCALAR:.*]] = "tf.Const"() <{value = dense<0.000000e+00> : tensor<f32>}>
+// CHECK: "tf.Mul"(%[[SCALAR]], %arg0)
+// CHECK: %[[INTEGERS:.*]] = "tf.Const"() <{value = dense<0> : tensor<3xi32>}>
+// CHECK: "tf.Mul"(%arg1, %[[INTEGERS]])
 // CHECK: %[[Z:.*]] = "tf.Const"() <{value = dense<[0.000000e+00, 0.000000e+00, -0.000000e+00]> : tensor<3xf32>}>
 // CHECK: "tf.Mul"(%arg2, %[[Z]])
 func.func @main(%x: tensor<?x3xf32>, %n: tensor<?x3xi32>, %s: tensor<2x3xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3xi32>, tensor<2x3xf32>) {

@@ -37,7 +37,8 @@ class RepeatedColumns(Decomposition):
             return False
         if not any(_op_name(each) in _FACTORED for each in columns):
             return False
-        return len({_computation(each, _DEPTH) for each in columns}) < len(columns)
+        computations = _Computations()
+        return len({computations.number(each) for each in columns}) < len(columns)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         if not self.before_lowering(op):
@@ -53,10 +54,21 @@ def _op_name(value: ir.Value) -> str:
     return "" if isinstance(value.owner, ir.Block) else value.owner.name
 
 
-def _computation(value: ir.Value, depth: int) -> Hashable:
-    """What tells whether two values are computed alike."""
-    owner = value.owner
-    if depth == 0 or isinstance(owner, ir.Block) or len(owner.regions) or len(owner.results) > 1:
-        return value
-    attributes = tuple((name, owner.attributes[name]) for name in owner.attributes)
-    return owner.name, attributes, tuple(_computation(operand, depth - 1) for operand in owner.operands)
+class _Computations:
+    """Numbers values, those that are computed alike with the same number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self._known: dict[tuple[ir.Value, int], int] = {}
+
+    def number(self, value: ir.Value, depth: int = _DEPTH) -> int:
+        """The number of a value; what is further back is compared no more."""
+        if (value, depth) not in self._known:
+            owner = value.owner
+            computation: Hashable = value
+            if depth and not isinstance(owner, ir.Block) and not len(owner.regions) and len(owner.results) == 1:
+                attributes = tuple((name, owner.attributes[name]) for name in owner.attributes)
+                operands = tuple(self.number(operand, depth - 1) for operand in owner.operands)
+                computation = (owner.name, attributes, operands)
+            self._known[value, depth] = self._numbers.setdefault(computation, len(self._numbers))
+        return self._known[value, depth]
