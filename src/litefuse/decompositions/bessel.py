@@ -1,4 +1,4 @@
-"""Modified Bessel functions, scaled."""
+"""Modified Bessel functions, also scaled."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _LIMIT = 3.75
 
 
 class Bessel(Decomposition):
-    """``exp(-|x|) I(x)`` of the orders 0 and 1."""
+    """``I(x)`` and ``exp(-|x|) I(x)`` of the orders 0 and 1."""
 
-    names = ("BesselI0e", "BesselI1e")
+    names = ("BesselI0", "BesselI0e", "BesselI1", "BesselI1e")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -43,12 +43,18 @@ class Bessel(Decomposition):
         (x,) = op.operands
         size = b.unary("Abs", x)
         small = b.binary("Mul", b.binary("Minimum", size, _LIMIT), 1 / _LIMIT)
-        near = polynomial(b, b.binary("Mul", small, small), _SMALL[op.name])
-        near = b.binary("Mul", near, b.unary("Exp", b.unary("Neg", size)))
+        scaled = op.name.endswith("e")
+        coefficients = op.name.removesuffix("e") + "e"
+        near = polynomial(b, b.binary("Mul", small, small), _SMALL[coefficients])
         large = b.binary("Maximum", size, _LIMIT)
-        far = polynomial(b, b.binary("RealDiv", _LIMIT, large), _LARGE[op.name])
+        far = polynomial(b, b.binary("RealDiv", _LIMIT, large), _LARGE[coefficients])
         far = b.binary("Mul", far, b.unary("Rsqrt", large))
-        if op.name == "BesselI1e":
+        if scaled:
+            near = b.binary("Mul", near, b.unary("Exp", b.unary("Neg", size)))
+        else:
+            half = b.unary("Exp", b.binary("Mul", size, 0.5))  # exp(|x|) overflows before I(x) does
+            far = b.binary("Mul", b.binary("Mul", far, half), half)
+        if coefficients == "BesselI1e":
             near = b.binary("Mul", near, x)
             far = b.binary("Mul", far, b.unary("Sign", x))
         return b.select(b.compare("Less", size, _LIMIT), near, far)
