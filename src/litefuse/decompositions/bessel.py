@@ -16,15 +16,15 @@ __all__ = ["Bessel"]
 # Polynomials in (x / 3.75)^2 for I(x) and in 3.75 / x for sqrt(x) exp(-x) I(x), with errors below 3e-7.
 # Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 9.8.1 to 9.8.4.
 _SMALL = {
-    "BesselI0e": (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813),
-    "BesselI1e": (0.5, 0.87890594, 0.51498869, 0.15084934, 0.02658733, 0.00301532, 0.00032411),
+    "BesselI0": (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813),
+    "BesselI1": (0.5, 0.87890594, 0.51498869, 0.15084934, 0.02658733, 0.00301532, 0.00032411),
 }
 _LARGE = {
-    "BesselI0e": (
+    "BesselI0": (
         *(0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281),
         *(-0.02057706, 0.02635537, -0.01647633, 0.00392377),
     ),
-    "BesselI1e": (
+    "BesselI1": (
         *(0.39894228, -0.03988024, -0.00362018, 0.00163801, -0.01031555),
         *(0.02282967, -0.02895312, 0.01787654, -0.00420059),
     ),
@@ -43,18 +43,17 @@ class Bessel(Decomposition):
         (x,) = op.operands
         size = b.unary("Abs", x)
         small = b.binary("Mul", b.binary("Minimum", size, _LIMIT), 1 / _LIMIT)
-        scaled = op.name.endswith("e")
-        coefficients = op.name.removesuffix("e") + "e"
-        near = polynomial(b, b.binary("Mul", small, small), _SMALL[coefficients])
+        order = op.name.removesuffix("e")
+        near = polynomial(b, b.binary("Mul", small, small), _SMALL[order])
         large = b.binary("Maximum", size, _LIMIT)
-        far = polynomial(b, b.binary("RealDiv", _LIMIT, large), _LARGE[coefficients])
+        far = polynomial(b, b.binary("RealDiv", _LIMIT, large), _LARGE[order])
         far = b.binary("Mul", far, b.unary("Rsqrt", large))
-        if scaled:
+        if op.name.endswith("e"):
             near = b.binary("Mul", near, b.unary("Exp", b.unary("Neg", size)))
         else:
             half = b.unary("Exp", b.binary("Mul", size, 0.5))  # exp(|x|) overflows before I(x) does
             far = b.binary("Mul", b.binary("Mul", far, half), half)
-        if coefficients == "BesselI1e":
+        if order == "BesselI1":
             near = b.binary("Mul", near, x)
             far = b.binary("Mul", far, b.unary("Sign", x))
         return b.select(b.compare("Less", size, _LIMIT), near, far)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
-from litefuse.engine.mlir import ir
+from litefuse.engine.mlir import producer
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
+    from litefuse.engine.mlir import ir
 
 __all__ = ["CastOfBroadcast"]
 
@@ -23,16 +24,11 @@ class CastOfBroadcast(Decomposition):
     names = ("Cast",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.results[0].dtype in {"bfloat16", "float16"} and _broadcast(op) is not None
+        return op.results[0].dtype in {"bfloat16", "float16"} and producer(op.operands[0], "tf.BroadcastTo") is not None
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        producer, kind = _broadcast(op), op.results[0]
-        if producer is None:
+        broadcast, kind = producer(op.operands[0], "tf.BroadcastTo"), op.results[0]
+        if broadcast is None:
             raise NotDecomposed("its operand is not broadcast")
-        value, sizes = producer.operands
+        value, sizes = broadcast.operands
         return b.op("BroadcastTo", [b.cast(value, kind.dtype), sizes], b.shape(op.operands[0]), kind.dtype)
-
-
-def _broadcast(op: TensorFlowOp) -> ir.Operation | ir.OpView | None:
-    owner = op.operands[0].owner
-    return owner if not isinstance(owner, ir.Block) and owner.name == "tf.BroadcastTo" else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
-from litefuse.engine.mlir import ir
+from litefuse.engine.mlir import ir, producer
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -35,7 +35,7 @@ class RepeatedColumns(Decomposition):
             return False
         if int(axis) % len(op.shape(0)) != len(op.shape(0)) - 1:
             return False
-        if not any(_op_name(each) in _FACTORED for each in columns):
+        if not any(producer(each, *_FACTORED) for each in columns):
             return False
         computations = _Computations()
         return len({computations.number(each) for each in columns}) < len(columns)
@@ -44,14 +44,10 @@ class RepeatedColumns(Decomposition):
         if not self.before_lowering(op):
             raise NotDecomposed("LiteRT's ConcatV2 does not take it in this form")
         *columns, last = op.operands[:-1]
-        axis = int(op.constant(len(op.operands) - 1)) % len(op.shape(0))
+        axis = op.axis(len(columns) + 1, len(op.shape(0)))
         for column in reversed(columns):
             last = b.concat([column, last], axis)
         return last
-
-
-def _op_name(value: ir.Value) -> str:
-    return "" if isinstance(value.owner, ir.Block) else value.owner.name
 
 
 class _Computations:

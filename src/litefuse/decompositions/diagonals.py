@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["BandPart", "Diagonal"]
+__all__ = ["BandPart", "Diagonal", "band", "places_beside_main"]
 
 _MAX_ELEMENTS = 1 << 20
 
@@ -36,11 +36,7 @@ class Diagonal(Decomposition):
     )
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        # The engine takes every diagonal for the main one, and dies of bands.
-        if not op.name.startswith(("MatrixDiagV", "MatrixSetDiagV")):
-            return False
-        band = op.constants[2 if op.name.startswith("MatrixSetDiag") else 1]
-        return band is not None and bool(band.any())
+        return places_beside_main(op)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)
@@ -62,13 +58,13 @@ class Diagonal(Decomposition):
         padding: Any = 0
         if op.name.startswith("MatrixDiagPart"):
             rows, columns = _known(shape[-2:])
-            lower, upper = _band(op, 1)
+            lower, upper = band(op)
             padding = self._padding(op, 2, b)
             table = _diagonal_of(rows, columns, lower, upper, align)
             return self._build(b, value, batch[:-2], rows * columns, table, padding, dtype)
         if op.name.startswith("MatrixSetDiag"):
             rows, columns = _known(shape[-2:])
-            lower, upper = _band(op, 2)
+            lower, upper = band(op)
             table = _matrix_of(rows, columns, lower, upper, align)
             own = np.arange(rows * columns).reshape(rows, columns)
             count = math.prod(_known(op.shape(1)[len(shape) - 2 :]))
@@ -78,7 +74,7 @@ class Diagonal(Decomposition):
             together = b.concat([flat, diagonals], len(shape) - 2)
             moved = _gathered(b, together, len(shape) - 2, table, [])
             return delivered(b, b.reshape(moved, [*batch[:-2], rows, columns]), dtype)
-        lower, upper = _band(op, 1)
+        lower, upper = band(op)
         inner_rank = 1 if lower == upper else 2
         inner = _known(shape[len(shape) - inner_rank :])
         smallest = inner[-1] + max(-upper, 0), inner[-1] + max(lower, 0)
@@ -152,12 +148,25 @@ class BandPart(Decomposition):
         return delivered(b, b.select(inside, value, 0), op.types[0].dtype)
 
 
-def _band(op: TensorFlowOp, operand: int) -> tuple[int, int]:
-    """The lowest and the highest of the diagonals."""
+def band(op: TensorFlowOp) -> tuple[int, int]:
+    """The lowest and the highest of an op's diagonals; the main one is 0, those above it are positive."""
+    operand = _band_operand(op)
     if len(op.operands) <= operand:
         return 0, 0
     numbers = op.constant(operand).reshape(-1)
     return int(numbers[0]), int(numbers[-1])
+
+
+def places_beside_main(op: TensorFlowOp) -> bool:
+    """Whether an op writes other diagonals than the main one: the engine takes each for it, and dies of bands."""
+    if not op.name.startswith(("MatrixDiagV", "MatrixSetDiagV")):
+        return False
+    numbers = op.constants[_band_operand(op)]
+    return numbers is not None and bool(numbers.any())
+
+
+def _band_operand(op: TensorFlowOp) -> int:
+    return 2 if op.name.startswith("MatrixSetDiag") else 1
 
 
 def _known(sizes: Sequence[int | None]) -> list[int]:

@@ -78,6 +78,21 @@ class Quotient(Decomposition):
         return b.select(b.compare("Equal", x, 0.0), 0.0, value)
 
 
+class Reciprocal(Decomposition):
+    """One over each element. The engine writes that, too, but its constant cannot be hidden from it."""
+
+    names = ("Inv", "Reciprocal")
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        shape = op.types[0].shape
+        return shape is None or len(shape) > 1
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        return b.binary("RealDiv", 1.0, op.operands[0])
+
+
 def _logarithm(b: Builder, y: ir.Value, known: npt.NDArray[Any] | None, *, plus_one: bool) -> ir.Value:
     """``log(y)`` or ``log(1 + y)``; where it is a constant zero, the product with it must be seen as one."""
     if known is None:
@@ -97,18 +112,3 @@ def _whole_quotient(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
         left = b.binary("Sub", left, b.binary("Mul", part, y))
     assert quotient is not None
     return quotient
-
-
-class Reciprocal(Decomposition):
-    """One over each element. The engine writes that, too, but its constant cannot be hidden from it."""
-
-    names = ("Inv", "Reciprocal")
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        shape = op.types[0].shape
-        return shape is None or len(shape) > 1
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        op.shape(0)
-        op.require(0, "float32")
-        return b.binary("RealDiv", 1.0, op.operands[0])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.decompositions.carrier import carried, carried_number, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.diagonals import band, places_beside_main
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
@@ -26,16 +27,13 @@ class OpenDiagonal(Decomposition):
     )
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        if not op.name.startswith(("MatrixDiagV", "MatrixSetDiagV")):
-            return False
-        numbers = op.constants[2 if op.name.startswith("MatrixSetDiag") else 1]
-        return numbers is not None and bool(numbers.any())  # the engine takes every diagonal for the main one
+        return places_beside_main(op)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         value, dtype = carried(b, op.operands[0]), op.types[0].dtype
         batch = len(op.shape(0)) - 2
         if op.name.startswith("MatrixDiagPart"):
-            diagonal = _diagonal(op, 1)
+            diagonal = _diagonal(op)
             *others, rows, columns = b.sizes(value)
             below, beside = max(-diagonal, 0), max(diagonal, 0)
             count = b.dims("Minimum", b.dims("Sub", rows, below), b.dims("Sub", columns, beside))
@@ -47,9 +45,9 @@ class OpenDiagonal(Decomposition):
         if op.name.startswith("MatrixSetDiag"):
             rows, columns = b.sizes(value)[-2:]
             elements = carried(b, op.operands[1])
-            moved = self._matrix(b, elements, _diagonal(op, 2), rows, columns, value)
+            moved = self._matrix(b, elements, _diagonal(op), rows, columns, value)
             return delivered(b, moved, dtype)
-        diagonal = _diagonal(op, 1)
+        diagonal = _diagonal(op)
         if any(int(op.constant(operand)) != -1 for operand in (2, 3) if len(op.operands) > operand):
             raise NotDecomposed("the sizes of the matrices are given, that of the diagonals is unknown")
         size = b.dims("AddV2", b.size(value, -1), abs(diagonal))
@@ -68,11 +66,8 @@ class OpenDiagonal(Decomposition):
         return b.select(b.compare("Equal", distance, diagonal), column, others)
 
 
-def _diagonal(op: TensorFlowOp, operand: int) -> int:
-    """Which diagonal; the main one is 0, those above it are positive."""
-    if len(op.operands) <= operand:
-        return 0
-    numbers = {int(number) for number in op.constant(operand).reshape(-1)}
-    if len(numbers) > 1:
+def _diagonal(op: TensorFlowOp) -> int:
+    lowest, highest = band(op)
+    if lowest != highest:
         raise NotDecomposed("the matrices' sizes are unknown or too large for several diagonals")
-    return numbers.pop()
+    return lowest

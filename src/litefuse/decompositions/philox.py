@@ -10,10 +10,11 @@ import numpy as np
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 from litefuse.decompositions.loops import count_to
-from litefuse.engine.mlir import ir
+from litefuse.engine.mlir import producer
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
+    from litefuse.engine.mlir import ir
 
 __all__ = ["StatelessRandom"]
 
@@ -28,8 +29,8 @@ _WORD = 1 << 32
 _HALF_WORD = 1 << 16
 _MANTISSA = 1 << 23
 _ALGORITHMS = (1, 3)  # Philox, and "the one for this device", which is Philox as well but on TPUs
-_KEY_MAKERS = frozenset({"tf.StatelessRandomGetKeyCounter", "tf.StatelessRandomGetKeyCounterAlg"})
-_ALGORITHM_MAKERS = frozenset({"tf.StatelessRandomGetAlg", "tf.StatelessRandomGetKeyCounterAlg"})
+_KEY_MAKERS = ("tf.StatelessRandomGetKeyCounter", "tf.StatelessRandomGetKeyCounterAlg")
+_ALGORITHM_MAKERS = ("tf.StatelessRandomGetAlg", "tf.StatelessRandomGetKeyCounterAlg")
 
 
 class StatelessRandom(Decomposition):
@@ -88,17 +89,12 @@ def _seed(op: TensorFlowOp) -> ir.Value:
         return op.operands[1]
     _, key, counter, algorithm = op.operands[:4]
     known = op.constants[3]
-    if not _made_by(algorithm, _ALGORITHM_MAKERS) and (known is None or int(known) not in _ALGORITHMS):
+    if not producer(algorithm, *_ALGORITHM_MAKERS) and (known is None or int(known) not in _ALGORITHMS):
         raise NotDecomposed("its generator is not Philox")
-    maker = _made_by(key, _KEY_MAKERS)
-    if maker is None or maker != _made_by(counter, _KEY_MAKERS):
+    maker = producer(key, *_KEY_MAKERS)
+    if maker is None or maker != producer(counter, *_KEY_MAKERS):
         raise NotDecomposed("its key is not made of a seed")
     return maker.operands[0]
-
-
-def _made_by(value: ir.Value, names: frozenset[str]) -> ir.OpView | None:
-    owner = value.owner
-    return owner if not isinstance(owner, ir.Block) and owner.name in names else None
 
 
 def _words(b: Builder, seed: ir.Value, groups: Dim) -> ir.Value:

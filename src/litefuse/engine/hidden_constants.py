@@ -24,7 +24,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from litefuse.engine.constants import is_zero
-from litefuse.engine.mlir import ir
+from litefuse.engine.mlir import ir, producer
 
 __all__ = ["hidden_constants"]
 
@@ -125,17 +125,15 @@ def _misread_operand(op: ir.Operation, computed: set[ir.Value]) -> int | None:
         return 0 if operands[0] in computed and _may_be_transposed(operands[1]) else None
     if name in _SUMS:
         for constant, other in ((0, 1), (1, 0)):
-            if operands[constant] in computed and _op_name(operands[other]) == "tf.Neg":
+            if operands[constant] in computed and producer(operands[other], "tf.Neg"):
                 return constant if _may_be_transposed(operands[other]) else None
     return 1 if name == "tf.Sum" and _is_whole_norm(op) else None
 
 
 def _is_whole_norm(op: ir.Operation) -> bool:
     """Whether a sum is that of the squares of all elements of a matrix, or of what has more dimensions."""
-    squares = op.operands[0].owner
-    if isinstance(squares, ir.Block) or not _may_be_transposed(op.operands[0]):
-        return False
-    if squares.name != "tf.Square" and not (squares.name == "tf.Mul" and squares.operands[0] == squares.operands[1]):
+    squares = producer(op.operands[0], "tf.Mul", "tf.Square")
+    if squares is None or squares.operands[0] != squares.operands[-1] or not _may_be_transposed(op.operands[0]):
         return False
     kind, axes = ir.ShapedType(op.operands[0].type), ir.ShapedType(op.operands[1].type)
     return not kind.has_rank or not axes.has_static_shape or math.prod(axes.shape) == kind.rank
@@ -154,10 +152,6 @@ def _zero_factor(op: ir.Operation) -> int | None:
 def _may_be_transposed(value: ir.Value) -> bool:
     kind = ir.ShapedType(value.type)
     return not kind.has_rank or kind.rank > 1
-
-
-def _op_name(value: ir.Value) -> str:
-    return "" if isinstance(value.owner, ir.Block) else value.owner.name
 
 
 def _element_type(value: ir.Value) -> ir.Type:

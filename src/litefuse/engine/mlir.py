@@ -47,7 +47,7 @@ for _dialect, _kind in {
     _module = f"litert_converter.mlir.dialects.{_dialect}"
     sys.modules.setdefault(_module, _kind(_module))
 
-__all__ = ["PassManager", "converter_api_ext", "func", "ir", "mlir_context", "stablehlo"]
+__all__ = ["PassManager", "converter_api_ext", "func", "ir", "mlir_context", "producer", "stablehlo"]
 
 
 def stablehlo() -> Any:
@@ -55,6 +55,12 @@ def stablehlo() -> Any:
     dialect: Any = importlib.import_module("litert_converter.mlir.dialects.stablehlo")
     dialect.register_dialect(ir.Context.current)
     return dialect
+
+
+def producer(value: ir.Value, *names: str) -> ir.Operation | ir.OpView | None:
+    """The op of one of these names that a value is a result of; None if it is another, or the value an argument."""
+    owner = value.owner
+    return owner if not isinstance(owner, ir.Block) and owner.name in names else None
 
 
 @contextmanager

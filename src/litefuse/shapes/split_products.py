@@ -240,13 +240,13 @@ def _squeeze_first(editor: Editor, node: Node, axes: Sequence[int]) -> int | Non
     %y = tf.Squeeze(%t) {squeeze_dims = [1]}                   --> %y = tf.Transpose(%s, [2, 1, 0])
     """
     transposing = editor.producer(editor.resolve(node.operands[0]), "Transpose")
-    order = _numbers(editor, transposing.operands[1]) if transposing is not None else None
-    if transposing is None or order is None:
+    if transposing is None:
         return None
-    source = editor.resolve(transposing.operands[0])
-    shape, dropped = editor.shape(source), sorted(order[axis] for axis in axes)
-    if shape is None:
+    source, stated = editor.operands(transposing)
+    shape, order = editor.shape(source), _numbers(editor, stated)
+    if shape is None or order is None:
         return None
+    dropped = sorted(order[axis] for axis in axes)
     left = [axis for axis in range(len(shape)) if axis not in dropped]
     tensor = Tensor(editor.tensor(source).dtype, tuple(shape[axis] for axis in left))
     value = editor.add(node, "Squeeze", [source], tensor, {"squeeze_dims": dropped})
