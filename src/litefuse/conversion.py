@@ -19,6 +19,7 @@ from litefuse.fusions.fusion import unpickle_registered
 from litefuse.importer import EntryPoint, ImportedModule, default_signatures, import_saved_model
 from litefuse.job import ConversionJob
 from litefuse.kernels import PACK, PYTHON_ONLY
+from litefuse.passes.branch_results import CopyBranchResults
 from litefuse.passes.call_graph import functions
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
@@ -154,6 +155,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         InitializeStates(),
         FillBuffers(),
         OutlineLoops(),
+        CopyBranchResults(),
         DecomposeOps(decomposed, job.narrow),
         CheckConstants(),
         EmitCustomOps(job.allow_custom_ops, () if job.builtins_only else tuple(PACK), emitted, job.narrow),

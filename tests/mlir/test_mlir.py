@@ -26,6 +26,7 @@ from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import func, ir, mlir_context, stablehlo
 from litefuse.errors import LitefuseError
 from litefuse.forms import RnnForm
+from litefuse.passes.branch_results import CopyBranchResults
 from litefuse.passes.call_graph import function_symbol
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
@@ -90,6 +91,7 @@ class WrapProgram:
 
 PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "call-once": lambda options, _: CallOnce(["initialize_variables"], tuple(options["entry"].split("+"))),
+    "copy-branch-results": lambda _o, _v: CopyBranchResults(),
     "decompose-ops": lambda _o, _v: DecomposeOps([]),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),

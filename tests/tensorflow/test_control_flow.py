@@ -473,3 +473,28 @@ def moved_variables(tf: Any) -> Any:
 def test_loop_variables_that_move(tensorflow: TensorFlow, n: int) -> None:
     inputs = [each | {"n": np.array(n, np.int32)} for each in normal({"x": (None, 2)})]
     check(tensorflow, tensorflow.save(moved_variables), inputs)
+
+
+def repeated_results(tf: Any, rows: int | None) -> Any:
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([rows, 4], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        def twice(function: Any) -> Any:
+            y = function(x)
+            return y, y, y > 0, y > 0, x, x
+
+        outputs = tf.cond(tf.reduce_sum(x) > 0, lambda: twice(tf.sin), lambda: twice(tf.cos))
+        which = tf.reduce_sum(tf.cast(x > 0, tf.int32)) % 3
+        outputs += tf.switch_case(which, [lambda: twice(tf.sin), lambda: twice(tf.cos), lambda: twice(tf.exp)])
+        return {f"y{number}": output for number, output in enumerate(outputs)}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("rows", [None, 3])
+def test_results_that_a_branch_returns_twice(tensorflow: TensorFlow, rows: int | None) -> None:
+    random = np.random.default_rng(7)
+    inputs = [{"x": random.standard_normal((rows or count, 4)).astype(np.float32)} for count in (2, 3, 2, 3, 1)]
+    check(tensorflow, tensorflow.save(repeated_results, rows), inputs)

@@ -11,11 +11,10 @@ from litefuse.engine.constants import pseudo_constant
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import function_symbol, functions
+from litefuse.passes.copied import copied
 
 __all__ = ["OutlineLoops"]
 
-# What LiteRT's MAXIMUM takes; SELECT_V2, which is slower, takes everything.
-_WITH_MAXIMUM = frozenset({"bf16", "f16", "f32", "i8", "i16", "i32", "i64", "ui8"})
 _CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tfl.no_value", "tfl.external_const"})
 
 
@@ -133,15 +132,7 @@ def _copy_moved_variables(body: ir.Block) -> None:
     for position, value in enumerate(terminator.operands):
         if isinstance(value.owner, ir.Block) and ir.BlockArgument(value).arg_number < position:
             with ir.InsertionPoint(terminator), terminator.location:
-                terminator.operands[position] = _copied(value)
-
-
-def _copied(value: ir.Value) -> ir.Value:
-    """A value in memory of its own."""
-    if str(ir.ShapedType(value.type).element_type) in _WITH_MAXIMUM:
-        return ir.Operation.create("tfl.maximum", [value.type], [value, value]).result
-    condition = pseudo_constant(ir.DenseElementsAttr.get(np.array(True)))
-    return ir.Operation.create("tfl.select_v2", [value.type], [condition, value, value]).result
+                terminator.operands[position] = copied(value)
 
 
 def _last(block: ir.Block, count: int) -> list[ir.Value]:

@@ -8,6 +8,7 @@ from litefuse.engine.lowering import flatbuffer, lower, run_mlir_passes, set_sig
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError
 from litefuse.fusions.annotation import ANNOTATIONS
+from litefuse.passes.branch_results import CopyBranchResults
 from litefuse.passes.call_graph import callees, function_symbol, functions, operations
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.composite_ops import EmitCompositeOps
@@ -82,7 +83,17 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
     run_mlir_passes(alone, "inline{default-pipeline=}", "symbol-dce")
     run_passes(alone, [InferShapes(), LowerTensorLists(), RefineCallTypes(), InferShapes(), LoadWeights()])
     lower(alone)
-    run_passes(alone, [EmitCompositeOps(), InitializeStates(), OutlineLoops(), DecomposeOps([]), EmitCustomOps()])
+    run_passes(
+        alone,
+        [
+            EmitCompositeOps(),
+            InitializeStates(),
+            OutlineLoops(),
+            CopyBranchResults(),
+            DecomposeOps([]),
+            EmitCustomOps(),
+        ],
+    )
     ops = (op for function in functions(alone).values() for op in operations(function))
     for_kernels = any(op.name in _FOR_KERNELS for op in ops)
     return StandaloneModel(flatbuffer(alone), for_kernels)

@@ -1,0 +1,46 @@
+"""Results of branches, each in memory of its own."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from litefuse.engine.mlir import ir
+from litefuse.passes.call_graph import callees, functions, operations
+from litefuse.passes.copied import copied
+
+__all__ = ["CopyBranchResults"]
+
+
+class CopyBranchResults:
+    """Copies what a branch returns for the second time::
+
+        %y = tfl.sin(%x)              %y = tfl.sin(%x)
+        return %y, %y            -->  %z = tfl.maximum(%y, %y)
+                                      return %y, %z
+
+    The runtime's IF takes a branch's results out of it, one after the other, and finds nothing where it took something
+    before (``tflite/kernels/if.cc``).
+    """
+
+    name: ClassVar[str] = "copy-branch-results"
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        branches = {
+            symbol
+            for function in by_symbol.values()
+            for op in operations(function)
+            if op.name == "tf.If"
+            for symbol in callees(op)
+        }
+        modified = False
+        for symbol in branches:
+            terminator = list(by_symbol[symbol].entry_block.operations)[-1]
+            taken: set[ir.Value] = set()
+            for position, value in enumerate(terminator.operands):
+                if value in taken:
+                    with ir.InsertionPoint(terminator), terminator.location:
+                        terminator.operands[position] = copied(value)
+                    modified = True
+                taken.add(value)
+        return modified
