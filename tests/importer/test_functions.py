@@ -52,6 +52,17 @@ def test_a_value_without_a_shape_is_unranked() -> None:
     assert [str(kind) for kind in op.type.results] == ["tensor<*xf32>"]
 
 
+def test_a_shape_that_an_operand_without_one_explains_is_left_to_inference() -> None:
+    one = node("one", "Mean", "x", "axis:output:0", _output_shapes=shapes((-1, 1)))
+    unknown = node("unknown", "Relu", "x")
+    wide = node("wide", "Sub", "unknown:activations:0", "one:output:0", _output_shapes=shapes((-1, 6)))
+    tall = node("tall", "Sub", "unknown:activations:0", "one:output:0", _output_shapes=shapes((4, 1)))
+    results = {"wide": "wide:z:0", "tall": "tall:z:0"}
+    op = import_one(function("f", [constant("axis", 1), one, unknown, wide, tall], results=results))
+    assert [str(kind) for kind in op.type.results] == ["tensor<*xf32>", "tensor<4x1xf32>"]
+    assert op.operation.verify()
+
+
 def test_outputs_are_found_by_name_and_number() -> None:
     axis = constant("axis", 1)
     split = node("split", "Split", "axis:output:0", "x", num_split=AttrValue(i=2))

@@ -77,6 +77,7 @@ class FunctionImporter:
     _templates: dict[str, _OpTemplate] = field(default_factory=dict[str, _OpTemplate])
     _attributes_made: dict[bytes, ir.Attribute] = field(default_factory=dict[bytes, ir.Attribute])
     _types_made: dict[_TypeKey, ir.Type] = field(default_factory=dict["_TypeKey", ir.Type])
+    _shapes_lack: bool = False
 
     def import_body(self, function: FunctionDef, arguments: Sequence[ir.Value]) -> list[ir.Value]:
         """Emits the function's nodes at the current insertion point.
@@ -158,6 +159,8 @@ class FunctionImporter:
         attributes = call_attributes(self.symbol(node.op)) if template.calls else self._attributes(node, template)
         if node.op == "Const" and isinstance(attributes.get("value"), ir.DenseElementsAttr):
             types = [ir.DenseElementsAttr(attributes["value"]).type]  # frozen graphs note no shapes beside it
+        if self._shapes_lack:
+            types = [_broadcast_type(kind, operands) for kind in types]
         op = ir.Operation.create(
             template.name, results=types, operands=operands, attributes=attributes, loc=ir.Location.name(node.name)
         )
@@ -216,6 +219,7 @@ class FunctionImporter:
             found = self._types_made.get(key)
             if found is None:
                 found = self._types_made[key] = _value_type(*key)
+                self._shapes_lack = self._shapes_lack or key[1] is None
             types.append(found)
         return types, offsets
 
@@ -248,6 +252,23 @@ def argument_types(function: FunctionDef) -> list[ir.Type]:
             shape = shape_from_proto(shapes[0]) if len(shapes) else None
         types.append(_value_type(arg.type, shape))
     return types
+
+
+def _broadcast_type(kind: ir.Type, operands: Sequence[ir.Value]) -> ir.Type:
+    """A result's type; unranked where MLIR, which looks at ranked operands alone, would take its shape for wrong.
+
+    TensorFlow notes no shapes on some nodes of functions that gradients are made of.
+    """
+    result = ir.ShapedType(kind)
+    shapes = [ir.ShapedType(value.type) for value in operands]
+    if not result.has_rank or all(shape.has_rank for shape in shapes):
+        return kind
+    for shape in shapes:
+        sizes = shape.shape if shape.has_rank else []
+        for size, own in zip(reversed(result.shape), reversed(sizes), strict=False):
+            if own == 1 and size not in (1, ir.ShapedType.get_dynamic_size()):
+                return ir.UnrankedTensorType.get(result.element_type)
+    return kind
 
 
 def _value_type(dtype: int, shape: tuple[int | None, ...] | None, list_element: int | None = None) -> ir.Type:
