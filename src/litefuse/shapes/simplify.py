@@ -73,6 +73,32 @@ def _axes_from_the_first(editor: Editor, node: Node) -> None:
         editor.set_operand(node, 1, editor.constant(values, editor.tensor(stated).dtype, point, node.op.location))
 
 
+def _stretched_axes(editor: Editor, node: Node) -> None:
+    """Sums over constant axes where it is known which dimensions of a shape are 1, as a gradient asks.
+
+    %r0, %r1 = tf.BroadcastGradientArgs(%s, [1, 4])
+    %y = tf.Sum(%x, %r1)                                -->  %y = tf.Sum(%x, [0])
+    """
+    stated = editor.resolve(node.operands[1])
+    asking = editor.producer(stated, "BroadcastGradientArgs")
+    if asking is None:
+        return
+    shapes = [editor.values(shape) for shape in editor.operands(asking)]
+    own = shapes[asking.results.index(stated)]
+    if own is None or not is_known(own) or any(shape is None for shape in shapes):
+        return
+    missing = max(shape.size for shape in shapes if shape is not None) - own.size
+    axes = [axis for axis, size in enumerate([1] * missing + own.tolist()) if size == 1]
+    point = ir.InsertionPoint(node.op)
+    values = array_of(axes, [len(axes)])
+    editor.set_operand(node, 1, editor.constant(values, editor.tensor(stated).dtype, point, node.op.location))
+
+
+def _sum(editor: Editor, node: Node) -> None:
+    _stretched_axes(editor, node)
+    _axes_from_the_first(editor, node)
+
+
 def _permutation(editor: Editor, node: Node) -> int | None:
     source = _identity_permutation(editor, node)
     if source is None:
@@ -116,6 +142,9 @@ def _reshape(editor: Editor, node: Node) -> int | None:
     source, shape = _same_shape(editor, node), editor.shape(node.results[0])
     if source is not None or shape is None or ASSERTS_SIZES in node.attributes:
         return source
+    found = _unreduced(editor, node)
+    if found is not None:
+        return found
     found = _concatenated(editor, node) if not is_open(shape) else _concatenated(editor, node) or _ones(editor, node)
     if found is not None:
         return found
@@ -129,6 +158,19 @@ def _reshape(editor: Editor, node: Node) -> int | None:
         values = array_of(sizes, [len(sizes)])
         editor.set_operand(node, 1, editor.constant(values, editor.tensor(stated).dtype, point, node.op.location))
     return None
+
+
+def _unreduced(editor: Editor, node: Node) -> int | None:
+    """What was reduced and then reshaped to what it was: only dimensions of size 1 can have been reduced.
+
+    Gradients sum over the dimensions that a broadcast stretched, and do so where it is not known that there are none.
+    """
+    reduction = editor.producer(editor.resolve(node.operands[0]), *_REDUCTIONS)
+    if reduction is None:
+        return None
+    source = editor.operands(reduction)[0]
+    shape = editor.shape(source)
+    return source if shape is not None and shape == editor.shape(node.results[0]) else None
 
 
 def reshape_back(editor: Editor, node: Node) -> int | None:
@@ -297,7 +339,7 @@ SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "ReverseV2": _axes_from_the_first,
     "Slice": _whole_slice,
     "StridedSlice": _whole_slice,
-    "Sum": _axes_from_the_first,
+    "Sum": _sum,
     "Tile": _same_shape,
     "Transpose": _permutation,
 }

@@ -338,6 +338,18 @@ def _broadcast_args(op: Op) -> Values:
     return array_of(sizes, [count])
 
 
+def _dynamic_stitch(op: Op) -> Values:
+    count = len(op.operands) // 2
+    found: dict[int, Values] = {}
+    for number in range(count):
+        indices, data = op.numbers(number), op.values(count + number)
+        items = data.reshape((len(indices), *data.shape[op.values(number).ndim :]))
+        found |= {index: np.asarray(item, object) for index, item in zip(indices, items, strict=True)}
+    if len(found) < max(found, default=-1) + 1:
+        raise Undecided("what stands at some place is not defined")
+    return np.asarray([found[place] for place in range(len(found))], object)
+
+
 VALUES: Mapping[str, ValueRule] = {
     "Abs": _unary(lambda value: abs(_decided(value))),
     "Add": _binary(operator.add),
@@ -348,6 +360,7 @@ VALUES: Mapping[str, ValueRule] = {
     "BroadcastTo": _broadcast_to,
     "Cast": _cast,
     "ConcatV2": _concat,
+    "DynamicStitch": _dynamic_stitch,
     "Cumsum": _cumsum,
     "Div": _binary(_truncate_div),
     "EnsureShape": _same,

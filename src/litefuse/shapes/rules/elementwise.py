@@ -105,7 +105,7 @@ def _ensure_shape(op: Op) -> Answer:
 
 
 def _batch_norm(op: Op) -> Answer:
-    """``FusedBatchNorm``: the value, then statistics of each channel."""
+    """``FusedBatchNorm``: the value, statistics of each channel, and nothing, which only the kernels of GPUs fill."""
     layout: str = op.attribute("data_format", "NHWC")
     shape = op.ranked(0, len(layout))
     first = layout.startswith("NC")
@@ -118,7 +118,7 @@ def _batch_norm(op: Op) -> Answer:
     assert statistics is not None
     value = list(shape)
     value[1 if first else len(shape) - 1] = channels if statistics[0] is None else statistics[0]
-    return [tuple(value), *[statistics] * 4, *[None] * (len(op.results) - 5)]
+    return [tuple(value), *[statistics] * 4, *[(0,)] * (len(op.results) - 5)]
 
 
 RULES: dict[str, Rule] = {
