@@ -78,6 +78,8 @@ def gradients_of_slices(tf: Any) -> Any:
             "from_the_end": y[-2:, :, 3],
             "beyond": y[:, -9:2, 1:100],
             "one": y[1],
+            "every_second": y[:, ::2, 1::3],
+            "backwards": y[::-1, -1:0:-2],
         }
         return {name: tf.gradients(tf.reduce_sum(tf.sin(part)), y)[0] for name, part in slices.items()}
 
@@ -90,6 +92,63 @@ def test_gradients_of_slices(tensorflow: TensorFlow) -> None:
     random = np.random.default_rng(7)
     inputs = [{"x": random.standard_normal(shape).astype(np.float32)} for shape in ((2, 3, 6), (4, 5, 6))]
     check(tensorflow, tensorflow.save(gradients_of_slices), inputs)
+
+
+def gradients_of_reductions(tf: Any) -> Any:
+    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        reductions = {
+            "min": tf.tanh(tf.reduce_min(x)),
+            "max": tf.tanh(tf.reduce_max(x, 1)),
+            "mean": tf.tanh(tf.reduce_mean(x, 0)) * x,
+            "norm": tf.norm(x),
+            "variance": tf.math.reduce_variance(x, 1, keepdims=True) + x,
+            "stretched": (x[:1] + x) * (x[:, :1] - x),
+        }
+        return {name: tf.gradients(tf.reduce_sum(each), x)[0] for name, each in reductions.items()}
+
+    module = tf.Module()
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_gradients_of_reductions_and_broadcasts(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(8)
+    inputs = [{"x": random.standard_normal(shape).astype(np.float32)} for shape in ((2, 3), (4, 5), (1, 3), (2, 1))]
+    check(tensorflow, tensorflow.save(gradients_of_reductions), inputs)
+
+
+def batch_normalized(tf: Any, training: bool) -> Any:
+    random = np.random.default_rng(9)
+    module = tf.Module()
+    module.scale = tf.Variable(random.standard_normal(4).astype(np.float32))
+    module.offset = tf.Variable(random.standard_normal(4).astype(np.float32))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 5, 6, 4], tf.float32, name="x")])
+    def train(x: Any) -> Any:
+        statistics = {} if training else {"mean": [0.1, -0.2, 0.3, 0.0], "variance": [1.0, 0.5, 2.0, 0.3]}
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y, *_ = tf.compat.v1.nn.fused_batch_norm(
+                x, module.scale, module.offset, epsilon=0.01, is_training=training, **statistics
+            )
+            loss = tf.reduce_sum(tf.tanh(y))
+        by_scale, by_offset, by_x = tape.gradient(loss, [module.scale, module.offset, x])
+        module.scale.assign_sub(0.1 * by_scale)
+        module.offset.assign_sub(0.1 * by_offset)
+        return {"loss": loss, "gradient": by_x}
+
+    module.train = train
+    return module, {"train": train}
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_training_of_a_fused_batch_normalization(tensorflow: TensorFlow, training: bool) -> None:
+    random = np.random.default_rng(10)
+    calls: list[Call] = [
+        ("train", {"x": random.standard_normal((batch, 5, 6, 4)).astype(np.float32)}) for batch in (3, 3, 2)
+    ]
+    check_calls(tensorflow, tensorflow.save(batch_normalized, training), calls)
 
 
 def recurrent(tf: Any, layer: str, batch: int | None, length: int | None) -> Any:

@@ -1,4 +1,4 @@
-"""``FusedBatchNorm`` whose statistics are outputs, or computed from the batch."""
+"""``FusedBatchNorm`` whose statistics are outputs, or computed from the batch, and its gradient."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["FusedBatchNorm"]
+__all__ = ["FusedBatchNorm", "FusedBatchNormGradient"]
 
 
 class FusedBatchNorm(Decomposition):
@@ -49,7 +49,44 @@ class FusedBatchNorm(Decomposition):
         y = b.binary("AddV2", b.binary("Mul", b.binary("Sub", x, mean), factor), offset)
         results = [y, mean, kept, mean, variance]
         if len(op.results) > len(results):
-            # What a GPU's kernel keeps for the gradient is a zero here.
-            known = [size for size in op.results[5].shape or () if size is not None]
-            results.append(b.fill(list(known), 0.0, "float32"))
+            results.append(_nothing(b))
         return results
+
+
+class FusedBatchNormGradient(Decomposition):
+    """The derivatives by the input, the scale and the offset.
+
+    With ``d`` the incoming gradient, ``c = x - mean`` and means over all but the channels, in training:
+    ``scale / sqrt(variance + epsilon) * (d - mean(d) - c * mean(d * c) / (variance + epsilon))``, else the first factor
+    times ``d``.
+
+    Source: Ioffe and Szegedy, "Batch normalization", 2015, section 3;
+    https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormGradV3.
+    """
+
+    names = ("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        op.require(1, "float32")
+        if str(op.attributes.get("data_format", "NHWC")) not in {"NHWC", "NDHWC"}:
+            raise NotDecomposed("its channels come first")
+        gradient, x, scale, mean, variance = op.operands[:5]
+        sizes = b.sizes(x)
+        flat = [b.product(sizes[:-1]), sizes[-1]]
+        d, centered = b.reshape(gradient, flat), b.binary("Sub", b.reshape(x, flat), mean)
+        denominator = b.binary("AddV2", variance, float(op.attributes.get("epsilon", 1e-4)))
+        inverse = b.unary("Rsqrt", denominator)
+        product = b.binary("Mul", d, centered)
+        if op.attributes.get("is_training", True):
+            rest = b.binary("Mul", centered, b.binary("RealDiv", b.reduce("Mean", product, 0), denominator))
+            by_input = b.binary("Sub", b.binary("Sub", d, b.reduce("Mean", d, 0)), rest)
+        else:
+            by_input = d
+        by_input = b.reshape(b.binary("Mul", by_input, b.binary("Mul", inverse, scale)), sizes)
+        by_scale = b.binary("Mul", b.reduce("Sum", product, 0), inverse)
+        return [by_input, by_scale, b.reduce("Sum", d, 0), *(_nothing(b) for _ in op.results[3:])]
+
+
+def _nothing(b: Builder) -> ir.Value:
+    """What other kernels than the CPU's keep for the gradient, or pass on."""
+    return b.fill([0], 0.0, "float32")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.decompositions.batch_norm import FusedBatchNorm
+from litefuse.decompositions.batch_norm import FusedBatchNorm, FusedBatchNormGradient
 from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bias import BiasOfChannelsFirst
 from litefuse.decompositions.bincount import Bincount
@@ -40,6 +40,7 @@ from litefuse.decompositions.losses import CrossEntropy, CumulativeLogsumexp, Eu
 from litefuse.decompositions.many_dimensions import BatchedProduct, MovedPieces, Reduction
 from litefuse.decompositions.max_pool_with_argmax import MaxPoolWithArgmax
 from litefuse.decompositions.mean import IntegerMean
+from litefuse.decompositions.mirror_pad import MirrorPadGradient
 from litefuse.decompositions.moving import (
     Carried,
     InvertPermutation,
@@ -133,6 +134,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     FakeQuantize,
     FourierTransform,
     FusedBatchNorm,
+    FusedBatchNormGradient,
     Gamma,
     Gradient,
     GroupedVolumes,
@@ -154,6 +156,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Log1p,
     MaxPoolV2,
     MaxPoolWithArgmax,
+    MirrorPadGradient,
     MovedPieces,
     MovedStrings,
     NextAfter,
@@ -172,7 +175,6 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     RaggedTensorToTensor,
     RandomNumbers,
     RandomShuffle,
-    RepeatedColumns,
     RealFourierTransform,
     Reciprocal,
     ResizeByMatrix,
@@ -202,6 +204,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Reduction,
     Carried,
     Widened,
+    RepeatedColumns,  # of an op that LiteRT has: why it is not taken, others know better
 )
 """Every family of ops, in the order in which they are tried."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.decompositions.carrier import carried, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
-from litefuse.decompositions.slices import LITERT_RANK, Slices
+from litefuse.decompositions.slices import LITERT_RANK, AxisSlice, Slices
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
@@ -29,7 +29,7 @@ class StridedSlice(Decomposition):
 
 
 class StridedSliceGradient(Decomposition):
-    """The gradient where the slice was, zeros around it; for slices without steps.
+    """The gradient where the slice was and zeros around it: padded, or element by element where the slice has steps.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSliceGrad.
     """
@@ -41,25 +41,32 @@ class StridedSliceGradient(Decomposition):
         if rank is None:
             raise NotDecomposed("the result is of unknown rank")
         slices = Slices.of(op, b, rank)
-        if any(not isinstance(each.stride, int) or each.stride != 1 for each in slices.axes):
-            raise NotDecomposed("the slice has steps")
-        gradient = op.operands[4]
         op.shape(4)
-        taken, position = b.sizes(gradient), 0
+        gradient = carried(b, op.operands[4])
         sizes = b.sizes_in(op.operands[0], op.results[0].shape or [None] * rank)
+        begins = [_begin(b, each, size) for each, size in zip(slices.axes, sizes, strict=True)]
+        known = [begin for begin in begins if begin is not None]
+        if len(known) < len(begins):
+            zeros = b.fill(sizes, 0, b.dtype(gradient))
+            return delivered(b, _scattered(b, zeros, slices, gradient), op.types[4].dtype)
+        taken, position = b.sizes(gradient), 0
         counts: list[Dim] = []
         paddings: list[tuple[Dim, Dim]] = []
-        for axis, each in enumerate(slices.axes):
+        for axis, (each, before) in enumerate(zip(slices.axes, known, strict=True)):
             position += slices.new_axes.count(axis)
             counts.append(1 if each.shrink else taken[position])
             position += not each.shrink
-            begin = each.begin or 0
-            if not isinstance(begin, int):
-                raise NotDecomposed("the slice's begin is not a constant")
-            before = b.dims("Maximum", b.dims("AddV2", sizes[axis], begin), 0) if begin < 0 else begin
-            before = b.dims("Minimum", before, sizes[axis])
             paddings.append((before, b.dims("Sub", b.dims("Sub", sizes[axis], before), counts[axis])))
-        return b.pad(b.reshape(gradient, counts), paddings)
+        return delivered(b, b.pad(b.reshape(gradient, counts), paddings), op.types[4].dtype)
+
+
+def _begin(b: Builder, each: AxisSlice, size: Dim) -> Dim | None:
+    """Where a slice begins; None if it has steps, or if it is not known from which end it counts."""
+    begin = each.begin or 0
+    if not isinstance(each.stride, int) or each.stride != 1 or not isinstance(begin, int):
+        return None
+    before = b.dims("Maximum", b.dims("AddV2", size, begin), 0) if begin < 0 else begin
+    return b.dims("Minimum", before, size)
 
 
 class StridedSliceUpdate(Decomposition):

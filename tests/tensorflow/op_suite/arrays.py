@@ -121,6 +121,14 @@ def _strided_slices() -> list[Case]:
             {"begin_mask": 1, "end_mask": 1, "shrink_axis_mask": 4},
         )
     )
+    cases += [
+        Case("StridedSliceGrad", [i32(4, 7), i32(*begin), i32(*end), i32(*strides), Tensor(F32, (4, count))], masks)
+        for begin, end, strides, count, masks in (
+            ((0, 1), (0, 6), (1, 2), 3, {"begin_mask": 1, "end_mask": 1}),
+            ((0, 0), (0, 0), (-1, -3), 3, {"begin_mask": 3, "end_mask": 3}),
+            ((0, -2), (0, 1), (1, -2), 2, {"begin_mask": 1, "end_mask": 1}),
+        )
+    ]
     return cases
 
 
@@ -213,9 +221,11 @@ def _pieces() -> list[Case]:
             Case("MirrorPad", [Tensor(dtype, (None, 4)), i32([[0, 0], [1, 2]])], {"mode": mode})
             for dtype in (F32, I32, I64, "uint8")
         ]
-        cases.append(
-            Case("MirrorPad", [Tensor(F32, (2, 3, 4, 2)), i32([[0, 0], [1, 2], [2, 1], [0, 0]])], {"mode": mode})
-        )
+        cases += [
+            Case("MirrorPad", [Tensor(F32, (2, 3, 4, 2)), i32([[0, 0], [1, 2], [2, 1], [0, 0]])], {"mode": mode}),
+            Case("MirrorPadGrad", [Tensor(F32, (None, 6, 7)), i32([[0, 0], [1, 2], [0, 3]])], {"mode": mode}),
+            Case("MirrorPadGrad", [Tensor(F32, (6, 5)), i32([[2, 1], [1, 0]])], {"mode": mode}),
+        ]
     cases += _each("ReverseV2", (None, 4), i32(1))
     cases += [
         Case("ReverseV2", [Tensor(F32, (None, 4, 3)), i32(1, 2)]),

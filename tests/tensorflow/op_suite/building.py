@@ -77,7 +77,7 @@ def _function(tf: Any, case: Case) -> Any:
 
         operands = {name: value(operand) for name, operand in zip(names, case.operands, strict=False)}
         results: Any = raw_op(**operands, **keywords)
-        flat: list[Any] = tf.nest.flatten(results)
+        flat: list[Any] = tf.nest.flatten(results)[: case.outputs]
         return {f"y{index}": result for index, result in enumerate(flat)}
 
     return tf.function(serve, input_signature=specs, autograph=False)

@@ -74,6 +74,8 @@ class Case:
         open_sizes: What to put in place of the open sizes, in turn.
         rtol: How much floats may differ from TensorFlow's, relative to the largest absolute value (at least 1); None
             for the default of the dtype.
+        outputs: How many of its outputs, from the first, the model has; None for all. LiteRT's interpreter in Python
+            returns no empty tensors.
     """
 
     op: str
@@ -81,6 +83,7 @@ class Case:
     attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     open_sizes: Sequence[int] = (1, 3)
     rtol: float | None = None
+    outputs: int | None = None
 
     def __str__(self) -> str:
         operands = ", ".join(map(_text, self.operands))

@@ -182,9 +182,13 @@ def _convolutions() -> list[Case]:
     variance = np.abs(weight(4)) + np.float32(0.5)
     for op in ("FusedBatchNormV3",):
         attributes = {"is_training": False, "epsilon": 1e-3}
-        cases.append(Case(op, [image, weight(4), weight(4), weight(4), variance], attributes))
-    cases.append(Case("FusedBatchNormV3", [image, weight(4), weight(4), np.zeros(0, F32), np.zeros(0, F32)]))
+        cases.append(Case(op, [image, weight(4), weight(4), weight(4), variance], attributes, outputs=3))
+    cases.append(Case("FusedBatchNormV3", [image, weight(4), weight(4), np.zeros(0, F32), np.zeros(0, F32)], outputs=5))
     grad = Tensor(F32, (2, 3, 3, 4))
+    for training in (True, False):
+        attributes = {"is_training": training, "epsilon": 1e-2}
+        operands = [image, image, weight(4), weight(4), variance, np.zeros(0, F32)]
+        cases.append(Case("FusedBatchNormGradV3", operands, attributes, outputs=3))
     pool = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
     cases += [
         Case("MaxPoolGrad", [Tensor(F32, (2, 6, 6, 4)), grad, grad], pool),

@@ -10,7 +10,7 @@ from litefuse.decompositions.decomposition import NotDecomposed
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import attribute_value
 from litefuse.fusions.composite import tensor_type_of
-from litefuse.passes.call_graph import attributes_of, functions
+from litefuse.passes.call_graph import attributes_of, functions, update_function_type
 from litefuse.passes.composite_ops import create_composite_op
 from litefuse.passes.custom_ops import REASON, is_option, tensorflow_name, tensorflow_op
 from litefuse.passes.decompose.decomposed import Decomposed
@@ -55,6 +55,9 @@ def replace_left_over(
         op.operation.erase()
         form = "narrowed" if rewriting.narrowed else "composite" if rewriting.composite else "rewritten"
         decomposed.append(Decomposed(name, form))
+    for function in functions(module).values() if modified else ():
+        if not function.is_external:
+            update_function_type(function)  # a rewriting may know more of a result's shape
     return modified
 
 
