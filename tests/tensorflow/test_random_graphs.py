@@ -18,3 +18,10 @@ _COUNT = 90
 def test_random_graphs(tensorflow: TensorFlow, start: int) -> None:
     wrong = [f"{seed}: {problem}" for seed, problem in failures(tensorflow, range(start, start + _TOGETHER))]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("start", range(0, 45, _TOGETHER))
+def test_gradients_of_random_graphs(tensorflow: TensorFlow, start: int) -> None:
+    seeds = range(start, start + _TOGETHER)
+    wrong = [f"{seed}: {problem}" for seed, problem in failures(tensorflow, seeds, gradients=True)]
+    assert not wrong, "\n".join(wrong)

@@ -5,4 +5,5 @@
 graphs that fail::
 
     python -m tests.tensorflow.random_graphs 1000 500    # the graphs 1000 to 1499
+    python -m tests.tensorflow.random_graphs 1000 500 --gradients
 """

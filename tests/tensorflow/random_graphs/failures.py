@@ -24,9 +24,9 @@ __all__ = ["failures"]
 _RTOL = {"float16": 1e-2}
 
 
-def failures(tensorflow: TensorFlow, seeds: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """The graphs that fail, each with what is wrong: each is converted by itself."""
-    path = tensorflow.save(models.build, tuple(seeds))
+def failures(tensorflow: TensorFlow, seeds: Sequence[int], *, gradients: bool = False) -> Iterator[tuple[int, str]]:
+    """The graphs that fail, or whose gradients do, each with what is wrong: each is converted by itself."""
+    path = tensorflow.save(models.build, tuple(seeds), gradients)
     for seed in seeds:
         calls = models.calls(seed)
         try:

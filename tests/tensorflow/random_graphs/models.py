@@ -31,18 +31,18 @@ def signature(seed: int) -> str:
     return f"graph_{seed}"
 
 
-def build(tf: Any, seeds: Sequence[int]) -> tuple[Any, dict[str, Any]]:
-    """A module with one signature for each seed."""
+def build(tf: Any, seeds: Sequence[int], gradients: bool) -> tuple[Any, dict[str, Any]]:
+    """A module with one signature for each seed; its results, or gradients of what it computes."""
     module, variables = tf.Module(), list[Any]()
-    signatures = {signature(seed): _graph(tf, seed, variables, []) for seed in seeds}
+    signatures = {signature(seed): _graph(tf, seed, gradients, variables, []) for seed in seeds}
     module.variables_, module.functions = variables, dict(signatures)
     return module, signatures
 
 
-def described(tf: Any, seed: int) -> list[str]:
+def described(tf: Any, seed: int, gradients: bool) -> list[str]:
     """The steps of a graph, each with what it was applied to."""
     log: list[str] = []
-    _graph(tf, seed, [], log)
+    _graph(tf, seed, gradients, [], log)
     return log
 
 
@@ -75,18 +75,28 @@ def _input(random: np.random.Generator, shape: Sequence[int], dtype: str) -> npt
     return random.integers(0 if dtype == "bool" else -5, 2 if dtype == "bool" else 6, size=shape).astype(dtype)
 
 
-def _graph(tf: Any, seed: int, variables: list[Any], log: list[str]) -> Any:
+def _graph(tf: Any, seed: int, gradients: bool, variables: list[Any], log: list[str]) -> Any:
     inputs = _inputs(np.random.default_rng(seed))
 
-    def function(**values: Any) -> dict[str, Any]:
-        graph = Graph(tf, np.random.default_rng([seed, 1]), variables, list(values.values()), log)
+    def values_of(graph: Graph, least: int, most: int) -> list[Any]:
         made = [graph.values[0]]
-        for _ in range(graph.number(3, 9)):
+        for _ in range(graph.number(least, most)):
             try:
                 made.append(graph.extend(graph.pick(graph.values[-2:])))
             except NoStep:
                 break
-        return {"last": made[-1], "any": graph.pick(made)}
+        return made
+
+    def function(**values: Any) -> dict[str, Any]:
+        graph = Graph(tf, np.random.default_rng([seed, 1]), variables, list(values.values()), log)
+        if not gradients:
+            made = values_of(graph, 3, 9)
+            return {"last": made[-1], "any": graph.pick(made)}
+        with tf.GradientTape() as tape:
+            tape.watch(graph.values[0])
+            floats = [tf.tanh(each) for each in values_of(graph, 2, 6) if each.dtype == tf.float32]
+            loss = tf.add_n([tf.reduce_sum(each * 0.5 + tf.square(each)) for each in floats])
+        return {"loss": loss, "gradient": tape.gradient(loss, values["x0"])}
 
     specs = {name: tf.TensorSpec(shape, dtype, name=name) for name, shape, dtype in inputs}
     return tf.function(function, autograph=False).get_concrete_function(**specs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from litefuse.decompositions.builder import Builder, Dim
 from litefuse.engine.mlir import func, ir
@@ -17,13 +17,15 @@ from litefuse.passes.call_graph import (
     set_callees,
     update_function_type,
 )
+from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.dense_ops import dense_form
 from litefuse.passes.tensor_lists.first_turn import FirstTurn
-from litefuse.passes.tensor_lists.list_ops import CREATORS, has_lists, is_variant
+from litefuse.passes.tensor_lists.list_ops import CREATORS, has_lists, hold_tensors, is_variant
 from litefuse.passes.tensor_lists.list_sizes import LIST_NUMBERS, LIST_RULES, item_sizes
+from litefuse.passes.tensor_lists.optionals import remove_optionals
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
 from litefuse.passes.tensor_lists.sizes import Size, Sizes, Unknown, emit, values_of
-from litefuse.passes.tensor_lists.webs import Web, find_webs, unsupported
+from litefuse.passes.tensor_lists.webs import Web, find_webs, resizes, unsupported
 
 __all__ = ["make_dense"]
 
@@ -37,7 +39,15 @@ def make_dense(module: ir.Module) -> None:
         ConversionError: The sizes of a list cannot be told.
     """
     by_symbol = _with_one_caller(module)
-    webs = find_webs(by_symbol)
+    remove_optionals(by_symbol)
+    while webs := find_webs(by_symbol):  # first those whose items are tensors, then those that have these as items
+        _make_webs_dense(webs, by_symbol)
+    for function in by_symbol.values():
+        if not function.is_external:
+            update_function_type(function)
+
+
+def _make_webs_dense(webs: dict[ir.Value, Web], by_symbol: Mapping[str, func.FuncOp]) -> None:
     first_turn = FirstTurn(webs)
     sizes = Sizes(by_symbol, RULES | LIST_RULES, NUMBERS | LIST_NUMBERS, webs, first_turn)
     distinct = list({id(web): web for web in webs.values()}.values())
@@ -49,9 +59,7 @@ def make_dense(module: ir.Module) -> None:
     for web in alive:
         formulas += [(web, op, shape) for op, shape in _work_out(web, sizes, first_turn)]
     for web in alive:
-        for value in web.values:
-            if _is_handed_on(value):
-                value.set_type(web.type)
+        _set_type(web, web.type)
     dims: dict[ir.Value, list[Dim]] = {}
     for _, op, shape in formulas:
         with ir.InsertionPoint(op), op.location:
@@ -61,9 +69,6 @@ def make_dense(module: ir.Module) -> None:
             with ir.InsertionPoint(op), op.location:
                 new = dense_form(op, web, dims.get(op.results[0], ()), Builder())
             _replace(op, new)
-    for function in by_symbol.values():
-        if not function.is_external:
-            update_function_type(function)
 
 
 def _with_one_caller(module: ir.Module) -> dict[str, func.FuncOp]:
@@ -99,8 +104,14 @@ def _with_one_caller(module: ir.Module) -> dict[str, func.FuncOp]:
     return by_symbol
 
 
-def _is_handed_on(value: ir.Value) -> bool:
-    return isinstance(value.owner, ir.Block) or is_call(value.owner)
+def _set_type(web: Web, kind: ir.Type) -> None:
+    """Gives a list the type of a tensor wherever it is handed on, and taken out of another list."""
+    made = {result for op in web.ops for result in op.results}
+    for value in web.values:
+        if value not in made:
+            value.set_type(kind)
+    nothings = any(op.name == "tf.OptionalNone" for op in web.ops)
+    hold_tensors(web.holders, ir.ShapedType(kind).element_type, nothings=nothings)
 
 
 def _replace(op: ir.OpView, values: Sequence[ir.Value]) -> None:
@@ -115,9 +126,7 @@ def _drop(web: Web) -> None:
         ir.RankedTensorType.get([], ir.IntegerType.get_signless(32)),
         ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 0),
     )
-    for value in web.values:
-        if _is_handed_on(value):
-            value.set_type(number.type)
+    _set_type(web, number.type)
     for op in web.ops:
         if op.name in CREATORS:
             with ir.InsertionPoint(op), op.location:
@@ -136,15 +145,17 @@ def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.Op
     first = (creators or web.ops)[0]
     if web.element is None or not creators:
         raise unsupported(first, "where it is made is not to be seen")
+    if "!tf_type.variant" in str(web.element):
+        raise unsupported(first, "its items are tensor lists, which nothing is ever written into")
     if web.item is None:
         raise unsupported(first, "the number of dimensions of its items is not known")
     found: list[tuple[ir.OpView, list[Size]]] = []
     for op in creators:
         if op.name in _FROM_NOTHING:
             _sink(op)
-            found.append((op, [_item_size(op, axis, web, sizes, first_turn) for axis in range(len(web.item))]))
-    for _, shape in found:
-        web.learn(tuple(size if isinstance(size, int) else None for size in shape), first)
+            shape = [_item_size(op, axis, web, sizes, first_turn) for axis in range(len(web.item))]
+            found.append((op, [0 if size is None else size for size in shape]))
+            web.learn(tuple(size if isinstance(size, int) else None for size in shape), first)
     if not web.changes_length:
         web.length = _length(web, creators, sizes)
     return found
@@ -153,6 +164,8 @@ def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.Op
 def _length(web: Web, creators: Sequence[ir.OpView], sizes: Sizes) -> int | None:
     lengths: set[Size] = set()
     for op in creators:
+        if op.name == "tf.OptionalNone":  # never looked at
+            continue
         try:
             lengths.add(sizes.size(op.results[0], 0))
         except Unknown:
@@ -178,7 +191,12 @@ def _sink(op: ir.OpView) -> None:
         op.operation.move_before(first.operation)
 
 
-def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes, first_turn: FirstTurn) -> Size:
+def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes, first_turn: FirstTurn) -> Size | None:
+    """The size of a dimension of the items; None if the first of them decides it.
+
+    Raises:
+        ConversionError: It cannot be told.
+    """
     assert web.item is not None
     known = web.item[axis]
     if known is not None:
@@ -191,11 +209,31 @@ def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes, first_turn: Fir
                 web.guarded |= any(map(first_turn.is_copy, values_of(size)))
                 return size
             reasons.append("it is computed after the list is made")
+    if _grows_from_nothing(web):
+        web.sized_by_first = web.guarded = True
+        return None
     raise unsupported(
         op,
         f"dimension {axis} of its items is not known before the loop: "
         + ("; ".join(dict.fromkeys(reasons)) or "nothing is written into the list"),
     )
+
+
+def _grows_from_nothing(web: Web) -> bool:
+    """Whether a list has no items when it is made, whoever makes it, and as many later as were written into it."""
+    for op in web.ops:
+        match op.name:
+            case "tf.TensorListReserve" if constant(op.operands[1]) != 0:
+                return False
+            case "tf.TensorListSetItem" if not resizes(op):
+                return False
+            case "tf.TensorListFromTensor" | "tf.TensorListScatterV2" | "tf.TensorListSplit":
+                return False
+            case "tf.TensorListResize" | "tf.TensorListScatterIntoExistingList":
+                return False
+            case _:
+                pass
+    return True
 
 
 def _is_available(value: ir.Value, op: ir.OpView) -> bool:

@@ -106,6 +106,11 @@ def _reserve(op: ir.OpView, web: Web, dims: Sequence[Dim], b: Builder) -> list[i
     return [_typed(_zeros(web, [count, *dims], b), web)]
 
 
+def _nothing(_op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+    assert web.item is not None
+    return [_typed(_zeros(web, [size or 0 for size in (web.length, *web.item)], b), web)]
+
+
 def _number(value: ir.Value, b: Builder) -> Dim:
     known = constant(value)
     return known if isinstance(known, int) else b.cast(value, "int32")
@@ -125,6 +130,9 @@ def _item_shape(result: ir.Value, web: Web) -> Shape:
 
 
 def _at(value: ir.Value, index: ir.Value, shape: Shape, web: Web, b: Builder) -> ir.Value:
+    known = [size for size in shape if size is not None]
+    if 0 in known and len(known) == len(shape):  # the runtime does not see that a list without elements grows
+        return b.fill(known, 0, web.dtype)
     if web.dtype in _GATHERED:
         return b.op("GatherV2", [value, index, b.constant(0, "int32")], shape, web.dtype, batch_dims=0)
     return _without_first(b.slice(value, 0, index, b.dims("AddV2", index, 1)), shape, b)
@@ -136,6 +144,7 @@ def _without_first(value: ir.Value, shape: Shape, b: Builder) -> ir.Value:
 
 def _set_item(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
     value, index, item = op.operands[0], op.operands[1], _item(op.operands[2], web)
+    value, item = _fitting(value, item, web, b)
     update = _guarded(item, value, b) if web.guarded else b.expand(item, 0)
     if web.length == 1 and constant(index) == 0:
         return [_ensured(update, ir.ShapedType(web.type), b)]
@@ -149,6 +158,24 @@ def _set_item(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list
         return [_typed(updated, web)]
     after = b.slice(value, 0, b.dims("AddV2", index, 1), None)
     return [_typed(b.concat([b.slice(value, 0, 0, index), update, after], 0), web)]
+
+
+def _fitting(value: ir.Value, item: ir.Value, web: Web, b: Builder) -> tuple[ir.Value, ir.Value]:
+    """A list and an item that is written into it, of the same size if either has none."""
+    own, its = b.sizes(value)[1:], b.sizes(item)
+    if web.sized_by_first:
+        value = _typed(b.pad(value, [(0, 0), *_missing(own, its, b)]), web)
+    if web.holds_nothings:
+        item = b.pad(item, _missing(its, own, b))
+    return value, item
+
+
+def _missing(dims: Sequence[Dim], others: Sequence[Dim], b: Builder) -> list[tuple[Dim, Dim]]:
+    """What is missing, behind, in sizes that are 0 and should be others."""
+    return [
+        (0, 0) if isinstance(dim, int) else (0, b.select(b.compare("Equal", dim, 0), b.scalar(other), 0))
+        for dim, other in zip(dims, others, strict=True)
+    ]
 
 
 def _guarded(item: ir.Value, value: ir.Value, b: Builder) -> ir.Value:
@@ -167,7 +194,8 @@ def _longer(value: ir.Value, count: Dim, web: Web, b: Builder) -> ir.Value:
 
 
 def _push_back(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
-    return [_typed(b.concat([op.operands[0], b.expand(_item(op.operands[1], web), 0)], 0), web)]
+    value, item = _fitting(op.operands[0], _item(op.operands[1], web), web, b)
+    return [_typed(b.concat([value, b.expand(item, 0)], 0), web)]
 
 
 def _pop_back(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
@@ -268,6 +296,7 @@ _FORMS: dict[str, Callable[[ir.OpView, Web, Sequence[Dim], Builder], list[ir.Val
     "tf.AddN": _sum,
     "tf.EmptyTensorList": _reserve,
     "tf.Identity": lambda op, _web, _dims, _b: [op.operands[0]],
+    "tf.OptionalNone": _nothing,
     "tf.StopGradient": lambda op, _web, _dims, _b: [op.operands[0]],
     "tf.TensorListConcatV2": _concat,
     "tf.TensorListElementShape": _element_shape,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from litefuse.decompositions.builder import Builder, Dim
-from litefuse.engine.mlir import func, ir
+from litefuse.engine.mlir import func, ir, producer
 from litefuse.passes.call_graph import call_operands, callees, function_symbol, is_call, operations
 from litefuse.passes.tensor_lists.list_ops import is_variant
 from litefuse.passes.tensor_lists.webs import Web
@@ -180,6 +180,13 @@ class Sizes:
                     raise Unknown("it depends on a number that changes in the loop")
                 return self.number(call_operands(call)[position], index)
             case SizeOf(value, axis):
+                owner = value.owner
+                if not isinstance(owner, ir.Block) and is_call(owner) and owner.name != "tf.While":
+                    with suppress(Unknown):
+                        branches = _branch_sizes(self, owner, ir.OpResult(value).result_number, axis)
+                        agreed = {self.before(each, call) for each in branches}
+                        if len(agreed) == 1:
+                            return agreed.pop()
                 computed = self.first_turn(value, call)
                 return self.size(computed, axis)
             case Number(value, _):
@@ -243,14 +250,25 @@ def _call_size(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size | No
     if op.name == "tf.While":
         stays = sizes.stays(op, result, axis)
         return sizes.size(call_operands(op)[result], axis) if stays else None
+    try:
+        found = _branch_sizes(sizes, op, result, axis)
+    except Unknown:
+        return None
+    return found.pop() if len(found) == 1 else None
+
+
+def _branch_sizes(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> set[Size]:
+    """The size of a call's result by each of the functions that it may run.
+
+    Raises:
+        Unknown: It depends on what one of them computes.
+    """
     found: set[Size] = set()
     for symbol in callees(op):
         returned = list(sizes.by_symbol[symbol].entry_block.operations)[-1].operands[result]
-        try:
+        if producer(returned, "tf.OptionalNone") is None:  # which nobody looks at
             found.add(sizes.before(sizes.size(returned, axis), op))
-        except Unknown:
-            return None
-    return found.pop() if len(found) == 1 else None
+    return found
 
 
 def arithmetic(name: str, a: Size, b: Size) -> Size:

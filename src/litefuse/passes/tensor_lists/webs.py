@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -12,9 +12,20 @@ from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError
 from litefuse.fusions.composite import tensor_type_of
-from litefuse.passes.call_graph import call_operands, callees, is_call, operations
+from litefuse.passes.call_graph import is_call, operations
 from litefuse.passes.integer_constants import constant
-from litefuse.passes.tensor_lists.list_ops import CREATORS, GROWING, LIST_OPERANDS, PASSING, READERS, is_variant
+from litefuse.passes.tensor_lists.list_ops import (
+    GROWING,
+    HOLDS_NOTHINGS,
+    ITEM_RESULTS,
+    ITEMS,
+    READERS,
+    SHAPES,
+    is_list_op,
+    is_variant,
+    list_of,
+)
+from litefuse.passes.tensor_lists.same_values import SameValues
 
 __all__ = [
     "Shape",
@@ -26,35 +37,6 @@ __all__ = [
 ]
 
 Shape: TypeAlias = "tuple[int | None, ...]"
-
-# The operands that are items, or hold items along their first dimension.
-_ITEMS = {
-    "tf.TensorListPushBack": (1, 0),
-    "tf.TensorListSetItem": (2, 0),
-    "tf.TensorListFromTensor": (0, 1),
-    "tf.TensorListScatterV2": (0, 1),
-    "tf.TensorListScatterIntoExistingList": (1, 1),
-}
-# The results that are the same.
-_ITEM_RESULTS = {
-    "tf.TensorListGather": (0, 1),
-    "tf.TensorListGetItem": (0, 0),
-    "tf.TensorListPopBack": (1, 0),
-    "tf.TensorListStack": (0, 1),
-}
-# The operands that say what shape an item has.
-_SHAPES = {
-    "tf.EmptyTensorList": 0,
-    "tf.TensorListConcatV2": 1,
-    "tf.TensorListFromTensor": 1,
-    "tf.TensorListGather": 2,
-    "tf.TensorListGetItem": 2,
-    "tf.TensorListPopBack": 1,
-    "tf.TensorListReserve": 0,
-    "tf.TensorListScatterV2": 2,
-    "tf.TensorListSplit": 1,
-    "tf.TensorListStack": 1,
-}
 
 
 @dataclass
@@ -68,6 +50,9 @@ class Web:
         item: The items' shape as far as types say; None for an unknown rank.
         length: The list's length when it is known and never changes.
         guarded: Whether the items' size was not proven to stay: then one of another size is an error at run time.
+        sized_by_first: Whether the first item that is written decides the size of all: until then it is 0.
+        holds_nothings: Whether an item may stand for nothing: then its size may be 0, whatever that of the others is.
+        holders: The ops of the lists that it is an item of.
     """
 
     values: list[ir.Value] = field(default_factory=list[ir.Value])
@@ -76,6 +61,9 @@ class Web:
     item: Shape | None = None
     length: int | None = None
     guarded: bool = False
+    sized_by_first: bool = False
+    holds_nothings: bool = False
+    holders: list[ir.OpView] = field(default_factory=list[ir.OpView])
 
     @property
     def dtype(self) -> str:
@@ -118,89 +106,67 @@ class Web:
             raise unsupported(op, f"the items have different shapes: {_text(self.item)} and {_text(shape)}")
         self.item = tuple(b if a is None else a for a, b in zip(self.item, shape, strict=True))
 
+    def learn_from(self, op: ir.OpView) -> None:
+        """Adds what one of its ops says about the list.
+
+        Raises:
+            ConversionError: It contradicts what is known.
+        """
+        if "element_dtype" in op.attributes:
+            element = ir.TypeAttr(op.attributes["element_dtype"]).value
+            if self.element is not None and element != self.element:
+                raise unsupported(op, f"its items are of different types: {self.element} and {element}")
+            self.element = element
+        self.holds_nothings |= HOLDS_NOTHINGS in op.attributes
+        if op.name in SHAPES:
+            self.learn(_constant_shape(op.operands[SHAPES[op.name]]), op)
+        if op.name == "tf.TensorListSplit":  # along the first dimension
+            shape = tensor_type_of(op.operands[0]).shape
+            self.learn(None if shape is None else (None, *shape[1:]), op)
+        for table, values in ((ITEMS, op.operands), (ITEM_RESULTS, op.results)):
+            if op.name in table:
+                position, leading = table[op.name]
+                shape = tensor_type_of(values[position]).shape
+                self.learn(None if shape is None else shape[leading:], op)
+
 
 def find_webs(by_symbol: Mapping[str, func.FuncOp]) -> dict[ir.Value, Web]:
-    """The web of every list in the module; each function must have at most one caller.
+    """The webs of the lists of a module whose items are tensors; other lists may have these as items.
+
+    Args:
+        by_symbol: The module's functions, each with at most one caller.
 
     Raises:
-        ConversionError: A list is used by an op that is not known, its items are lists, or their shapes differ.
+        ConversionError: A list is used by an op that is not known, or the shapes of its items differ.
     """
-    leaders: dict[ir.Value, ir.Value] = {}
-
-    def leader(value: ir.Value) -> ir.Value:
-        while leaders.setdefault(value, value) != value:
-            leaders[value] = leaders[leaders[value]]
-            value = leaders[value]
-        return value
-
-    def join(one: ir.Value, other: ir.Value) -> None:
-        leaders[leader(other)] = leader(one)
-
+    same = SameValues(by_symbol)
     list_ops: list[ir.OpView] = []
     for function in by_symbol.values():
         for op in operations(function):
-            if op.name in CREATORS or op.name in LIST_OPERANDS:
-                variant = op.name in CREATORS or is_variant(op.operands[0])
-                if variant:
-                    list_ops.append(op)
-                if variant and op.name in PASSING:
-                    for value in op.operands if op.name == "tf.AddN" else op.operands[:1]:
-                        join(value, op.results[0])
-                elif variant:
-                    leader(op.results[0] if op.name in CREATORS else op.operands[0])
-                if op.name in _ITEMS and is_variant(op.operands[_ITEMS[op.name][0]]):
-                    raise unsupported(op, "its items are tensor lists themselves")
+            if is_list_op(op):
+                list_ops.append(op)
+                same.join_in(op)
             elif is_call(op):
-                for group in _same_lists(op, by_symbol):
-                    for value in group[1:]:
-                        join(group[0], value)
+                same.join_through(op)
             elif op.name != "func.return":
                 for value in [*op.operands, *op.results]:
                     if is_variant(value):
                         raise unsupported(op, "no more is known of this op than that it takes or makes variants")
+    items = same.join_items(list_ops)
     webs: dict[ir.Value, Web] = {}
-    found: dict[ir.Value, Web] = {}
-    for value in list(leaders):
-        web = found.setdefault(leader(value), Web())
-        web.values.append(value)
-        webs[value] = web
+    for values in same.groups():
+        if same.leader(values[0]) not in items:
+            webs |= dict.fromkeys(values, Web(values))
     for op in list_ops:
-        web = webs[op.results[0] if op.name in CREATORS else op.operands[0]]
-        web.ops.append(op)
-        _learn_from(web, op)
+        item = items.get(same.leader(list_of(op)))
+        if item is None:
+            webs[list_of(op)].ops.append(op)
+            webs[list_of(op)].learn_from(op)
+        elif item in webs:
+            webs[item].holders.append(op)
+    if list_ops and not webs:
+        raise unsupported(list_ops[0], "its items are lists that it is an item of")
     return webs
-
-
-def _same_lists(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> Iterator[list[ir.Value]]:
-    """The lists that a call hands over: what it gives, what its functions get and return, and what it results in."""
-    called = [by_symbol[symbol] for symbol in callees(op) if symbol in by_symbol]
-    for position, operand in enumerate(call_operands(op)):
-        if is_variant(operand):
-            yield [operand, *(function.entry_block.arguments[position] for function in called)]
-    # The condition of a loop returns no list.
-    returning = called[1:] if op.name == "tf.While" else called
-    for position, result in enumerate(op.results):
-        if is_variant(result):
-            returned = [list(function.entry_block.operations)[-1].operands[position] for function in returning]
-            loop = [called[1].entry_block.arguments[position]] if op.name == "tf.While" else []
-            yield [result, *returned, *loop]
-
-
-def _learn_from(web: Web, op: ir.OpView) -> None:
-    if "element_dtype" in op.attributes and web.element is None:
-        web.element = ir.TypeAttr(op.attributes["element_dtype"]).value
-        if "!tf_type.variant" in str(web.element):
-            raise unsupported(op, "its items are tensor lists themselves")
-    if op.name in _SHAPES:
-        web.learn(_constant_shape(op.operands[_SHAPES[op.name]]), op)
-    if op.name == "tf.TensorListSplit":  # along the first dimension
-        shape = tensor_type_of(op.operands[0]).shape
-        web.learn(None if shape is None else (None, *shape[1:]), op)
-    for table, values in ((_ITEMS, op.operands), (_ITEM_RESULTS, op.results)):
-        if op.name in table:
-            position, leading = table[op.name]
-            shape = tensor_type_of(values[position]).shape
-            web.learn(None if shape is None else shape[leading:], op)
 
 
 def _constant_shape(value: ir.Value) -> Shape | None:
