@@ -132,6 +132,22 @@ NORMS: Mapping[str, Form] = {
 }
 
 
+def _gathered(tf: Any, x: Any, source: str, result: str) -> Any:
+    """What is gathered from integers that were something else before."""
+    return tf.gather(tf.cast(tf.cast(tf.abs(x) * 9, source), result), [1, 0], axis=1)
+
+
+INTEGERS: Mapping[str, Form] = {
+    "of float16": lambda tf, x: _gathered(tf, x, "float16", "int32"),
+    "of bfloat16": lambda tf, x: _gathered(tf, x, "bfloat16", "int64"),
+    "of uint16": lambda tf, x: _gathered(tf, x, "uint16", "int64"),
+    "of uint32": lambda tf, x: _gathered(tf, x, "uint32", "int32"),
+    "of large uint32": lambda tf, x: _gathered(tf, tf.round(tf.tanh(x) * 7) * 5e7, "uint32", "int64"),
+    "clipped at 6": lambda tf, x: tf.clip_by_value(tf.cast(x * 9, tf.int32), 0, 6),
+    "clipped at 6 the other way": lambda tf, x: tf.maximum(tf.minimum(tf.cast(x * 9, tf.int64), 6), 0),
+}
+
+
 FORMS = {
     "turned": TURNED,
     "tiled": TILED,
@@ -139,6 +155,7 @@ FORMS = {
     "columns": COLUMNS,
     "narrowed": NARROWED,
     "norms": NORMS,
+    "integers": INTEGERS,
 }
 
 

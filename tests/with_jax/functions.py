@@ -173,6 +173,12 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
     ),
     "sorted": lambda x: (jnp.sort(x, axis=-1), -jnp.sort(-x, axis=0), *lax.top_k(x, 3)),
     "sorted_by_key": lambda x: lax.sort((jnp.round(x), x * 2), dimension=1, num_keys=1),
+    "one_element_written": lambda x: (
+        jnp.asarray(x)[0].at[3].set(1.5),
+        jnp.zeros(16).at[jnp.int32(jnp.abs(x[0, 0]))].add(1.0),
+    ),
+    "rolled": lambda x: (jnp.roll(x, 1, 0), jnp.repeat(x, 2, 0), jnp.roll(jnp.stack([x, x], 1), -1, 0)),
+    "searched": lambda x: (jnp.searchsorted(jnp.asarray([-1.0, 0.0, 0.5]), x[:, 0])[1:], jnp.searchsorted(x[0] * 0, x)),
     "strided": lambda x: (x[::-1, ::2], jnp.roll(x, 2, 1), jnp.tile(x, (1, 3)), jnp.stack([x, x * 2], 1)),
     "swish": lambda x: jax.nn.silu(x @ _DENSE),
     "taken": lambda x: (jnp.take(x, jnp.array([2, 0, 1]), axis=1), jnp.take_along_axis(x, jnp.argsort(x, 1), 1)),
@@ -228,6 +234,7 @@ _ON_SEQUENCES: dict[str, Callable[[Any], Any]] = {
     "scan_backwards": lambda x: _scan(x, reverse=True),
 }
 _ON_INTEGERS: dict[str, Callable[[Any], Any]] = {
+    "clipped_at_6": lambda i: jnp.clip(i, 0, 6),
     "arithmetic": lambda i: (i // 3) * 2 + i % 3 + jnp.bitwise_and(i, 3) + (i << 1) + (i >> 1),
     "lookup": _lookup,
     "one_hot": lambda i: jax.nn.one_hot(i, 7),

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["CastOfBroadcast"]
+__all__ = ["CastOfBroadcast", "CastToInteger"]
+
+_FITTING_FLOAT32 = ("bfloat16", "float16", "uint16")
+_NO_INTEGER = 2.0**63
 
 
 class CastOfBroadcast(Decomposition):
@@ -32,3 +35,24 @@ class CastOfBroadcast(Decomposition):
             raise NotDecomposed("its operand is not broadcast")
         value, sizes = broadcast.operands
         return b.op("BroadcastTo", [b.cast(value, kind.dtype), sizes], b.shape(op.operands[0]), kind.dtype)
+
+
+class CastToInteger(Decomposition):
+    """A conversion to int32 or int64 by way of a dtype that LiteRT's GATHER takes.
+
+    What is gathered from a conversion to integers, the engine gathers from the operand, of whatever dtype it is.
+    """
+
+    names = ("Cast",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.results[0].dtype in {"int32", "int64"} and op.types[0].dtype in {*_FITTING_FLOAT32, "uint32"}
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.require(0, *_FITTING_FLOAT32, "uint32")
+        (x,), dtype = op.operands, op.results[0].dtype
+        if op.types[0].dtype != "uint32":
+            # A bound above all integers keeps the engine from making one conversion of the two.
+            return b.cast(b.binary("Minimum", b.cast(x, "float32"), _NO_INTEGER), dtype)
+        bits = b.bitcast(x, "int32")
+        return bits if dtype == "int32" else b.binary("FloorMod", b.cast(bits, "int64"), 1 << 32)

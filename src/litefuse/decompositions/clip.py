@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["ClipByValue"]
+__all__ = ["ClipByValue", "IntegerRelu6"]
 
 
 class ClipByValue(Decomposition):
@@ -22,3 +22,14 @@ class ClipByValue(Decomposition):
         op.shape(0)
         x, low, high = op.operands
         return b.binary("Minimum", b.binary("Maximum", x, low), high)
+
+
+class IntegerRelu6(Decomposition):
+    """``min(max(x, 0), 6)`` of integers, which the engine takes ``max(min(x, 6), 0)`` for, and LiteRT's op does not."""
+
+    names = ("Relu6",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+        return b.binary("Minimum", b.binary("Maximum", op.operands[0], 0), 6)

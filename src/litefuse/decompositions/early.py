@@ -87,7 +87,11 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "BiasAdd": (Early("bias", "BiasOfChannelsFirst", attribute=("data_format", "NCHW")),),
         "BroadcastTo": (_CONSTANT_STRINGS, _MOVED_STRINGS),
         # The engine exchanges it with a broadcast, to one of a dtype that LiteRT's op lacks.
-        "Cast": (Early("casts", "CastOfBroadcast", frozenset({"float32"})),),
+        "Cast": (
+            Early("casts", "CastOfBroadcast", frozenset({"float32"})),
+            # The engine gathers from the operand what is gathered from the result, and LiteRT's op lacks the dtype.
+            Early("casts", "CastToInteger", _HALVES | {"uint16", "uint32"}),
+        ),
         # A loop can be lowered by the engine only.
         "CombinedNonMaxSuppression": (Early("combined_non_max_suppression", "CombinedNonMaxSuppression"),),
         # The engine dies of some columns that are repeated.

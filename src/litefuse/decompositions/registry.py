@@ -7,8 +7,8 @@ from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bias import BiasOfChannelsFirst
 from litefuse.decompositions.bincount import Bincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
-from litefuse.decompositions.casts import CastOfBroadcast
-from litefuse.decompositions.clip import ClipByValue
+from litefuse.decompositions.casts import CastOfBroadcast, CastToInteger
+from litefuse.decompositions.clip import ClipByValue, IntegerRelu6
 from litefuse.decompositions.colors import AdjustColors, AdjustContrast, ColorSpace
 from litefuse.decompositions.combined_non_max_suppression import CombinedNonMaxSuppression
 from litefuse.decompositions.comparison import ApproximateEqual, Classification, NextAfter
@@ -101,6 +101,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Bound,
     BroadcastGradientArgs,
     CastOfBroadcast,
+    CastToInteger,
     Classification,
     ClipByValue,
     ColorSpace,
@@ -144,6 +145,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     InTopK,
     IntegerMean,
     IntegerProduct,
+    IntegerRelu6,
     IntegerSign,
     InverseHyperbolic,
     InverseRealFourierTransform,

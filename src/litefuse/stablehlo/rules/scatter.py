@@ -66,6 +66,8 @@ def _scatter(op: Any, t: Translation) -> Result:
     if narrow:
         new = b.reshape(new, b.sizes(new)[: len(arranged)])
     vectors = positions.vectors(positions.starts())
+    if len(b.shape(vectors)) == 1:  # one window; TensorFlow's ops take a list of them
+        vectors, new = b.expand(vectors, 0), b.expand(new, 0)
     dtype = b.dtype(value)
     if inside:
         result = b.op(name, [value, vectors, new], b.shape(value), dtype)

@@ -50,7 +50,7 @@ def _sliced(op: Any, t: Translation, begins: Sequence[Dim], ends: Sequence[Dim],
 
 
 def _is(dim: Dim, size: Dim | None) -> bool:
-    return isinstance(dim, int) == isinstance(size, int) and dim == size
+    return size is not None and isinstance(dim, int) == isinstance(size, int) and dim == size
 
 
 def clamped_starts(
