@@ -142,10 +142,14 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "RFFT2D": (_FOURIER,),
         "Reciprocal": (_RECIPROCAL,),
         "Reshape": (_CONSTANT_STRINGS,),
+        # XNNPACK's of 0 is no number.
+        "Rsqrt": (Early("elementary", "ReciprocalRoot", frozenset({"float32"})),),
         # LiteRT's fails when a segment is left out.
         "SegmentSum": (Early("segments", "Segment"),),
         # The engine writes it, but LiteRT's kernel fails.
         "Slice": (_CONSTANT_STRINGS, _MOVED_STRINGS),
+        # The engine writes a formula that is infinite from 89 on.
+        "Softplus": (Early("elementary", "Softplus", frozenset({"float32"})),),
         "Softsign": (_WIDENED,),
         "Split": (_CONSTANT_STRINGS._replace(operand=1),),
         "SplitV": (_CONSTANT_STRINGS,),

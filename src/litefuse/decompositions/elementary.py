@@ -1,17 +1,19 @@
-"""Exponentials and logarithms near their zeros, and formulas that other rewritings share."""
+"""Exponentials, logarithms and roots near zeros and infinities, and formulas that other rewritings share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
+from litefuse.engine.mlir import ir, producer
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
-    from litefuse.engine.mlir import ir
 
-__all__ = ["Expm1", "Log1p", "between", "expm1", "log1p", "polynomial", "where_finite"]
+__all__ = ["Expm1", "Log1p", "ReciprocalRoot", "Softplus", "between", "expm1", "log1p", "polynomial", "where_finite"]
 
 _LARGEST = 3.4028234e38
 
@@ -43,6 +45,56 @@ class Log1p(Decomposition):
         op.shape(0)
         op.require(0, "float32")
         return log1p(b, op.operands[0])
+
+
+class ReciprocalRoot(Decomposition):
+    """``sqrt(1 / x)`` where nothing keeps ``x`` above 0: XNNPACK's reciprocal root of 0 is no number, and not infinite.
+
+    A padded row is a vector of zeros, and models divide by its norm. Behind a sum with a constant, or a bound, as in
+    most normalizations, the op stays.
+    """
+
+    names = ("Rsqrt",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return not _stays_positive(op.operands[0])
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        return b.unary("Sqrt", b.binary("RealDiv", 1.0, op.operands[0]))
+
+
+class Softplus(Decomposition):
+    """``log(exp(x) + 1)``, or ``x`` where that is larger because the exponential is bounded.
+
+    The engine writes the formula without a bound, which is infinite from 89 on. Beyond 20 the two are equal in float32.
+    """
+
+    names = ("Softplus",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        (x,) = op.operands
+        bounded = b.unary("Exp", b.binary("Minimum", x, 20.0))
+        return b.binary("Maximum", x, b.unary("Log", b.binary("AddV2", bounded, 1.0)))
+
+
+def _stays_positive(value: ir.Value) -> bool:
+    """Whether a value is the sum or the larger of something and a positive constant."""
+    while (same := producer(value, "tf.Identity", "tf.Reshape", "tf.ExpandDims", "tf.Squeeze")) is not None:
+        value = same.operands[0]
+    bounded = producer(value, "tf.Add", "tf.AddV2", "tf.Maximum")
+    return bounded is not None and any(map(_is_positive, bounded.operands))
+
+
+def _is_positive(value: ir.Value) -> bool:
+    constant = producer(value, "tf.Const")
+    if constant is None:
+        return False
+    numbers = ir.DenseElementsAttr(constant.attributes["value"])
+    return bool((np.asarray(numbers) > 0).all())
 
 
 def expm1(b: Builder, x: ir.Value) -> ir.Value:

@@ -23,7 +23,7 @@ from litefuse.decompositions.diagonals import BandPart, Diagonal
 from litefuse.decompositions.dilation import Dilation, MaxPoolV2
 from litefuse.decompositions.division import Division, Quotient, Reciprocal
 from litefuse.decompositions.einsum import Einsum, IntegerProduct
-from litefuse.decompositions.elementary import Expm1, Log1p
+from litefuse.decompositions.elementary import Expm1, Log1p, ReciprocalRoot, Softplus
 from litefuse.decompositions.erf import Erf
 from litefuse.decompositions.error_functions import Erfc, Erfinv
 from litefuse.decompositions.extract_image_patches import ExtractImagePatches
@@ -206,7 +206,10 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Reduction,
     Carried,
     Widened,
-    RepeatedColumns,  # of an op that LiteRT has: why it is not taken, others know better
+    # Of ops that LiteRT has; why one is not taken, those above know better.
+    ReciprocalRoot,
+    RepeatedColumns,
+    Softplus,
 )
 """Every family of ops, in the order in which they are tried."""
 
