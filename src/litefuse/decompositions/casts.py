@@ -51,8 +51,13 @@ class CastToInteger(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(0, *_FITTING_FLOAT32, "uint32")
         (x,), dtype = op.operands, op.results[0].dtype
+        if dtype not in {"int32", "int64"}:
+            raise NotDecomposed(f"LiteRT's CAST does not make {dtype}")
         if op.types[0].dtype != "uint32":
             # A bound above all integers keeps the engine from making one conversion of the two.
             return b.cast(b.binary("Minimum", b.cast(x, "float32"), _NO_INTEGER), dtype)
         bits = b.bitcast(x, "int32")
-        return bits if dtype == "int32" else b.binary("FloorMod", b.cast(bits, "int64"), 1 << 32)
+        if dtype == "int32":
+            return bits
+        number = b.cast(bits, "int64")
+        return b.select(b.compare("Less", number, 0), b.binary("AddV2", number, 1 << 32), number)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
 from litefuse.engine.mlir import ir, producer
 
@@ -90,11 +88,13 @@ def _stays_positive(value: ir.Value) -> bool:
 
 
 def _is_positive(value: ir.Value) -> bool:
+    """Whether a value is a constant of one positive number."""
     constant = producer(value, "tf.Const")
-    if constant is None:
+    elements = None if constant is None else constant.attributes["value"]
+    if not isinstance(elements, ir.DenseElementsAttr) or not elements.is_splat:
         return False
-    numbers = ir.DenseElementsAttr(constant.attributes["value"])
-    return bool((np.asarray(numbers) > 0).all())
+    element = elements.get_splat_value()
+    return isinstance(element, ir.FloatAttr) and element.value > 0
 
 
 def expm1(b: Builder, x: ir.Value) -> ir.Value:

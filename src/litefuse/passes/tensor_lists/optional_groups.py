@@ -58,6 +58,34 @@ def find_optionals(by_symbol: Mapping[str, func.FuncOp]) -> list[OptionalGroup]:
         ConversionError: An optional holds several values at once, or a tensor of unknown rank.
     """
     same = SameValues(by_symbol)
+    optional_ops, list_ops = _joined(by_symbol, same)
+    if not optional_ops:
+        return []
+    items = same.join_items(list_ops)
+    members = {same.leader(values[0]): values for values in same.groups()}
+    ops_of_lists: dict[ir.Value, list[ir.OpView]] = {}
+    for op in list_ops:
+        ops_of_lists.setdefault(same.leader(list_of(op)), []).append(op)
+    holders: dict[ir.Value, list[ir.Value]] = {}
+    for holder, item in items.items():
+        holders.setdefault(same.leader(item), []).append(holder)
+    groups, inside = _groups(optional_ops, ops_of_lists, same)
+    outermost: list[OptionalGroup] = []
+    for leader, group in groups.items():
+        around = [leader]
+        for value in around:  # grows: lists in lists
+            around += holders.get(value, ())
+        group.values = members[leader]
+        group.lists = [value for each in around[1:] for value in members[each]]
+        group.list_ops = [op for holder in holders.get(leader, ()) for op in ops_of_lists[holder]]
+        _match(group)
+        if group.kinds and not inside.intersection(around):
+            outermost.append(group)
+    return outermost
+
+
+def _joined(by_symbol: Mapping[str, func.FuncOp], same: SameValues) -> tuple[list[ir.OpView], list[ir.OpView]]:
+    """The ops of optionals and those of lists, after all values that they make or take were joined."""
     optional_ops: list[ir.OpView] = []
     list_ops: list[ir.OpView] = []
     for function in by_symbol.values():
@@ -70,17 +98,14 @@ def find_optionals(by_symbol: Mapping[str, func.FuncOp]) -> list[OptionalGroup]:
             elif is_list_op(op):
                 list_ops.append(op)
                 same.join_in(op)
-    if not optional_ops:
-        return []
-    items = same.join_items(list_ops)
-    members = {same.leader(values[0]): values for values in same.groups()}
+    return optional_ops, list_ops
+
+
+def _groups(
+    optional_ops: Sequence[ir.OpView], ops_of_lists: Mapping[ir.Value, Sequence[ir.OpView]], same: SameValues
+) -> tuple[dict[ir.Value, OptionalGroup], set[ir.Value]]:
+    """The groups by their leaders, with what they hold; and the leaders of what any of them holds."""
     groups = {same.leader(_optional(op)): OptionalGroup() for op in optional_ops}
-    ops_of_lists: dict[ir.Value, list[ir.OpView]] = {}
-    for op in list_ops:
-        ops_of_lists.setdefault(same.leader(list_of(op)), []).append(op)
-    for holder, item in items.items():
-        if same.leader(item) in groups:
-            groups[same.leader(item)].list_ops += ops_of_lists[holder]
     inside: set[ir.Value] = set()
     for op in optional_ops:
         group = groups[same.leader(_optional(op))]
@@ -91,6 +116,7 @@ def find_optionals(by_symbol: Mapping[str, func.FuncOp]) -> list[OptionalGroup]:
             raise unsupported(op, "an optional holds several values")
         value = op.operands[0] if op.name == SOME else op.results[0]
         content = same.leader(value)
+        inside.add(content)
         if not is_variant(value):
             kind = _kind_of_tensor(value, op)
         elif content in groups:
@@ -99,22 +125,8 @@ def find_optionals(by_symbol: Mapping[str, func.FuncOp]) -> list[OptionalGroup]:
             kind = _kind_of_list(ops_of_lists[content])
         else:
             kind = _UNUSED
-        inside.add(content)
         group.kinds.setdefault(kind, []).append(op)
-    holders: dict[ir.Value, list[ir.Value]] = {}
-    for holder, item in items.items():
-        holders.setdefault(same.leader(item), []).append(holder)
-    outermost: list[OptionalGroup] = []
-    for leader, group in groups.items():
-        around = [leader]
-        for value in around:  # grows: lists in lists
-            around += holders.get(value, ())
-        group.values = members[leader]
-        group.lists = [value for each in around[1:] for value in members[each]]
-        _match(group)
-        if group.kinds and not inside.intersection(around):
-            outermost.append(group)
-    return outermost
+    return groups, inside
 
 
 def _optional(op: ir.OpView) -> ir.Value:
