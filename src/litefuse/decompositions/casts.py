@@ -49,10 +49,9 @@ class CastToInteger(Decomposition):
         return op.results[0].dtype in {"int32", "int64"} and op.types[0].dtype in {*_FITTING_FLOAT32, "uint32"}
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        op.require(0, *_FITTING_FLOAT32, "uint32")
         (x,), dtype = op.operands, op.results[0].dtype
-        if dtype not in {"int32", "int64"}:
-            raise NotDecomposed(f"LiteRT's CAST does not make {dtype}")
+        if not self.before_lowering(op):
+            raise NotDecomposed(f"LiteRT's CAST does not make {dtype} of {op.types[0].dtype}")
         if op.types[0].dtype != "uint32":
             # A bound above all integers keeps the engine from making one conversion of the two.
             return b.cast(b.binary("Minimum", b.cast(x, "float32"), _NO_INTEGER), dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from litefuse.engine.mlir import ir
-from litefuse.passes.call_graph import callees, functions, operations
+from litefuse.passes.call_graph import called_by, functions
 from litefuse.passes.copied import copied
 
 __all__ = ["CopyBranchResults"]
@@ -26,15 +26,8 @@ class CopyBranchResults:
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
-        branches = {
-            symbol
-            for function in by_symbol.values()
-            for op in operations(function)
-            if op.name == "tf.If"
-            for symbol in callees(op)
-        }
         modified = False
-        for symbol in branches:
+        for symbol in called_by(by_symbol, "tf.If"):
             terminator = list(by_symbol[symbol].entry_block.operations)[-1]
             taken: set[ir.Value] = set()
             for position, value in enumerate(terminator.operands):

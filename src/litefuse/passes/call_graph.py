@@ -12,6 +12,7 @@ __all__ = [
     "ORIGINAL_NAME",
     "attributes_of",
     "call_operands",
+    "called_by",
     "callees",
     "callees_first",
     "copy_function",
@@ -100,6 +101,12 @@ def call_operands(op: ir.OpView | ir.Operation) -> list[ir.Value]:
 def functions(module: ir.Module) -> dict[str, func.FuncOp]:
     """The module's functions by symbol."""
     return {function_symbol(op): op for op in module.body.operations if isinstance(op, func.FuncOp)}
+
+
+def called_by(by_symbol: Mapping[str, func.FuncOp], name: str) -> set[str]:
+    """The symbols that the ops of a name run."""
+    ops = (op for function in by_symbol.values() for op in operations(function) if op.name == name)
+    return {symbol for op in ops for symbol in callees(op)}
 
 
 def callees_first(by_symbol: Mapping[str, func.FuncOp]) -> list[str]:

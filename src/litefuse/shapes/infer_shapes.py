@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import (
+    called_by,
     callees,
     callees_first,
     copy_function,
@@ -52,13 +53,7 @@ def _separate_callers(by_symbol: dict[str, func.FuncOp]) -> bool:
     """Copies functions until each of them has one caller: its shapes are those of that call."""
     waiting = list(reversed(callees_first(by_symbol)))
     # A composite's decomposition is the same for all that it stands for, and follows no call.
-    taken = {
-        callee
-        for function in by_symbol.values()
-        for op in operations(function)
-        if op.name == "tfl.custom"
-        for callee in callees(op)
-    }
+    taken = called_by(by_symbol, "tfl.custom")
     modified = False
     for symbol in waiting:  # grows: the copies come last
         for op in operations(by_symbol[symbol]):

@@ -9,7 +9,7 @@ import numpy as np
 from litefuse.engine.mlir import ir
 from litefuse.shapes.dims import Formula
 from litefuse.shapes.editor import Editor, is_known
-from litefuse.shapes.facts import Op, Tensor, array_of, elements
+from litefuse.shapes.facts import Op, Tensor, Values, array_of, elements
 from litefuse.shapes.graph import Node
 from litefuse.shapes.rules.slicing import extents
 from litefuse.shapes.split_products import add_squeeze, is_open
@@ -60,6 +60,12 @@ def _identity_permutation(editor: Editor, node: Node) -> int | None:
     return editor.resolve(node.operands[0]) if in_order else None
 
 
+def _state(editor: Editor, node: Node, values: Values) -> None:
+    """Makes a constant of an op's second operand, which says its axes or its sizes."""
+    dtype = editor.tensor(editor.resolve(node.operands[1])).dtype
+    editor.set_operand(node, 1, editor.constant(values, dtype, ir.InsertionPoint(node.op), node.op.location))
+
+
 def _axes_from_the_first(editor: Editor, node: Node) -> None:
     """Counts dimensions from the first: where they count from the last, the engine folds constants wrongly or dies."""
     stated = editor.resolve(node.operands[1])
@@ -68,9 +74,7 @@ def _axes_from_the_first(editor: Editor, node: Node) -> None:
         return
     numbers = [axis for axis in elements(axes) if isinstance(axis, int)]
     if len(numbers) == axes.size and min(numbers, default=0) < 0:
-        values = array_of([axis % len(shape) for axis in numbers], axes.shape)
-        point = ir.InsertionPoint(node.op)
-        editor.set_operand(node, 1, editor.constant(values, editor.tensor(stated).dtype, point, node.op.location))
+        _state(editor, node, array_of([axis % len(shape) for axis in numbers], axes.shape))
 
 
 def _stretched_axes(editor: Editor, node: Node) -> None:
@@ -89,9 +93,7 @@ def _stretched_axes(editor: Editor, node: Node) -> None:
         return
     missing = max(shape.size for shape in shapes if shape is not None) - own.size
     axes = [axis for axis, size in enumerate([1] * missing + own.tolist()) if size == 1]
-    point = ir.InsertionPoint(node.op)
-    values = array_of(axes, [len(axes)])
-    editor.set_operand(node, 1, editor.constant(values, editor.tensor(stated).dtype, point, node.op.location))
+    _state(editor, node, array_of(axes, [len(axes)]))
 
 
 def _sum(editor: Editor, node: Node) -> None:
@@ -142,9 +144,6 @@ def _reshape(editor: Editor, node: Node) -> int | None:
     source, shape = _same_shape(editor, node), editor.shape(node.results[0])
     if source is not None or shape is None or ASSERTS_SIZES in node.attributes:
         return source
-    found = _unreduced(editor, node)
-    if found is not None:
-        return found
     found = _concatenated(editor, node) if not is_open(shape) else _concatenated(editor, node) or _ones(editor, node)
     if found is not None:
         return found
@@ -154,32 +153,20 @@ def _reshape(editor: Editor, node: Node) -> int | None:
         return None
     present = editor.values(stated)
     if present is None or present.tolist() != sizes:
-        point = ir.InsertionPoint(node.op)
-        values = array_of(sizes, [len(sizes)])
-        editor.set_operand(node, 1, editor.constant(values, editor.tensor(stated).dtype, point, node.op.location))
+        _state(editor, node, array_of(sizes, [len(sizes)]))
     return None
 
 
-def _unreduced(editor: Editor, node: Node) -> int | None:
-    """What was reduced and then reshaped to what it was: only dimensions of size 1 can have been reduced.
-
-    Gradients sum over the dimensions that a broadcast stretched, and do so where it is not known that there are none.
-    """
-    reduction = editor.producer(editor.resolve(node.operands[0]), *_REDUCTIONS)
-    if reduction is None:
-        return None
-    source = editor.operands(reduction)[0]
-    shape = editor.shape(source)
-    return source if shape is not None and shape == editor.shape(node.results[0]) else None
-
-
 def reshape_back(editor: Editor, node: Node) -> int | None:
-    """What had the same shape before it was reshaped."""
+    """What had the same shape before it was reshaped, or reduced: then only over dimensions of size 1.
+
+    Gradients sum over the dimensions that a broadcast stretched, also where it is not known whether there are any.
+    """
     value, shape = editor.resolve(node.operands[0]), editor.shape(node.results[0])
     if shape is None or ASSERTS_SIZES in node.attributes:
         return None
     while editor.shape(value) != shape:
-        reshaping = editor.producer(value, "ExpandDims", "Reshape", "Squeeze")
+        reshaping = editor.producer(value, "ExpandDims", "Reshape", "Squeeze", *_REDUCTIONS)
         if reshaping is None or ASSERTS_SIZES in reshaping.attributes:
             return None
         value = editor.operands(reshaping)[0]
@@ -276,8 +263,6 @@ def keep_reduced(editor: Editor, node: Node) -> int | None:
     kept = tuple(1 if axis in removed else size for axis, size in enumerate(shape))
     if kept != result.shape or result.dtype not in {"f16", "f32"}:
         return None
-    if kept == shape:
-        return source
     return editor.add(node, reduction.name, [source, axes], Tensor(result.dtype, kept), {"keep_dims": True})
 
 

@@ -20,7 +20,7 @@ from litefuse.passes.call_graph import (
 from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.dense_ops import dense_form
 from litefuse.passes.tensor_lists.first_turn import FirstTurn
-from litefuse.passes.tensor_lists.list_ops import CREATORS, has_lists, hold_tensors, is_variant
+from litefuse.passes.tensor_lists.list_ops import CREATORS, NONE, has_lists, hold_tensors, is_variant
 from litefuse.passes.tensor_lists.list_sizes import LIST_NUMBERS, LIST_RULES, item_sizes
 from litefuse.passes.tensor_lists.optionals import remove_optionals
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
@@ -30,6 +30,13 @@ from litefuse.passes.tensor_lists.webs import Web, find_webs, resizes, unsupport
 __all__ = ["make_dense"]
 
 _FROM_NOTHING = frozenset({"tf.EmptyTensorList", "tf.TensorListReserve"})
+# The ops after which a list has items of some size, whatever was written into it before.
+_OF_SOME_SIZE = frozenset(
+    {
+        *("tf.TensorListFromTensor", "tf.TensorListResize", "tf.TensorListScatterIntoExistingList"),
+        *("tf.TensorListScatterV2", "tf.TensorListSplit"),
+    }
+)
 
 
 def make_dense(module: ir.Module) -> None:
@@ -110,7 +117,7 @@ def _set_type(web: Web, kind: ir.Type) -> None:
     for value in web.values:
         if value not in made:
             value.set_type(kind)
-    nothings = any(op.name == "tf.OptionalNone" for op in web.ops)
+    nothings = any(op.name == NONE for op in web.ops)
     hold_tensors(web.holders, ir.ShapedType(kind).element_type, nothings=nothings)
 
 
@@ -164,7 +171,7 @@ def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.Op
 def _length(web: Web, creators: Sequence[ir.OpView], sizes: Sizes) -> int | None:
     lengths: set[Size] = set()
     for op in creators:
-        if op.name == "tf.OptionalNone":  # never looked at
+        if op.name == NONE:  # never looked at
             continue
         try:
             lengths.add(sizes.size(op.results[0], 0))
@@ -221,19 +228,12 @@ def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes, first_turn: Fir
 
 def _grows_from_nothing(web: Web) -> bool:
     """Whether a list has no items when it is made, whoever makes it, and as many later as were written into it."""
-    for op in web.ops:
-        match op.name:
-            case "tf.TensorListReserve" if constant(op.operands[1]) != 0:
-                return False
-            case "tf.TensorListSetItem" if not resizes(op):
-                return False
-            case "tf.TensorListFromTensor" | "tf.TensorListScatterV2" | "tf.TensorListSplit":
-                return False
-            case "tf.TensorListResize" | "tf.TensorListScatterIntoExistingList":
-                return False
-            case _:
-                pass
-    return True
+    return not any(
+        op.name in _OF_SOME_SIZE
+        or (op.name == "tf.TensorListReserve" and constant(op.operands[1]) != 0)
+        or (op.name == "tf.TensorListSetItem" and not resizes(op))
+        for op in web.ops
+    )
 
 
 def _is_available(value: ir.Value, op: ir.OpView) -> bool:

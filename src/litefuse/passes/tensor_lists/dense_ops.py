@@ -10,6 +10,7 @@ from litefuse.decompositions.builder import Builder, Dim
 from litefuse.engine.mlir import ir
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.integer_constants import constant
+from litefuse.passes.tensor_lists.list_ops import NONE
 from litefuse.passes.tensor_lists.webs import Shape, Web, resizes, unsupported
 from litefuse.shapes import ASSERTS_SIZES
 
@@ -296,7 +297,7 @@ _FORMS: dict[str, Callable[[ir.OpView, Web, Sequence[Dim], Builder], list[ir.Val
     "tf.AddN": _sum,
     "tf.EmptyTensorList": _reserve,
     "tf.Identity": lambda op, _web, _dims, _b: [op.operands[0]],
-    "tf.OptionalNone": _nothing,
+    NONE: _nothing,
     "tf.StopGradient": lambda op, _web, _dims, _b: [op.operands[0]],
     "tf.TensorListConcatV2": _concat,
     "tf.TensorListElementShape": _element_shape,

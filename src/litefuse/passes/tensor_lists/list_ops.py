@@ -14,6 +14,7 @@ __all__ = [
     "ITEMS",
     "ITEM_RESULTS",
     "LIST_OPERANDS",
+    "NONE",
     "OPTIONALS",
     "PASSING",
     "READERS",
@@ -26,11 +27,13 @@ __all__ = [
     "variant_items",
 ]
 
+#: The op that makes an optional of nothing; after optionals were removed, an empty list that stands for nothing.
+NONE = "tf.OptionalNone"
 #: The ops that make lists out of something else, and what each takes the items' shape from beside a shape operand.
 CREATORS = frozenset(
     {
         "tf.EmptyTensorList",
-        "tf.OptionalNone",  # of a list
+        NONE,  # of a list
         "tf.TensorListFromTensor",
         "tf.TensorListReserve",
         "tf.TensorListScatterV2",
@@ -101,7 +104,7 @@ SHAPES = {
     "tf.TensorListStack": 1,
 }
 #: The ops of optionals, in which a branch hands what it computed to its gradient.
-OPTIONALS = frozenset({"tf.OptionalFromValue", "tf.OptionalGetValue", "tf.OptionalNone"})
+OPTIONALS = frozenset({"tf.OptionalFromValue", "tf.OptionalGetValue", NONE})
 #: The attribute of the ops of lists whose items may stand for nothing.
 HOLDS_NOTHINGS = "litefuse.holds_nothings"
 

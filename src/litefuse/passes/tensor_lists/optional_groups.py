@@ -9,13 +9,13 @@ from typing import TypeAlias
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import is_call, operations
-from litefuse.passes.tensor_lists.list_ops import OPTIONALS, is_list_op, is_variant, list_of
+from litefuse.passes.tensor_lists.list_ops import NONE, OPTIONALS, is_list_op, is_variant, list_of
 from litefuse.passes.tensor_lists.same_values import SameValues
 from litefuse.passes.tensor_lists.webs import Web, unsupported
 
-__all__ = ["GET", "NONE", "SOME", "Kind", "OptionalGroup", "find_optionals"]
+__all__ = ["GET", "SOME", "Kind", "OptionalGroup", "find_optionals"]
 
-NONE, SOME, GET = "tf.OptionalNone", "tf.OptionalFromValue", "tf.OptionalGetValue"
+SOME, GET = "tf.OptionalFromValue", "tf.OptionalGetValue"
 
 Kind: TypeAlias = "tuple[str, str | None, int | None]"
 """What a value in an optional is (a tensor, a list, an optional), its element type and its, or its items', rank."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import attributes_of, call_operands, is_call, operations
-from litefuse.passes.tensor_lists.optional_groups import GET, NONE, SOME, OptionalGroup
+from litefuse.passes.tensor_lists.list_ops import NONE
+from litefuse.passes.tensor_lists.optional_groups import GET, SOME, OptionalGroup
 
 __all__ = ["separate_kinds"]
 

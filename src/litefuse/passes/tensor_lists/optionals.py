@@ -10,9 +10,9 @@ from litefuse.decompositions.builder import Builder
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.passes.call_graph import call_operands, function_symbol, operations
-from litefuse.passes.tensor_lists.list_ops import OPTIONALS, hold_tensors
+from litefuse.passes.tensor_lists.list_ops import NONE, OPTIONALS, hold_tensors
 from litefuse.passes.tensor_lists.list_sizes import function_of
-from litefuse.passes.tensor_lists.optional_groups import NONE, SOME, OptionalGroup, find_optionals
+from litefuse.passes.tensor_lists.optional_groups import SOME, OptionalGroup, find_optionals
 from litefuse.passes.tensor_lists.optional_parts import separate_kinds
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
 from litefuse.passes.tensor_lists.sizes import (

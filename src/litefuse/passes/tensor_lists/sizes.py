@@ -10,7 +10,7 @@ from typing import TypeAlias
 from litefuse.decompositions.builder import Builder, Dim
 from litefuse.engine.mlir import func, ir, producer
 from litefuse.passes.call_graph import call_operands, callees, function_symbol, is_call, operations
-from litefuse.passes.tensor_lists.list_ops import is_variant
+from litefuse.passes.tensor_lists.list_ops import NONE, is_variant
 from litefuse.passes.tensor_lists.webs import Web
 
 __all__ = [
@@ -266,7 +266,7 @@ def _branch_sizes(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> set[Si
     found: set[Size] = set()
     for symbol in callees(op):
         returned = list(sizes.by_symbol[symbol].entry_block.operations)[-1].operands[result]
-        if producer(returned, "tf.OptionalNone") is None:  # which nobody looks at
+        if producer(returned, NONE) is None:  # which nobody looks at
             found.add(sizes.before(sizes.size(returned, axis), op))
     return found
 
