@@ -47,7 +47,7 @@ class RewriteBeforeLowering:
         # Few models have such an op, and most need neither the decompositions nor what they are built with.
         from litefuse.decompositions.builder import Builder
         from litefuse.decompositions.decomposition import NotDecomposed
-        from litefuse.passes.decompose.rewriting import replace_results, tensorflow_op_of
+        from litefuse.passes.decompose.seen_ops import replace_results, tensorflow_op_of
 
         decomposition = early.load()
         seen = tensorflow_op_of(op, name, list(op.operands))

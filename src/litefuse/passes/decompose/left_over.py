@@ -14,7 +14,8 @@ from litefuse.passes.call_graph import attributes_of, functions, update_function
 from litefuse.passes.composite_ops import create_composite_op
 from litefuse.passes.custom_ops import REASON, is_option, tensorflow_name, tensorflow_op
 from litefuse.passes.decompose.decomposed import Decomposed
-from litefuse.passes.decompose.rewriting import Rewriting, Rewritings, replace_results, spliced
+from litefuse.passes.decompose.rewriting import Rewriting, Rewritings, spliced
+from litefuse.passes.decompose.seen_ops import replace_results
 
 __all__ = ["replace_left_over"]
 

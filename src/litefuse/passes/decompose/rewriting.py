@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from litefuse.decompositions.builder import Builder
-from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed
 from litefuse.decompositions.narrowed import Narrowed
 from litefuse.decompositions.registry import find_decompositions
-from litefuse.engine.constants import elements_of_constant
 from litefuse.engine.lowering import lower
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import LoweringError
-from litefuse.fusions.annotation import attribute_value
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import attributes_of, functions, operations
 from litefuse.passes.custom_ops import is_option, left_over, tensorflow_name, tensorflow_op
+from litefuse.passes.decompose.seen_ops import constant_operands, replace_results, small_constant, tensorflow_op_of
 
-__all__ = ["Rewriting", "Rewritings", "constant_operands", "replace_results", "spliced", "tensorflow_op_of"]
+__all__ = ["Rewriting", "Rewritings", "spliced"]
 
-_CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tf.Const"})
-# Values that decide shapes are small; a weight stays an operand.
-_MAX_ELEMENTS = 1024
 # A rewriting may need ops that are rewritten in turn.
 _MAX_DEPTH = 4
 
@@ -125,21 +117,6 @@ class Rewritings:
         return module, narrowed
 
 
-def tensorflow_op_of(op: ir.OpView, name: str, operands: Sequence[ir.Value]) -> TensorFlowOp:
-    """An op as decompositions see it, with operands in place of its own."""
-    attributes: Mapping[str, Any] = {
-        key: attribute_value(value) for key, value in attributes_of(tensorflow_op(op)).items() if is_option(key)
-    }
-    types = [tensor_type_of(value) for value in op.operands]
-    results = [tensor_type_of(result.type) for result in op.results]
-    return TensorFlowOp(name, attributes, operands, types, constant_operands(op), results)
-
-
-def constant_operands(op: ir.OpView) -> list[npt.NDArray[Any] | None]:
-    """The values of the operands that are small constants, None for the others."""
-    return [None if attribute is None else _array(attribute) for attribute in map(_constant, op.operands)]
-
-
 def spliced(op: ir.OpView, function: func.FuncOp) -> list[ir.Value]:
     """Copies a function's body to the place of the op that it computes, and gives it the op's location."""
     copies: dict[ir.Value, ir.Value] = dict(zip(function.entry_block.arguments, op.operands, strict=True))
@@ -152,15 +129,6 @@ def spliced(op: ir.OpView, function: func.FuncOp) -> list[ir.Value]:
             copy.operands[index] = copies[value]
         copies.update(zip(inner.results, copy.results, strict=True))
     raise AssertionError("a function ends in a return")
-
-
-def replace_results(op: ir.OpView, values: Sequence[ir.Value]) -> None:
-    """Puts values in the place of an op's results."""
-    for old, new in zip(op.results, values, strict=True):
-        owner = new.owner
-        if not isinstance(owner, ir.Block) and owner.name not in _CONSTANTS:
-            new.set_type(old.type)  # what it flows into may have been written for this type
-        old.replace_all_uses_with(new)
 
 
 def _built(op: ir.OpView, name: str, decomposition: Decomposition) -> ir.Module:
@@ -188,18 +156,4 @@ def _built(op: ir.OpView, name: str, decomposition: Decomposition) -> ir.Module:
 def _key(op: ir.OpView, name: str) -> object:
     attributes = frozenset((key, value) for key, value in attributes_of(tensorflow_op(op)).items() if is_option(key))
     types = tuple(value.type for value in (*op.operands, *op.results))
-    return name, attributes, types, tuple(map(_constant, op.operands)), len(op.results)
-
-
-def _constant(value: ir.Value) -> ir.DenseElementsAttr | None:
-    attribute = elements_of_constant(value, *_CONSTANTS)
-    if attribute is None or not attribute.type.has_static_shape:
-        return None
-    element = str(attribute.type.element_type)
-    if "complex" in element or element == "bf16" or np.prod(attribute.type.shape) > _MAX_ELEMENTS:
-        return None
-    return attribute
-
-
-def _array(attribute: ir.DenseElementsAttr) -> npt.NDArray[Any]:
-    return np.array(attribute).reshape(attribute.type.shape)
+    return name, attributes, types, tuple(map(small_constant, op.operands)), len(op.results)
