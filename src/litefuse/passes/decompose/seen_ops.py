@@ -1,0 +1,62 @@
+"""An op as decompositions see it, and as they replace it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.decompositions.decomposition import TensorFlowOp
+from litefuse.engine.constants import elements_of_constant
+from litefuse.engine.mlir import ir
+from litefuse.fusions.annotation import attribute_value
+from litefuse.fusions.composite import tensor_type_of
+from litefuse.passes.call_graph import attributes_of
+from litefuse.passes.custom_ops import is_option, tensorflow_op
+
+__all__ = ["constant_operands", "replace_results", "small_constant", "tensorflow_op_of"]
+
+_CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tf.Const"})
+# Values that decide shapes are small; a weight stays an operand.
+_MAX_ELEMENTS = 1024
+
+
+def tensorflow_op_of(op: ir.OpView, name: str, operands: Sequence[ir.Value]) -> TensorFlowOp:
+    """An op as decompositions see it, with operands in place of its own."""
+    attributes: Mapping[str, Any] = {
+        key: attribute_value(value) for key, value in attributes_of(tensorflow_op(op)).items() if is_option(key)
+    }
+    types = [tensor_type_of(value) for value in op.operands]
+    results = [tensor_type_of(result.type) for result in op.results]
+    return TensorFlowOp(name, attributes, operands, types, constant_operands(op), results)
+
+
+def constant_operands(op: ir.OpView) -> list[npt.NDArray[Any] | None]:
+    """The values of the operands that are small constants, None for the others."""
+    return [None if attribute is None else _array(attribute) for attribute in map(small_constant, op.operands)]
+
+
+def replace_results(op: ir.OpView, values: Sequence[ir.Value]) -> None:
+    """Puts values in the place of an op's results."""
+    for old, new in zip(op.results, values, strict=True):
+        owner = new.owner
+        if not isinstance(owner, ir.Block) and owner.name not in _CONSTANTS:
+            new.set_type(old.type)  # what it flows into may have been written for this type
+        old.replace_all_uses_with(new)
+
+
+def small_constant(value: ir.Value) -> ir.DenseElementsAttr | None:
+    """The value of a small constant of static shape; None of anything else."""
+    attribute = elements_of_constant(value, *_CONSTANTS)
+    if attribute is None or not attribute.type.has_static_shape:
+        return None
+    element = str(attribute.type.element_type)
+    if "complex" in element or element == "bf16" or np.prod(attribute.type.shape) > _MAX_ELEMENTS:
+        return None
+    return attribute
+
+
+def _array(attribute: ir.DenseElementsAttr) -> npt.NDArray[Any]:
+    return np.array(attribute).reshape(attribute.type.shape)
