@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,10 @@ __all__ = ["Editor", "arithmetic_key", "is_known"]
 # Random numbers are others in every call, and a table may have been written in between.
 _IMPURE = ("LookupTable", "Multinomial", "Normal", "Random", "tfl.")
 _PURE = frozenset(name for name in RULES if not any(part in name for part in _IMPURE))
+
+
+# As they are looked up one by one: to read all of an op takes ten times as long as to find that no other op is like it.
+_Attributes: TypeAlias = Mapping[str, ir.Attribute] | ir.OpAttributeMap
 
 
 def is_known(values: Values) -> bool:
@@ -56,7 +60,7 @@ class Editor:
         self._constants: dict[Hashable, int] = {}
         self._constant_values: set[int] = set()
         self._contents: dict[int, Hashable] = {}
-        self._computed: dict[Hashable, int] = {}
+        self._computed: dict[Hashable, list[tuple[int, _Attributes]]] = {}
         self._visited: list[Node] = []
 
     def resolve(self, value: int) -> int:
@@ -114,18 +118,28 @@ class Editor:
         if node.name not in _PURE or len(node.results) != 1:
             return None
         attributes = node.op.attributes
-        key = self._computation(node.name, self.operands(node), {name: attributes[name] for name in attributes})
+        before = self._computed_before(node.name, self.operands(node), attributes)
         (result,) = node.results
-        before = self._computed.setdefault(key, result)
-        kinds = [(self.tensor(value).dtype, self.shape(value)) for value in (before, result)]
-        if before == result or kinds[0] != kinds[1]:  # a cast need not say to what
+        if before is None:
+            self._note_computed(node.name, self.operands(node), attributes, result)
             return None
+        if (self.tensor(before).dtype, self.shape(before)) != (self.tensor(result).dtype, self.shape(result)):
+            return None  # a cast need not say to what
         return self.resolve(before)
 
-    def _computation(self, name: str, operands: Sequence[int], attributes: Mapping[str, ir.Attribute]) -> Hashable:
-        """What two ops have in common that compute the same."""
-        contents = tuple(self._contents.get(value, value) for value in operands)
-        return (name, contents, tuple((key, attributes[key]) for key in sorted(attributes)))
+    def _computed_before(self, name: str, operands: Sequence[int], attributes: _Attributes) -> int | None:
+        """The result of an op that did the same to the same operands, and is still there."""
+        for result, others in self._computed.get(self._computation(name, operands), ()):
+            if result not in self._replaced and _are_equal(attributes, others):
+                return result
+        return None
+
+    def _note_computed(self, name: str, operands: Sequence[int], attributes: _Attributes, result: int) -> None:
+        self._computed.setdefault(self._computation(name, operands), []).append((result, attributes))
+
+    def _computation(self, name: str, operands: Sequence[int]) -> Hashable:
+        """What two ops have in common, but for their attributes, that compute the same."""
+        return (name, tuple(self._contents.get(value, value) for value in operands))
 
     def is_constant(self, value: int) -> bool:
         """Whether a value is computed of constants alone."""
@@ -180,9 +194,9 @@ class Editor:
             key: value if isinstance(value, ir.Attribute) else mlir_attribute(value)
             for key, value in attributes.items()
         }
-        key = self._computation(name, operands, written)
-        if key in self._computed and self.shape(self._computed[key]) == tensor.shape:
-            return self.resolve(self._computed[key])
+        computed = self._computed_before(name, operands, written)
+        if computed is not None and self.shape(computed) == tensor.shape:
+            return computed
         operation = ir.Operation.create(
             f"tf.{name}",
             results=[self._graph.type_of(tensor.dtype, sizes)],
@@ -193,7 +207,7 @@ class Editor:
         )
         result = self._note(operation.result, tensor, sizes)
         node = Node(operation.opview, name, tuple(operands), (result,), dict(attributes), ())
-        self._computed[key] = result
+        self._note_computed(name, operands, written, result)
         self.produced(node)
         self.modified = True
         return result
@@ -280,3 +294,8 @@ class Editor:
         number = self._graph.append(value, tensor.dtype, sizes)
         self.inference.tensors.append(tensor)
         return number
+
+
+def _are_equal(one: _Attributes, other: _Attributes) -> bool:
+    names = sorted(one)
+    return names == sorted(other) and all(one[name] == other[name] for name in names)
