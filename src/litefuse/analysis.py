@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -53,9 +53,7 @@ class VariableValues:
         value, dtype = constant_parts(variable.read(), variable.dtype)
         if self.weights is None:
             return elements_attribute(value, dtype)
-        attribute = self.weights.attribute(value, dtype)
-        self.weights.release()
-        return attribute
+        return self.weights.attribute(value, dtype)
 
 
 @dataclass(frozen=True)
@@ -77,8 +75,7 @@ class VariablePlaceholders:
         return elements_attribute(*constant_parts(np.broadcast_to(zero, known), variable.dtype))
 
 
-@dataclass(frozen=True)
-class Analysis:
+class Analysis(NamedTuple):
     """What the passes before lowering found out, in the words of the report.
 
     Attributes:
@@ -191,7 +188,7 @@ def _composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ..
     """One entry for all copies of a function that ended alike."""
     call_sites: dict[Outcome, int] = {}
     for outcome in outcomes:
-        alike = replace(outcome, call_sites=0)
+        alike = outcome._replace(call_sites=0)
         call_sites[alike] = call_sites.get(alike, 0) + outcome.call_sites
     return tuple(
         CompositeReport(

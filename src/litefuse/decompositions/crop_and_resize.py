@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
@@ -64,8 +63,7 @@ def _crop_size(op: TensorFlowOp, b: Builder, axis: int) -> Dim:
     return b.element(op.operands[3], axis) if known is None else int(known[axis])
 
 
-@dataclass(frozen=True)
-class _Samples:
+class _Samples(NamedTuple):
     """The points along one axis that are sampled.
 
     Attributes:

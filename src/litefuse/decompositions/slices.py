@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -71,8 +71,7 @@ WHOLE = AxisSlice()
 """All of a dimension."""
 
 
-@dataclass(frozen=True)
-class Slices:
+class Slices(NamedTuple):
     """A strided slice.
 
     Attributes:

@@ -6,9 +6,8 @@ import mmap
 import os
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -146,8 +145,7 @@ def _correct_shapes(data: Any, shapes: Mapping[int, tuple[int, ...]]) -> None:
                 struct.pack_into(f"<{len(shape)}i", data, vector + 4, *shape)
 
 
-@dataclass(frozen=True)
-class _Layout:
+class _Layout(NamedTuple):
     """Where everything goes behind the end of what the engine wrote.
 
     Attributes:
@@ -207,15 +205,15 @@ def _outer_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
 
 def _append(file: BinaryIO, weights: Weights, layout: _Layout) -> None:
     position = file.tell() + file.write(layout.head)
+    written = 0
     for number, start in layout.data.items():
         prefix = struct.pack("<I", weights[number].nbytes) if layout.prefixed else b""
         file.write(b"\0" * (start - len(prefix) - position) + prefix)
-        written = 0
         for block in weights[number].blocks():
             file.write(block)
             written += len(block)
             if written >= _RELEASE_BYTES:
                 weights.release()
                 written = 0
-        weights.release()
         position = start + weights[number].nbytes
+    weights.release()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import functions, operations
@@ -20,8 +20,7 @@ _NOT_OPERATORS = frozenset(
 _OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF", "vhlo.composite_v1": "STABLEHLO_COMPOSITE"}
 
 
-@dataclass(frozen=True)
-class ModelSummary:
+class ModelSummary(NamedTuple):
     """What a model holds.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError, SavedModelError
@@ -35,8 +35,7 @@ _TypeKey: TypeAlias = "tuple[int, tuple[int | None, ...] | None, int | None]"
 _COMPLEX = frozenset({DataType.COMPLEX64, DataType.COMPLEX128})
 
 
-@dataclass(frozen=True)
-class _OpTemplate:
+class _OpTemplate(NamedTuple):
     """What every node of one op shares.
 
     Attributes:

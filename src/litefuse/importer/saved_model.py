@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -33,8 +32,7 @@ from litefuse.saved_model.messages import FunctionDef
 __all__ = ["EntryPoint", "ImportedModule", "import_saved_model"]
 
 
-@dataclass(frozen=True)
-class EntryPoint:
+class EntryPoint(NamedTuple):
     """An exported function of the module.
 
     Attributes:
@@ -52,8 +50,7 @@ class EntryPoint:
     output_tensors: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ImportedModule:
+class ImportedModule(NamedTuple):
     """A module with what belongs to it outside MLIR.
 
     Attributes:

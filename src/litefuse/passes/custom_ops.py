@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
@@ -40,8 +40,7 @@ _TENSOR_TYPES = {
 }
 
 
-@dataclass(frozen=True)
-class CustomOpForm:
+class CustomOpForm(NamedTuple):
     """A TensorFlow op that became a custom op.
 
     Attributes:

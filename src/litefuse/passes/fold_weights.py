@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,7 @@ _UNUSED = _CONSTANTS | {"tfl.external_const", "tfl.no_value"}
 _ACTIVATION = "fused_activation_function"
 
 
-@dataclass(frozen=True)
-class _Affine:
+class _Affine(NamedTuple):
     """Where an op has its operands, ``y = filter * x + bias``, and its filter the output's channels."""
 
     input: int

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from litefuse.engine.constants import int32_constant
 from litefuse.engine.mlir import func, ir
@@ -57,8 +56,7 @@ class HoistProjections:
         return modified
 
 
-@dataclass(frozen=True)
-class _Product:
+class _Product(NamedTuple):
     """One product of a loop's body.
 
     Attributes:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
@@ -155,8 +154,7 @@ class SinkHandles:
 _Binding = tuple[ir.OpView | None, ...]
 
 
-@dataclass(frozen=True)
-class _Sunk:
+class _Sunk(NamedTuple):
     """A function without resource arguments, and the handles that it used to return, by result position."""
 
     symbol: str

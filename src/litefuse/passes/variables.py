@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
@@ -26,8 +26,7 @@ _READ = "tf.ReadVariableOp"
 _INITIALIZER = "initialize_variables"
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether a variable is only read.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from litefuse.engine.mlir import ir
 from litefuse.recognizers.matching import Match
@@ -61,8 +61,7 @@ class Cell:
         return variable in self.weights or variable in self.numbers.values()
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One step of a layer in a model.
 
     Attributes:

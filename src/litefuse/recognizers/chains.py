@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from litefuse.engine.mlir import func, ir
 from litefuse.recognizers.cells import Cell, Step, read_step
@@ -14,8 +14,7 @@ from litefuse.recognizers.sources import has_shared_weights, is_constant, source
 __all__ = ["Chain", "find_chains"]
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(NamedTuple):
     """A recurrent layer without a loop.
 
     Attributes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import permutations
+from typing import NamedTuple
 
 from litefuse.engine.mlir import ir
 from litefuse.recognizers.cells import Cell, Step, read_step
@@ -15,8 +15,7 @@ from litefuse.recognizers.pattern import Pattern, Variable
 __all__ = ["LoopLayer", "described", "recognize_loop"]
 
 
-@dataclass(frozen=True)
-class LoopLayer:
+class LoopLayer(NamedTuple):
     """A loop that is a recurrent layer.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import callees, is_call, operations
@@ -28,8 +28,7 @@ class NotRecognized(Exception):  # noqa: N818  no error: the loop stays one
         self.kind = kind
 
 
-@dataclass(frozen=True)
-class StepLoop:
+class StepLoop(NamedTuple):
     """A loop over all items of a list, which carries states and writes its outputs into another list.
 
     Attributes:

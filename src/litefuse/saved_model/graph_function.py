@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.errors import SavedModelError
 from litefuse.saved_model.dtypes import DataType
@@ -32,8 +32,7 @@ _HANDS_ON = {"RefSwitch": "Switch", "RefEnter": "Enter", "RefExit": "Exit"}
 _TABLE_USES = {"LookupTableFind": "LookupTableFindV2", "LookupTableSize": "LookupTableSizeV2"}
 
 
-@dataclass(frozen=True)
-class GraphFunction:
+class GraphFunction(NamedTuple):
     """A function, and the nodes that its last arguments stand for.
 
     Attributes:

@@ -10,7 +10,7 @@ import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,7 @@ _EXTREMES = tuple(
 )
 
 
-@dataclass(frozen=True)
-class Narrowed:
+class Narrowed(NamedTuple):
     """Something that was narrowed.
 
     Attributes:
@@ -85,8 +84,7 @@ class Narrowing:
         return replace(model, functions=_Functions(model.functions, self._function), signatures=signatures)
 
     def _signature(self, signature: Signature) -> Signature:
-        return replace(
-            signature,
+        return signature._replace(
             inputs=tuple(self._spec("input", signature.key, spec) for spec in signature.inputs),
             outputs=tuple(self._spec("output", signature.key, spec) for spec in signature.outputs),
             captures=tuple(map(self._capture, signature.captures)),
@@ -96,7 +94,7 @@ class Narrowing:
         if spec.dtype not in _NARROW:
             return spec
         self.found[Narrowed(what, f"{key}:{spec.name}", spec.dtype)] = 1
-        return replace(spec, dtype=_NARROW[spec.dtype])
+        return spec._replace(dtype=_NARROW[spec.dtype])
 
     def _capture(self, capture: Capture) -> Capture:
         if isinstance(capture, Variable) and capture.dtype in _NARROW:

@@ -9,7 +9,7 @@ has the names once more, for the case that the graph was rewritten.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.errors import SavedModelError
 from litefuse.saved_model.dtypes import DataType, Shape, shape_from_proto
@@ -29,8 +29,7 @@ _MAX_IDENTITIES = 100
 _CALL_OPS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
-@dataclass(frozen=True)
-class TensorSpec:
+class TensorSpec(NamedTuple):
     """An input or output of a signature.
 
     Attributes:
@@ -44,8 +43,7 @@ class TensorSpec:
     shape: Shape
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(NamedTuple):
     """A function of the model, with names for its arguments and results.
 
     The function takes ``inputs`` and then ``captures``, in this order.

@@ -11,7 +11,7 @@ import math
 import mmap
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -37,8 +37,7 @@ __all__ = ["Storage", "TensorBundle", "TensorEntry"]
 _BLOCK_BYTES = 1 << 25
 
 
-@dataclass(frozen=True)
-class Storage:
+class Storage(NamedTuple):
     """Where a tensor's raw little-endian bytes lie.
 
     Attributes:
@@ -52,8 +51,7 @@ class Storage:
     nbytes: int
 
 
-@dataclass(frozen=True)
-class TensorEntry:
+class TensorEntry(NamedTuple):
     """What the index says about one tensor.
 
     Attributes:

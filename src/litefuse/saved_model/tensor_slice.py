@@ -6,8 +6,7 @@ encodes the variable's name and the slice (TensorFlow's ``EncodeTensorNameSlice`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from litefuse.saved_model.messages import TensorSliceProto
@@ -17,8 +16,7 @@ __all__ = ["TensorSlice"]
 _FULL = -1
 
 
-@dataclass(frozen=True)
-class TensorSlice:
+class TensorSlice(NamedTuple):
     """A box of a tensor.
 
     Attributes:

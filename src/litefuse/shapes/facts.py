@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -55,8 +54,7 @@ class ShapeError(Exception):
     """The shapes of an op's operands contradict each other; the text says how."""
 
 
-@dataclass(frozen=True)
-class Tensor:
+class Tensor(NamedTuple):
     """What is known of a tensor.
 
     Attributes:
@@ -107,8 +105,7 @@ def elements(values: Values) -> list[Dim]:
 _REQUIRED: Any = object()
 
 
-@dataclass(frozen=True)
-class Op:
+class Op(NamedTuple):
     """An op as its rule sees it.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,8 +44,7 @@ class _Attributes(Mapping[str, Any]):
         return len(self._op.attributes)
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """An op. Values are numbers that index ``ModuleGraph.values``.
 
     Attributes:
@@ -65,8 +64,7 @@ class Node:
     callees: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(NamedTuple):
     """A function.
 
     Attributes:
@@ -84,8 +82,7 @@ class Function:
     returned: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Declared:
+class Declared(NamedTuple):
     """What a value's type says.
 
     Attributes:

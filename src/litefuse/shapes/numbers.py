@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -109,10 +108,10 @@ def _computed(op: Op, operands: Sequence[Numbers]) -> list[Numbers]:
     if op.name in _FUNCTIONS:
         return [np.asarray(_FUNCTIONS[op.name](*operands))]
     given = [
-        replace(tensor, values=array_of(numbers.reshape(-1).tolist(), numbers.shape))
+        tensor._replace(values=array_of(numbers.reshape(-1).tolist(), numbers.shape))
         for tensor, numbers in zip(op.operands, operands, strict=True)
     ]
-    moved = VALUES[op.name](replace(op, operands=given))
+    moved = VALUES[op.name](op._replace(operands=given))
     return [
         np.array(each.tolist(), FLOATS.get(result.dtype) or INTEGERS.get(result.dtype)).reshape(each.shape)
         for each, result in zip(moved if isinstance(moved, list) else [moved], op.results, strict=True)

@@ -8,8 +8,8 @@ gives each head its own dimension, and a convolution whose kernel is as large as
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -93,8 +93,7 @@ def transpose_split(editor: Editor, node: Node) -> int | None:
     return reorder(editor, node, value, order)
 
 
-@dataclass(frozen=True)
-class _Split:
+class _Split(NamedTuple):
     """A product whose last dimension is split.
 
     Attributes:

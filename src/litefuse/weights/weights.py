@@ -18,6 +18,8 @@ __all__ = ["Weights"]
 
 _OFFSET = re.compile(r"offset = (\d+)")
 _SAMPLE = 1024
+# So many bytes of the mapped file may be in memory at a time: to give them back and read on takes some microseconds.
+_RELEASE_AFTER = 1 << 23
 
 
 class Weights:
@@ -34,6 +36,7 @@ class Weights:
     def __init__(self, mapped_from: int, release: Callable[[], None] = lambda: None) -> None:
         self.release = release
         self._mapped_from = mapped_from
+        self._read_bytes = 0
         self._sources: dict[ir.Attribute, npt.NDArray[Any]] = {}
         self._weights: list[Weight] = []
         self._alike: dict[Hashable, list[int]] = defaultdict(list)
@@ -46,6 +49,10 @@ class Weights:
             source: The array; it must not change.
             dtype: Its TensorFlow ``DataType``.
         """
+        self._read_bytes += source.nbytes
+        if self._read_bytes >= _RELEASE_AFTER:
+            self.release()
+            self._read_bytes = 0
         attribute = mapped_attribute(source, dtype) if source.nbytes >= self._mapped_from else None
         if attribute is None:
             return elements_attribute(source, dtype)

@@ -45,7 +45,6 @@ class RewriteBeforeLowering:
         if not _may_be_needed(op, early):
             return False
         # Few models have such an op, and most need neither the decompositions nor what they are built with.
-        from litefuse.decompositions.builder import Builder
         from litefuse.decompositions.decomposition import NotDecomposed
         from litefuse.passes.decompose.seen_ops import replace_results, tensorflow_op_of
 
@@ -53,6 +52,8 @@ class RewriteBeforeLowering:
         seen = tensorflow_op_of(op, name, list(op.operands))
         if not decomposition.before_lowering(seen):
             return False
+        from litefuse.decompositions.builder import Builder
+
         try:
             with ir.InsertionPoint(op), op.location:
                 answer = decomposition.rewrite(seen, Builder())

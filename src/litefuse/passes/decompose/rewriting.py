@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from litefuse.decompositions.builder import Builder
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed
@@ -23,8 +23,7 @@ __all__ = ["Rewriting", "Rewritings", "spliced"]
 _MAX_DEPTH = 4
 
 
-@dataclass(frozen=True)
-class Rewriting:
+class Rewriting(NamedTuple):
     """What computes an op's results from its operands in builtin ops.
 
     Attributes:

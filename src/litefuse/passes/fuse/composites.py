@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 from litefuse.engine.mlir import func, ir
@@ -76,7 +76,7 @@ class FuseComposites:
         for symbol, outcome in found.items():
             swallowed = calls[symbol] and not remaining[symbol]  # all its callers were fused, with it inside
             within = {"kind": "fused", "fused_into": "the composite around it", "reason": None} if swallowed else {}
-            self.outcomes.append(replace(outcome, call_sites=remaining[symbol], **within))
+            self.outcomes.append(outcome._replace(call_sites=remaining[symbol], **within))
         return True
 
 

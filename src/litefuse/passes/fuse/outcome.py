@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from litefuse.engine.mlir import func, ir
 from litefuse.verify.result import CheckResult, InputsOfSize
@@ -25,8 +24,7 @@ class Check(Protocol):
     ) -> CheckResult: ...
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of one annotated function.
 
     Attributes:

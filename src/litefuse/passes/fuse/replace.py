@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -54,9 +53,9 @@ class Replacer:
         form = self._forms[annotation.name]
         fusion = self._fusion(annotation, form)
         if isinstance(fusion, str):
-            return dataclasses.replace(outcome, reason=fusion)
+            return outcome._replace(reason=fusion)
         if function.is_external:
-            return dataclasses.replace(outcome, reason="the function has no body")
+            return outcome._replace(reason="the function has no body")
         replacement = _empty_copy(function)
         body = _Body(function)
         try:
@@ -88,12 +87,10 @@ class Replacer:
         if reason is not None:
             replacement.operation.erase()
             body.discard()
-            return dataclasses.replace(outcome, reason=reason)
+            return outcome._replace(reason=reason)
         named = ", ".join(map(_op_name, fused_into))
         _swap_bodies(function, replacement)
-        return dataclasses.replace(
-            outcome, kind="fused", fused_into=named, error=checked.error, unchecked=checked.unchecked
-        )
+        return outcome._replace(kind="fused", fused_into=named, error=checked.error, unchecked=checked.unchecked)
 
     def _fusion(self, annotation: Annotation, form: CompositeForm) -> Fusion | str:
         """The conversion code for a composite, or why there is none."""

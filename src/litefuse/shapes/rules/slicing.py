@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from litefuse.shapes.combining import meet
 from litefuse.shapes.dims import Dim, Formula, is_size, maximum, minimum
@@ -12,8 +12,7 @@ from litefuse.shapes.rules.layout import stated_shape
 __all__ = ["RULES", "Extent", "extents"]
 
 
-@dataclass(frozen=True)
-class Extent:
+class Extent(NamedTuple):
     """What a ``StridedSlice`` does to one dimension of its operand, or where it adds one.
 
     Attributes:
@@ -27,8 +26,7 @@ class Extent:
     shrinks: bool = False
 
 
-@dataclass(frozen=True)
-class _Bounds:
+class _Bounds(NamedTuple):
     """Which of the two ends of a slice are those of the dimension."""
 
     first: bool
