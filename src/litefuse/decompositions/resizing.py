@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from litefuse.decompositions.arrays import Array
+from litefuse.decompositions.builder import Builder, Dim
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
-from litefuse.decompositions.resizing_weights import FILTERS, area, bicubic, bilinear, filtered, nearest, scale
-
-if TYPE_CHECKING:
-    from litefuse.decompositions.builder import Builder
-    from litefuse.engine.mlir import ir
+from litefuse.decompositions.resizing_weights import (
+    FILTERS,
+    Line,
+    area,
+    bicubic,
+    bilinear,
+    filtered,
+    nearest,
+    scale,
+)
+from litefuse.engine.mlir import ir
 
 __all__ = ["ResizeByMatrix", "ResizeGradient", "ResizeIntegers", "ScaleAndTranslate"]
 
@@ -32,7 +39,7 @@ class ResizeIntegers(Decomposition):
 
 
 class ResizeByMatrix(Decomposition):
-    """Each row of the result is a sum of weighted rows; the sizes must be known, and then so are the weights.
+    """Each row of the result is a sum of weighted rows; where a size is open, the model computes the weights.
 
     Definition: tensorflow/core/kernels/image, resize_bicubic_op.cc, resize_area_op.cc.
     """
@@ -40,25 +47,19 @@ class ResizeByMatrix(Decomposition):
     names = ("ResizeArea", "ResizeBicubic")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        _, rows, columns, _ = op.shape(0, 4)
-        if rows is None or columns is None:
-            raise NotDecomposed("the images' size is unknown")
+        op.shape(0, 4)
         corners = bool(op.attributes.get("align_corners", False))
         centers = bool(op.attributes.get("half_pixel_centers", False))
-        sizes: list[int] = op.constant(1).reshape(-1).tolist()
         images = b.cast(op.operands[0], "float32")
-        for axis, (before, after) in enumerate(zip((rows, columns), sizes, strict=True), start=1):
-            step = scale(before, after, align_corners=corners)
-            if op.name == "ResizeArea":
-                matrix = area(before, after, step)
-            else:
-                matrix = bicubic(before, after, step, half_pixel_centers=centers)
-            images = _multiplied(b, images, axis, matrix)
+        for axis, line in zip((1, 2), _lines(b, b.sizes(images)[1:3], _sizes(op, b, 1)), strict=True):
+            step = scale(line, align_corners=corners)
+            matrix = area(line, step) if op.name == "ResizeArea" else bicubic(line, step, half_pixel_centers=centers)
+            images = _multiplied(b, images, axis, np.transpose(matrix))
         return images
 
 
 class ResizeGradient(Decomposition):
-    """The transposed matrices of the resizing times the gradient; the sizes must be known.
+    """The transposed matrices of the resizing times the gradient; where a size is open, the model computes them.
 
     Definition: tensorflow/core/kernels/image, resize_bilinear_op.cc, resize_nearest_neighbor_op.cc.
     """
@@ -66,30 +67,25 @@ class ResizeGradient(Decomposition):
     names = ("ResizeBicubicGrad", "ResizeBilinearGrad", "ResizeNearestNeighborGrad")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 4)
         corners = bool(op.attributes.get("align_corners", False))
         centers = bool(op.attributes.get("half_pixel_centers", False))
-        after = op.shape(0, 4)[1:3]
-        if op.name == "ResizeNearestNeighborGrad":
-            before: list[int | None] = op.constant(1).reshape(-1).tolist()
-        else:
-            before = list(op.shape(1, 4)[1:3])
         gradient = b.cast(op.operands[0], "float32")
-        for axis, (small, large) in enumerate(zip(before, after, strict=True), start=1):
-            if small is None or large is None:
-                raise NotDecomposed("the images' size is unknown")
+        before = _sizes(op, b, 1) if op.name == "ResizeNearestNeighborGrad" else b.sizes(op.operands[1])[1:3]
+        for axis, line in zip((1, 2), _lines(b, before, b.sizes(gradient)[1:3]), strict=True):
+            step = scale(line, align_corners=corners)
             if op.name == "ResizeNearestNeighborGrad":
-                matrix = nearest(small, large, align_corners=corners, half_pixel_centers=centers)
+                matrix = nearest(line, step, align_corners=corners, half_pixel_centers=centers)
             elif op.name == "ResizeBilinearGrad":
-                matrix = bilinear(small, large, align_corners=corners, half_pixel_centers=centers)
+                matrix = bilinear(line, step, half_pixel_centers=centers)
             else:
-                step = scale(small, large, align_corners=corners)
-                matrix = bicubic(small, large, step, half_pixel_centers=centers)
-            gradient = _multiplied(b, gradient, axis, np.transpose(matrix))
+                matrix = bicubic(line, step, half_pixel_centers=centers)
+            gradient = _multiplied(b, gradient, axis, matrix)
         return b.cast(gradient, op.results[0].dtype)
 
 
 class ScaleAndTranslate(Decomposition):
-    """Each row of the result is a sum of rows under a filter; the sizes, scales and offsets must be known.
+    """Each row of the result is a sum of rows under a filter; what is open of sizes, scales and offsets is computed.
 
     It is what ``tf.image.resize`` becomes with ``antialias``, and for the filters that LiteRT lacks.
 
@@ -99,27 +95,60 @@ class ScaleAndTranslate(Decomposition):
     names = ("ScaleAndTranslate",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        _, rows, columns, _ = op.shape(0, 4)
-        if rows is None or columns is None:
-            raise NotDecomposed("the images' size is unknown")
+        op.shape(0, 4)
         kind = str(op.attributes.get("kernel_type", "lanczos3"))
         if kind not in FILTERS:
             raise NotDecomposed(f"the filter {kind!r} is not known")
         antialias = bool(op.attributes.get("antialias", True))
         images = b.cast(op.operands[0], "float32")
-        sizes, scales, offsets = (op.constant(operand).reshape(-1).tolist() for operand in (1, 2, 3))
-        for axis, before in enumerate((rows, columns)):
-            matrix = filtered(before, sizes[axis], scales[axis], offsets[axis], *FILTERS[kind], antialias=antialias)
-            images = _multiplied(b, images, axis + 1, matrix)
+        lines = _lines(b, b.sizes(images)[1:3], _sizes(op, b, 1))
+        scales, offsets = (_numbers(op, b, operand) for operand in (2, 3))
+        for axis, (line, factor, offset) in enumerate(zip(lines, scales, offsets, strict=True), start=1):
+            matrix = filtered(line, factor, offset, *FILTERS[kind], antialias=antialias)
+            images = _multiplied(b, images, axis, np.transpose(matrix))
         return images
 
 
-def _multiplied(b: Builder, images: ir.Value, axis: int, matrix: npt.NDArray[Any]) -> ir.Value:
-    """The images with one dimension multiplied by ``[after, before]``."""
+def _sizes(op: TensorFlowOp, b: Builder, operand: int) -> list[Dim]:
+    """The rows and columns that a vector of two says."""
+    known = op.constants[operand]
+    shape = op.results[0].shape
+    sizes = shape[1:3] if shape is not None else (None, None)
+    return b.sizes_in(op.operands[operand], sizes if known is None else known.reshape(-1).tolist())
+
+
+def _numbers(op: TensorFlowOp, b: Builder, operand: int) -> list[Any]:
+    """The two numbers of a vector, each ``[1, 1]``."""
+    known = op.constants[operand]
+    if known is not None:
+        return [np.full((1, 1), number, np.float32) for number in known.reshape(-1).tolist()]
+    return [Array(b, b.reshape(b.element(op.operands[operand], index), [1, 1])) for index in range(2)]
+
+
+def _lines(b: Builder, before: list[Dim], after: list[Dim]) -> list[Line]:
+    return [
+        Line(_number(b, old), _number(b, new), _positions(b, old, [1, old]), _positions(b, new, [new, 1]))
+        for old, new in zip(before, after, strict=True)
+    ]
+
+
+def _number(b: Builder, size: Dim) -> Any:
+    if isinstance(size, int):
+        return np.full((1, 1), size, np.float32)
+    return Array(b, b.cast(b.reshape(size, [1, 1]), "float32"))
+
+
+def _positions(b: Builder, size: Dim, shape: list[Dim]) -> Any:
+    if isinstance(size, int):
+        return np.arange(size, dtype=np.float32).reshape(b.known(shape))
+    return Array(b, b.cast(b.reshape(b.range(size), shape), "float32"))
+
+
+def _multiplied(b: Builder, images: ir.Value, axis: int, matrix: Any) -> ir.Value:
+    """The product of one dimension of the images and a matrix, which has a row for each position in it."""
+    weights = matrix.value if isinstance(matrix, Array) else b.constant(matrix, "float32")
     order = [0, 3, 3 - axis, axis]
     moved = b.transpose(images, order)
-    shape = (*b.shape(moved)[:3], matrix.shape[0])
-    transposed: npt.NDArray[Any] = np.transpose(matrix)
-    weights = b.constant(transposed, "float32")
+    shape = (*b.shape(moved)[:3], b.shape(weights)[1])
     product = b.op("BatchMatMulV2", [moved, weights], shape, "float32", adj_x=False, adj_y=False)
     return b.transpose(product, [order.index(each) for each in range(4)])

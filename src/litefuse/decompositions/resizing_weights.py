@@ -1,162 +1,172 @@
-"""The weight of each pixel before a resizing in each one after it: matrices ``[after, before]`` of one dimension."""
+"""The weight of each pixel before a resizing in each one after it: matrices ``[after, before]`` of one dimension.
+
+The formulas are numpy's, and the matrices its arrays where the sizes are known. Where the model computes a size, its
+arrays are ``litefuse.decompositions.arrays``. Everything is float32, as in TensorFlow: the rounding of a place decides
+which pixels are under a filter.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["FILTERS", "area", "bicubic", "bilinear", "filtered", "nearest", "scale"]
+__all__ = ["FILTERS", "Line", "area", "bicubic", "bilinear", "filtered", "nearest", "scale"]
 
 # TensorFlow looks the cubic filter up in a table of so many steps between pixels.
 _TABLE = 1024
+_where: Callable[[Any, Any, Any], Any] = np.where
+# Weights whose sum is less are not divided by it.
+_SMALLEST_SUM = 1000 * 1.17549435e-38
 
 
-def scale(before: int, after: int, *, align_corners: bool) -> float:
+class Line(NamedTuple):
+    """One dimension of the images, in float32.
+
+    Attributes:
+        before: The number of pixels before, ``[1, 1]``.
+        after: That after, ``[1, 1]``.
+        pixels: The positions before, ``[1, before]``.
+        rows: The positions after, ``[after, 1]``.
+    """
+
+    before: Any
+    after: Any
+    pixels: Any
+    rows: Any
+
+
+def scale(line: Line, *, align_corners: bool) -> Any:
     """How many pixels before lie between two after.
 
-    Source: tensorflow/core/util/image_resizer_state.h, which computes it in float32.
+    Source: tensorflow/core/util/image_resizer_state.h.
     """
-    corners = align_corners and after > 1
-    return float(_float32(before - 1) / _float32(after - 1) if corners else _float32(before) / _float32(after))
+    plain = line.before / line.after
+    if not align_corners:
+        return plain
+    return _where(line.after > 1, (line.before - 1) / np.maximum(line.after - 1, 1), plain)
 
 
-def nearest(before: int, after: int, *, align_corners: bool, half_pixel_centers: bool) -> npt.NDArray[Any]:
+def nearest(line: Line, step: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
     """The pixel that is nearest.
 
     Source: tensorflow/core/kernels/image, resize_nearest_neighbor_op.cc.
     """
-    step = _float32(scale(before, after, align_corners=align_corners))
-    matrix = np.zeros((after, before))
-    for row in range(after):
-        place = (_float32(row) + _float32(0.5 if half_pixel_centers else 0.0)) * step
-        at = math.floor(place + _float32(0.5)) if align_corners else math.floor(place)
-        matrix[row, min(max(at, 0), before - 1)] = 1
-    return matrix
+    place = (line.rows + 0.5 if half_pixel_centers else line.rows) * step
+    at = np.floor(place + 0.5 if align_corners else place)
+    return _where(line.pixels == _inside(line, at), 1.0, 0.0)
 
 
-def bilinear(before: int, after: int, *, align_corners: bool, half_pixel_centers: bool) -> npt.NDArray[Any]:
+def bilinear(line: Line, step: Any, *, half_pixel_centers: bool) -> Any:
     """The two pixels around a place, each by its nearness.
 
     Source: tensorflow/core/kernels/image, resize_bilinear_op.cc.
     """
-    step = _float32(scale(before, after, align_corners=align_corners))
-    half = _float32(0.5 if half_pixel_centers else 0.0)
-    matrix = np.zeros((after, before))
-    for row in range(after):
-        place = (_float32(row) + half) * step - half
-        share = float(place - np.floor(place))
-        matrix[row, max(math.floor(place), 0)] += 1 - share
-        matrix[row, min(math.ceil(place), before - 1)] += share
-    return matrix
+    place = _place(line, step, half_pixel_centers=half_pixel_centers)
+    share = place - np.floor(place)
+    low = _where(line.pixels == np.maximum(np.floor(place), 0), 1 - share, 0.0)
+    return low + _where(line.pixels == np.minimum(np.ceil(place), line.before - 1), share, 0.0)
 
 
-def area(before: int, after: int, step: float) -> npt.NDArray[Any]:
-    """Means of what lies under each pixel."""
-    matrix = np.zeros((after, before))
-    for row in range(after):
-        begin, end = row * step, (row + 1) * step
-        for position in range(math.floor(begin), math.ceil(end)):
-            share = min(position + 1, end) - max(position, begin)
-            matrix[row, min(max(position, 0), before - 1)] += share / step
-    return matrix
+def area(line: Line, step: Any) -> Any:
+    """Means of what lies under each pixel; what is rounded to lie behind the last one counts as that.
+
+    Source: tensorflow/core/kernels/image, resize_area_op.cc.
+    """
+    begin, end = line.rows * step, (line.rows + 1) * step
+    common = np.maximum(np.minimum(line.pixels + 1, end) - np.maximum(line.pixels, begin), 0)
+    shares = _where((line.pixels < begin) & (line.pixels + 1 > end), step, common)
+    behind = _where(line.pixels == line.before - 1, np.maximum(end - line.before, 0), 0.0)
+    return (shares + behind) / step
 
 
-def bicubic(before: int, after: int, step: float, *, half_pixel_centers: bool) -> npt.NDArray[Any]:
+def bicubic(line: Line, step: Any, *, half_pixel_centers: bool) -> Any:
     """Keys' cubic filter, with -0.5 for half pixel centres, whose weights outside are left out, else -0.75."""
-    a = -0.5 if half_pixel_centers else -0.75
-    matrix = np.zeros((after, before))
-    for row in range(after):
-        place = (row + 0.5) * step - 0.5 if half_pixel_centers else row * step
-        base = math.floor(place)
-        share = round((place - base) * _TABLE) / _TABLE
-        weights = [_cubic(abs(offset - share), a) for offset in (-1, 0, 1, 2)]
-        positions = [base + offset for offset in (-1, 0, 1, 2)]
-        if half_pixel_centers:
-            weights = [w if 0 <= at < before else 0.0 for w, at in zip(weights, positions, strict=True)]
-            total = sum(weights)
-            weights = [weight / total for weight in weights] if abs(total) >= 1000 * 1.17549435e-38 else weights
-        for weight, position in zip(weights, positions, strict=True):
-            matrix[row, min(max(position, 0), before - 1)] += weight
-    return matrix
-
-
-def _cubic(x: float, a: float) -> float:
-    if x <= 1:
-        return ((a + 2) * x - (a + 3)) * x * x + 1
-    return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+    place = _place(line, step, half_pixel_centers=half_pixel_centers)
+    base = np.floor(place)
+    share = np.rint((place - base) * _TABLE) / _TABLE
+    matrix: Any = 0.0
+    for offset in (-1, 0, 1, 2):
+        at = base + offset if half_pixel_centers else _inside(line, base + offset)
+        weight = _cubic(np.absolute(offset - share), -0.5 if half_pixel_centers else -0.75)
+        matrix = matrix + _where(line.pixels == at, weight, 0.0)
+    return _normalized(matrix, otherwise=matrix) if half_pixel_centers else matrix
 
 
 def filtered(
-    before: int,
-    after: int,
-    scale: float,
-    offset: float,
-    radius: float,
-    weight: Callable[[float], float],
-    *,
-    antialias: bool,
-) -> npt.NDArray[Any]:
+    line: Line, scale: Any, offset: Any, radius: float, weight: Callable[[Any], Any], *, antialias: bool
+) -> Any:
     """Weights of a filter around the place of each pixel, as wide as the pixel is in the image where it is reduced.
 
-    Places are computed in float32, as TensorFlow does: its rounding decides which pixels lie at a filter's very edge.
+    Args:
+        line: The dimension.
+        scale: How much larger the images become, ``[1, 1]``.
+        offset: How far they are moved, in pixels after, ``[1, 1]``.
+        radius: The filter's.
+        weight: The filter's weight at a distance.
+        antialias: Whether the filter is wider where the images are reduced.
     """
-    matrix = np.zeros((after, before))
-    inverse = _float32(1) / _float32(scale)
-    width = max(inverse, _float32(1)) if antialias else _float32(1)
-    reach, shift = _float32(radius) * width, inverse * _float32(offset)
-    for row in range(after):
-        place = _float32(row + 0.5) * inverse - shift
-        if not 0 <= place <= before:
-            continue
-        first = min(max(math.ceil(place - reach - _float32(0.5)), 0), before - 1)
-        last = min(max(math.floor(place + reach - _float32(0.5)), 0), before - 1)
-        distances = [abs(_float32(at + 0.5) - place) * (_float32(1) / width) for at in range(first, last + 1)]
-        weights = np.array([weight(float(distance)) for distance in distances])
-        total = weights.sum()
-        matrix[row, first : last + 1] = weights / total if abs(total) >= 1000 * 1.17549435e-38 else 0.0
-    return matrix
+    inverse = 1 / scale
+    width = np.maximum(inverse, 1) if antialias else 1.0
+    place = (line.rows + 0.5) * inverse - inverse * offset
+    first, last = np.ceil(place - radius * width - 0.5), np.floor(place + radius * width - 0.5)
+    weights = weight(np.absolute(line.pixels + 0.5 - place) * (1 / width))
+    matrix = _where((line.pixels >= first) & (line.pixels <= last), weights, 0.0)
+    return _where((place >= 0) & (place <= line.before), _normalized(matrix, otherwise=0.0), 0.0)
 
 
-def _float32(value: float) -> Any:
-    return np.float32(value)
+def _place(line: Line, step: Any, *, half_pixel_centers: bool) -> Any:
+    return (line.rows + 0.5) * step - 0.5 if half_pixel_centers else line.rows * step
 
 
-def _lanczos(radius: float) -> Callable[[float], float]:
-    def weight(x: float) -> float:
-        if x > radius:
-            return 0.0
-        return (
-            1.0 if x <= 1e-3 else radius * math.sin(math.pi * x) * math.sin(math.pi * x / radius) / (math.pi * x) ** 2
-        )
+def _inside(line: Line, at: Any) -> Any:
+    return np.minimum(np.maximum(at, 0), line.before - 1)
+
+
+def _normalized(matrix: Any, otherwise: Any) -> Any:
+    total = np.sum(matrix, axis=1, keepdims=True)
+    enough = np.absolute(total) >= _SMALLEST_SUM
+    return _where(enough, matrix / _where(enough, total, 1.0), otherwise)
+
+
+def _cubic(x: Any, a: float) -> Any:
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    return _where(x <= 1, near, ((a * x - 5 * a) * x + 8 * a) * x - 4 * a)
+
+
+def _lanczos(radius: float) -> Callable[[Any], Any]:
+    def weight(x: Any) -> Any:
+        angle = math.pi * np.maximum(x, 1e-3)
+        wave = radius * np.sin(angle) * np.sin(angle / radius) / (angle * angle)
+        return _where(x > radius, 0.0, _where(x <= 1e-3, 1.0, wave))
 
     return weight
 
 
-def _gaussian(x: float) -> float:
-    return math.exp(-(x**2) / (2 * 0.5**2)) if x < 1.5 else 0.0
+def _gaussian(x: Any) -> Any:
+    return _where(x < 1.5, np.exp(x * x * -2.0), 0.0)  # of deviation 0.5
 
 
-def _box(x: float) -> float:
-    return 1.0 if x < 0.5 else 0.5 if x == 0.5 else 0.0
+def _box(x: Any) -> Any:
+    return _where(x < 0.5, 1.0, _where(x == 0.5, 0.5, 0.0))
 
 
-def _keys(x: float) -> float:
-    return _cubic(x, -0.5) if x < 2 else 0.0
+def _keys(x: Any) -> Any:
+    return _where(x < 2, _cubic(x, -0.5), 0.0)
 
 
-def _mitchell(x: float) -> float:
-    if x >= 2:
-        return 0.0
-    if x >= 1:
-        return ((-7 / 18 * x + 2) * x - 10 / 3) * x + 16 / 9
-    return (7 / 6 * x - 2) * x * x + 8 / 9
+def _mitchell(x: Any) -> Any:
+    far = ((-7 / 18 * x + 2) * x - 10 / 3) * x + 16 / 9
+    return _where(x >= 2, 0.0, _where(x >= 1, far, (7 / 6 * x - 2) * x * x + 8 / 9))
 
 
-FILTERS: dict[str, tuple[float, Callable[[float], float]]] = {
+def _triangle(x: Any) -> Any:
+    return np.maximum(1 - x, 0)
+
+
+FILTERS: dict[str, tuple[float, Callable[[Any], Any]]] = {
     "box": (1.0, _box),
     "gaussian": (1.5, _gaussian),
     "keyscubic": (2.0, _keys),
@@ -164,6 +174,6 @@ FILTERS: dict[str, tuple[float, Callable[[float], float]]] = {
     "lanczos3": (3.0, _lanczos(3.0)),
     "lanczos5": (5.0, _lanczos(5.0)),
     "mitchellcubic": (2.0, _mitchell),
-    "triangle": (1.0, lambda x: max(1 - x, 0.0)),
+    "triangle": (1.0, _triangle),
 }
 """The radius of each filter, and its weight at a distance."""

@@ -75,6 +75,13 @@ def _resizings() -> list[Case]:
                 Case("ResizeBicubicGrad", [gradient, image], attributes),
                 Case("ResizeNearestNeighborGrad", [gradient, i32(4, 6)], attributes),
             ]
+        gradient, image = Tensor(F32, (2, None, 9, 2)), Tensor(F32, (2, 6, None, 2))
+        open_sizes = (1, 4, 11)
+        cases += [
+            Case("ResizeBilinearGrad", [gradient, image], attributes, open_sizes),
+            Case("ResizeBicubicGrad", [gradient, image], attributes, open_sizes),
+            Case("ResizeNearestNeighborGrad", [gradient, i32(4, 6)], attributes, open_sizes),
+        ]
     return cases
 
 

@@ -13,6 +13,7 @@ from tests.tensorflow.op_suite.case import Array, Case, Tensor, floats, integers
 __all__ = ["CASES"]
 
 F32, I32, I64 = "float32", "int32", "int64"
+_SIZES = Tensor(I32, (2,), integers(1, 20))
 
 
 def weight(*shape: int) -> Array:
@@ -237,6 +238,20 @@ def _images() -> list[Case]:
     cases += [
         Case("ResizeBicubic", [Tensor(F32, (None, 4, 6, 2)), i32(8, 5)], {"half_pixel_centers": True}),
         Case("ResizeArea", [Tensor(F32, (None, 4, 6, 2)), i32(2, 3)]),
+        *(
+            Case(op, [Tensor(F32, (2, None, None, 3)), i32(*size)], attributes, open_sizes=(5, 12, 2))
+            for size in ((3, 7), (13, 1), (5, 24))
+            for op, attributes in (
+                ("ResizeArea", {}),
+                ("ResizeArea", {"align_corners": True}),
+                ("ResizeBicubic", {}),
+                ("ResizeBicubic", {"align_corners": True}),
+                ("ResizeBicubic", {"half_pixel_centers": True}),
+            )
+        ),
+        Case("ResizeArea", [Tensor(F32, (1, 34, 3, 2)), i32(392, 3)]),
+        Case("ResizeArea", [Tensor(F32, (1, None, 5, 3)), _SIZES], {}, open_sizes=(3, 8)),
+        Case("ResizeBicubic", [Tensor(F32, (1, 6, 5, 3)), _SIZES], {"half_pixel_centers": True}),
         Case(
             "CropAndResize",
             [
@@ -299,6 +314,17 @@ def _images() -> list[Case]:
             ((4, 9), (0.4, 1.3), (0, 0), "gaussian"),
             ((4, 9), (0.41, 1.3), (0, 0.1), "box"),
         )
+    ]
+    cases += [
+        Case(
+            "ScaleAndTranslate",
+            [Tensor(F32, (2, None, None, 3)), sizes, Tensor(F32, (2,), floats(0.3, 2)), moved],
+            {"kernel_type": kind, "antialias": antialias},
+            open_sizes=(7, 2, 16),
+        )
+        for antialias in (True, False)
+        for kind in ("box", "gaussian", "keyscubic", "lanczos1", "lanczos3", "lanczos5", "mitchellcubic", "triangle")
+        for sizes, moved in ((i32(6, 11), np.zeros(2, F32)), (_SIZES, Tensor(F32, (2,), floats(-1, 1))))
     ]
     boxes, scores = Tensor(F32, (9, 4), _corners), Tensor(F32, (9,), floats(0, 1))
     some_boxes, their_scores = Tensor(F32, (None, 4), _corners), Tensor(F32, (None,), floats(0, 1))
