@@ -84,7 +84,17 @@ def older_ops(tf: Any, seed: Any, like: Any) -> Any:
     return first + tf.raw_ops.StatelessRandomNormal(shape=tf.shape(like), seed=seed)
 
 
+def classes(tf: Any, seed: Any, like: Any) -> Any:
+    return tf.random.stateless_categorical(like, 50, seed)
+
+
+def possible_classes(tf: Any, seed: Any, like: Any) -> Any:
+    logits = tf.where(like > 0.8, tf.constant(-np.inf), like)
+    return tf.random.stateless_categorical(logits, tf.shape(like)[0], seed, tf.int32)
+
+
 DRAWINGS = (
+    *("classes", "possible_classes"),
     *("uniform", "uniform_of_open_shape", "one_number", "normal", "integers", "integers_from_all", "long_integers"),
     *("long_integers_from_all", "split", "dropout", "flip", "older_ops"),
 )

@@ -72,7 +72,7 @@ _RECIPROCAL = Early("division", "Reciprocal", frozenset({"float32"}))
 _CONSTANT_STRINGS = Early("strings", "ConstantStrings", frozenset({"string"}))
 _MOVED_STRINGS = Early("strings", "MovedStrings", frozenset({"string"}))
 # There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
-_RANDOM = Early("philox", "StatelessRandom")
+_RANDOM = Early("stateless_random", "StatelessRandom")
 
 EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
     {
@@ -154,6 +154,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "Split": (_CONSTANT_STRINGS._replace(operand=1),),
         "SplitV": (_CONSTANT_STRINGS,),
         "Squeeze": (_CONSTANT_STRINGS,),
+        "StatelessMultinomial": (Early("stateless_random", "StatelessMultinomial"),),
         "StatelessRandomNormal": (_RANDOM,),
         "StatelessRandomNormalV2": (_RANDOM,),
         "StatelessRandomUniform": (_RANDOM,),

@@ -1,22 +1,19 @@
-"""Stateless random numbers: TensorFlow's, bit for bit, by its generator Philox in integer arithmetic."""
+"""TensorFlow's generator of random numbers, Philox, in integer arithmetic."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 from litefuse.decompositions.loops import count_to
-from litefuse.engine.mlir import producer
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["StatelessRandom"]
+__all__ = ["MANTISSA", "WORD", "philox_words", "unit_interval"]
 
 # Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011: Philox4x32-10.
 _ROUNDS = 10
@@ -25,80 +22,28 @@ _KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 # The key with which TensorFlow makes the key and the counter of two seeds.
 _SCRAMBLING_KEY = (0x3EC8F720, 0x02461E29)
 
-_WORD = 1 << 32
 _HALF_WORD = 1 << 16
-_MANTISSA = 1 << 23
-_ALGORITHMS = (1, 3)  # Philox, and "the one for this device", which is Philox as well but on TPUs
-_KEY_MAKERS = ("tf.StatelessRandomGetKeyCounter", "tf.StatelessRandomGetKeyCounterAlg")
-_ALGORITHM_MAKERS = ("tf.StatelessRandomGetAlg", "tf.StatelessRandomGetKeyCounterAlg")
+
+WORD = 1 << 32
+"""How many words there are."""
+
+MANTISSA = 1 << 23
+"""How many numbers float32 has from 1 to 2."""
 
 
-class StatelessRandom(Decomposition):
-    """Counters, scrambled by a loop of ten rounds, and what TensorFlow makes of these 32-bit words.
+def philox_words(b: Builder, seed: ir.Value, groups: Dim) -> ir.Value:
+    """The first random words of 32 bits of a generator.
 
-    All words are held in int64, whose products and quotients LiteRT has.
+    They are held in int64, whose products and quotients LiteRT has.
 
-    Source: tensorflow/core, lib/random/philox_random.h and random_distributions.h (the numbers),
-    kernels/stateless_random_ops_v2_util.h and random_op_cpu.h (key and counter, order of the numbers).
+    Args:
+        b: Emits the ops; among them loops, which only the engine can lower.
+        seed: The two seeds that the key and the counter are made of, int64 ``[2]``.
+        groups: How many times four words.
+
+    Returns:
+        int64 ``[groups, 4]``.
     """
-
-    names = (
-        *("StatelessRandomNormal", "StatelessRandomNormalV2", "StatelessRandomUniform", "StatelessRandomUniformV2"),
-        *("StatelessRandomUniformFullInt", "StatelessRandomUniformFullIntV2"),
-        *("StatelessRandomUniformInt", "StatelessRandomUniformIntV2"),
-    )
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        (result,) = op.results
-        if result.shape is None:
-            raise NotDecomposed("the result is of unknown rank")
-        seed = _seed(op)
-        shape = b.sizes_in(op.operands[0], result.shape)
-        kind = op.name.removeprefix("StatelessRandom").removesuffix("V2")
-        of_integers = kind in {"UniformFullInt", "UniformInt"} and result.dtype in ("int32", "int64")
-        if not of_integers and (result.dtype != "float32" or kind not in {"Normal", "Uniform"}):
-            raise NotDecomposed(f"there is no rewriting of it for {result.dtype}")
-        size = _size(op) if (kind, result.dtype) == ("UniformInt", "int64") else None
-        # How many words an element takes, and how many elements are made of four words.
-        words = 2 if result.dtype == "int64" else 1
-        count = b.product(shape)
-        groups = b.dims("FloorDiv", b.dims("AddV2", b.dims("Mul", count, words), 3), 4)
-        drawn = _words(b, b.cast(seed, "int64"), groups)
-        pairs = b.reshape(drawn, [b.dims("Mul", groups, 2), 2])
-        if kind == "Normal":
-            numbers = _normal(b, pairs)
-        elif kind == "Uniform":
-            numbers = _unit_interval(b, b.reshape(drawn, [b.dims("Mul", groups, 4)]))
-        elif result.dtype == "int32":
-            bounds = op.operands[-2:] if kind == "UniformInt" else None
-            numbers = _int32(b, b.reshape(drawn, [b.dims("Mul", groups, 4)]), bounds)
-        else:
-            numbers = _int64(b, pairs, op.operands[-2], size)
-        return b.reshape(b.slice(numbers, 0, 0, count), shape)
-
-
-def _seed(op: TensorFlowOp) -> ir.Value:
-    """The two seeds that the key and the counter are made of.
-
-    Raises:
-        NotDecomposed: They come from somewhere else, or another generator is asked for.
-    """
-    if not op.name.endswith("V2"):
-        if op.types[1].shape != (2,):
-            raise NotDecomposed("its seed is not two numbers")
-        return op.operands[1]
-    _, key, counter, algorithm = op.operands[:4]
-    known = op.constants[3]
-    if not producer(algorithm, *_ALGORITHM_MAKERS) and (known is None or int(known) not in _ALGORITHMS):
-        raise NotDecomposed("its generator is not Philox")
-    maker = producer(key, *_KEY_MAKERS)
-    if maker is None or maker != producer(counter, *_KEY_MAKERS):
-        raise NotDecomposed("its key is not made of a seed")
-    return maker.operands[0]
-
-
-def _words(b: Builder, seed: ir.Value, groups: Dim) -> ir.Value:
-    """Four words for each group, int64 [groups, 4]."""
     halves = [_low(b, seed), _low(b, _high(b, seed))]
     mixed = _scrambled(
         b,
@@ -143,58 +88,14 @@ def _swapped(b: Builder, rows: ir.Value) -> ir.Value:
 
 
 def _low(b: Builder, value: ir.Value) -> ir.Value:
-    return b.binary("FloorMod", value, _WORD)
+    return b.binary("FloorMod", value, WORD)
 
 
 def _high(b: Builder, value: ir.Value) -> ir.Value:
-    return b.binary("FloorDiv", value, _WORD)
+    return b.binary("FloorDiv", value, WORD)
 
 
-def _unit_interval(b: Builder, words: ir.Value) -> ir.Value:
-    mantissa = b.cast(b.binary("FloorMod", words, _MANTISSA), "float32")
-    return b.binary("Mul", mantissa, 1 / _MANTISSA)
-
-
-def _normal(b: Builder, pairs: ir.Value) -> ir.Value:
-    """Box and Muller's transformation of pairs of words."""
-    uniform = _unit_interval(b, pairs)
-    size = b.binary("Maximum", b.slice(uniform, 1, 0, 1), 1e-7)
-    angle = b.binary("Mul", b.slice(uniform, 1, 1, 2), 2 * math.pi)
-    radius = b.unary("Sqrt", b.binary("Mul", b.unary("Log", size), -2.0))
-    both = b.concat([b.unary("Sin", angle), b.unary("Cos", angle)], 1)
-    return b.reshape(b.binary("Mul", both, radius), [b.dims("Mul", b.size(pairs, 0), 2)])
-
-
-def _int32(b: Builder, words: ir.Value, bounds: Sequence[ir.Value] | None) -> ir.Value:
-    """Words as they are, or those from the first bound to the second one, without it."""
-    if bounds is not None:
-        low, high = (b.cast(value, "int64") for value in bounds)
-        words = b.binary("AddV2", low, b.binary("FloorMod", words, b.binary("Sub", high, low)))
-    # As two's complement has it.
-    words = b.select(b.compare("GreaterEqual", words, _WORD // 2), b.binary("Sub", words, _WORD), words)
-    return b.cast(words, "int32")
-
-
-def _size(op: TensorFlowOp) -> int:
-    """How many numbers of int64 there are to draw from.
-
-    Raises:
-        NotDecomposed: It is not known, or more than can be computed with.
-    """
-    size = int(op.constant(len(op.operands) - 1)) - int(op.constant(len(op.operands) - 2))
-    if not 0 < size <= _WORD // 2:
-        raise NotDecomposed("it asks for more than 2^31 numbers of int64")
-    return size
-
-
-def _int64(b: Builder, pairs: ir.Value, low: ir.Value, size: int | None) -> ir.Value:
-    """Pairs of words as one number, or one of ``size`` numbers from ``low`` on."""
-    low_word, high_word = (b.reshape(b.slice(pairs, 1, at, at + 1), [b.size(pairs, 0)]) for at in (0, 1))
-    if size is None:
-        negative = b.compare("GreaterEqual", high_word, _WORD // 2)
-        high_word = b.select(negative, b.binary("Sub", high_word, _WORD), high_word)
-        return b.binary("AddV2", b.binary("Mul", high_word, _WORD), low_word)
-    # The remainder of high * 2^32 + low, of factors that leave room.
-    high = b.binary("Mul", b.binary("FloorMod", high_word, size), _WORD % size)
-    total = b.binary("AddV2", high, b.binary("FloorMod", low_word, size))
-    return b.binary("AddV2", low, b.binary("FloorMod", total, size))
+def unit_interval(b: Builder, words: ir.Value) -> ir.Value:
+    """Words as numbers from 0 to 1, without it."""
+    mantissa = b.cast(b.binary("FloorMod", words, MANTISSA), "float32")
+    return b.binary("Mul", mantissa, 1 / MANTISSA)

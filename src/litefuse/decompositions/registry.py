@@ -52,7 +52,6 @@ from litefuse.decompositions.moving import (
 from litefuse.decompositions.non_max_suppression import NonMaxSuppression
 from litefuse.decompositions.open_diagonals import OpenDiagonal
 from litefuse.decompositions.partitions import DynamicPartition, DynamicStitch
-from litefuse.decompositions.philox import StatelessRandom
 from litefuse.decompositions.pool_3d import Pool3D
 from litefuse.decompositions.quantization import FakeQuantize, QuantizeAndDequantize
 from litefuse.decompositions.ragged import RaggedRange, RaggedTensorToTensor
@@ -70,6 +69,7 @@ from litefuse.decompositions.searching import (
 )
 from litefuse.decompositions.segments import Segment, SparseSegment, TensorScatter, UnsortedSegment
 from litefuse.decompositions.sparse import SparseDenseProduct, SparseFillEmptyRows, SparseReshape, SparseSum
+from litefuse.decompositions.stateless_random import StatelessMultinomial, StatelessRandom
 from litefuse.decompositions.strided_slice import StridedSlice, StridedSliceGradient, StridedSliceUpdate
 from litefuse.decompositions.strings import MovedStrings
 from litefuse.decompositions.tan import Tan
@@ -193,6 +193,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     SparseReshape,
     SparseSegment,
     SparseSum,
+    StatelessMultinomial,
     StatelessRandom,
     StridedSlice,
     StridedSliceGradient,

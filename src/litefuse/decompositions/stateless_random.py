@@ -1,0 +1,176 @@
+"""Stateless random numbers: TensorFlow's, bit for bit, by its generator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.philox import MANTISSA, WORD, philox_words, unit_interval
+from litefuse.engine.mlir import producer
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder, Dim
+    from litefuse.engine.mlir import ir
+
+__all__ = ["StatelessMultinomial", "StatelessRandom"]
+
+_LARGEST = 3.4028234e38
+_ALGORITHMS = (1, 3)  # Philox, and "the one for this device", which is Philox as well but on TPUs
+_KEY_MAKERS = ("tf.StatelessRandomGetKeyCounter", "tf.StatelessRandomGetKeyCounterAlg")
+_ALGORITHM_MAKERS = ("tf.StatelessRandomGetAlg", "tf.StatelessRandomGetKeyCounterAlg")
+
+
+class StatelessRandom(Decomposition):
+    """Counters, scrambled by a loop of ten rounds, and what TensorFlow makes of these 32-bit words.
+
+    Source: tensorflow/core, lib/random/philox_random.h and random_distributions.h (the numbers),
+    kernels/stateless_random_ops_v2_util.h and random_op_cpu.h (key and counter, order of the numbers).
+    """
+
+    names = (
+        *("StatelessRandomNormal", "StatelessRandomNormalV2", "StatelessRandomUniform", "StatelessRandomUniformV2"),
+        *("StatelessRandomUniformFullInt", "StatelessRandomUniformFullIntV2"),
+        *("StatelessRandomUniformInt", "StatelessRandomUniformIntV2"),
+    )
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (result,) = op.results
+        if result.shape is None:
+            raise NotDecomposed("the result is of unknown rank")
+        seed = _seed(op)
+        shape = b.sizes_in(op.operands[0], result.shape)
+        kind = op.name.removeprefix("StatelessRandom").removesuffix("V2")
+        of_integers = kind in {"UniformFullInt", "UniformInt"} and result.dtype in ("int32", "int64")
+        if not of_integers and (result.dtype != "float32" or kind not in {"Normal", "Uniform"}):
+            raise NotDecomposed(f"there is no rewriting of it for {result.dtype}")
+        size = _size(op) if (kind, result.dtype) == ("UniformInt", "int64") else None
+        # How many words an element takes, and how many elements are made of four words.
+        words = 2 if result.dtype == "int64" else 1
+        count = b.product(shape)
+        groups = _groups(b, b.dims("Mul", count, words))
+        drawn = philox_words(b, b.cast(seed, "int64"), groups)
+        pairs = b.reshape(drawn, [b.dims("Mul", groups, 2), 2])
+        if kind == "Normal":
+            numbers = _normal(b, pairs)
+        elif kind == "Uniform":
+            numbers = unit_interval(b, b.reshape(drawn, [b.dims("Mul", groups, 4)]))
+        elif result.dtype == "int32":
+            bounds = op.operands[-2:] if kind == "UniformInt" else None
+            numbers = _int32(b, b.reshape(drawn, [b.dims("Mul", groups, 4)]), bounds)
+        else:
+            numbers = _int64(b, pairs, op.operands[-2], size)
+        return b.reshape(b.slice(numbers, 0, 0, count), shape)
+
+
+class StatelessMultinomial(Decomposition):
+    """``tf.random.stateless_categorical``: the first class up to which the sum of weights is above a random number.
+
+    The sums are float32, where TensorFlow's are float64: another class is drawn only where a number lies between two
+    classes but for rounding. The order of the numbers is that of one thread; TensorFlow starts anew at each thread's
+    first row, if there is so much to draw that it takes several.
+
+    Source: tensorflow/core/kernels/multinomial_op.cc, lib/random/simple_philox.h and random_distributions.h.
+    """
+
+    names = ("StatelessMultinomial",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 2)
+        op.require(0, "bfloat16", "float16", "float32")
+        if op.types[2].shape != (2,):
+            raise NotDecomposed("its seed is not two numbers")
+        logits = b.cast(op.operands[0], "float32")
+        rows, classes = b.sizes(logits)
+        known = op.constants[1]
+        samples = b.cast(op.operands[1], "int32") if known is None else int(known)
+        # A class that is impossible, or makes no sense, adds nothing.
+        finite = b.compare("LessEqual", b.unary("Abs", logits), _LARGEST)
+        largest = b.reduce("Max", b.select(finite, logits, -_LARGEST), 1, keep_dims=True)
+        weights = b.select(finite, b.unary("Exp", b.binary("Sub", logits, largest)), 0.0)
+        sums = b.reshape(b.cumsum(weights, 1), [rows, 1, classes])
+        numbers = b.reshape(self._numbers(op, b, b.product([rows, samples])), [rows, samples, 1])
+        wanted = b.binary("Mul", numbers, b.reduce("Max", sums, 2, keep_dims=True))
+        below = b.cast(b.compare("LessEqual", sums, wanted), "int32")
+        return b.cast(b.reduce("Sum", below, 2), op.results[0].dtype)
+
+    def _numbers(self, op: TensorFlowOp, b: Builder, count: Dim) -> ir.Value:
+        """The first bits of random numbers of float64 from 0 to 1, without it, as float32 ``[count]``."""
+        groups = _groups(b, b.dims("Mul", count, 2))
+        words = philox_words(b, b.cast(op.operands[2], "int64"), groups)
+        pairs = b.slice(b.reshape(words, [b.dims("Mul", groups, 2), 2]), 0, 0, count)
+        # The first word has the first 20 bits of the mantissa.
+        first = b.binary("Mul", b.binary("FloorMod", b.slice(pairs, 1, 0, 1), MANTISSA // 8), 8)
+        rest = b.binary("FloorDiv", b.slice(pairs, 1, 1, 2), WORD // 8)
+        return unit_interval(b, b.binary("AddV2", first, rest))
+
+
+def _groups(b: Builder, words: Dim) -> Dim:
+    """How many times four words so many words take."""
+    return b.dims("FloorDiv", b.dims("AddV2", words, 3), 4)
+
+
+def _seed(op: TensorFlowOp) -> ir.Value:
+    """The two seeds that the key and the counter are made of.
+
+    Raises:
+        NotDecomposed: They come from somewhere else, or another generator is asked for.
+    """
+    if not op.name.endswith("V2"):
+        if op.types[1].shape != (2,):
+            raise NotDecomposed("its seed is not two numbers")
+        return op.operands[1]
+    _, key, counter, algorithm = op.operands[:4]
+    known = op.constants[3]
+    if not producer(algorithm, *_ALGORITHM_MAKERS) and (known is None or int(known) not in _ALGORITHMS):
+        raise NotDecomposed("its generator is not Philox")
+    maker = producer(key, *_KEY_MAKERS)
+    if maker is None or maker != producer(counter, *_KEY_MAKERS):
+        raise NotDecomposed("its key is not made of a seed")
+    return maker.operands[0]
+
+
+def _normal(b: Builder, pairs: ir.Value) -> ir.Value:
+    """Box and Muller's transformation of pairs of words."""
+    uniform = unit_interval(b, pairs)
+    size = b.binary("Maximum", b.slice(uniform, 1, 0, 1), 1e-7)
+    angle = b.binary("Mul", b.slice(uniform, 1, 1, 2), 2 * math.pi)
+    radius = b.unary("Sqrt", b.binary("Mul", b.unary("Log", size), -2.0))
+    both = b.concat([b.unary("Sin", angle), b.unary("Cos", angle)], 1)
+    return b.reshape(b.binary("Mul", both, radius), [b.dims("Mul", b.size(pairs, 0), 2)])
+
+
+def _int32(b: Builder, words: ir.Value, bounds: Sequence[ir.Value] | None) -> ir.Value:
+    """Words as they are, or those from the first bound to the second one, without it."""
+    if bounds is not None:
+        low, high = (b.cast(value, "int64") for value in bounds)
+        words = b.binary("AddV2", low, b.binary("FloorMod", words, b.binary("Sub", high, low)))
+    # As two's complement has it.
+    words = b.select(b.compare("GreaterEqual", words, WORD // 2), b.binary("Sub", words, WORD), words)
+    return b.cast(words, "int32")
+
+
+def _size(op: TensorFlowOp) -> int:
+    """How many numbers of int64 there are to draw from.
+
+    Raises:
+        NotDecomposed: It is not known, or more than can be computed with.
+    """
+    size = int(op.constant(len(op.operands) - 1)) - int(op.constant(len(op.operands) - 2))
+    if not 0 < size <= WORD // 2:
+        raise NotDecomposed("it asks for more than 2^31 numbers of int64")
+    return size
+
+
+def _int64(b: Builder, pairs: ir.Value, low: ir.Value, size: int | None) -> ir.Value:
+    """Pairs of words as one number, or one of ``size`` numbers from ``low`` on."""
+    low_word, high_word = (b.reshape(b.slice(pairs, 1, at, at + 1), [b.size(pairs, 0)]) for at in (0, 1))
+    if size is None:
+        negative = b.compare("GreaterEqual", high_word, WORD // 2)
+        high_word = b.select(negative, b.binary("Sub", high_word, WORD), high_word)
+        return b.binary("AddV2", b.binary("Mul", high_word, WORD), low_word)
+    # The remainder of high * 2^32 + low, of factors that leave room.
+    high = b.binary("Mul", b.binary("FloorMod", high_word, size), WORD % size)
+    total = b.binary("AddV2", high, b.binary("FloorMod", low_word, size))
+    return b.binary("AddV2", low, b.binary("FloorMod", total, size))
