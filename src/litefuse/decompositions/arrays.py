@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.decompositions.builder import Builder
+from litefuse.decompositions.builder import Builder, Dim
 from litefuse.engine.mlir import ir
 
-__all__ = ["Array"]
+__all__ = ["Array", "number", "positions"]
 
 
 class Array(np.lib.mixins.NDArrayOperatorsMixin):
@@ -59,9 +59,24 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return NotImplemented
 
 
+def number(b: Builder, size: Dim, dtype: type[np.floating[Any]] = np.float32) -> Any:
+    """A size, ``[1, 1]``: an array of ``dtype`` where it is known, else an ``Array``."""
+    if isinstance(size, int):
+        return np.full((1, 1), size, dtype)
+    return Array(b, b.cast(b.reshape(size, [1, 1]), "float32"))
+
+
+def positions(b: Builder, size: Dim, shape: Sequence[Dim], dtype: type[np.floating[Any]] = np.float32) -> Any:
+    """The numbers from 0 to a size, without it, in some shape: of ``dtype`` where it is known, else an ``Array``."""
+    if isinstance(size, int):
+        return np.arange(size, dtype=dtype).reshape(b.known(shape))
+    return Array(b, b.cast(b.reshape(b.range(size), shape), "float32"))
+
+
 _UNARY: dict[np.ufunc, str] = {
     np.absolute: "Abs",
     np.ceil: "Ceil",
+    np.cos: "Cos",
     np.exp: "Exp",
     np.floor: "Floor",
     np.negative: "Neg",

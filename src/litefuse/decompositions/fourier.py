@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from litefuse.decompositions.arrays import Array, number, positions
 from litefuse.decompositions.complex_numbers import complex_of, parts_of
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from litefuse.decompositions.builder import Builder
+    from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
 __all__ = ["FourierTransform", "InverseRealFourierTransform", "RealFourierTransform"]
@@ -27,8 +28,9 @@ _MAX_SIZE = 4096
 class FourierTransform(Decomposition):
     """``X[k] = sum_n x[n] exp(-2 pi i k n / N)``, one dimension after the other, in float32.
 
-    The cosines and sines are rounded from float64; the error is a few float32 roundings of the largest value. A product
-    takes N multiplications for each number, a fast transform log N: these are for the sizes of models, not of signals.
+    The cosines and sines are rounded from float64, and computed in the model where a size is open; the error is a few
+    float32 roundings of the largest value. A product takes N multiplications for each number, a fast transform log N:
+    these are for the sizes of models, not of signals.
     """
 
     names = tuple(_RANKS)
@@ -39,7 +41,8 @@ class FourierTransform(Decomposition):
         inverse = op.name.startswith("I")
         real, imaginary = parts_of(b, op.operands[0])
         for axis in range(len(shape) - _RANKS[op.name], len(shape)):
-            real, imaginary = _transformed(b, real, imaginary, axis, _size(shape, axis), inverse=inverse)
+            size = b.size(real, axis) if shape[axis] is None else _size(shape, axis)
+            real, imaginary = _transformed(b, real, imaginary, axis, size, inverse=inverse)
         return complex_of(b, real, imaginary)
 
 
@@ -64,7 +67,7 @@ class RealFourierTransform(Decomposition):
         value = op.operands[0]
         for axis, length in zip(range(last + 1 - len(lengths), last + 1), lengths, strict=True):
             value = _cut(b, value, axis, length)
-        cosines, sines = _waves(lengths[-1], lengths[-1] // 2 + 1)
+        cosines, sines = _waves(b, lengths[-1], lengths[-1] // 2 + 1)
         flat, restore = _rows(b, value, last)
         real, imaginary = (restore(_product(b, flat, matrix)) for matrix in (cosines, -sines))
         if len(lengths) == 2:
@@ -100,7 +103,7 @@ class InverseRealFourierTransform(Decomposition):
         weights: npt.NDArray[Any] = (
             np.where((np.arange(given) == 0) | (2 * np.arange(given) == count), 1.0, 2.0) / count
         )
-        cosines, sines = (np.transpose(waves * weights) for waves in _waves(count, given))
+        cosines, sines = (np.transpose(waves * weights) for waves in _waves(b, count, given))
         flat, restore = _rows(b, real, last)
         other, _ = _rows(b, imaginary, last)
         return restore(b.binary("Sub", _product(b, flat, cosines), _product(b, other, sines)))
@@ -128,18 +131,22 @@ def _cut(b: Builder, value: ir.Value, axis: int, length: int) -> ir.Value:
     return value if size == length else b.slice(value, axis, 0, length)
 
 
-def _waves(size: int, frequencies: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def _waves(b: Builder, size: Dim, frequencies: Dim) -> tuple[Any, Any]:
     """The cosines and sines of frequencies, ``[size, frequencies]``."""
-    turns = np.outer(np.arange(size), np.arange(frequencies)) % size / size
-    return np.cos(2 * np.pi * turns), np.sin(2 * np.pi * turns)
+    whole = number(b, size, np.float64)
+    turns = positions(b, size, [size, 1], np.float64) * positions(b, frequencies, [1, frequencies], np.float64)
+    # Exact in float32 as well, up to _MAX_SIZE: one turn more or less does not matter.
+    angles = (turns - np.floor(turns / whole) * whole) * (2 * np.pi / whole)
+    return np.cos(angles), np.sin(angles)
 
 
 def _transformed(
-    b: Builder, real: ir.Value, imaginary: ir.Value, axis: int, size: int, *, inverse: bool
+    b: Builder, real: ir.Value, imaginary: ir.Value, axis: int, size: Dim, *, inverse: bool
 ) -> tuple[ir.Value, ir.Value]:
-    cosines, sines = _waves(size, size)
-    sines = sines / size if inverse else -sines
-    cosines = cosines / size if inverse else cosines
+    cosines, sines = _waves(b, size, size)
+    whole = number(b, size, np.float64)
+    sines = sines / whole if inverse else -sines
+    cosines = cosines / whole if inverse else cosines
     first, restore = _rows(b, real, axis)
     second, _ = _rows(b, imaginary, axis)
     results = [
@@ -163,7 +170,7 @@ def _rows(b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, Callable[[i
     return b.reshape(moved, [b.product(sizes[:-1]), sizes[-1]]), restore
 
 
-def _product(b: Builder, rows: ir.Value, matrix: npt.NDArray[Any]) -> ir.Value:
-    shape = (b.shape(rows)[0], matrix.shape[1])
-    constant = b.constant(matrix, "float32")
-    return b.op("MatMul", [rows, constant], shape, "float32", transpose_a=False, transpose_b=False)
+def _product(b: Builder, rows: ir.Value, matrix: Any) -> ir.Value:
+    factor = matrix.value if isinstance(matrix, Array) else b.constant(matrix, "float32")
+    shape = (b.shape(rows)[0], b.shape(factor)[1])
+    return b.op("MatMul", [rows, factor], shape, "float32", transpose_a=False, transpose_b=False)

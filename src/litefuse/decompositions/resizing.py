@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.decompositions.arrays import Array
+from litefuse.decompositions.arrays import Array, number, positions
 from litefuse.decompositions.builder import Builder, Dim
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 from litefuse.decompositions.resizing_weights import (
@@ -121,27 +121,15 @@ def _numbers(op: TensorFlowOp, b: Builder, operand: int) -> list[Any]:
     """The two numbers of a vector, each ``[1, 1]``."""
     known = op.constants[operand]
     if known is not None:
-        return [np.full((1, 1), number, np.float32) for number in known.reshape(-1).tolist()]
+        return [np.full((1, 1), each, np.float32) for each in known.reshape(-1).tolist()]
     return [Array(b, b.reshape(b.element(op.operands[operand], index), [1, 1])) for index in range(2)]
 
 
 def _lines(b: Builder, before: list[Dim], after: list[Dim]) -> list[Line]:
     return [
-        Line(_number(b, old), _number(b, new), _positions(b, old, [1, old]), _positions(b, new, [new, 1]))
+        Line(number(b, old), number(b, new), positions(b, old, [1, old]), positions(b, new, [new, 1]))
         for old, new in zip(before, after, strict=True)
     ]
-
-
-def _number(b: Builder, size: Dim) -> Any:
-    if isinstance(size, int):
-        return np.full((1, 1), size, np.float32)
-    return Array(b, b.cast(b.reshape(size, [1, 1]), "float32"))
-
-
-def _positions(b: Builder, size: Dim, shape: list[Dim]) -> Any:
-    if isinstance(size, int):
-        return np.arange(size, dtype=np.float32).reshape(b.known(shape))
-    return Array(b, b.cast(b.reshape(b.range(size), shape), "float32"))
 
 
 def _multiplied(b: Builder, images: ir.Value, axis: int, matrix: Any) -> ir.Value:

@@ -415,6 +415,8 @@ def _losses_and_algebra() -> list[Case]:
         Case("IFFT", [z]),
         Case("FFT2D", [Tensor("complex64", (None, 4, 6))]),
         Case("IFFT2D", [Tensor("complex64", (None, 4, 6))]),
+        *(Case(op, [Tensor("complex64", (2, None))], open_sizes=(1, 6, 300)) for op in ("FFT", "IFFT")),
+        *(Case(op, [Tensor("complex64", (None, None, 6))], open_sizes=(1, 5)) for op in ("FFT2D", "IFFT2D")),
         Case("RFFT", [real, i32(8)]),
         Case("RFFT", [real, i32(4)]),
         Case("RFFT", [real, i32(6)]),
@@ -446,6 +448,7 @@ def _losses_and_algebra() -> list[Case]:
             Case(f"StatelessRandom{kind}", [i32(4, 3), Tensor(I32, (2,))], {"dtype": dtype})
             for kind, dtype in (("Uniform", F32), ("Normal", F32), ("UniformFullInt", I32), ("UniformFullInt", I64))
         ),
+        Case("StatelessMultinomial", [Tensor(F32, (None, 5)), scalar(7), Tensor(I32, (2,))]),
         Case("StatelessRandomUniformInt", [i32(4, 3), Tensor(I32, (2,)), scalar(-3), scalar(40)]),
         *(
             Case("CTCGreedyDecoder", [Tensor(F32, (6, None, 4)), Tensor(I32, (None,), integers(3, 6))], attributes)
