@@ -36,6 +36,7 @@ from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.place_weights import PlaceWeights
+from litefuse.passes.prepared_shapes import PrepareShapes
 from litefuse.passes.tables import InitializeTables
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
@@ -152,6 +153,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     finishing = [
         FoldWeights(weights),
         EmitCompositeOps(),
+        PrepareShapes(),
         InitializeStates(),
         FillBuffers(),
         OutlineLoops(),

@@ -42,6 +42,7 @@ from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.lower_case import LowerCase
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import Pass, run_passes
+from litefuse.passes.prepared_shapes import PrepareShapes
 from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.tensor_lists import LowerTensorLists
@@ -114,6 +115,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
         {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}
     ),
     "outline-loops": lambda _o, _v: OutlineLoops(),
+    "prepare-shapes": lambda _o, _v: PrepareShapes(),
     "recognize-composites": lambda options, _: RecognizeComposites([], cast("RnnForm", options.get("rnn", "auto"))),
     "refine-call-types": lambda _o, _v: RefineCallTypes(),
     "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),

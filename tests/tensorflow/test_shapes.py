@@ -243,6 +243,39 @@ def test_split_heads_without_xnnpack(tensorflow: TensorFlow) -> None:
         interpreter(model).get_signature_runner("heads_by_einsum")(x=x[:0])
 
 
+def sized_by_length(tf: Any) -> Any:
+    kernel, table = weights(16, 16), weights(12, 16)
+
+    def serve(x: Any) -> Any:
+        batch, length = tf.shape(x)[0], tf.shape(x)[1]
+        x += tf.slice(table, [0, 0], [length, -1])
+        angles = tf.range(0.0, tf.cast(length, tf.float32), 1.0)[:, None, None] * tf.constant([1.0, 0.3])
+        heads = tf.reshape(tf.matmul(x, kernel), [batch, length, 8, 2]) * tf.cos(angles)
+        scores = tf.nn.softmax(tf.einsum("bqhd,bkhd->bhqk", heads, heads))
+        mixed = tf.einsum("bhqk,bkhd->bqhd", scores, heads)
+        wide = tf.reshape(mixed, [batch * length, 16]) + tf.fill([batch * length, 16], 0.5)
+        return {"y": tf.reshape(wide, [batch, length, 16])}
+
+    return serving(tf, serve, {"x": [None, None, 16]})
+
+
+def test_shapes_are_known_before_the_model_runs(tensorflow: TensorFlow) -> None:
+    sets = [normal({"x": (None, length, 16)}, batches=[batch])[0] for batch, length in ((2, 8), (3, 5))]
+    model = check(tensorflow, tensorflow.save(sized_by_length), sets).model_bytes
+    runner = importlib.import_module("ai_edge_litert.interpreter")
+    # XNNPACK does not show the tensors within what it runs.
+    plain = runner.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    engine = runner.Interpreter(model_content=model, experimental_op_resolver_type=plain)
+    engine.resize_tensor_input(engine.get_input_details()[0]["index"], (3, 5, 16))
+    engine.allocate_tensors()
+    before = [each["shape"].tolist() for each in engine.get_tensor_details()]
+    engine.set_tensor(engine.get_input_details()[0]["index"], sets[1]["x"])
+    engine.invoke()
+    assert [each["shape"].tolist() for each in engine.get_tensor_details()] == before
+    assert "RANGE" in op_counts(model)
+    assert "PACK" not in op_counts(model)
+
+
 def growing(tf: Any) -> Any:
     """Of the loop's variables one grows and one keeps its shape; the branches differ in shape."""
 

@@ -7,14 +7,14 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.engine.constants import pseudo_constant
-from litefuse.engine.mlir import ir
+from litefuse.engine.mlir import ir, producer
 from litefuse.fusions.marks import INITIAL_STATE
 from litefuse.passes.call_graph import functions, nested_operations
 from litefuse.passes.splats import create_fill, splat
 
 __all__ = ["InitializeStates"]
 
-_CONSTANT_OR_COMPUTED = frozenset({"arith.constant", "tfl.concatenation", "tfl.pack", "tfl.pseudo_const"})
+_CONSTANT_OR_PACKED = ("arith.constant", "tfl.pack", "tfl.pseudo_const")
 
 
 class InitializeStates:
@@ -58,9 +58,9 @@ def _erase(op: ir.OpView) -> None:
 
 
 def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
-    producer = None if isinstance(value.owner, ir.Block) else value.owner
-    if producer is not None and producer.name == "tfl.fill":
-        dims, number = producer.operands
+    fill = producer(value, "tfl.fill")
+    if fill is not None:
+        dims, number = fill.operands
         return _create("tfl.fill", [_computed(dims), number], kind)
     elements = splat(value)
     if elements is not None:
@@ -72,8 +72,10 @@ def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
 
 def _computed(dims: ir.Value) -> ir.Value:
     """Dims that are constants, or put together of elements in the call; packed if they are not."""
-    owner = dims.owner
-    return dims if not isinstance(owner, ir.Block) and owner.name in _CONSTANT_OR_COMPUTED else _packed(dims)
+    joined = producer(dims, "tfl.concatenation")
+    # SLICE is computed in the call, and what comes of it.
+    in_the_call = joined is not None and any(producer(part, "tfl.slice") for part in joined.operands)
+    return dims if in_the_call or producer(dims, *_CONSTANT_OR_PACKED) else _packed(dims)
 
 
 def _packed(shape: ir.Value) -> ir.Value:

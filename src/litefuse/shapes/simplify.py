@@ -8,7 +8,7 @@ import numpy as np
 
 from litefuse.engine.mlir import ir
 from litefuse.shapes.dims import Formula
-from litefuse.shapes.editor import Editor, is_known
+from litefuse.shapes.editor import Editor, arithmetic_key, is_known
 from litefuse.shapes.facts import Op, Tensor, Values, array_of, elements
 from litefuse.shapes.graph import Node
 from litefuse.shapes.rules.slicing import extents
@@ -310,6 +310,27 @@ def _reciprocal_root(editor: Editor, node: Node) -> int | None:
     return editor.add(node, "Rsqrt", editor.operands(producer), result, {}) if result.shape is not None else None
 
 
+def _range_of_integers(editor: Editor, node: Node) -> int | None:
+    """A range of floats that are integers, up to a size, as a cast of one of integers.
+
+    LiteRT makes that when it prepares the model for the sizes of its inputs. A range of floats it makes when it runs,
+    and prepares then what comes after it; where XNNPACK runs that in several parts, results of the second call on may
+    be wrong.
+    """
+    result = editor.tensor(node.results[0])
+    numbers = [editor.values(operand) for operand in editor.operands(node)]
+    if result.dtype != "f32" or result.shape is None or any(each is None or each.shape for each in numbers):
+        return None
+    start, limit, delta = (each.item() for each in numbers if each is not None)
+    size = editor.arithmetic.get(arithmetic_key("i32", array_of([limit], [])))
+    if isinstance(start, Formula) or isinstance(delta, Formula) or size is None:
+        return None
+    point, location = ir.InsertionPoint(node.op), node.op.location
+    first, step = (editor.constant(array_of([number], []), "i32", point, location) for number in (start, delta))
+    integers = editor.add(node, "Range", [first, editor.resolve(size), step], Tensor("i32", result.shape), {})
+    return editor.add(node, "Cast", [integers], result, {"Truncate": False})
+
+
 SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "BroadcastTo": _same_shape,
     "Cast": _same_dtype,
@@ -319,6 +340,7 @@ SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "MirrorPad": _same_shape,
     "Pad": _same_shape,
     "PadV2": _same_shape,
+    "Range": _range_of_integers,
     "RealDiv": _reciprocal_root,
     "Reshape": _reshape,
     "ReverseV2": _axes_from_the_first,

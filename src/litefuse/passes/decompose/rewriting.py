@@ -16,6 +16,7 @@ from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import attributes_of, functions, operations
 from litefuse.passes.custom_ops import is_option, left_over, tensorflow_name, tensorflow_op
 from litefuse.passes.decompose.seen_ops import constant_operands, replace_results, small_constant, tensorflow_op_of
+from litefuse.passes.prepared_shapes import PrepareShapes
 
 __all__ = ["Rewriting", "Rewritings", "spliced"]
 
@@ -101,6 +102,7 @@ class Rewritings:
             lower(module)
         except LoweringError as error:
             raise NotDecomposed(error.message) from error
+        PrepareShapes().run(module)
         (lowered,) = functions(module).values()
         narrowed = isinstance(decomposition, Narrowed)
         for left in left_over(lowered):
