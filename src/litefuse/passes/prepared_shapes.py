@@ -44,9 +44,9 @@ class PrepareShapes:
         %p = tfl.pack(%a, %b, 4, 8)                     %p = tfl.concatenation(%v, [4, 8])
         tfl.reshape(%y, %p)                             tfl.reshape(%y, %p)
 
-    PACK is none of them. The runtime then prepares what comes after the reshape only when it runs. Besides being
-    slower, that is wrong at times where XNNPACK runs the model in several parts: from the second call on, one of them
-    may work on memory that is no longer its own.
+    PACK is none of them: the runtime then prepares what comes after the reshape in the middle of a call. Where XNNPACK
+    runs the model in several parts, that is wrong at times: from the second call on, one of them may work on memory that
+    is no longer its own.
     """
 
     name: ClassVar[str] = "prepare-shapes"
