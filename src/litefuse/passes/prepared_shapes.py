@@ -45,8 +45,8 @@ class PrepareShapes:
         tfl.reshape(%y, %p)                             tfl.reshape(%y, %p)
 
     PACK is none of them: the runtime then prepares what comes after the reshape in the middle of a call. Where XNNPACK
-    runs the model in several parts, that is wrong at times: from the second call on, one of them may work on memory that
-    is no longer its own.
+    runs the model in several parts, that is wrong at times: from the second call on, one of them may work on memory
+    that is no longer its own.
     """
 
     name: ClassVar[str] = "prepare-shapes"
