@@ -500,3 +500,13 @@ func.func @casts(%x: tensor<2xf32>) -> (tensor<2xf16>, tensor<2xbf16>, tensor<2x
   %2 = "tf.Cast"(%x) {Truncate = false} : (tensor<2xf32>) -> tensor<2xf16>
   return %0, %1, %2 : tensor<2xf16>, tensor<2xbf16>, tensor<2xf16>
 }
+// -----
+// RUN: infer-shapes
+// The engine refuses a sign whose operand's shape says less than its own.
+// CHECK-LABEL: func.func @main(
+// CHECK: %[[SHAPED:.*]] = "tf.Reshape"(%arg0, %{{.*}}) : (tensor<3x?xf32>, tensor<2xi32>) -> tensor<3x1xf32>
+// CHECK: "tf.Sign"(%[[SHAPED]]) : (tensor<3x1xf32>) -> tensor<3x1xf32>
+func.func @main(%x: tensor<3x?xf32>) -> tensor<3x1xf32> {
+  %y = "tf.Sign"(%x) : (tensor<3x?xf32>) -> tensor<3x1xf32>
+  return %y : tensor<3x1xf32>
+}

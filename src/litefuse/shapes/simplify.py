@@ -9,7 +9,7 @@ import numpy as np
 from litefuse.engine.mlir import ir
 from litefuse.shapes.dims import Formula
 from litefuse.shapes.editor import Editor, arithmetic_key, is_known
-from litefuse.shapes.facts import Op, Tensor, Values, array_of, elements
+from litefuse.shapes.facts import Op, Tensor, Values, array_of, elements, known
 from litefuse.shapes.graph import Node
 from litefuse.shapes.rules.slicing import extents
 from litefuse.shapes.split_products import add_squeeze, is_open
@@ -310,6 +310,15 @@ def _reciprocal_root(editor: Editor, node: Node) -> int | None:
     return editor.add(node, "Rsqrt", editor.operands(producer), result, {}) if result.shape is not None else None
 
 
+def _shaped_operand(editor: Editor, node: Node) -> None:
+    """Gives an op its operand in the shape of its result, where more is known of that: the engine takes both as one."""
+    source = editor.resolve(node.operands[0])
+    sizes = known(editor.shape(node.results[0]))
+    if sizes is not None and sizes != known(editor.shape(source)) and None not in sizes:
+        whole = tuple(size for size in sizes if size is not None)
+        editor.set_operand(node, 0, editor.add_reshape(node, source, whole))
+
+
 def _range_of_integers(editor: Editor, node: Node) -> int | None:
     """A range of floats that are integers, up to a size, as a cast of one of integers.
 
@@ -344,6 +353,7 @@ SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "RealDiv": _reciprocal_root,
     "Reshape": _reshape,
     "ReverseV2": _axes_from_the_first,
+    "Sign": _shaped_operand,
     "Slice": _whole_slice,
     "StridedSlice": _whole_slice,
     "Sum": _sum,
