@@ -52,10 +52,10 @@ def philox_words(b: Builder, seed: ir.Value, groups: Dim) -> ir.Value:
         b.constant(np.array(_SCRAMBLING_KEY).reshape(2, 1), "int64"),
     )
     key, rest = (b.reshape(b.slice(mixed, 1, begin, begin + 2), [2, 1]) for begin in (0, 2))
-    numbers = b.cast(b.reshape(b.range(groups), [1, groups]), "int64")
-    nothing = b.binary("Mul", numbers, 0)
-    even = b.concat([numbers, b.binary("AddV2", nothing, b.slice(rest, 0, 0, 1))], 0)
-    odd = b.concat([nothing, b.binary("AddV2", nothing, b.slice(rest, 0, 1, 2))], 0)
+    counters = b.cast(b.reshape(b.range(groups), [1, groups]), "int64")
+    words = [b.broadcast(b.slice(rest, 0, row, row + 1), [1, groups]) for row in (0, 1)]
+    even = b.concat([counters, words[0]], 0)
+    odd = b.concat([b.fill([1, groups], 0, "int64"), words[1]], 0)
     return _scrambled(b, even, odd, key)
 
 

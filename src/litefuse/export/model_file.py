@@ -24,7 +24,7 @@ _MAX_FLATBUFFER = 2**31 - 1
 _ALIGNMENT = 16
 _STUB_BYTES = 16
 # Mapped pages count as memory of the process until they are released.
-_RELEASE_BYTES = 1 << 26
+_RELEASE_BYTES = 1 << 24
 
 # The fields of the schema's tables that are read here, by their position in the vtable: 4 + 2 * index.
 _SUBGRAPHS, _BUFFERS = 8, 12  # Model

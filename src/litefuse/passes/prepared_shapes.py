@@ -30,7 +30,8 @@ _PREPARED = frozenset(
         "tfl.tile",
     }
 )
-# The dtypes that both SLICE and STRIDED_SLICE take.
+# How many dimensions STRIDED_SLICE takes, and the dtypes that SLICE takes as well.
+_MAX_RANK = 5
 _SLICED = frozenset({"f32", "i1", "i16", "i32", "i64", "i8", "ui8"})
 _MASKS = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
 
@@ -120,16 +121,15 @@ def _slice_from_the_first(sizes: ir.OpView) -> None:
     for use in list(sizes.results[0].uses):
         op = use.owner
         begin = _elements(op.operands[1]) if op.name == "tfl.slice" and use.operand_number == 2 else None
-        kind = ir.ShapedType(op.results[0].type)
-        if begin is None or np.any(np.array(begin)) or kind.rank > 5 or str(kind.element_type) not in _SLICED:
+        if begin is None or np.any(np.array(begin)) or len(to_the_end) > _MAX_RANK:
             continue
-        ends = sum(1 << axis for axis, last in enumerate(to_the_end) if last)
-        options = _slicing(end_mask=ends)
-        with ir.InsertionPoint(op), op.location:
-            operands = [op.operands[0], op.operands[1], use.owner.operands[2], _vector([1] * kind.rank)]
-            slice_ = ir.Operation.create("tfl.strided_slice", [op.results[0].type], operands, options)
-        op.results[0].replace_all_uses_with(slice_.result)
-        op.operation.erase()
+        if str(ir.ShapedType(op.results[0].type).element_type) in _SLICED:
+            ends = sum(1 << axis for axis, last in enumerate(to_the_end) if last)
+            with ir.InsertionPoint(op), op.location:
+                operands = [*op.operands, _vector([1] * len(to_the_end))]
+                slice_ = ir.Operation.create("tfl.strided_slice", [op.results[0].type], operands, _slicing(ends))
+            op.results[0].replace_all_uses_with(slice_.result)
+            op.operation.erase()
 
 
 def _numbers(scalars: Sequence[ir.Value]) -> list[int]:
@@ -148,10 +148,10 @@ def _place(value: ir.Value) -> tuple[ir.Value, int] | None:
     if owner is None or any(attribute_value(owner.attributes[mask]) != (mask == _MASKS[-1]) for mask in _MASKS):
         return None
     source, begin, _, strides = owner.operands
-    numbers = [int(np.array(each).item()) for each in map(_elements, (begin, strides)) if each is not None]
-    if len(numbers) < 2 or numbers[0] < 0 or numbers[1] != 1 or ir.ShapedType(source.type).rank != 1:
+    if ir.ShapedType(source.type).rank != 1:
         return None
-    return source, numbers[0]
+    numbers = [int(np.array(each).item()) for each in map(_elements, (begin, strides)) if each is not None]
+    return (source, numbers[0]) if len(numbers) == 2 and numbers[0] >= 0 and numbers[1] == 1 else None
 
 
 def _slice(source: ir.Value, begin: int, end: int) -> ir.Value:
