@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.along_axis import around_axis
-from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
+from litefuse.decompositions.running import has_open_axis, running, shifted
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
@@ -26,24 +27,18 @@ class Cumprod(Decomposition):
     names = ("Cumprod",)
     composite = True
 
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return has_open_axis(op.types[0].shape, op.constants[1])
+
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)
         op.require(0, "float32", "int32", "int64")
-        axis = op.axis(1, len(shape))
-        size = shape[axis]
-        if size is None:
-            raise NotDecomposed(f"the size of dimension {axis} is unknown")
-        products, sizes = around_axis(b, op.operands[0], axis)
+        factors, sizes = around_axis(b, op.operands[0], op.axis(1, len(shape)))
         reverse = bool(op.attributes.get("reverse", False))
-        products = b.reverse(products, [1]) if reverse else products
-        reach = 1
-        while reach < size:
-            later = b.binary("Mul", b.slice(products, 1, reach, None), b.slice(products, 1, 0, size - reach))
-            products = b.concat([b.slice(products, 1, 0, reach), later], 1)
-            reach *= 2
-        if op.attributes.get("exclusive", False) and size:
+        factors = b.reverse(factors, [1]) if reverse else factors
+        products = running(b, factors, lambda later, earlier: b.binary("Mul", later, earlier))
+        if op.attributes.get("exclusive", False):
             before, _, after = b.sizes(products)
-            ones = b.fill([before, 1, after], 1, b.dtype(products))
-            products = b.concat([ones, b.slice(products, 1, 0, size - 1)], 1) if size > 1 else ones
+            products = shifted(b, products, b.fill([before, 1, after], 1, b.dtype(products)))
         products = b.reverse(products, [1]) if reverse else products
         return b.reshape(products, sizes)

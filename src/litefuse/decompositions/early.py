@@ -98,6 +98,9 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "ConcatV2": (Early("concatenation", "RepeatedColumns", frozenset({"float32"})),),
         # The engine writes it, but LiteRT's kernel takes one group only.
         "Conv3D": (Early("grouped_volumes", "GroupedVolumes", frozenset({"float32"})),),
+        # Where the size is open, there is a loop in it.
+        "Cumprod": (Early("cumprod", "Cumprod"),),
+        "CumulativeLogsumexp": (Early("losses", "CumulativeLogsumexp"),),
         "DivNoNan": (_QUOTIENT,),
         # The engine takes the sum over a label for a transposition, and products without a sum for those of matrices.
         "Einsum": (Early("einsum", "Einsum"),),

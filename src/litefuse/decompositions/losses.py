@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.decompositions.along_axis import around_axis
-from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
 from litefuse.decompositions.elementary import log1p
+from litefuse.decompositions.running import has_open_axis, running, shifted
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
@@ -50,26 +51,20 @@ class CumulativeLogsumexp(Decomposition):
 
     names = ("CumulativeLogsumexp",)
 
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return has_open_axis(op.types[0].shape, op.constants[1])
+
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)
         op.require(0, "float32")
-        axis = op.axis(1, len(shape))
-        size = shape[axis]
-        if size is None:
-            raise NotDecomposed(f"the size of dimension {axis} is unknown")
-        values, sizes = around_axis(b, op.operands[0], axis)
+        values, sizes = around_axis(b, op.operands[0], op.axis(1, len(shape)))
         reverse = bool(op.attributes.get("reverse", False))
         values = b.reverse(values, [1]) if reverse else values
-        if op.attributes.get("exclusive", False) and size:
+        if op.attributes.get("exclusive", False):
             before, _, after = b.sizes(values)
             # The engine makes finite numbers of infinite constants, not of their bits.
-            nothing = b.bitcast(b.fill([before, 1, after], _MINUS_INFINITY, "int32"), "float32")
-            values = b.slice(b.concat([nothing, values], 1), 1, 0, size)
-        reach = 1
-        while reach < size:
-            later, earlier = b.slice(values, 1, reach, None), b.slice(values, 1, 0, size - reach)
-            values = b.concat([b.slice(values, 1, 0, reach), _log_sum(b, later, earlier)], 1)
-            reach *= 2
+            values = shifted(b, values, b.bitcast(b.fill([before, 1, after], _MINUS_INFINITY, "int32"), "float32"))
+        values = running(b, values, lambda later, earlier: _log_sum(b, later, earlier))
         values = b.reverse(values, [1]) if reverse else values
         return b.reshape(values, sizes)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.tensorflow.op_suite.case import Array, Case, Make, Operand, Tensor, integers, one_of
+from tests.tensorflow.op_suite.case import Array, Case, Make, Operand, Tensor, floats, integers, one_of
 
 __all__ = ["CASES"]
 
@@ -439,7 +439,10 @@ def _segments() -> list[Case]:
             for reverse in (False, True):
                 flags = {"exclusive": exclusive, "reverse": reverse}
                 cases += [Case(op, [Tensor(dtype, (None, 5)), scalar(1)], flags) for dtype in dtypes]
+                open_sizes = (1, 5, 17)
+                cases += [Case(op, [Tensor(dtype, (2, None, 3)), scalar(-2)], flags, open_sizes) for dtype in dtypes]
         cases.append(Case(op, [Tensor(F32, (2, 3, 2, 2)), scalar(-3)]))
+        cases.append(Case(op, [Tensor(F32, (None,), floats(-1.5, 1.5)), scalar(0)], open_sizes=(2, 64)))
     return cases
 
 
