@@ -135,6 +135,7 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
     "condition": lambda x: lax.cond(jnp.sum(x) > 0, lambda v: v * 2, lambda v: v - 1, x),
     "cumulative": lambda x: (jnp.cumsum(x, 1), lax.cumsum(x, 1, reverse=True), jnp.cumprod(x, 1), lax.cummax(x, 1)),
     "cumulative_logsumexp": lambda x: lax.cumlogsumexp(x, 1),
+    "cumulative_along_the_batch": lambda x: (lax.cumprod(x, 0), lax.cumprod(x, 0, reverse=True), jnp.cumsum(x, 0)),
     "dense": lambda x: jax.nn.softmax(jax.nn.relu(x @ _DENSE + _BIAS)),
     "dynamic_write": lambda x: jnp.asarray(x).at[:, jnp.int32(jnp.abs(x[0, 0]))].add(1.0),
     "fourier": lambda x: jnp.abs(jnp.fft.rfft(x)),

@@ -21,6 +21,8 @@ __all__ = ["RULES", "dynamic_reduce_window"]
 
 # As many slices of the operand may be combined one by one.
 _MOST_SLICES = 256
+# TensorFlow's op for the reduction of everything up to an element.
+_CUMULATIVE = {"Prod": "Cumprod", "Sum": "Cumsum"}
 
 
 @dataclass(frozen=True)
@@ -73,14 +75,15 @@ def _reduce_window(op: Any, t: Translation) -> Result:
 
 
 def dynamic_reduce_window(op: Any, t: Translation) -> Result:
-    """Windows of sizes that are open: a cumulative sum."""
+    """Windows of sizes that are open: a cumulative sum or product."""
     operand, start, *vectors = op.operands
     sizes, strides, spacing, dilations, padding = (t.elements(vector) for vector in vectors)
     symbol = ir.FlatSymbolRefAttr(ir.ArrayAttr(op.attributes["called_computations"])[0]).value
     name = COMBINING.get(combining_op(t.functions.program(symbol).entry_block) or "")
     dims = t.known_dims(operand)
     plain = [known_numbers(each) for each in (strides, spacing, dilations)]
-    if sizes is not None and padding is not None and name == "Sum" and t.number(start) == 0:
+    neutral = name in _CUMULATIVE and is_neutral(name, t.number(start), t.dtype(operand))
+    if sizes is not None and padding is not None and name is not None and neutral:
         axes = [axis for axis, size in enumerate(dims_of(sizes)) if not (isinstance(size, int) and size == 1)]
         pairs = padding.tolist()
         others = all(pair == [0, 0] for axis, pair in enumerate(pairs) if axis not in axes)
@@ -90,8 +93,10 @@ def dynamic_reduce_window(op: Any, t: Translation) -> Result:
             whole = isinstance(dims[axis], ir.Value) and dims_of(sizes)[axis] == dims[axis]
             known = [pad for pad in (low, high) if isinstance(pad, int)]
             if whole and known == [0]:
-                return t.b.cumsum(t.value(operand), axis, reverse=isinstance(low, int))
-    raise GraphError("windows of open sizes are supported for cumulative sums only")
+                value, options = t.value(operand), {"exclusive": False, "reverse": isinstance(low, int)}
+                operands = [value, t.b.constant(axis, "int32")]
+                return t.b.op(_CUMULATIVE[name], operands, t.b.shape(value), t.b.dtype(value), **options)
+    raise GraphError("windows of open sizes are supported for cumulative sums and products only")
 
 
 def _running(
