@@ -29,12 +29,12 @@ func.func @main(%a: tensor<?x8x8x3xf32>, %b: tensor<2x4x4x1xi32>) -> (tensor<?x7
 // -----
 // RUN: decompose-ops, emit-custom-ops
 // What cannot be rewritten says why.
-// ERROR: LiteRT has no op for Cross, Cumprod
+// ERROR: LiteRT has no op for Cross, RFFT
 // ERROR: not rewritten: LiteRT's ops for it take float32, int32, int64, not float64
-// ERROR: not rewritten: the size of dimension 0 is unknown
-func.func @main(%a: tensor<?x3xf64>, %b: tensor<?xf32>) -> (tensor<?x3xf64>, tensor<?xf32>) {
-  %axis = arith.constant dense<0> : tensor<i32>
+// ERROR: not rewritten: dimension 0 of size unknown; it must be at most 4096
+func.func @main(%a: tensor<?x3xf64>, %b: tensor<?xf32>) -> (tensor<?x3xf64>, tensor<4xcomplex<f32>>) {
+  %length = arith.constant dense<6> : tensor<1xi32>
   %0 = "tf.Cross"(%a, %a) : (tensor<?x3xf64>, tensor<?x3xf64>) -> tensor<?x3xf64>
-  %1 = "tf.Cumprod"(%b, %axis) {exclusive = false, reverse = false} : (tensor<?xf32>, tensor<i32>) -> tensor<?xf32>
-  return %0, %1 : tensor<?x3xf64>, tensor<?xf32>
+  %1 = "tf.RFFT"(%b, %length) : (tensor<?xf32>, tensor<1xi32>) -> tensor<4xcomplex<f32>>
+  return %0, %1 : tensor<?x3xf64>, tensor<4xcomplex<f32>>
 }
