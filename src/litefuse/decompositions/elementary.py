@@ -11,9 +11,21 @@ from litefuse.engine.mlir import ir, producer
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
 
-__all__ = ["Expm1", "Log1p", "ReciprocalRoot", "Softplus", "between", "expm1", "log1p", "polynomial", "where_finite"]
+__all__ = [
+    "LARGEST",
+    "Expm1",
+    "Log1p",
+    "ReciprocalRoot",
+    "Softplus",
+    "between",
+    "expm1",
+    "log1p",
+    "polynomial",
+    "where_finite",
+]
 
-_LARGEST = 3.4028234e38
+LARGEST = 3.4028234e38
+"""The largest finite float32."""
 
 
 class Expm1(Decomposition):
@@ -131,4 +143,4 @@ def between(b: Builder, x: ir.Value, low: float, high: float) -> ir.Value:
 
 def where_finite(b: Builder, x: ir.Value) -> ir.Value:
     """Whether elements are neither infinite nor NaN."""
-    return b.compare("LessEqual", b.unary("Abs", x), _LARGEST)
+    return b.compare("LessEqual", b.unary("Abs", x), LARGEST)

@@ -51,7 +51,7 @@ class ResizeByMatrix(Decomposition):
         corners = bool(op.attributes.get("align_corners", False))
         centers = bool(op.attributes.get("half_pixel_centers", False))
         images = b.cast(op.operands[0], "float32")
-        for axis, line in zip((1, 2), _lines(b, b.sizes(images)[1:3], _sizes(op, b, 1)), strict=True):
+        for axis, line in zip((1, 2), _lines(b, b.sizes(images)[1:3], _sizes(op, b)), strict=True):
             step = scale(line, align_corners=corners)
             matrix = area(line, step) if op.name == "ResizeArea" else bicubic(line, step, half_pixel_centers=centers)
             images = _multiplied(b, images, axis, np.transpose(matrix))
@@ -71,7 +71,7 @@ class ResizeGradient(Decomposition):
         corners = bool(op.attributes.get("align_corners", False))
         centers = bool(op.attributes.get("half_pixel_centers", False))
         gradient = b.cast(op.operands[0], "float32")
-        before = _sizes(op, b, 1) if op.name == "ResizeNearestNeighborGrad" else b.sizes(op.operands[1])[1:3]
+        before = _sizes(op, b) if op.name == "ResizeNearestNeighborGrad" else b.sizes(op.operands[1])[1:3]
         for axis, line in zip((1, 2), _lines(b, before, b.sizes(gradient)[1:3]), strict=True):
             step = scale(line, align_corners=corners)
             if op.name == "ResizeNearestNeighborGrad":
@@ -101,7 +101,7 @@ class ScaleAndTranslate(Decomposition):
             raise NotDecomposed(f"the filter {kind!r} is not known")
         antialias = bool(op.attributes.get("antialias", True))
         images = b.cast(op.operands[0], "float32")
-        lines = _lines(b, b.sizes(images)[1:3], _sizes(op, b, 1))
+        lines = _lines(b, b.sizes(images)[1:3], _sizes(op, b))
         scales, offsets = (_numbers(op, b, operand) for operand in (2, 3))
         for axis, (line, factor, offset) in enumerate(zip(lines, scales, offsets, strict=True), start=1):
             matrix = filtered(line, factor, offset, *FILTERS[kind], antialias=antialias)
@@ -109,12 +109,12 @@ class ScaleAndTranslate(Decomposition):
         return images
 
 
-def _sizes(op: TensorFlowOp, b: Builder, operand: int) -> list[Dim]:
-    """The rows and columns that a vector of two says."""
-    known = op.constants[operand]
+def _sizes(op: TensorFlowOp, b: Builder) -> list[Dim]:
+    """The rows and columns that the second operand says."""
+    known = op.constants[1]
     shape = op.results[0].shape
     sizes = shape[1:3] if shape is not None else (None, None)
-    return b.sizes_in(op.operands[operand], sizes if known is None else known.reshape(-1).tolist())
+    return b.sizes_in(op.operands[1], sizes if known is None else known.reshape(-1).tolist())
 
 
 def _numbers(op: TensorFlowOp, b: Builder, operand: int) -> list[Any]:

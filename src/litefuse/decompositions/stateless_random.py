@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.elementary import LARGEST, where_finite
 from litefuse.decompositions.philox import MANTISSA, WORD, philox_words, unit_interval
 from litefuse.engine.mlir import producer
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["StatelessMultinomial", "StatelessRandom"]
 
-_LARGEST = 3.4028234e38
 _ALGORITHMS = (1, 3)  # Philox, and "the one for this device", which is Philox as well but on TPUs
 _KEY_MAKERS = ("tf.StatelessRandomGetKeyCounter", "tf.StatelessRandomGetKeyCounterAlg")
 _ALGORITHM_MAKERS = ("tf.StatelessRandomGetAlg", "tf.StatelessRandomGetKeyCounterAlg")
@@ -86,8 +86,8 @@ class StatelessMultinomial(Decomposition):
         known = op.constants[1]
         samples = b.cast(op.operands[1], "int32") if known is None else int(known)
         # A class that is impossible, or makes no sense, adds nothing.
-        finite = b.compare("LessEqual", b.unary("Abs", logits), _LARGEST)
-        largest = b.reduce("Max", b.select(finite, logits, -_LARGEST), 1, keep_dims=True)
+        finite = where_finite(b, logits)
+        largest = b.reduce("Max", b.select(finite, logits, -LARGEST), 1, keep_dims=True)
         weights = b.select(finite, b.unary("Exp", b.binary("Sub", logits, largest)), 0.0)
         sums = b.reshape(b.cumsum(weights, 1), [rows, 1, classes])
         numbers = b.reshape(self._numbers(op, b, b.product([rows, samples])), [rows, samples, 1])

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from litefuse.engine.constants import pseudo_constant
 from litefuse.engine.mlir import ir, producer
 from litefuse.fusions.marks import INITIAL_STATE
 from litefuse.passes.call_graph import functions, nested_operations
 from litefuse.passes.splats import create_fill, splat
+from litefuse.passes.vectors import element
 
 __all__ = ["InitializeStates"]
 
@@ -88,17 +86,7 @@ def _packed(shape: ir.Value) -> ir.Value:
     int32 = ir.IntegerType.get_signless(32)
     kind = ir.RankedTensorType(shape.type)
     (rank,) = kind.shape
-    flags = dict.fromkeys(("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask"), 0) | {"shrink_axis_mask": 1}
-    attributes: dict[str, ir.Attribute] = {name: ir.IntegerAttr.get(int32, flag) for name, flag in flags.items()}
-    sizes = [
-        _create(
-            "tfl.strided_slice",
-            [shape, *(pseudo_constant(ir.DenseElementsAttr.get(np.array([n], np.int32))) for n in (axis, axis + 1, 1))],
-            ir.RankedTensorType.get([], kind.element_type),
-            {**attributes, "offset": ir.BoolAttr.get(False)},
-        )
-        for axis in range(rank)
-    ]
+    sizes = [element(shape, axis) for axis in range(rank)]
     packing: dict[str, ir.Attribute] = {
         "axis": ir.IntegerAttr.get(int32, 0),
         "values_count": ir.IntegerAttr.get(int32, rank),

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from litefuse.engine.constants import elements_of_constant, pseudo_constant
+from litefuse.engine.constants import elements_of_constant
 from litefuse.engine.mlir import ir, producer
 from litefuse.fusions.annotation import attribute_value
 from litefuse.passes.call_graph import functions, nested_operations
+from litefuse.passes.vectors import MASKS, int32_vector, part, strided_slice
 
 __all__ = ["PrepareShapes"]
 
@@ -33,7 +34,6 @@ _PREPARED = frozenset(
 # How many dimensions STRIDED_SLICE takes, and the dtypes that SLICE takes as well.
 _MAX_RANK = 5
 _SLICED = frozenset({"f32", "i1", "i16", "i32", "i64", "i8", "ui8"})
-_MASKS = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
 
 
 class PrepareShapes:
@@ -96,7 +96,7 @@ def _concatenated(scalars: Sequence[ir.Value]) -> ir.Value:
         numbers = _numbers(scalars[position:])
         place = _place(first)
         if numbers:
-            parts.append(_vector(numbers))
+            parts.append(int32_vector(numbers))
             position += len(numbers)
         elif place is not None:
             source, begin = place
@@ -105,9 +105,9 @@ def _concatenated(scalars: Sequence[ir.Value]) -> ir.Value:
             while position < len(scalars) and _place(scalars[position]) == (source, end):
                 end += 1
                 position += 1
-            parts.append(_slice(source, begin, end))
+            parts.append(part(source, begin, end))
         else:
-            parts.append(_create("tfl.reshape", [first, _vector([1])], 1))
+            parts.append(_create("tfl.reshape", [first, int32_vector([1])], 1))
             position += 1
     if len(parts) == 1:
         return parts[0]
@@ -126,9 +126,9 @@ def _slice_from_the_first(sizes: ir.OpView) -> None:
         if str(ir.ShapedType(op.results[0].type).element_type) in _SLICED:
             ends = sum(1 << axis for axis, last in enumerate(to_the_end) if last)
             with ir.InsertionPoint(op), op.location:
-                operands = [*op.operands, _vector([1] * len(to_the_end))]
-                slice_ = ir.Operation.create("tfl.strided_slice", [op.results[0].type], operands, _slicing(ends))
-            op.results[0].replace_all_uses_with(slice_.result)
+                operands = [*op.operands, int32_vector([1] * len(to_the_end))]
+                result = strided_slice(operands, op.results[0].type, end_mask=ends)
+            op.results[0].replace_all_uses_with(result)
             op.operation.erase()
 
 
@@ -145,27 +145,13 @@ def _elements(value: ir.Value) -> ir.DenseElementsAttr | None:
 def _place(value: ir.Value) -> tuple[ir.Value, int] | None:
     """The vector that a scalar is an element of, and which."""
     owner = producer(value, "tfl.strided_slice")
-    if owner is None or any(attribute_value(owner.attributes[mask]) != (mask == _MASKS[-1]) for mask in _MASKS):
+    if owner is None or any(attribute_value(owner.attributes[mask]) != (mask == MASKS[-1]) for mask in MASKS):
         return None
     source, begin, _, strides = owner.operands
     if ir.ShapedType(source.type).rank != 1:
         return None
     numbers = [int(np.array(each).item()) for each in map(_elements, (begin, strides)) if each is not None]
     return (source, numbers[0]) if len(numbers) == 2 and numbers[0] >= 0 and numbers[1] == 1 else None
-
-
-def _slice(source: ir.Value, begin: int, end: int) -> ir.Value:
-    operands = [source, *(_vector([number]) for number in (begin, end, 1))]
-    return _create("tfl.strided_slice", operands, end - begin, _slicing())
-
-
-def _slicing(end_mask: int = 0) -> dict[str, ir.Attribute]:
-    masks = {**dict.fromkeys(_MASKS, _int32(0)), "end_mask": _int32(end_mask)}
-    return {**masks, "offset": ir.BoolAttr.get(False)}
-
-
-def _vector(numbers: Sequence[int]) -> ir.Value:
-    return pseudo_constant(ir.DenseElementsAttr.get(np.array(numbers, np.int32)))
 
 
 def _int32(number: int) -> ir.Attribute:

@@ -117,15 +117,15 @@ class Editor:
         """The result of an earlier op that does the same to the same operands, if the op is pure and has one result."""
         if node.name not in _PURE or len(node.results) != 1:
             return None
-        attributes = node.op.attributes
-        before = self._computed_before(node.name, self.operands(node), attributes)
+        operands, attributes = self.operands(node), node.op.attributes
+        before = self._computed_before(node.name, operands, attributes)
         (result,) = node.results
         if before is None:
-            self._note_computed(node.name, self.operands(node), attributes, result)
+            self._note_computed(node.name, operands, attributes, result)
             return None
         if (self.tensor(before).dtype, self.shape(before)) != (self.tensor(result).dtype, self.shape(result)):
             return None  # a cast need not say to what
-        return self.resolve(before)
+        return before
 
     def _computed_before(self, name: str, operands: Sequence[int], attributes: _Attributes) -> int | None:
         """The result of an op that did the same to the same operands, and is still there."""
