@@ -510,3 +510,49 @@ func.func @main(%x: tensor<3x?xf32>) -> tensor<3x1xf32> {
   %y = "tf.Sign"(%x) : (tensor<3x?xf32>) -> tensor<3x1xf32>
   return %y : tensor<3x1xf32>
 }
+
+// What is transposed, reshaped and transposed back is reshaped.
+// CHECK-LABEL: func.func @turned_back
+// CHECK-NOT: tf.Transpose
+// CHECK: "tf.Reshape"(%arg0, {{.*}}) : (tensor<?x4xf32>, tensor<3xi32>) -> tensor<?x10x4xf32>
+// CHECK-NOT: tf.Transpose
+// CHECK: return
+func.func @turned_back(%x: tensor<?x4xf32>) -> tensor<?x10x4xf32> {
+  %swap = "tf.Const"() {value = dense<[-1, -2]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tf.Transpose"(%x, %swap) : (tensor<?x4xf32>, tensor<2xi32>) -> tensor<4x?xf32>
+  %shape = "tf.Const"() {value = dense<[4, -1, 10]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %1 = "tf.Reshape"(%0, %shape) : (tensor<4x?xf32>, tensor<3xi32>) -> tensor<4x?x10xf32>
+  %back = "tf.Const"() {value = dense<[1, 2, 0]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %2 = "tf.Transpose"(%1, %back) : (tensor<4x?x10xf32>, tensor<3xi32>) -> tensor<?x10x4xf32>
+  return %2 : tensor<?x10x4xf32>
+}
+// Where the order changes, one transposition is left, after the reshape.
+// CHECK-LABEL: func.func @turned_otherwise
+// CHECK: %[[RESHAPED:.*]] = "tf.Reshape"(%arg0, {{.*}}) : (tensor<?x6xf32>, tensor<4xi32>) -> tensor<?x10x2x3xf32>
+// CHECK: %[[ORDER:.*]] = "tf.Const"() <{value = dense<[0, 1, 3, 2]>
+// CHECK: "tf.Transpose"(%[[RESHAPED]], %[[ORDER]])
+// CHECK-NOT: tf.Transpose
+// CHECK: return
+func.func @turned_otherwise(%x: tensor<?x6xf32>) -> tensor<?x10x3x2xf32> {
+  %swap = "tf.Const"() {value = dense<[1, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tf.Transpose"(%x, %swap) : (tensor<?x6xf32>, tensor<2xi32>) -> tensor<6x?xf32>
+  %shape = "tf.Const"() {value = dense<[2, 3, -1, 10]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %1 = "tf.Reshape"(%0, %shape) : (tensor<6x?xf32>, tensor<4xi32>) -> tensor<2x3x?x10xf32>
+  %back = "tf.Const"() {value = dense<[2, 3, 1, 0]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %2 = "tf.Transpose"(%1, %back) : (tensor<2x3x?x10xf32>, tensor<4xi32>) -> tensor<?x10x3x2xf32>
+  return %2 : tensor<?x10x3x2xf32>
+}
+// A reshape that takes elements of both dimensions together stays between.
+// CHECK-LABEL: func.func @mixed
+// CHECK: tf.Transpose
+// CHECK: tf.Reshape
+// CHECK: tf.Transpose
+func.func @mixed(%x: tensor<?x6xf32>) -> tensor<?x4x2xf32> {
+  %swap = "tf.Const"() {value = dense<[1, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tf.Transpose"(%x, %swap) : (tensor<?x6xf32>, tensor<2xi32>) -> tensor<6x?xf32>
+  %shape = "tf.Const"() {value = dense<[4, -1, 2]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %1 = "tf.Reshape"(%0, %shape) : (tensor<6x?xf32>, tensor<3xi32>) -> tensor<4x?x2xf32>
+  %back = "tf.Const"() {value = dense<[1, 0, 2]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %2 = "tf.Transpose"(%1, %back) : (tensor<4x?x2xf32>, tensor<3xi32>) -> tensor<?x4x2xf32>
+  return %2 : tensor<?x4x2xf32>
+}

@@ -148,8 +148,53 @@ INTEGERS: Mapping[str, Form] = {
 }
 
 
+def _rows(tf: Any, x: Any) -> Any:
+    """``[5 · ?, 3]``."""
+    return tf.reshape(x, [-1, 3])
+
+
+def _back(tf: Any, turned: Any, between: Callable[[Any], Any] = lambda x: x) -> Any:
+    """What was ``[n, 5 · ?]`` and is ``[?, 5, n]``."""
+    rows = 3 if turned.shape[0] is None else turned.shape[0]
+    return tf.transpose(between(tf.reshape(turned, [rows, -1, 5])), [1, 2, 0])
+
+
+_TALL = _constant(6, 3)
+
+
+def _tall(tf: Any, x: Any) -> Any:
+    """``[6, 5 · ?]``."""
+    return tf.matmul(_TALL, _rows(tf, x), transpose_b=True)
+
+
+TURNED_BACK: Mapping[str, Form] = {
+    "at once": lambda tf, x: _back(tf, tf.transpose(_rows(tf, x))),
+    "counted from the last": lambda tf, x: tf.transpose(
+        tf.reshape(tf.transpose(_rows(tf, x), [-1, 0]), [3, -1, 5]), [-2, -1, 0]
+    ),
+    "otherwise": lambda tf, x: tf.transpose(tf.reshape(tf.transpose(_rows(tf, x)), [3, -1, 5, 1]), [2, 1, 3, 0]),
+    "of whole columns": lambda tf, x: tf.transpose(
+        tf.reshape(tf.transpose(_rows(tf, x), [0, 1]), [-1, 3, 5]), [1, 2, 0]
+    ),
+    "after two reshapes": lambda tf, x: _back(tf, tf.reshape(tf.transpose(_rows(tf, x)), [3, 5, -1])),
+    "used twice": lambda tf, x: _back(tf, tf.transpose(_rows(tf, x))) + _back(tf, tf.transpose(_rows(tf, x)), tf.sin),
+    "a product": lambda tf, x: _back(tf, _tall(tf, x)),
+    "a product used twice": lambda tf, x: _back(tf, _tall(tf, x)) + tf.reduce_max(tf.sin(_tall(tf, x))),
+    "a product with a bias": lambda tf, x: _back(tf, _tall(tf, x) + tf.reshape(_TALL[:, 0], [6, 1])),
+    "a product of computed matrices": lambda tf, x: _back(
+        tf, tf.matmul(tf.sin(_rows(tf, x)[:3]), _rows(tf, x), transpose_b=True)
+    ),
+    "activated before": lambda tf, x: _back(tf, tf.nn.relu(tf.transpose(_rows(tf, x)))),
+    "activated between": lambda tf, x: _back(tf, tf.transpose(_rows(tf, x)), tf.tanh),
+    "scaled before": lambda tf, x: _back(tf, tf.transpose(_rows(tf, x)) * 2),
+    "clipped between": lambda tf, x: _back(tf, tf.transpose(_rows(tf, x)), lambda y: tf.clip_by_value(y, -0.5, 0.5)),
+    "added before": lambda tf, x: _back(tf, tf.transpose(_rows(tf, x)) + tf.reshape(_VECTOR, [3, 1])),
+    "integers": lambda tf, x: _back(tf, tf.nn.relu(tf.cast(tf.transpose(_rows(tf, x)) * 9, tf.int32))),
+}
+
 FORMS = {
     "turned": TURNED,
+    "turned back": TURNED_BACK,
     "tiled": TILED,
     "one element": ONE_ELEMENT,
     "columns": COLUMNS,

@@ -9,6 +9,9 @@ which is right for sums and products only. It makes transpositions of its own, t
 (``-x + c``), and constants of what is computed of constants: so every constant that a matrix, or what has more
 dimensions, is subtracted from or divides is hidden.
 
+It moves transpositions behind reshapes, too, and then gives a size that is open to the type of the result as -1: where
+another transposition follows, the shape of such a reshape is hidden.
+
 It takes a quotient by the norm of all elements for one by the norms of rows: the axes of such a norm are hidden.
 
 It also makes a constant of a product with 0, whose shape may be open, which may then be such an operand, and which is
@@ -31,6 +34,7 @@ __all__ = ["hidden_constants"]
 _ORDERED = frozenset({"tf.Div", "tf.RealDiv", "tf.Sub"})
 _SUMS = frozenset({"tf.Add", "tf.AddV2"})
 _CONSTANTS = frozenset({"tf.Const", "tfl.pseudo_const"})
+_RESHAPES = frozenset({"tf.Cast", "tf.ExpandDims", "tf.Reshape", "tf.Squeeze"})
 _FLOATS = (ir.BF16Type, ir.F16Type, ir.F32Type, ir.F64Type)
 _HIDDEN = re.compile(r'group_name = "hidden", offset = (\d+)')
 
@@ -99,6 +103,8 @@ def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
     """The operands to be hidden, each by its op and place."""
     found: list[tuple[ir.OpView, int]] = []
     computed: set[ir.Value] = set()  # constants, and floating point numbers that are computed of them
+    turned: set[ir.Value] = set()  # what is transposed, and what is computed of it element by element, or reshaped
+    reshapes: list[ir.OpView] = []
 
     def look(op: ir.Operation) -> ir.WalkResult:
         name, operands = op.name, op.operands
@@ -112,10 +118,43 @@ def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
                 hidden = _misread_operand(op, computed)
             if hidden is not None:
                 found.append((op.opview, hidden))
+            if name == "tf.Transpose" or (turned and not turned.isdisjoint(operands) and _may_be_turned(op)):
+                turned.add(op.result)
+            if name == "tf.Reshape" and op.result in turned and operands[1] in computed and not _is_static(op.result):
+                reshapes.append(op.opview)
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(look)
+    others: set[ir.Value] = set()
+    found += [(op, 1) for op in reshapes if _is_turned_later(op.result, others)]
     return found
+
+
+def _is_turned_later(value: ir.Value, others: set[ir.Value]) -> bool:
+    """Whether a value, or what is computed of it element by element, is transposed; if not, all are put to the others.
+
+    Args:
+        value: The value.
+        others: Values of which it is known that they are not.
+    """
+    waiting, seen = [value], {value}
+    while waiting:
+        for use in waiting.pop().uses:
+            op: ir.Operation = use.owner.operation
+            if op.name == "tf.Transpose":
+                return True
+            if _may_be_turned(op) and op.result not in others and op.result not in seen:
+                seen.add(op.result)
+                waiting.append(op.result)
+    others |= seen
+    return False
+
+
+def _may_be_turned(op: ir.Operation) -> bool:
+    """Whether a transposition of an op's operand may be moved behind it."""
+    if op.name in _RESHAPES:
+        return True
+    return len(op.results) == 1 and any(operand.type == op.result.type for operand in op.operands)
 
 
 def _misread_operand(op: ir.Operation, computed: set[ir.Value]) -> int | None:
@@ -152,6 +191,11 @@ def _zero_factor(op: ir.Operation) -> int | None:
 def _may_be_transposed(value: ir.Value) -> bool:
     kind = ir.ShapedType(value.type)
     return not kind.has_rank or kind.rank > 1
+
+
+def _is_static(value: ir.Value) -> bool:
+    kind = ir.ShapedType(value.type)
+    return kind.has_rank and kind.has_static_shape
 
 
 def _element_type(value: ir.Value) -> ir.Type:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from litefuse.engine.mlir import ir
 from litefuse.shapes.editor import Editor
-from litefuse.shapes.facts import Shape, Tensor, array_of, known
+from litefuse.shapes.facts import Shape, Tensor, known
 from litefuse.shapes.graph import Node
-from litefuse.shapes.split_products import merge_product, reorder
+from litefuse.shapes.split_products import is_open, merge_product, reorder
 
 __all__ = ["multiply_matrices", "multiply_rows", "project", "swap_operands"]
 
@@ -142,17 +141,12 @@ def _product(editor: Editor, node: Node, like: Node, a: int, b: int, changes: Ma
 
 def _reshaped(editor: Editor, node: Node, value: int, shape: Shape, source: int) -> int | None:
     """A value in another shape; None if that cannot be computed of the shape of ``source``."""
-    sizes = known(shape) or ()
-    if sizes.count(None) < 2:
-        numbers = [-1 if size is None else size for size in sizes]
-        point = ir.InsertionPoint(node.op)
-        stated = editor.constant(array_of(numbers, [len(numbers)]), "i32", point, node.op.location)
-    else:
-        computed = editor.vector(node, shape, source)
-        if computed is None:
-            return None
-        stated = computed
-    return editor.add(node, "Reshape", [value, stated], Tensor(editor.tensor(value).dtype, shape), {})
+    if not is_open(shape):
+        return editor.add_reshape(node, value, shape)
+    computed = editor.vector(node, shape, source)
+    if computed is None:
+        return None
+    return editor.add(node, "Reshape", [value, computed], Tensor(editor.tensor(value).dtype, shape), {})
 
 
 def _ordered(editor: Editor, node: Node, value: int, labels: Sequence[str], order: Sequence[str]) -> int:

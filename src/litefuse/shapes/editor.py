@@ -248,10 +248,12 @@ class Editor:
             self.arithmetic[key] = self.add(before, "StridedSlice", operands, Tensor("i32", (), values), slicing)
         return self.resolve(self.arithmetic[key])
 
-    def add_reshape(self, before: Node, value: int, sizes: tuple[int, ...]) -> int:
-        """Emits a reshape to a shape that is known."""
-        shape = self.constant(array_of(sizes, [len(sizes)]), "i32", ir.InsertionPoint(before.op), before.op.location)
-        return self.add(before, "Reshape", [value, shape], Tensor(self.tensor(value).dtype, sizes), {})
+    def add_reshape(self, before: Node, value: int, shape: Shape) -> int:
+        """Emits a reshape to a shape with at most one size that is not known."""
+        sizes = [size if isinstance(size, int) else -1 for size in shape]
+        assert sizes.count(-1) < 2
+        stated = self.constant(array_of(sizes, [len(sizes)]), "i32", ir.InsertionPoint(before.op), before.op.location)
+        return self.add(before, "Reshape", [value, stated], Tensor(self.tensor(value).dtype, shape), {})
 
     def constant(self, values: Values, dtype: str, point: ir.InsertionPoint, location: ir.Location) -> int:
         """A constant of integers or booleans, one for all places that need the same."""

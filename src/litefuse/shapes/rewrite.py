@@ -29,6 +29,7 @@ from litefuse.shapes.simplify import (
     scalar_operand,
 )
 from litefuse.shapes.split_products import squeeze, transpose_split
+from litefuse.shapes.transpositions import multiply_constant_last, reshape_first
 from litefuse.shapes.values import VALUES
 
 __all__ = ["rewrite"]
@@ -39,11 +40,12 @@ _ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, "BatchMatMulV2", "Const", 
 _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
     "AddV2": [compute_first, add_constants_first, scalar_operand],
-    "BatchMatMulV2": [multiply_merged, multiply_rows],
+    "BatchMatMulV2": [multiply_merged, multiply_rows, multiply_constant_last],
     "BiasAdd": [compute_first],
     "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
     "Einsum": [multiply_matrices, project],
     "ExpandDims": [reshape_back, keep_reduced],
+    "MatMul": [multiply_constant_last],
     "Mul": [compute_first, scalar_operand],
     "RealDiv": [SIMPLIFICATIONS["RealDiv"], scalar_operand],
     "Relu": [activate_first],
@@ -52,7 +54,7 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     "Squeeze": [reshape_back, squeeze],
     "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], new_axes],
     "Sub": [scalar_operand],
-    "Transpose": [SIMPLIFICATIONS["Transpose"], transpose_split, swap_operands],
+    "Transpose": [SIMPLIFICATIONS["Transpose"], reshape_first, transpose_split, swap_operands],
 }
 
 

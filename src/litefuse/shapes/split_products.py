@@ -25,6 +25,7 @@ __all__ = [
     "is_open",
     "merge_product",
     "merge_reshaped",
+    "numbers",
     "reorder",
     "squeeze",
     "transpose_split",
@@ -59,7 +60,7 @@ def reorder(editor: Editor, node: Node, value: int, order: Sequence[int]) -> int
     transposing = editor.producer(value, "Transpose")
     if transposing is not None:
         source, inner = editor.operands(transposing)
-        permutation = _numbers(editor, inner)
+        permutation = numbers(editor, inner)
         if permutation is not None:
             value, order = source, [permutation[axis] for axis in order]
     return value if list(order) == sorted(order) else add_transpose(editor, node, value, order)
@@ -87,7 +88,7 @@ def transpose_split(editor: Editor, node: Node) -> int | None:
     What is added to the product before it is split, or multiplied with it, is added afterwards.
     """
     value, stated = editor.operands(node)
-    order = _numbers(editor, stated)
+    order = numbers(editor, stated)
     if order is None or len(order) != 4 or _split_product(editor, value) is None:
         return None
     return reorder(editor, node, value, order)
@@ -208,7 +209,7 @@ def merge_product(editor: Editor, node: Node, x: int, matrices: int) -> int | No
     transposing = editor.producer(x, "Transpose")
     if transposing is not None:
         source, order = editor.operands(transposing)
-        if _numbers(editor, order) == [0, 2, 1, 3]:
+        if numbers(editor, order) == [0, 2, 1, 3]:
             x, axis = source, 1
     kernel = (parts, 1) if axis == 1 else (1, parts)
     outer = (shape[0], 1, shape[1]) if axis == 1 else (shape[0], shape[1], 1)
@@ -242,7 +243,7 @@ def _squeeze_first(editor: Editor, node: Node, axes: Sequence[int]) -> int | Non
     if transposing is None:
         return None
     source, stated = editor.operands(transposing)
-    shape, order = editor.shape(source), _numbers(editor, stated)
+    shape, order = editor.shape(source), numbers(editor, stated)
     if shape is None or order is None:
         return None
     dropped = sorted(order[axis] for axis in axes)
@@ -283,7 +284,7 @@ def merge_reshaped(editor: Editor, node: Node, x: int, matrix: int, *, transpose
     return merge_product(editor, node, source, editor.add_reshape(node, matrix, (parts, depth, width)))
 
 
-def _numbers(editor: Editor, value: int) -> list[int] | None:
+def numbers(editor: Editor, value: int) -> list[int] | None:
     """The elements of a vector, if all are known."""
     values = editor.values(value)
     if values is None or not all(isinstance(element, int) for element in values.tolist()):
