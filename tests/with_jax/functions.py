@@ -231,6 +231,7 @@ _ON_SEQUENCES: dict[str, Callable[[Any], Any]] = {
     "flax_lstm": _lstm_like_flax,
     "items_in_a_loop": _items_in_a_loop,
     "mapped": lambda x: lax.map(lambda row: jnp.sum(row) * row, x),
+    "matrix_first": jax.vmap(jax.vmap(lambda row: jax.nn.relu(_QUERY.T @ (_QUERY @ row)))),
     "scan": _scan,
     "scan_backwards": lambda x: _scan(x, reverse=True),
 }
