@@ -183,7 +183,10 @@ def chain(tf: Any, kind: str) -> Any:
             if kind == "feedback" and step == 2:
                 inputs = tf.nn.softmax(h)
             b = other if kind == "another bias" and step % 2 else bias
-            z = tf.matmul(h, recurrent) + (b + tf.matmul(inputs, kernel))
+            rows = kind.startswith("outputs first")  # both kernels are square
+            z = tf.matmul(h, recurrent, transpose_b=rows) + (b + tf.matmul(inputs, kernel, transpose_b=rows))
+            if kind == "outputs first, two biases":
+                z = z + other
             if kind == "sum is used" and step == 1:
                 y["z"] = z
             h = tf.nn.softsign(z) if kind == "another activation" and step % 2 else tf.tanh(z)
@@ -308,10 +311,13 @@ def test_unrolled_in_tensorflow_1(tensorflow: TensorFlow, batch: int | None) -> 
     assert_found(check(tensorflow, tensorflow.save(static_cells, batch), sets, rnn="fused"), [LSTM, RNN])
 
 
-@pytest.mark.parametrize("kind", ["plain", "another activation", "another bias", "feedback", "sum is used"])
+FUSED_CHAINS = ["plain", "outputs first", "outputs first, two biases"]
+
+
+@pytest.mark.parametrize("kind", [*FUSED_CHAINS, "another activation", "another bias", "feedback", "sum is used"])
 def test_steps_one_by_one(tensorflow: TensorFlow, kind: str) -> None:
     result = check(tensorflow, tensorflow.save(chain, kind), inputs((1, STEPS), (3, STEPS)), rnn="fused")
-    assert op_counts(result.model_bytes)[RNN] == (1 if kind == "plain" else 0)
+    assert op_counts(result.model_bytes)[RNN] == (1 if kind in FUSED_CHAINS else 0)
     stays = "an unrolled SimpleRNN of 3 units, which stays as it is: "
     reasons = {
         "feedback": [f"{stays}its inputs depend on its outputs, or come too late"],

@@ -120,9 +120,32 @@ def loop_model(tf: Any, kind: str) -> Any:
         weight(UNITS),
     )
 
+    second = weight(4 * UNITS)
+    rows = weight(4 * UNITS, FEATURES), weight(4 * UNITS, UNITS)
+    by_gate = [(weight(FEATURES, UNITS), weight(UNITS, UNITS), weight(UNITS)) for _ in range(4)]
+
+    def gates(x: Any, h: Any) -> Any:
+        if kind == "outputs first":
+            return tf.split(tf.matmul(h, rows[1], transpose_b=True) + tf.matmul(x, rows[0], transpose_b=True), 4, 1)
+        if kind == "outputs first, two biases":
+            of_x = tf.matmul(x, rows[0], transpose_b=True) + bias
+            return tf.split(of_x + (tf.matmul(h, rows[1], transpose_b=True) + second), 4, 1)
+        if kind == "columns":
+            of_x, of_h = tf.matmul(rows[0], x, transpose_b=True), tf.matmul(rows[1], h, transpose_b=True)
+            return tf.split(tf.transpose(of_x + of_h) + bias, 4, 1)
+        if kind == "two biases":
+            return tf.split((tf.matmul(x, kernel) + second) + (tf.matmul(h, recurrent) + bias), 4, 1)
+        if kind == "matrix per gate":
+            return [tf.matmul(x, one) + (tf.matmul(h, other) + b) for one, other, b in by_gate]
+        if kind == "matrix per gate, one bias":
+            return [tf.matmul(x, one) + (tf.matmul(h, other) + peephole) for one, other, _ in by_gate]
+        if kind == "one matrix for all gates":
+            ((one, other, _), *_) = by_gate
+            return [tf.matmul(x, one) + (tf.matmul(h, other) + b) for _, _, b in by_gate]
+        return tf.split(bias + (tf.matmul(h, recurrent) + tf.matmul(x, kernel)), 4, 1)
+
     def step(x: Any, h: Any, c: Any) -> tuple[Any, Any]:
-        z = bias + (tf.matmul(h, recurrent) + tf.matmul(x, kernel))
-        i, f, g, o = tf.split(z, 4, 1)
+        i, f, g, o = gates(x, h)
         if kind == "gates in another order":
             o, g = g, o
         if kind == "peephole":
@@ -154,16 +177,27 @@ def loop_model(tf: Any, kind: str) -> Any:
         return found | {"t": t} if kind == "counts" else found
 
     module = tf.Module()
-    module.weights = [kernel, recurrent, bias, peephole]
+    module.weights = [kernel, recurrent, bias, peephole, second, *rows, *by_gate]
     module.serve = tf.function(
         serve, input_signature=[tf.TensorSpec([None, None, FEATURES], name="x")], autograph=False
     )
     return module, {"serving_default": module.serve}
 
 
-def test_loop_written_by_hand(tensorflow: TensorFlow) -> None:
+BY_HAND = [
+    "columns",
+    "lstm",
+    "matrix per gate",
+    "outputs first",
+    "outputs first, two biases",
+    "two biases",
+]
+
+
+@pytest.mark.parametrize("kind", BY_HAND)
+def test_loop_written_by_hand(tensorflow: TensorFlow, kind: str) -> None:
     inputs = [normal({"x": (batch, time, FEATURES)})[0] for batch, time in ((1, 5), (3, 5), (2, 8))]
-    result = check(tensorflow, tensorflow.save(loop_model, "lstm"), inputs)
+    result = check(tensorflow, tensorflow.save(loop_model, kind), inputs)
     assert fused_layers(result) == 1
     assert op_counts(result.model_bytes)["WHILE"] == 0
 
@@ -179,6 +213,8 @@ ALMOST = [
     "from the second step",
     "gates in another order",
     "longer",
+    "matrix per gate, one bias",
+    "one matrix for all gates",
     "output's own gate",
     "peephole",
     "without the last step",

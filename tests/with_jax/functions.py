@@ -84,6 +84,47 @@ def _lstm_like_flax(x: Any) -> Any:
     return jnp.swapaxes(lax.scan(step, (start, start), jnp.swapaxes(x, 0, 1))[1], 0, 1)
 
 
+_ROWS, _ROWS_OF_OUTPUT, _ALL_BIASES, _ALL_BIASES_AGAIN = _weights(16, 8), _weights(16, 4), _weights(16), _weights(16)
+
+
+def _lstm(gates: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+    """An LSTM of four units, by what its gates are of a step's input and the last output."""
+
+    def step(state: tuple[Any, Any], item: Any) -> tuple[Any, Any]:
+        c, h = state
+        i, f, g, o = gates(item, h)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (c, h), h
+
+    def layer(x: Any) -> Any:
+        start = jnp.zeros((x.shape[0], 4))
+        return jnp.swapaxes(lax.scan(step, (start, start), jnp.swapaxes(x, 0, 1))[1], 0, 1)
+
+    return layer
+
+
+def _matrix_per_gate(x: Any, h: Any) -> Any:
+    return [x @ one + (h @ other + bias) for one, other, bias in zip(_OF_INPUT, _OF_OUTPUT, _BIASES, strict=True)]
+
+
+def _joint_gates(x: Any, h: Any) -> Any:
+    """Haiku's: one kernel, the gates in another order, and a number added to the forget gate."""
+    kernel = jnp.concatenate([_ROWS, _ROWS_OF_OUTPUT], 1).T
+    i, g, f, o = jnp.split(jnp.concatenate([x, h], -1) @ kernel + _ALL_BIASES, 4, axis=-1)
+    return i, f + 1, g, o
+
+
+def _columns(x: Any, h: Any) -> Any:
+    """Equinox's, of one row of the batch at a time."""
+    return jax.vmap(lambda x, h: jnp.split(_ROWS @ x + _ROWS_OF_OUTPUT @ h + _ALL_BIASES, 4))(x, h)
+
+
+def _rows_of_weights(x: Any, h: Any) -> Any:
+    """PyTorch's."""
+    return jnp.split(x @ _ROWS.T + _ALL_BIASES + (h @ _ROWS_OF_OUTPUT.T + _ALL_BIASES_AGAIN), 4, axis=-1)
+
+
 def _uneven_loop(x: Any) -> Any:
     """Loop variables change places, and one is of a dtype that few ops have."""
 
@@ -229,6 +270,11 @@ _ON_IMAGES: dict[str, Callable[[Any], Any]] = {
 _ON_SEQUENCES: dict[str, Callable[[Any], Any]] = {
     "attention": _attention,
     "flax_lstm": _lstm_like_flax,
+    "lstm_by_gate": _lstm(_matrix_per_gate),
+    "lstm_of_columns": _lstm(_columns),
+    "lstm_of_joint_kernel": _lstm(_joint_gates),
+    "lstm_of_rows": _lstm(_rows_of_weights),
+    "lstm_without_training": _lstm(lambda x, h: [gate + jnp.zeros(4) for gate in _joint_gates(x, h)]),
     "items_in_a_loop": _items_in_a_loop,
     "mapped": lambda x: lax.map(lambda row: jnp.sum(row) * row, x),
     "matrix_first": jax.vmap(jax.vmap(lambda row: jax.nn.relu(_QUERY.T @ (_QUERY @ row)))),

@@ -72,6 +72,16 @@ def test_an_lstm_of_flax_is_fused(programs: Path) -> None:
     assert counts["CONCATENATION"] == 1  # of sizes: the states' shape
 
 
+@pytest.mark.parametrize("gates", ["by_gate", "of_columns", "of_joint_kernel", "of_rows", "without_training"])
+def test_lstms_of_other_libraries_are_fused(programs: Path, gates: str) -> None:
+    import litefuse
+
+    path = programs / f"lstm_{gates}.open"
+    result = check(path, Path(f"{path}.npz"), rnn="fused")
+    assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
+    assert litefuse.convert(path).report.loops == ()
+
+
 def test_a_composite_of_jax_is_a_composite(programs: Path) -> None:
     """``jax.lax.composite`` is an annotation like ``experimental_implements``."""
     import litefuse

@@ -20,6 +20,7 @@ __all__ = ["RnnLoop"]
 
 _OP = "UNIDIRECTIONAL_SEQUENCE_RNN"
 _ACTIVATIONS = {"tanh": "TANH", "relu": "RELU", "relu6": "RELU6"}
+_BIASES = ("the bias", "the second bias")
 
 
 @fusion("rnn_loop")
@@ -28,15 +29,16 @@ class RnnLoop(Fusion):
 
     ``litefuse.recognizers`` makes the function, which is ``f(inputs [time, batch, n], h [batch, u], kernel [n, u],
     recurrent_kernel [u, u], bias [u] or none) -> (outputs [time or 1, batch, u], h [batch, u])``, all float32. Its
-    attributes are ``activation`` (``relu`` or ``relu6``; tanh if there is none) and ``joint_kernel``, with which there
-    is one kernel ``[n + u, u]``, as in TensorFlow 1.
+    attributes are ``activation`` (``relu`` or ``relu6``; tanh if there is none), ``joint_kernel``, with which there is
+    one kernel ``[n + u, u]``, as in TensorFlow 1, and ``outputs_first``, with which the kernels are ``[u, n]`` and
+    ``[u, u]``, as in PyTorch. But for a joint kernel, there may be two biases.
     """
 
     def verify(self, composite: Composite) -> str | None:
         attributes = composite.attributes
         if attributes.get("activation", "tanh") not in _ACTIVATIONS:
             return f"{_OP} does not have its activation ({attributes['activation']})"
-        unknown = attributes.keys() - {"activation", "joint_kernel"}
+        unknown = attributes.keys() - {"activation", "joint_kernel", "outputs_first"}
         if unknown:
             return f"its attributes {', '.join(sorted(unknown))} are unknown"
         return argument_problem(composite, _arguments(composite), _OP)
@@ -46,18 +48,23 @@ class RnnLoop(Fusion):
 
         given = {each.name: value for each, value in zip(_arguments(composite), composite.args, strict=True)}
         inputs, h = composite.args[:2]
-        units = size(composite, 2, 1)
+        units = _units(composite)
         kernel, recurrent = given["the kernel"], given.get("the recurrent kernel")
         if recurrent is None:
             features = size(composite, 2, 0) - units
             recurrent = b.slice(kernel, [features, 0], [units, units])
             kernel = b.slice(kernel, [0, 0], [features, units])
-        bias = given.get("the bias") or b.constant(np.zeros(units, np.float32))
+        if not composite.attributes.get("outputs_first"):
+            kernel, recurrent = b.transpose(kernel, (1, 0)), b.transpose(recurrent, (1, 0))
+        biases = [given[name] for name in _BIASES if name in given]
+        bias = biases[0] if biases else b.constant(np.zeros(units, np.float32))
+        for other in biases[1:]:
+            bias = b.add(bias, other)
         kind = ir.ShapedType(inputs.type)
         activation = _ACTIVATIONS[composite.attributes.get("activation", "tanh")]
         (outputs,) = b.op(
             "tfl.unidirectional_sequence_rnn",
-            [inputs, b.transpose(kernel, (1, 0)), b.transpose(recurrent, (1, 0)), bias, b.state(h)],
+            [inputs, kernel, recurrent, bias, b.state(h)],
             [ir.RankedTensorType.get([*kind.shape[:2], units], kind.element_type)],
             {"time_major": ir.BoolAttr.get(True), "fused_activation_function": ir.StringAttr.get(activation)},
         )
@@ -70,12 +77,19 @@ class RnnLoop(Fusion):
         return random_arguments(composite, _arguments(composite), size, random, {})
 
 
+def _units(composite: Composite) -> int:
+    """The number of outputs."""
+    return size(composite, 2, 0 if composite.attributes.get("outputs_first") else 1)
+
+
 def _arguments(composite: Composite) -> list[Argument]:
-    units, features = size(composite, 2, 1), size(composite, 2, 0)
+    rows_are_outputs = bool(composite.attributes.get("outputs_first"))
+    units, features = _units(composite), size(composite, 2, 1 if rows_are_outputs else 0)
     joint = bool(composite.attributes.get("joint_kernel"))
-    weights = [Argument("the kernel", (features, units))]
+    weights = [Argument("the kernel", (units, features) if rows_are_outputs else (features, units))]
     weights += [] if joint else [Argument("the recurrent kernel", (units, units))]
-    weights += [Argument("the bias", (units,))] if len(composite.args) > 2 + len(weights) else []
+    biases = max(len(composite.args) - 2 - len(weights), 0)
+    weights += [Argument(name, (units,)) for name in (_BIASES[:1] if joint else _BIASES)[:biases]]
     return [
         Argument("inputs", (None, None, features - units if joint else features), is_weight=False),
         Argument("the initial h", (None, units), is_weight=False),

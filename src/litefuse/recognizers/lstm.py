@@ -6,25 +6,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from litefuse.recognizers.cells import Activations, Cell, matrix, number, vector
-from litefuse.recognizers.pattern import Function, Pattern, Variable, concat, matmul, parts
+from litefuse.recognizers.pattern import Function, Pattern, Variable, concat, matmul, parts, transposed
 
 __all__ = ["lstm_cells"]
 
 
 def lstm_cells() -> Iterator[Cell]:
-    """The LSTMs of Keras, of Flax and of TensorFlow 1.
+    """The LSTMs of Keras, of Flax, of Haiku, of Equinox, with PyTorch's weights, and of TensorFlow 1.
 
-    Definitions: https://keras.io/api/layers/recurrent_layers/lstm/, ``LSTMCell.call``; ``OptimizedLSTMCell`` in
-    https://github.com/google/flax/blob/main/flax/linen/recurrent.py; ``BasicLSTMCell`` and ``LSTMCell`` in
+    Definitions: https://keras.io/api/layers/recurrent_layers/lstm/, ``LSTMCell.call``; ``LSTMCell`` and
+    ``OptimizedLSTMCell`` in https://github.com/google/flax/blob/main/flax/linen/recurrent.py; ``LSTM`` in
+    https://github.com/google-deepmind/dm-haiku/blob/main/haiku/_src/recurrent.py; ``LSTMCell`` in
+    https://github.com/patrick-kidger/equinox/blob/main/equinox/nn/_rnn.py;
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html; ``BasicLSTMCell`` and ``LSTMCell`` in
     https://github.com/keras-team/tf-keras/blob/master/tf_keras/layers/rnn/legacy_cells.py.
     """
     for with_bias in (True, False):
-        yield _all_gates_at_once(with_bias)
+        yield _all_gates_at_once(int(with_bias))
         yield _gate_by_gate(with_bias)
         yield _split_products(with_bias)
+        yield _matrix_per_gate(with_bias)
+    yield _all_gates_at_once(2)
+    for biases in (0, 1, 2):
+        yield _all_gates_at_once(biases, outputs_first=True)
+        yield _all_gates_at_once(biases, outputs_first=True, turned=True)
     for peepholes in (False, True):
         for projection in (False, True):
             yield _joint_kernel(peepholes, projection)
+    yield _joint_kernel(peepholes=False, projection=False, with_bias=False)
 
 
 class _Lstm:
@@ -60,12 +69,21 @@ class _Lstm:
         )
 
 
-def _all_gates_at_once(with_bias: bool) -> Cell:
+def _all_gates_at_once(biases: int, *, outputs_first: bool = False, turned: bool = False) -> Cell:
+    """PyTorch has a row of weights for each output, and two biases; Equinox multiplies the rows with columns."""
     the = _Lstm()
-    z = matmul(the.x, the.kernel) + matmul(the.h, the.recurrent)
-    i, f, g, o = parts(z + the.bias if with_bias else z, 4)
+    if turned:
+        products = matmul(the.kernel, the.x, transpose_b=True) + matmul(the.recurrent, the.h, transpose_b=True)
+        z = transposed(products)
+    else:
+        z = matmul(the.x, the.kernel, transpose_b=outputs_first) + matmul(
+            the.h, the.recurrent, transpose_b=outputs_first
+        )
+    added = [the.bias, vector("a bias")][:biases]
+    i, f, g, o = parts(sum(added, z), 4)
     c = the.new_c(i, f, g)
-    return the.cell([the.kernel, the.recurrent, *([the.bias] if with_bias else [])], the.new_h(o, c), c)
+    cell = the.cell([the.kernel, the.recurrent, *added], the.new_h(o, c), c)
+    return replace(cell, attributes={"outputs_first": True}) if outputs_first else cell
 
 
 def _gate_by_gate(with_bias: bool) -> Cell:
@@ -92,22 +110,38 @@ def _split_products(with_bias: bool) -> Cell:
     return the.cell([the.kernel, the.recurrent, *([the.bias] if with_bias else [])], the.new_h(o, c), c)
 
 
-def _joint_kernel(peepholes: bool, projection: bool) -> Cell:
-    """TensorFlow 1: one kernel for input and output; the gates in another order; a number added to the forget gate."""
+def _matrix_per_gate(with_bias: bool) -> Cell:
+    """Flax: each gate has weights of its own."""
+    the = _Lstm()
+    kernels, recurrents, biases = (
+        [make(f"the {gate} gate's {name}") for gate in ("input", "forget", "cell", "output")]
+        for make, name in ((matrix, "kernel"), (matrix, "recurrent kernel"), (vector, "bias"))
+    )
+    z = [matmul(the.x, one) + matmul(the.h, other) for one, other in zip(kernels, recurrents, strict=True)]
+    if with_bias:
+        z = [each + bias for each, bias in zip(z, biases, strict=True)]
+    i, f, g, o = z
+    c = the.new_c(i, f, g)
+    cell = the.cell([*kernels, *recurrents, *(biases if with_bias else [])], the.new_h(o, c), c)
+    return replace(cell, attributes={"matrix_per_gate": True})
+
+
+def _joint_kernel(peepholes: bool, projection: bool, *, with_bias: bool = True) -> Cell:
+    """TensorFlow 1 and Haiku: one kernel for input and output; other gates first; a number added to the forget gate."""
     the = _Lstm()
     forget_bias = number("the forget gate's bias")
-    seen = [vector(f"the peephole of the {gate} gate") for gate in ("input", "forget", "output")]
-    into_output = matrix("the projection")
-    i, g, f, o = parts(matmul(concat([the.x, the.h]), the.kernel) + the.bias, 4)
+    biases = [the.bias] if with_bias else []
+    seen = [vector(f"the peephole of the {gate} gate") for gate in ("input", "forget", "output")] if peepholes else []
+    into_output = [matrix("the projection")] if projection else []
+    i, g, f, o = parts(sum(biases, matmul(concat([the.x, the.h]), the.kernel)), 4)
     f = f + forget_bias
-    if peepholes:
+    if seen:
         i, f = i + seen[0] * the.c, f + seen[1] * the.c
     c = the.new_c(i, f, g)
-    h = the.new_h(o + seen[2] * c if peepholes else o, c)
-    weights = [the.kernel, the.bias, *(seen if peepholes else []), *([into_output] if projection else [])]
+    h = the.new_h(o + seen[2] * c if seen else o, c)
     chosen = {"peepholes": peepholes, "projection": projection}
     return replace(
-        the.cell(weights, matmul(h, into_output) if projection else h, c),
+        the.cell([the.kernel, *biases, *seen, *into_output], matmul(h, into_output[0]) if into_output else h, c),
         attributes={"joint_kernel": True, **{name: True for name, value in chosen.items() if value}},
         numbers={"forget_bias": forget_bias},
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import attribute_value
+from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.webs import node
 from litefuse.recognizers.pattern import (
     Applied,
@@ -21,6 +22,7 @@ from litefuse.recognizers.pattern import (
     Product,
     Row,
     Sum,
+    Transposition,
     Variable,
 )
 from litefuse.recognizers.slices import part_of, row_of
@@ -42,6 +44,9 @@ _ELEMENTWISE = frozenset(
     )
 )
 _LONGEST_ACTIVATION = 5
+
+# Attributes of MatMul, and what BatchMatMulV2 calls them.
+_ADJOINT = {"transpose_a": "adj_x", "transpose_b": "adj_y"}
 
 
 def _anything(variable: Variable, value: ir.Value) -> bool:
@@ -162,7 +167,7 @@ class _Matcher:
             case Number() if _is_number(value, pattern.value):
                 yield including
                 return
-            case Op() if op is not None and op.name == pattern.name and len(op.operands) == len(pattern.operands):
+            case Op() if op is not None and _name(op) == pattern.name and len(op.operands) == len(pattern.operands):
                 different = _different_attribute(op, pattern)
                 if different is None:
                     yield from self.match_all(pattern.operands, list(op.operands), including)
@@ -184,6 +189,9 @@ class _Matcher:
                 return
             case Concatenation() if op is not None and _joins_last(op, len(pattern.parts)):
                 yield from self.match_all(pattern.parts, list(op.operands)[:-1], including)
+                return
+            case Transposition() if op is not None and _is_transposition(op):
+                yield from self._match(pattern.matrix, source(op.operands[0]), including)
                 return
             case OneOf():
                 for alternative in pattern.alternatives:
@@ -226,6 +234,18 @@ def _freedom(pattern: Pattern) -> int:
     return 2 if isinstance(pattern, Number) else 1 if isinstance(pattern, Variable) else 0
 
 
+def _name(op: ir.OpView) -> str:
+    """An op's name; that of a product of two matrices is the same whichever op computes it."""
+    if op.name != "tf.BatchMatMulV2":
+        return op.name
+    ranks = [kind.rank if kind.has_rank else None for kind in (ir.ShapedType(each.type) for each in op.operands)]
+    return "tf.MatMul" if ranks == [2, 2] else op.name
+
+
+def _is_transposition(op: ir.OpView) -> bool:
+    return op.name == "tf.Transpose" and constant(source(op.operands[1])) in ([1, 0], [-1, -2], [1, -2], [-1, 0])
+
+
 def _is_number(value: ir.Value, number: float) -> bool:
     found = constant_number(value)
     return found is not None and math.isclose(found, number, rel_tol=1e-6)
@@ -234,10 +254,11 @@ def _is_number(value: ir.Value, number: float) -> bool:
 def _different_attribute(op: ir.OpView, pattern: Op) -> str | None:
     """What of an op's attributes is not as in the pattern, in words; a product transposes nothing unless it says so."""
     wanted = dict(pattern.attributes)
-    if op.name == "tf.MatMul":
+    if pattern.name == "tf.MatMul":
         wanted = {"transpose_a": False, "transpose_b": False} | wanted
     for name, value in wanted.items():
-        found = attribute_value(op.attributes[name]) if name in op.attributes else False
+        own = _ADJOINT[name] if op.name == "tf.BatchMatMulV2" and name in _ADJOINT else name
+        found = attribute_value(op.attributes[own]) if own in op.attributes else False
         if found != value:
             return "without transposition" if name.startswith("transpose") and not value else f"with {name}={value!r}"
     return None

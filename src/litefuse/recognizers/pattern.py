@@ -32,6 +32,7 @@ __all__ = [
     "Product",
     "Row",
     "Sum",
+    "Transposition",
     "Variable",
     "concat",
     "erf",
@@ -47,6 +48,7 @@ __all__ = [
     "sqrt",
     "square",
     "tanh",
+    "transposed",
 ]
 
 
@@ -182,6 +184,16 @@ class Concatenation(Pattern):
 
 
 @dataclass(frozen=True, eq=False)
+class Transposition(Pattern):
+    """A matrix that is transposed."""
+
+    matrix: Pattern
+
+    def __str__(self) -> str:
+        return "Transpose"
+
+
+@dataclass(frozen=True, eq=False)
 class OneOf(Pattern):
     """Any of several formulas."""
 
@@ -235,9 +247,14 @@ def op(name: str, *operands: Operand, **attributes: Any) -> Pattern:
     return Op(f"tf.{name}", tuple(map(_pattern, operands)), attributes)
 
 
-def matmul(a: Pattern, b: Pattern) -> Pattern:
-    """The product of two matrices, neither of them transposed."""
-    return op("MatMul", a, b)
+def matmul(a: Pattern, b: Pattern, *, transpose_b: bool = False) -> Pattern:
+    """The product of two matrices; the second may be transposed, not the first."""
+    return op("MatMul", a, b, transpose_b=transpose_b)
+
+
+def transposed(matrix: Pattern) -> Pattern:
+    """A matrix with its rows as columns."""
+    return Transposition(matrix)
 
 
 def sigmoid(a: Pattern) -> Pattern:

@@ -11,29 +11,36 @@ __all__ = ["simple_rnn_cells"]
 
 
 def simple_rnn_cells() -> Iterator[Cell]:
-    """The SimpleRNN of Keras and the BasicRNNCell of TensorFlow 1.
+    """The SimpleRNN of Keras, of Flax, of Haiku, with PyTorch's weights, and the BasicRNNCell of TensorFlow 1.
 
     Definitions: https://keras.io/api/layers/recurrent_layers/simple_rnn/, ``SimpleRNNCell.call``; ``BasicRNNCell`` in
     https://github.com/keras-team/tf-keras/blob/master/tf_keras/layers/rnn/legacy_cells.py.
     """
-    for with_bias in (True, False):
-        for joint_kernel in (False, True):
-            yield _cell(with_bias, joint_kernel)
+    for biases in (1, 0, 2):
+        yield _cell(biases)
+    for biases in (1, 0):
+        yield _cell(biases, joint_kernel=True)
+    for biases in (1, 0, 2):
+        yield _cell(biases, outputs_first=True)
 
 
-def _cell(with_bias: bool, joint_kernel: bool) -> Cell:
+def _cell(biases: int, *, joint_kernel: bool = False, outputs_first: bool = False) -> Cell:
     x, h = Variable("the step's input"), Variable("the last output")
-    kernel, recurrent, bias = matrix("a kernel"), matrix("a kernel"), vector("the bias")
+    kernel, recurrent = matrix("a kernel"), matrix("a kernel")
     activation = Function("the activation")
-    z = matmul(concat([x, h]), kernel) if joint_kernel else matmul(x, kernel) + matmul(h, recurrent)
+    if joint_kernel:
+        z = matmul(concat([x, h]), kernel)
+    else:
+        z = matmul(x, kernel, transpose_b=outputs_first) + matmul(h, recurrent, transpose_b=outputs_first)
+    added = [vector("a bias") for _ in range(biases)]
     return Cell(
         kind="SimpleRNN",
         composite="rnn_loop",
         op="UNIDIRECTIONAL_SEQUENCE_RNN",
         x=x,
         states=(h,),
-        weights=(kernel, *([] if joint_kernel else [recurrent]), *([bias] if with_bias else [])),
-        results=(activation(z + bias if with_bias else z),),
-        attributes={"joint_kernel": True} if joint_kernel else {},
+        weights=(kernel, *([] if joint_kernel else [recurrent]), *added),
+        results=(activation(sum(added, z)),),
+        attributes={"joint_kernel": True} if joint_kernel else {"outputs_first": True} if outputs_first else {},
         activations={"activation": Activations(activation, {"Tanh": "tanh", "Relu": "relu", "Relu6": "relu6"})},
     )

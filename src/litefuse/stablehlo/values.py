@@ -21,6 +21,7 @@ __all__ = [
     "Reduction",
     "Spread",
     "Value",
+    "constant_value",
     "dims_of",
     "elements_of",
     "elements_value",
@@ -151,6 +152,16 @@ class Value:
         if not isinstance(self._emitted, ir.Value):
             self._emitted = self._emitted()
         return self._emitted
+
+
+def constant_value(attribute: ir.Attribute) -> Value:
+    """A constant by the attribute that it is."""
+    kind = ir.RankedTensorType(attribute.type)
+
+    def emit() -> ir.Value:
+        return ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result
+
+    return Value(emit, constant=attribute if isinstance(attribute, ir.DenseElementsAttr) and not kind.rank else None)
 
 
 def dims_of(elements: Elements) -> list[Dim]:

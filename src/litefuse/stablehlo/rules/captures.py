@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from litefuse.decompositions.builder import Dim
 from litefuse.engine.mlir import ir
 from litefuse.stablehlo.translation import Translation
-from litefuse.stablehlo.values import Elements, Value, dims_of, elements_of, elements_value, spread
+from litefuse.stablehlo.values import Elements, Value, constant_value, dims_of, elements_of, elements_value, spread
 
 __all__ = ["Captures"]
 
 
 class Captures:
-    """What regions use of what surrounds them: passed as arguments, but for what is known.
+    """What regions use of what surrounds them: passed as arguments, but for what is known, such as numbers.
 
     Sizes are passed one by one, so that equal ones are one value in the regions as well.
     """
@@ -28,6 +28,7 @@ class Captures:
         self._t = t
         self._followed: list[ir.Value] = []
         self._constants: list[ir.OpView] = []
+        self._numbers: dict[ir.Value, ir.DenseElementsAttr] = {}
         self._passed: list[ir.Value] = []
         self._variables = loop_variables
         for value in _used_from_outside(regions, hoisted):
@@ -35,12 +36,14 @@ class Captures:
                 self._followed.append(value)
             elif not isinstance(value.owner, ir.Block) and value.owner.name == "stablehlo.constant":
                 self._constants.append(value.owner)
+            elif (number := _repeated(t.lazy(value)).constant) is not None:
+                self._numbers[value] = number
             else:
                 self._passed.append(value)
         dims: list[Dim | None] = []
         for value in self._followed:
             dims += dims_of(_elements(t, value))
-        for value in (*loop_variables, *self._passed):
+        for value in (*loop_variables, *self._numbers, *self._passed):
             dims += t.known_dims(value)
             repeated = t.lazy(value).spread
             dims += [] if repeated is None else repeated.dims
@@ -54,8 +57,7 @@ class Captures:
 
     def _small(self, value: ir.Value) -> ir.Value:
         """What is passed of a value: not how often it is repeated."""
-        found = self._t.lazy(value)
-        return found.emit() if found.spread is None else found.spread.small.emit()
+        return _repeated(self._t.lazy(value)).emit()
 
     def bind(self, inner: Translation, given: Sequence[ir.Value], arguments: Sequence[ir.Value] = ()) -> None:
         """Binds what is captured, and the sizes of the region's own arguments, which are those of loop variables."""
@@ -70,16 +72,23 @@ class Captures:
             inner.bind(value, elements_value(inner.b, elements_of(there, elements.shape), self._t.dtype(value)))
         for constant in self._constants:
             inner.translate(constant)
-        for value, argument in zip(self._passed, given[: len(self._passed)], strict=True):
+        smalls = {value: constant_value(number) for value, number in self._numbers.items()}
+        smalls |= {value: Value(argument) for value, argument in zip(self._passed, given, strict=False)}
+        for value, small in smalls.items():
             repeated = self._t.lazy(value).spread
             if repeated is None:
-                inner.bind(value, argument)
+                inner.bind(value, small)
             else:
                 whole = [sizes[dim] if isinstance(dim, ir.Value) else dim for dim in repeated.dims]
-                inner.bind(value, spread(inner.b, Value(argument), whole))
+                inner.bind(value, spread(inner.b, small, whole))
             inner.set_dims(value, [within(dim) for dim in self._t.known_dims(value)])
         for variable, argument in zip(self._variables, arguments, strict=False):
             inner.set_dims(argument, [within(dim) for dim in self._t.known_dims(variable)])
+
+
+def _repeated(value: Value) -> Value:
+    """What a value repeats; the value itself if it does not."""
+    return value if value.spread is None else value.spread.small
 
 
 def _elements(t: Translation, value: ir.Value) -> Elements:

@@ -97,6 +97,8 @@ def _logical(t: Translation, hlo: str, x: ir.Value, y: ir.Value) -> ir.Value:
 def _without_effect(t: Translation, hlo: str, a: ir.Value, b: ir.Value) -> Result | None:
     """Forms that have an op of their own, or need none."""
     for x, y in ((a, b), (b, a)):
+        if hlo == "add" and t.number(y) == 0:
+            return t.lazy(x)
         if hlo in {"maximum", "minimum"} and "float" in t.dtype(x):
             number = t.number(y)
             if number == (-math.inf if hlo == "maximum" else math.inf):

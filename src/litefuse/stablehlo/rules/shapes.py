@@ -16,7 +16,16 @@ from litefuse.errors import GraphError
 from litefuse.importer.constants import constant
 from litefuse.saved_model.dtypes import DataType
 from litefuse.stablehlo.translation import Result, Rules, Translation, constant_numbers
-from litefuse.stablehlo.values import MOST_ELEMENTS, Elements, Spread, Value, elements_of, elements_value, spread
+from litefuse.stablehlo.values import (
+    MOST_ELEMENTS,
+    Elements,
+    Spread,
+    Value,
+    constant_value,
+    elements_of,
+    elements_value,
+    spread,
+)
 
 __all__ = ["RULES", "is_followed", "reshaped"]
 
@@ -40,9 +49,8 @@ def _constant(op: Any, t: Translation) -> Result:
     if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat and t.shape(result):
         kind = ir.RankedTensorType.get([], ir.ShapedType(result.type).element_type)
         small = ir.DenseElementsAttr.get_splat(kind, attribute.get_splat_value())
-        return spread(t.b, Value(lambda: _emit_constant(small), constant=small), t.dims(result))
-    scalar = attribute if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat else None
-    return Value(lambda: _emit_constant(attribute), constant=None if t.shape(result) else scalar)
+        return spread(t.b, constant_value(small), t.dims(result))
+    return constant_value(attribute)
 
 
 _COMPLEX = {"complex64": DataType.COMPLEX64, "complex128": DataType.COMPLEX128}
@@ -59,10 +67,6 @@ def complex_numbers(op: Any, dtype: str) -> npt.NDArray[Any]:
     numbers = [complex(float(real), float(imaginary)) for real, imaginary in _NUMBER.findall(text.partition(">")[0])]
     array = np.array(numbers, dtype)
     return np.broadcast_to(array[0], shape) if len(numbers) == 1 else array.reshape(shape)
-
-
-def _emit_constant(attribute: ir.Attribute) -> ir.Value:
-    return ir.Operation.create("tf.Const", results=[attribute.type], attributes={"value": attribute}).result
 
 
 def _objects(numbers: Any) -> Elements:
