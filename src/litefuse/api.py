@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import sys
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.engine.process import prepare_worker, run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError
-from litefuse.forms import RNN_FORMS, CompositeForm, CompositeForms, RnnForm
+from litefuse.forms import QUANTIZATIONS, RNN_FORMS, CompositeForm, CompositeForms, Quantization, RnnForm
 from litefuse.frontends import source_of
 from litefuse.fusions.fusion import pickle_registered
 from litefuse.input_shapes import InputShapes
@@ -110,6 +111,7 @@ def convert(
     narrow: bool = False,
     composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
     rnn: RnnForm = "auto",
+    quantize: Quantization | None = None,
     require_fused: bool | Collection[str] = False,
     check_fusions: bool = True,
     check_custom_ops: bool = False,
@@ -151,6 +153,10 @@ def convert(
             accelerator may claim; ``inline``: the ops of its body.
         rnn: What recurrent layers that nobody annotated, but that are recognised, are to become: ``fused``, one op;
             ``loop``, a loop; ``auto``, whichever is faster.
+        quantize: Make the weights of products, convolutions and embeddings smaller with litert-quantizer (the extra
+            ``quantize``): ``dynamic``: int8, and LiteRT quantizes what they are multiplied with on each call;
+            ``weights``: int8, of which LiteRT makes float32 again; ``float16``, likewise. The report says how much
+            smaller the model is and how far its outputs are from those before.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
         check_fusions: Apply a fusion only when it computes what the composite's body computes: both are run on random
             inputs in the stock runtime and compared. A composite that its author declared a custom op
@@ -180,6 +186,8 @@ def convert(
         )
     if rnn not in RNN_FORMS:
         raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
+    if quantize is not None:
+        _check_quantization(quantize)
     # The process that converts was started elsewhere, perhaps: it gets no relative path.
     place = None if temporary_folder is None else Path(temporary_folder).absolute()
     folder = tempfile.TemporaryDirectory(prefix="litefuse-" if place is None else ".litefuse-", dir=place)
@@ -197,6 +205,7 @@ def convert(
         composites=CompositeForms.of(composites),
         rnn=rnn,
         require_fused=_switch(require_fused, "require_fused"),
+        quantize=quantize,
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
     )
@@ -214,6 +223,16 @@ def convert(
         raise
     report = replace(report, source=source.name, timings={**timings, **report.timings})
     return ConversionResult(report, job.output, folder)
+
+
+def _check_quantization(form: str) -> None:
+    if form not in QUANTIZATIONS:
+        raise LitefuseError(f"there is no quantization {form!r}", hint=f"They are {', '.join(QUANTIZATIONS)}.")
+    if importlib.util.find_spec("litert_quantizer") is None:
+        raise LitefuseError(
+            "quantization needs the package litert-quantizer",
+            hint="Install it with `pip install 'litefuse[quantize]'`.",
+        )
 
 
 def _kernels() -> dict[str, bytes]:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from litefuse.analysis import VariableValues, analyze
 from litefuse.engine.counts import COUNTS
@@ -13,8 +14,8 @@ from litefuse.engine.lowering import lower, run_mlir_passes, set_signature
 from litefuse.engine.mlir import ir, mlir_context
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.export.model_file import write_model
-from litefuse.export.summary import summarize
-from litefuse.forms import CompositeForms
+from litefuse.export.summary import ModelSummary, summarize
+from litefuse.forms import CompositeForms, Quantization
 from litefuse.fusions.fusion import unpickle_registered
 from litefuse.importer import EntryPoint, ImportedModule, default_signatures, import_saved_model
 from litefuse.job import ConversionJob
@@ -27,6 +28,7 @@ from litefuse.passes.check_constants import CheckConstants
 from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.passes.decompose import Decomposed, DecomposeOps, RewriteBeforeLowering
+from litefuse.passes.embedding_lookups import EmbeddingLookups
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
@@ -43,7 +45,7 @@ from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
 from litefuse.plug_ins import take_plug_ins
-from litefuse.report import CompositeReport, LackingOpReport, NarrowedReport, Report
+from litefuse.report import CompositeReport, LackingOpReport, NarrowedReport, QuantizationReport, Report
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import Narrowing, load, narrowed_dtype, op_registry
 from litefuse.shapes import InferShapes, SetInputShapes
@@ -127,7 +129,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         check_fusions=job.check_fusions,
         check_custom_ops=job.check_custom_ops,
         forms=job.composites,
-        rnn=job.rnn,
+        # The weights of a loop become smaller, those of a fused layer do not.
+        rnn="loop" if job.quantize and job.rnn == "auto" else job.rnn,
     )
     _check_names(job.composites, analysis.composites)
     _require_fused(job.require_fused, analysis.composites)
@@ -152,6 +155,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     emitted: list[CustomOpForm] = []
     finishing = [
         FoldWeights(weights),
+        *([EmbeddingLookups()] if job.quantize else []),
         EmitCompositeOps(),
         PrepareShapes(),
         InitializeStates(),
@@ -171,6 +175,10 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     try:
         summary = summarize(module)
         write_model(module, weights, partial)
+        quantization = None
+        if job.quantize is not None:
+            steps.begin("quantize")
+            quantization, summary = _quantize(partial, job.quantize, summary)
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
@@ -188,10 +196,26 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         python_kernels=tuple(name for name in summary.custom_ops if name in PYTHON_ONLY),
         lacking_ops=_lacking_ops(decomposed, emitted),
         narrowed=() if narrowing is None else _narrowed(narrowing),
+        quantization=quantization,
         size=job.output.stat().st_size,
         timings=steps.timings,
         counts=dict(COUNTS),
     )
+
+
+def _quantize(path: Path, form: Quantization, summary: ModelSummary) -> tuple[QuantizationReport, ModelSummary]:
+    """Quantizes the model in a file, in its place; returns what is to be said of it, and what it holds then."""
+    from litefuse.export.quantization import quantize_model
+    from litefuse.inspection.litert_model import inspect_litert_model
+
+    size, target = path.stat().st_size, path.with_name(path.name + ".quantized")
+    try:
+        difference = quantize_model(path, target, form)
+        target.replace(path)
+    finally:
+        target.unlink(missing_ok=True)
+    report = QuantizationReport(form, size, difference.error, difference.unchecked)
+    return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
 
 
 def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:

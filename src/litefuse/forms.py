@@ -1,4 +1,4 @@
-"""What composites and recurrent layers are to become, as the user chose."""
+"""What composites, recurrent layers and weights are to become, as the user chose."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["FORMS", "RNN_FORMS", "CompositeForm", "CompositeForms", "RnnForm"]
+__all__ = [
+    "FORMS",
+    "QUANTIZATIONS",
+    "RNN_FORMS",
+    "CompositeForm",
+    "CompositeForms",
+    "Quantization",
+    "RnnForm",
+]
 
 #: ``fuse``: what its fusion makes of it; ``builtin``: the same, if it is builtin ops; ``custom``: a custom op of its
 #: name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE of its name and attributes, with its body as
@@ -22,6 +30,12 @@ FORMS: tuple[CompositeForm, ...] = get_args(CompositeForm)
 RnnForm: TypeAlias = Literal["auto", "fused", "loop"]
 
 RNN_FORMS: tuple[RnnForm, ...] = get_args(RnnForm)
+
+#: What weights become: ``dynamic``: int8, and LiteRT quantizes what they are multiplied with on each call; ``weights``:
+#: int8, of which LiteRT makes float32 again; ``float16``, likewise.
+Quantization: TypeAlias = Literal["dynamic", "weights", "float16"]
+
+QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from litefuse.forms import CompositeForms, RnnForm
+from litefuse.forms import CompositeForms, Quantization, RnnForm
 from litefuse.input_shapes import InputShapes
 from litefuse.plug_ins import PlugIn
 
@@ -33,6 +33,7 @@ class ConversionJob:
         require_fused: Composites that must be fused: True for all, or names.
         check_fusions: Whether a fusion is applied only when it computes what the composite computes.
         check_custom_ops: Whether that also holds for composites that their author declared custom ops.
+        quantize: What the weights become; None leaves them as they are.
         plug_ins: What installed packages offer; None: whoever needs it looks.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
         kernels: The kernels registered by the caller, each pickled, by their ops.
@@ -55,6 +56,7 @@ class ConversionJob:
     require_fused: bool | frozenset[str] = False
     check_fusions: bool = True
     check_custom_ops: bool = False
+    quantize: Quantization | None = None
     plug_ins: tuple[PlugIn, ...] | None = None
     fusions: bytes | None = None
     kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])

@@ -33,6 +33,7 @@ from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.decompose import DecomposeOps, RewriteBeforeLowering
+from litefuse.passes.embedding_lookups import EmbeddingLookups
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
@@ -96,6 +97,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "decompose-ops": lambda _o, _v: DecomposeOps([]),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
+    "embedding-lookups": lambda _o, _v: EmbeddingLookups(),
     "fill-buffers": lambda _o, _v: FillBuffers(),
     "fold-branches": lambda _o, _v: FoldBranches(),
     "infer-shapes": lambda _o, _v: InferShapes(),

@@ -9,7 +9,7 @@ import click
 
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
 from litefuse.cli.parameters import PATH, split_names
-from litefuse.forms import FORMS, RNN_FORMS, CompositeForm, RnnForm
+from litefuse.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm, Quantization, RnnForm
 
 __all__ = ["convert"]
 
@@ -91,6 +91,12 @@ class _OptionalValueCommand(click.Command):
     help="What recurrent layers become that nobody annotated: one op, a loop, or whichever is faster.",
 )
 @click.option(
+    "--quantize",
+    type=click.Choice(QUANTIZATIONS),
+    help="Make weights smaller, with litert-quantizer: int8 for products in int8 (dynamic) or in float32 (weights), or "
+    "float16.",
+)
+@click.option(
     "--require-fused",
     metavar="[=NAME,...]",
     help="Fail if a composite is not fused: any, or one of those that are named.",
@@ -131,6 +137,7 @@ def convert(
     narrow: bool,
     composites: tuple[str, ...],
     rnn: RnnForm,
+    quantize: Quantization | None,
     require_fused: str | None,
     check_fusions: bool,
     check_custom_ops: bool,
@@ -176,6 +183,7 @@ def convert(
             narrow=narrow,
             composites=_forms(composites),
             rnn=rnn,
+            quantize=quantize,
             require_fused=_all_or_names(require_fused, "--require-fused"),
             check_fusions=check_fusions,
             check_custom_ops=check_custom_ops,

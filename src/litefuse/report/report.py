@@ -11,6 +11,7 @@ __all__ = [
     "LackingOpReport",
     "LoopReport",
     "NarrowedReport",
+    "QuantizationReport",
     "RecognizerReport",
     "Report",
     "VariableReport",
@@ -95,6 +96,24 @@ class NarrowedReport:
 
 
 @dataclass(frozen=True)
+class QuantizationReport:
+    """What became of the weights.
+
+    Attributes:
+        form: ``dynamic`` or ``weights``: int8; ``float16``.
+        size_before: The output's size in bytes before.
+        error: The largest difference that it makes to the outputs, in units of the largest element of each, on one
+            random input of each signature; None if that was not measured.
+        unchecked: Why not.
+    """
+
+    form: Literal["dynamic", "weights", "float16"]
+    size_before: int
+    error: float | None
+    unchecked: str | None = None
+
+
+@dataclass(frozen=True)
 class RecognizerReport:
     """What a recogniser found that litefuse does not have itself.
 
@@ -147,6 +166,7 @@ class Report:
         lacking_ops: The TensorFlow ops that LiteRT lacks, and what became of them.
         narrowed: What was narrowed to float32 or complex64, as asked for. (The ops of int64 that are computed in int32
             are among ``lacking_ops``.)
+        quantization: What became of the weights; None if they are as they were.
         size: The output's size in bytes.
         timings: Seconds for each step, in order; ``start`` is the wait for the process that converts.
         counts: What does not depend on the machine: ``engine_calls``, how often the engine was run, for rewritings and
@@ -166,6 +186,7 @@ class Report:
     python_kernels: tuple[str, ...] = ()
     lacking_ops: tuple[LackingOpReport, ...] = ()
     narrowed: tuple[NarrowedReport, ...] = ()
+    quantization: QuantizationReport | None = None
     size: int = 0
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     counts: Mapping[str, int] = field(default_factory=dict[str, int])

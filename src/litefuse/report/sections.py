@@ -13,6 +13,7 @@ from litefuse.report.report import (
     LackingOpReport,
     LoopReport,
     NarrowedReport,
+    QuantizationReport,
     RecognizerReport,
     Report,
     VariableReport,
@@ -72,6 +73,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
         *([_recognizer_section(report.recognizers)] if report.recognizers else []),
         _variable_section(report.variables),
         *([_narrowed_section(report.narrowed)] if report.narrowed else []),
+        *([_quantization_section(report.quantization, report.size)] if report.quantization else []),
         op_section(report.op_counts, "Ops"),
     ]
     if report.lacking_ops:
@@ -93,6 +95,22 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
         rows = [(step, f"{time * 1000:,.1f}") for step, time in report.timings.items()]
         sections.append(Section("Time by step", rows, headings=("step", "ms"), right=frozenset({1})))
     return sections
+
+
+_WEIGHTS = {
+    "dynamic": "int8 weights, for products in int8",
+    "weights": "int8 weights, for products in float32",
+    "float16": "float16 weights, for products in float32",
+}
+
+
+def _quantization_section(quantization: QuantizationReport, size: int) -> Section:
+    difference = f"{quantization.error:.1g} on random inputs" if quantization.error is not None else "not measured"
+    rows = [
+        ("size", f"{count_of(quantization.size_before, 'byte')} before, {size / quantization.size_before:.0%} now"),
+        ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
+    ]
+    return Section(f"Quantized: {_WEIGHTS[quantization.form]}", rows)
 
 
 def _pack_notes(report: Report, op: str) -> list[str]:

@@ -1,0 +1,217 @@
+"""Models whose weights were quantized: smaller, and close to TensorFlow in every call."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import litefuse
+from litefuse.cli.app import app
+from litefuse.forms import QUANTIZATIONS
+from litefuse.report import QuantizationReport
+from tests.tensorflow.checking import check, check_calls
+from tests.tensorflow.pages import blocks, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from litefuse.forms import Quantization
+    from tests.tensorflow.process import Call, TensorFlow
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("litert_quantizer") is None, reason="litert-quantizer is not installed"
+)
+
+# How far outputs may be from TensorFlow's, in units of the largest one: a weight of int8 is off by up to 1/254 of the
+# largest weight of its channel, one of float16 by 1/2048 of itself.
+TOLERANCES: dict[Quantization, float] = {"dynamic": 0.06, "weights": 0.04, "float16": 2e-3}
+SIZES: dict[Quantization, float] = {"dynamic": 0.4, "weights": 0.4, "float16": 0.6}
+
+
+def images(tf: Any) -> Any:
+    """Convolutions and a product, of images ``[?, 12, 12, 3]``."""
+    keras = importlib.import_module("keras")
+    bias = keras.initializers.RandomNormal(seed=1)
+    model = keras.Sequential(
+        [
+            keras.Input((12, 12, 3), name="x"),
+            keras.layers.Conv2D(32, 3, activation="relu", bias_initializer=bias),
+            keras.layers.DepthwiseConv2D(3, bias_initializer=bias),
+            keras.layers.Conv2DTranspose(32, 3, bias_initializer=bias),
+            keras.layers.BatchNormalization(),
+            keras.layers.GlobalAveragePooling2D(),
+            keras.layers.Dense(64, bias_initializer=bias),
+        ]
+    )
+    return served(tf, model, tf.TensorSpec([None, 12, 12, 3], tf.float32, name="x"))
+
+
+def texts(tf: Any) -> Any:
+    """An embedding, recurrent layers and attention, of ids ``[?, ?]``."""
+    keras = importlib.import_module("keras")
+    bias = keras.initializers.RandomNormal(seed=1)
+    ids = keras.Input((None,), dtype="int32", name="x")
+    x = keras.layers.Embedding(1000, 48)(ids)
+    x = keras.layers.LSTM(32, return_sequences=True, bias_initializer=bias)(x)
+    x = keras.layers.MultiHeadAttention(2, 16)(x, x)
+    x = keras.layers.GRU(32, bias_initializer=bias)(x)
+    model = keras.Model(ids, keras.layers.Dense(8, bias_initializer=bias)(x))
+    return served(tf, model, tf.TensorSpec([None, None], tf.int32, name="x"))
+
+
+def served(tf: Any, model: Any, spec: Any) -> Any:
+    module = tf.Module()
+    module.layers_of_model = model.variables
+
+    def serve(x: Any) -> dict[str, Any]:
+        return {"y": model(x)}
+
+    module.serve = tf.function(serve, input_signature=[spec], autograph=False)
+    return module, {"serving_default": module.serve}
+
+
+def counting(tf: Any) -> Any:
+    """Two signatures, a state, and a table that no product uses."""
+    random = np.random.default_rng(3)
+    module = tf.Module()
+    module.count = tf.Variable(1.0)
+    module.weights = tf.Variable(random.normal(size=(40, 50)).astype(np.float32))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 40], tf.float32, name="x")], autograph=False)
+    def count(x: Any) -> Any:
+        module.count.assign_add(1.0)
+        return {"y": tf.matmul(x, module.weights) * module.count}
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.int64, name="rows")], autograph=False)
+    def look_up(rows: Any) -> Any:
+        return {"y": tf.gather(module.weights, rows)}
+
+    module.count_up, module.look_up = count, look_up
+    return module, {"count": count, "look_up": look_up}
+
+
+def inputs(kind: str) -> list[dict[str, Any]]:
+    random = np.random.default_rng(5)
+    if kind == "texts":
+        return [{"x": random.integers(0, 1000, size).astype(np.int32)} for size in ((1, 7), (3, 7), (2, 4))]
+    return [{"x": random.normal(size=(batch, 12, 12, 3)).astype(np.float32)} for batch in (1, 3, 2)]
+
+
+def checked(quantization: QuantizationReport | None, form: Quantization) -> QuantizationReport:
+    """What a report says, where the outputs were compared."""
+    assert quantization is not None
+    assert (quantization.form, quantization.unchecked) == (form, None)
+    assert quantization.error is not None
+    assert 0 < quantization.error < TOLERANCES[form]
+    return quantization
+
+
+@pytest.mark.parametrize("form", QUANTIZATIONS)
+@pytest.mark.parametrize("kind", ["images", "texts"])
+def test_weights_are_smaller_and_outputs_are_close(tensorflow: TensorFlow, kind: str, form: Quantization) -> None:
+    path = tensorflow.save({"images": images, "texts": texts}[kind])
+    # Relative to the largest output, but at least 1: so the bound is scaled to outputs that are smaller.
+    outputs = [each["y"] for each in tensorflow.run_calls(path, [("serving_default", each) for each in inputs(kind)])]
+    scale = min(1.0, *(float(np.abs(each).max()) for each in outputs))
+    result = check(tensorflow, path, inputs(kind), rtol=TOLERANCES[form] * scale, quantize=form)
+    quantization = checked(result.report.quantization, form)
+    assert len(result.model_bytes) == result.report.size < SIZES[form] * quantization.size_before
+    assert "Quantized: " in str(result.report)
+    assert result.report.to_json()["quantization"]["form"] == form
+    counts = result.report.op_counts
+    if kind == "texts":
+        assert (counts["EMBEDDING_LOOKUP"], counts["WHILE"]) == (1, 2)
+        assert "UNIDIRECTIONAL_SEQUENCE_LSTM" not in counts
+    assert ("DEQUANTIZE" in counts) == (form != "dynamic")
+
+
+@pytest.mark.parametrize("form", QUANTIZATIONS)
+def test_signatures_and_states(tensorflow: TensorFlow, form: Quantization) -> None:
+    path = tensorflow.save(counting)
+    random = np.random.default_rng(6)
+    calls: list[Call] = [
+        *[("count", {"x": random.normal(size=(batch, 40)).astype(np.float32)}) for batch in (1, 3, 3)],
+        *[("look_up", {"rows": random.integers(0, 40, (batch, 3))}) for batch in (1, 2)],
+    ]
+    result = check_calls(tensorflow, path, calls, rtol=TOLERANCES[form], quantize=form)
+    checked(result.report.quantization, form)
+
+
+def test_form_of_recurrent_layers_can_be_chosen(tensorflow: TensorFlow) -> None:
+    result = litefuse.convert(tensorflow.save(texts), quantize="dynamic", rnn="fused")
+    assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
+    checked(result.report.quantization, "dynamic")
+
+
+def strings(tf: Any) -> Any:
+    module = tf.Module()
+    weights = tf.constant(np.random.default_rng(1).normal(size=(40, 50)).astype(np.float32))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 40], name="x"), tf.TensorSpec([2], tf.string, name="s")])
+    def serve(x: Any, s: Any) -> Any:
+        return {"y": tf.matmul(x, weights), "s": tf.identity(s)}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_what_cannot_be_measured_is_said(tensorflow: TensorFlow) -> None:
+    report = litefuse.convert(tensorflow.save(strings), quantize="dynamic").report
+    assert report.quantization is not None
+    assert (report.quantization.error, report.quantization.unchecked) == (None, "it takes strings")
+    assert "not measured: it takes strings" in str(report)
+
+
+def test_command_line(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    path = tensorflow.save(images)
+    target = tmp_path / "model.tflite"
+    outcome = CliRunner().invoke(app, ["convert", str(path), "-o", str(target), "--quantize", "float16", "--json"])
+    assert outcome.exit_code == 0, outcome.stderr
+    report = json.loads(outcome.stdout)
+    assert report["quantization"]["form"] == "float16"
+    assert report["size"] == target.stat().st_size
+    assert [each.name for each in tmp_path.iterdir()] == ["model.tflite"]
+    assert CliRunner().invoke(app, ["convert", str(path), "--quantize", "int4"]).exit_code == 2
+
+
+def test_forms_that_do_not_exist_and_packages_that_are_missing(
+    tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tensorflow.save(images)
+    with pytest.raises(litefuse.LitefuseError, match="there is no quantization 'int4'"):
+        litefuse.convert(path, quantize="int4")  # pyright: ignore[reportArgumentType]
+
+    def missing(_name: str) -> None:
+        return None
+
+    monkeypatch.setattr(importlib.util, "find_spec", missing)
+    with pytest.raises(litefuse.LitefuseError, match=r"litefuse\[quantize\]"):
+        litefuse.convert(path, quantize="dynamic")
+
+
+def digits(tf: Any) -> Any:
+    keras = importlib.import_module("keras")
+    model = keras.Sequential(
+        [
+            keras.Input((28, 28, 1)),
+            keras.layers.Conv2D(8, 3, activation="relu"),
+            keras.layers.Flatten(),
+            keras.layers.Dense(10),
+        ]
+    )
+    return served(tf, model, tf.TensorSpec([None, 28, 28, 1], tf.float32, name="x"))
+
+
+def test_page(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    (code,) = blocks("quantization.md", "python")
+    (tmp_path / "my_saved_model").symlink_to(tensorflow.save(digits))
+    (tmp_path / "page.py").write_text(code)
+    run(tmp_path, sys.executable, "page.py")
+    assert (tmp_path / "integers.tflite").stat().st_size < 0.4 * (tmp_path / "model.tflite").stat().st_size
