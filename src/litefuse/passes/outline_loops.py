@@ -31,12 +31,16 @@ class OutlineLoops:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
+        copied_constants: dict[ir.OpView, None] = {}
         for symbol, function in functions(module).items():
             if function.is_external:
                 continue
             for number, loop in enumerate(list(_loops(function.entry_block))):
-                _outline(module, loop, f"{symbol}.while.{number}")
+                _outline(module, loop, f"{symbol}.while.{number}", copied_constants)
                 modified = True
+        for constant in copied_constants:
+            if not list(constant.results[0].uses):  # it would be a tensor of the file nevertheless
+                constant.erase()
         return modified
 
 
@@ -50,11 +54,11 @@ def _loops(block: ir.Block) -> Iterator[ir.OpView]:
             yield op
 
 
-def _outline(module: ir.Module, loop: ir.OpView, base: str) -> None:
+def _outline(module: ir.Module, loop: ir.OpView, base: str, copied_constants: dict[ir.OpView, None]) -> None:
     cond, body = (region.blocks[0] for region in loop.regions)
     captures: list[ir.Value] = []
     for block in (cond, body):
-        for value in _captured(block):
+        for value in _captured(block, copied_constants):
             if value not in captures:
                 captures.append(value)
     for value in captures:
@@ -84,8 +88,13 @@ def _outline(module: ir.Module, loop: ir.OpView, base: str) -> None:
     loop.operation.erase()
 
 
-def _captured(block: ir.Block) -> list[ir.Value]:
-    """The values that ops of a block take from outside it, after constants were copied in."""
+def _captured(block: ir.Block, copied_constants: dict[ir.OpView, None]) -> list[ir.Value]:
+    """The values that ops of a block take from outside it, after constants were copied in.
+
+    Args:
+        block: The block.
+        copied_constants: The constants that were; filled.
+    """
     inside: set[ir.Value] = set(block.arguments)
     copies: dict[ir.Value, ir.Value] = {}
     captured: list[ir.Value] = []
@@ -99,6 +108,7 @@ def _captured(block: ir.Block) -> list[ir.Value]:
                 if not isinstance(owner, ir.Block) and owner.name in _CONSTANTS:
                     if value not in copies:
                         copies[value] = owner.clone(ip=ir.InsertionPoint.at_block_begin(block)).results[0]
+                        copied_constants[owner] = None
                     op.operands[index] = copies[value]
                 elif value not in captured:
                     captured.append(value)
