@@ -129,6 +129,11 @@ def main() -> None:
 
     print("unknown call:", found("code of JAX's own runtime", lambda: converted(inverse, shape(size, 4))))
 
+    def determinant(x: Any) -> Any:
+        return jnp.linalg.det(x)
+
+    print("annotated call:", found("code of JAX's own runtime", lambda: converted(determinant, shape(4, 4))))
+
     def lexical(x: Any) -> Any:
         return lax.sort((jnp.round(x), x), dimension=0, num_keys=2)
 

@@ -24,6 +24,7 @@ def test_in_a_process_with_jax() -> None:
         "two inputs of one length: 0.0",
         "same names: two of its values have the same name",
         "unknown call: code of JAX's own runtime",
+        "annotated call: code of JAX's own runtime",
         "sorting by two keys: sorting is supported by the elements of one tensor",
         "damaged: cannot be read",
     ]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from litefuse.engine.mlir import ir
-from litefuse.errors import GraphError
 from litefuse.fusions.annotation import annotate, attribute_value
 from litefuse.passes.call_graph import create_call, function_symbol
+from litefuse.stablehlo.modules import unknown_call
 from litefuse.stablehlo.rules.broadcasting import elementwise
 from litefuse.stablehlo.rules.sorting import top_k
 from litefuse.stablehlo.rules.windows import dynamic_reduce_window
@@ -71,10 +71,7 @@ def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
     namespace, _, short = target.rpartition(".")
     known = _known(op, t, short, _dictionary(op, "mhlo.attributes")) if namespace in {"chlo", "mhlo"} else None
     if known is None:
-        raise GraphError(
-            f"the program calls {target!r}, which is code of JAX's own runtime",
-            hint="Export the function without it: most such calls come from linear algebra and from callbacks.",
-        )
+        raise unknown_call(target)
     return known
 
 
