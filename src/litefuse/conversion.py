@@ -163,6 +163,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         OutlineLoops(),
         CopyBranchResults(),
         DecomposeOps(decomposed, job.narrow),
+        OutlineLoops(),  # what was decomposed may have others
         CheckConstants(),
         EmitCustomOps(job.allow_custom_ops, () if job.builtins_only else tuple(PACK), emitted, job.narrow),
         CallOnce(initializers, tuple(entry.symbol for entry in imported.entry_points)),

@@ -6,11 +6,12 @@ import itertools
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.along_axis import around_axis
+from litefuse.decompositions.batches import in_one_batch
 from litefuse.decompositions.carrier import carried, carried_number, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
-    from litefuse.decompositions.builder import Builder, Dim
+    from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
 __all__ = ["BatchedProduct", "MovedPieces", "Reduction"]
@@ -34,18 +35,9 @@ class BatchedProduct(Decomposition):
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
         if op.name == "BatchMatMulV3" and len({op.types[0].dtype, op.types[1].dtype, op.results[0].dtype}) > 1:
             raise NotDecomposed("its factors and its result differ in dtype")
-        sizes = [b.sizes(value) for value in op.operands]
-        rank = max(map(len, sizes)) - 2
-        padded: list[list[Dim]] = [[*[1] * (rank + 2 - len(each)), *each[:-2]] for each in sizes]
-        batch = [_broadcast(b, x, y) for x, y in zip(*padded, strict=True)]
-        factors: list[ir.Value] = []
-        for value, own, before in zip(op.operands, sizes, padded, strict=True):
-            matrix = own[-2:]
-            if not all(map(_same, before, batch)):
-                value = b.broadcast(value, [*batch, *matrix])  # noqa: PLW2901
-            factors.append(b.reshape(value, [b.product(batch), *matrix]))
-        rows = sizes[0][-1 if op.attributes.get("adj_x", False) else -2]
-        columns = sizes[1][-2 if op.attributes.get("adj_y", False) else -1]
+        factors, batch = in_one_batch(b, *op.operands)
+        rows = b.size(op.operands[0], -1 if op.attributes.get("adj_x", False) else -2)
+        columns = b.size(op.operands[1], -2 if op.attributes.get("adj_y", False) else -1)
         count = b.known([b.product(batch), rows, columns])
         product = b.op("BatchMatMulV2", factors, count, op.results[0].dtype, **_adjoint(op))
         return b.reshape(product, [*batch, rows, columns])
@@ -101,18 +93,6 @@ class MovedPieces(Decomposition):
             padded = b.pad(rows, [(0, 0), (before, after), (0, 0)], fill)
             value = b.reshape(padded, [*sizes[:axis], b.size(padded, 1), *sizes[axis + 1 :]])
         return delivered(b, value, dtype)
-
-
-def _broadcast(b: Builder, x: Dim, y: Dim) -> Dim:
-    """What two sizes are broadcast to."""
-    for size, other in ((x, y), (y, x)):
-        if isinstance(size, int):
-            return other if size == 1 else size
-    return b.dims("Maximum", x, y)
-
-
-def _same(x: Dim, y: Dim) -> bool:
-    return x == y if isinstance(x, int) and isinstance(y, int) else x is y
 
 
 def _adjoint(op: TensorFlowOp) -> dict[str, bool]:

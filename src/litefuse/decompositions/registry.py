@@ -35,6 +35,17 @@ from litefuse.decompositions.grouped_volumes import GroupedVolumes
 from litefuse.decompositions.image_projection import ImageProjection
 from litefuse.decompositions.integer_sign import IntegerSign
 from litefuse.decompositions.like import Like, ShapeN
+from litefuse.decompositions.linear_algebra import (
+    Determinant,
+    Eigenvectors,
+    Factorization,
+    Inverse,
+    LinearSystem,
+    LogDeterminant,
+    OrthogonalFactors,
+    SingularValues,
+    TriangularFactors,
+)
 from litefuse.decompositions.linspace import LinSpace
 from litefuse.decompositions.losses import CrossEntropy, CumulativeLogsumexp, EuclideanNorm
 from litefuse.decompositions.many_dimensions import BatchedProduct, MovedPieces, Reduction
@@ -120,11 +131,13 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     CumulativeLogsumexp,
     DepthwiseFilterGradient,
     DepthwiseInputGradient,
+    Determinant,
     Diagonal,
     Dilation,
     Division,
     DynamicPartition,
     DynamicStitch,
+    Eigenvectors,
     Einsum,
     Erf,
     Erfc,
@@ -132,6 +145,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     EuclideanNorm,
     Expm1,
     ExtractImagePatches,
+    Factorization,
     FakeQuantize,
     FourierTransform,
     FusedBatchNorm,
@@ -147,6 +161,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     IntegerProduct,
     IntegerRelu6,
     IntegerSign,
+    Inverse,
     InverseHyperbolic,
     InverseRealFourierTransform,
     InverseTrigonometric,
@@ -154,8 +169,10 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     LegacyBlocks,
     Like,
     LinSpace,
+    LinearSystem,
     ListDiff,
     Log1p,
+    LogDeterminant,
     MaxPoolV2,
     MaxPoolWithArgmax,
     MirrorPadGradient,
@@ -166,6 +183,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     NthElement,
     OpenDiagonal,
     OpenTile,
+    OrthogonalFactors,
     ParallelConcat,
     Pieces,
     Pool3D,
@@ -188,6 +206,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Segment,
     ShapeN,
     Shift,
+    SingularValues,
     SparseDenseProduct,
     SparseFillEmptyRows,
     SparseReshape,
@@ -200,6 +219,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     StridedSliceUpdate,
     Tan,
     TensorScatter,
+    TriangularFactors,
     UniqueCounts,
     UnravelIndex,
     UnsortedSegment,

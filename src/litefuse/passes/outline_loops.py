@@ -25,6 +25,8 @@ class OutlineLoops:
 
     A value that a region takes from outside becomes a loop variable that never changes, except a constant, which is
     copied into the function. A loop whose tensors may grow from nothing gets a variable that makes the runtime see it.
+
+    Loops that were outlined before stay as they are.
     """
 
     name: ClassVar[str] = "outline-loops"
@@ -45,13 +47,17 @@ class OutlineLoops:
 
 
 def _loops(block: ir.Block) -> Iterator[ir.OpView]:
-    """The loops in a block and in the regions of its ops, inner ones first."""
+    """The loops in a block and in the regions of its ops that are to be outlined, inner ones first."""
     for op in list(block.operations):
         for region in op.regions:
             for inner in region.blocks:
                 yield from _loops(inner)
-        if op.name == "tfl.while":
+        if op.name == "tfl.while" and not _is_outlined(op):
             yield op
+
+
+def _is_outlined(loop: ir.OpView) -> bool:
+    return [op.name for op in loop.regions[1].blocks[0].operations] == ["func.call", "tfl.yield"]
 
 
 def _outline(module: ir.Module, loop: ir.OpView, base: str, copied_constants: dict[ir.OpView, None]) -> None:

@@ -6,15 +6,12 @@ https://openxla.org/stablehlo/compatibility.
 
 from __future__ import annotations
 
-import re
-
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import ir, stablehlo
 from litefuse.errors import GraphError
+from litefuse.stablehlo.annotations import without_annotations
 
 __all__ = ["read_module", "unknown_call"]
-
-_LAPACK = re.compile(rb"lapack_\w+")
 
 # Checks that sizes are what the program was exported for: the model's own shapes say so already.
 _ASSERTIONS = frozenset({"shape_assertion"})
@@ -29,14 +26,11 @@ def read_module(program: bytes) -> ir.Module:
     context = ir.Context.current
     dialect = stablehlo()
     try:
-        module = dialect.deserialize_portable_artifact(context, program)
+        module = dialect.deserialize_portable_artifact(context, without_annotations(program))
         assert isinstance(module, ir.Module)
         _drop_assertions(module)
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce", "cse")
     except (ir.MLIRError, ValueError, RuntimeError) as error:
-        library_call = _LAPACK.search(program)
-        if library_call is not None:  # it comes with an annotation that the bindings cannot read
-            raise unknown_call(library_call[0].decode()) from error
         raise GraphError(
             f"the program in it cannot be read: {error}",
             hint="It was exported by a newer version of JAX than the StableHLO here, or is damaged.",

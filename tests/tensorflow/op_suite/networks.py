@@ -36,12 +36,6 @@ def _probabilities(random: np.random.Generator, shape: Sequence[int]) -> Array:
     return random.dirichlet(np.ones(shape[-1]), tuple(shape[:-1]))
 
 
-def _definite(random: np.random.Generator, shape: Sequence[int]) -> Array:
-    """Symmetric matrices whose eigenvalues are above 3."""
-    root: Array = random.standard_normal(shape)
-    return root @ np.swapaxes(root, -1, -2) + 3 * np.eye(shape[-1])
-
-
 def _reductions() -> list[Case]:
     cases: list[Case] = []
     for op in ("Sum", "Mean", "Prod", "Max", "Min"):
@@ -397,18 +391,13 @@ def _images() -> list[Case]:
     return cases
 
 
-def _losses_and_algebra() -> list[Case]:
-    matrix, real = Tensor(F32, (None, 3, 3), _definite), Tensor(F32, (None, 8))
+def _losses_and_transforms() -> list[Case]:
+    real = Tensor(F32, (None, 8))
     z = Tensor("complex64", (None, 8))
     return [
         Case("SoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(F32, (None, 5), _probabilities)]),
         Case("SparseSoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(I32, (None,), integers(0, 5))]),
         Case("SparseSoftmaxCrossEntropyWithLogits", [Tensor(F32, (None, 5)), Tensor(I64, (None,), integers(0, 5))]),
-        Case("Cholesky", [matrix]),
-        Case("MatrixInverse", [matrix]),
-        Case("MatrixDeterminant", [matrix]),
-        Case("MatrixSolve", [matrix, Tensor(F32, (None, 3, 2))]),
-        Case("MatrixTriangularSolve", [matrix, Tensor(F32, (None, 3, 2))], {"lower": True, "adjoint": False}),
         Case("Cross", [Tensor(F32, (None, 3)), Tensor(F32, (None, 3))]),
         Case("Cross", [Tensor(I32, (None, 2, 3)), Tensor(I32, (None, 2, 3))]),
         Case("FFT", [z]),
@@ -466,6 +455,6 @@ CASES: list[Case] = [
     *_products(),
     *_convolutions(),
     *_images(),
-    *_losses_and_algebra(),
+    *_losses_and_transforms(),
 ]
 """Every case."""

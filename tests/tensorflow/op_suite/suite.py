@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.tensorflow.op_suite import arrays, elementwise, gradients, networks, sparse
+from tests.tensorflow.op_suite import algebra, arrays, elementwise, gradients, networks, sparse
 from tests.tensorflow.op_suite.case import Case
 
 __all__ = ["CASES", "CHUNK", "SIDES", "chunks", "name_of", "record", "recorded", "results_file", "selected"]
@@ -19,6 +19,7 @@ CASES: tuple[Case, ...] = (
     *networks.CASES,
     *gradients.CASES,
     *sparse.CASES,
+    *algebra.CASES,
 )
 """Every case."""
 

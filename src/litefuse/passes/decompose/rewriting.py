@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from litefuse.decompositions.builder import Builder
@@ -126,10 +126,20 @@ def spliced(op: ir.OpView, function: func.FuncOp) -> list[ir.Value]:
             return [copies[value] for value in inner.operands]
         copy = inner.clone(ip=ir.InsertionPoint(op))
         copy.operation.location = op.location  # pyright: ignore[reportAttributeAccessIssue]  the stubs lack the setter
-        for index, value in enumerate(inner.operands):
-            copy.operands[index] = copies[value]
+        _take_copies(copy, copies)
         copies.update(zip(inner.results, copy.results, strict=True))
     raise AssertionError("a function ends in a return")
+
+
+def _take_copies(op: ir.OpView, copies: Mapping[ir.Value, ir.Value]) -> None:
+    """Puts copies in the places of what they are copies of, in an op and the regions within."""
+    for index, value in enumerate(op.operands):
+        if value in copies:
+            op.operands[index] = copies[value]
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                _take_copies(inner, copies)
 
 
 def _built(op: ir.OpView, name: str, decomposition: Decomposition) -> ir.Module:

@@ -95,6 +95,19 @@ def _qr(op: Op) -> Answer:
     return answer
 
 
+def _lu(op: Op) -> Answer:
+    square = _square(op)
+    assert isinstance(square, tuple)
+    answer: list[OpenShape] = [square, square[:-1]]
+    return answer
+
+
+def _log_determinant(op: Op) -> Answer:
+    batch = _matrices(op, 0)[:-2]
+    answer: list[OpenShape] = [batch, batch]
+    return answer
+
+
 def _fourier(op: Op) -> Answer:
     """A transform whose last dimensions have the lengths that an operand states."""
     shape = op.shape(0)
@@ -111,13 +124,20 @@ def _fourier(op: Op) -> Answer:
 
 
 RULES: dict[str, Rule] = {
+    "BatchCholesky": _square,
     "BatchMatMul": _batch_mat_mul,
     "BatchMatMulV2": _batch_mat_mul,
     "BatchMatMulV3": _batch_mat_mul,
+    "BatchMatrixDeterminant": _determinant,
+    "BatchMatrixInverse": _square,
+    "BatchMatrixSolve": _solve,
+    "BatchMatrixTriangularSolve": _solve,
     "Cholesky": _square,
     "Einsum": _einsum,
     "IRFFT": _fourier,
     "IRFFT2D": _fourier,
+    "LogMatrixDeterminant": _log_determinant,
+    "Lu": _lu,
     "MatMul": _mat_mul,
     "MatrixDeterminant": _determinant,
     "MatrixInverse": _square,

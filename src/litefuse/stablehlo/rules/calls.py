@@ -10,6 +10,7 @@ from litefuse.fusions.annotation import annotate, attribute_value
 from litefuse.passes.call_graph import create_call, function_symbol
 from litefuse.stablehlo.modules import unknown_call
 from litefuse.stablehlo.rules.broadcasting import elementwise
+from litefuse.stablehlo.rules.lapack import ROUTINES
 from litefuse.stablehlo.rules.sorting import top_k
 from litefuse.stablehlo.rules.windows import dynamic_reduce_window
 from litefuse.stablehlo.translation import Result, Rules, Translation
@@ -68,6 +69,8 @@ def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
         return [t.lazy(operand) for operand in op.operands]
     if target == "stablehlo.dynamic_reduce_window":
         return [dynamic_reduce_window(op, t)]
+    if target in ROUTINES:
+        return list(ROUTINES[target](op, t, _dictionary(op, "mhlo.backend_config")))
     namespace, _, short = target.rpartition(".")
     known = _known(op, t, short, _dictionary(op, "mhlo.attributes")) if namespace in {"chlo", "mhlo"} else None
     if known is None:

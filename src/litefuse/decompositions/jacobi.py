@@ -1,0 +1,222 @@
+"""Eigenvalues and singular values by rotations, of half as many pairs of columns at once as there are columns.
+
+All matrices are of float32 and in batches of one dimension. Which columns are pairs changes from turn to turn as the
+players of a tournament do, so that each meets each other one in a sweep of ``columns - 1`` turns. The methods: Golub
+and Van Loan, Matrix Computations, 8.5 (Jacobi) and 8.6.3 (one-sided Jacobi).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from litefuse.decompositions.factorizations import eye, householder, householder_product
+from litefuse.decompositions.loops import count_to
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder, Dim
+    from litefuse.engine.mlir import ir
+
+__all__ = ["SingularVectors", "eigenvectors", "singular_values", "singular_vectors"]
+
+# Convergence is quadratic in the end: so many sweeps more than the number of columns has bits.
+_MORE_SWEEPS = 3
+# For an open number of columns, of less than this many bits.
+_MOST_BITS = 10
+# The tangent of a smaller angle changes no float32.
+_FLATTEST = 1e9
+
+
+class SingularVectors(NamedTuple):
+    """``u diag(values) v^T`` is the matrix.
+
+    Attributes:
+        values: ``[batch, min(rows, columns)]``, the largest first.
+        left: ``[batch, rows, rows]``, u, or its first ``min(rows, columns)`` columns.
+        right: ``[batch, columns, columns]``, v, or likewise.
+    """
+
+    values: ir.Value
+    left: ir.Value
+    right: ir.Value
+
+
+class _Rotation(NamedTuple):
+    """Rotations of pairs.
+
+    Attributes:
+        cosine: ``[batch, 1, pairs]``.
+        sine: ``[batch, 1, pairs]``.
+    """
+
+    cosine: ir.Value
+    sine: ir.Value
+
+
+class _Tournament:
+    """What the turns have in common.
+
+    Attributes:
+        size: The number of columns, an even one.
+        half: The number of pairs: each column of the first half with the one so much further on.
+        order: int32 ``[size]``: which column is in each one's place in the next turn; after a sweep, all are back.
+        turns: How many turns there are.
+    """
+
+    def __init__(self, b: Builder, columns: Dim) -> None:
+        self.size = b.dims("AddV2", columns, b.dims("FloorMod", columns, 2))
+        self.half = b.dims("FloorDiv", self.size, 2)
+        bits = columns.bit_length() if isinstance(columns, int) else _MOST_BITS
+        last = b.dims("Sub", self.size, 1)
+        self.turns = b.dims("Mul", last, bits + _MORE_SWEEPS)
+        places = b.range(self.size)
+        before_half = b.dims("Maximum", b.dims("Sub", self.half, 1), 1)
+        order = b.binary("AddV2", places, 1)
+        order = b.select(b.compare("Less", places, b.scalar(self.half)), b.binary("Sub", places, 1), order)
+        order = b.select(b.compare("Equal", places, 1), b.scalar(self.half), order)
+        order = b.select(b.compare("Equal", places, 0), b.scalar(0), order)
+        self.order = b.select(b.compare("Equal", places, b.scalar(last)), b.scalar(before_half), order)
+
+    def halves(self, b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, ir.Value]:
+        """The two parts of a value that are pairs along an axis."""
+        return b.slice(value, axis, 0, self.half), b.slice(value, axis, self.half, None)
+
+    def rotated(self, b: Builder, value: ir.Value, rotation: _Rotation, axis: int) -> ir.Value:
+        """The pairs along an axis rotated, and in their next places."""
+        first, second = self.halves(b, value, axis)
+        cosine, sine = (each if axis == 2 else b.transpose(each, [0, 2, 1]) for each in rotation)
+        left = b.binary("Sub", b.binary("Mul", cosine, first), b.binary("Mul", sine, second))
+        right = b.binary("AddV2", b.binary("Mul", sine, first), b.binary("Mul", cosine, second))
+        return b.gather(b.concat([left, right], axis), self.order, axis)
+
+
+def eigenvectors(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """The eigenvalues and eigenvectors of symmetric matrices.
+
+    Args:
+        b: Emits the ops.
+        matrices: ``[batch, n, n]``; what is above the diagonal is not looked at.
+
+    Returns:
+        ``[batch, n]``, the smallest first; ``[batch, n, n]``, whose columns are orthonormal. Each is determined up to
+        its sign only, and where eigenvalues are equal, the space of theirs is.
+    """
+    batch, count, _ = b.sizes(matrices)
+    tournament = _Tournament(b, count)
+    lower = b.compare("Greater", b.reshape(b.range(count), [1, count, 1]), b.reshape(b.range(count), [1, 1, count]))
+    below = b.select(lower, matrices, 0.0)
+    on_diagonal = b.compare("Equal", eye(b, count, count), 1.0)
+    value = b.select(on_diagonal, matrices, b.binary("AddV2", below, b.transpose(below, [0, 2, 1])))
+    more = b.dims("Sub", tournament.size, count)
+    value = b.pad(value, [(0, 0), (0, more), (0, more)])
+    vectors = b.broadcast(eye(b, tournament.size, tournament.size), [batch, tournament.size, tournament.size])
+    pairs = b.compare("Equal", eye(b, tournament.half, tournament.half), 1.0)
+
+    def diagonal(square: ir.Value) -> ir.Value:
+        return b.reduce("Sum", b.select(pairs, square, 0.0), 1, keep_dims=True)
+
+    def turn(_: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        value, vectors = changing
+        upper, lower = tournament.halves(b, value, 1)
+        first, beside = tournament.halves(b, upper, 2)
+        _, second = tournament.halves(b, lower, 2)
+        rotation = _rotation(b, diagonal(first), diagonal(second), diagonal(beside))
+        value = tournament.rotated(b, tournament.rotated(b, value, rotation, 2), rotation, 1)
+        return [value, tournament.rotated(b, vectors, rotation, 2)]
+
+    value, vectors = count_to(b, tournament.turns, [value, vectors], turn)
+    value = b.slices(value, {1: (0, count, 1), 2: (0, count, 1)})
+    values = b.reduce("Sum", b.select(on_diagonal, value, 0.0), 1)
+    vectors = b.slices(vectors, {1: (0, count, 1), 2: (0, count, 1)})
+    negated, order = _sorted(b, b.unary("Neg", values))
+    return b.unary("Neg", negated), _columns_at(b, vectors, order)
+
+
+def singular_values(b: Builder, matrices: ir.Value) -> ir.Value:
+    """Those of matrices ``[batch, rows, columns]``, the largest first: ``[batch, min(rows, columns)]``."""
+    values, _, _ = _orthogonal(b, _upright(b, matrices)[0])
+    return b.slice(values, 1, 0, b.dims("Minimum", *b.sizes(matrices)[1:]))
+
+
+def singular_vectors(b: Builder, matrices: ir.Value, *, full: bool) -> SingularVectors:
+    """The singular values and vectors of matrices.
+
+    Args:
+        b: Emits the ops.
+        matrices: ``[batch, rows, columns]``.
+        full: Whether the vectors are as many as there are rows and columns.
+    """
+    matrices, turned = _upright(b, matrices)
+    _, rows, columns = b.sizes(matrices)
+    count = b.dims("Minimum", rows, columns)
+    values, rotated, right = _orthogonal(b, matrices)
+    # The columns of u times the values are orthogonal: reflections make the values of them, and u is their product,
+    # also where a value is 0.
+    vectors, factors = householder(b, rotated)
+    left = householder_product(b, vectors, factors, rows if full else count)
+    on_diagonal = b.compare("Equal", eye(b, rows, columns), 1.0)
+    signs = b.reduce("Sum", b.select(on_diagonal, vectors, 0.0), 2, keep_dims=True)
+    negative = b.cast(b.compare("Less", b.transpose(signs, [0, 2, 1]), 0.0), "float32")
+    signs = b.binary("Sub", 1.0, b.binary("Mul", negative, 2.0))
+    left = b.binary("Mul", left, signs if full else b.slice(signs, 2, 0, count))
+    right = right if full else b.slice(right, 2, 0, count)
+    return SingularVectors(b.slice(values, 1, 0, count), *((right, left) if turned else (left, right)))
+
+
+def _upright(b: Builder, matrices: ir.Value) -> tuple[ir.Value, bool]:
+    """Matrices that have no more columns than rows, where the sizes are known; and whether they were transposed."""
+    _, rows, columns = b.shape(matrices)
+    turned = rows is not None and columns is not None and rows < columns
+    return b.transpose(matrices, [0, 2, 1]) if turned else matrices, turned
+
+
+def _orthogonal(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """The lengths of the columns of ``matrices v``, the longest first, these columns, and the columns of v."""
+    batch, _, count = b.sizes(matrices)
+    tournament = _Tournament(b, count)
+    more = b.dims("Sub", tournament.size, count)
+    value = b.pad(matrices, [(0, 0), (0, 0), (0, more)])
+    vectors = b.broadcast(eye(b, tournament.size, tournament.size), [batch, tournament.size, tournament.size])
+
+    def scalar_product(first: ir.Value, second: ir.Value) -> ir.Value:
+        return b.reduce("Sum", b.binary("Mul", first, second), 1, keep_dims=True)
+
+    def turn(_: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        value, vectors = changing
+        first, second = tournament.halves(b, value, 2)
+        lengths = scalar_product(first, first), scalar_product(second, second)
+        rotation = _rotation(b, *lengths, scalar_product(first, second))
+        return [tournament.rotated(b, each, rotation, 2) for each in (value, vectors)]
+
+    value, vectors = count_to(b, tournament.turns, [value, vectors], turn)
+    value = b.slice(value, 2, 0, count)
+    vectors = b.slices(vectors, {1: (0, count, 1), 2: (0, count, 1)})
+    lengths, order = _sorted(b, b.unary("Sqrt", b.reduce("Sum", b.unary("Square", value), 1)))
+    return lengths, _columns_at(b, value, order), _columns_at(b, vectors, order)
+
+
+def _rotation(b: Builder, first: ir.Value, second: ir.Value, beside: ir.Value) -> _Rotation:
+    """The rotation by at most 45 degrees that makes ``beside`` zero in ``[[first, beside], [beside, second]]``."""
+    done = b.compare("Equal", beside, 0.0)
+    divisor = b.select(done, 1.0, b.binary("AddV2", beside, beside))
+    cotangent = b.binary("RealDiv", b.binary("Sub", second, first), divisor)
+    cotangent = b.binary("Maximum", b.binary("Minimum", cotangent, _FLATTEST), -_FLATTEST)
+    root = b.unary("Sqrt", b.binary("AddV2", b.unary("Square", cotangent), 1.0))
+    positive = b.binary("RealDiv", 1.0, b.binary("AddV2", b.unary("Abs", cotangent), root))
+    tangent = b.select(b.compare("Less", cotangent, 0.0), b.unary("Neg", positive), positive)
+    tangent = b.select(done, 0.0, tangent)
+    cosine = b.unary("Rsqrt", b.binary("AddV2", b.unary("Square", tangent), 1.0))
+    return _Rotation(cosine, b.binary("Mul", cosine, tangent))
+
+
+def _sorted(b: Builder, values: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """Rows with the largest element first, and where each element was."""
+    shape = b.shape(values)
+    kinds = [(shape, "float32"), (shape, "int32")]
+    found, order = b.ops("TopKV2", [values, b.scalar(b.size(values, 1))], kinds, sorted=True)
+    return found, order
+
+
+def _columns_at(b: Builder, matrices: ir.Value, order: ir.Value) -> ir.Value:
+    shape = b.shape(matrices)
+    return b.op("GatherV2", [matrices, order, b.constant(2, "int32")], shape, "float32", batch_dims=1)

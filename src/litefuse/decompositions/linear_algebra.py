@@ -1,0 +1,246 @@
+"""Linear algebra on batches of matrices: loops over rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.decompositions.batches import in_one_batch
+from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.factorizations import (
+    cholesky,
+    eye,
+    householder,
+    householder_product,
+    lu,
+    permutation_of,
+    solve_triangular,
+    triangle,
+)
+from litefuse.decompositions.jacobi import eigenvectors, singular_values, singular_vectors
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.builder import Builder, Dim
+    from litefuse.engine.mlir import ir
+
+__all__ = [
+    "Determinant",
+    "Factorization",
+    "Inverse",
+    "LinearSystem",
+    "LogDeterminant",
+    "OrthogonalFactors",
+    "TriangularFactors",
+]
+
+
+class Inverse(Decomposition):
+    """The solution of a system of equations whose right-hand sides are the identity.
+
+    The inverse of a singular matrix has elements that are infinite or not numbers; TensorFlow stops with an error.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/inv.
+    """
+
+    names = ("BatchMatrixInverse", "MatrixInverse")
+    composite = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        def inverse(matrices: ir.Value) -> ir.Value:
+            batch, size, _ = b.sizes(matrices)
+            identity = b.broadcast(eye(b, size, size), [batch, size, size])
+            return _solution(b, _adjoint(b, op, matrices), identity)
+
+        return _of_matrices(op, b, inverse)
+
+
+class LinearSystem(Decomposition):
+    """Systems of equations: by two triangular factors, or with a matrix that is triangular.
+
+    The solution with a singular matrix has elements that are infinite or not numbers; TensorFlow stops with an error.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/solve, triangular_solve.
+    """
+
+    names = ("BatchMatrixSolve", "BatchMatrixTriangularSolve", "MatrixSolve", "MatrixTriangularSolve")
+    composite = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (matrices, sides), outer = in_one_batch(b, *(_computed(op, b, operand) for operand in (0, 1)))
+        dims = [*outer, *b.sizes(sides)[1:]]
+        if 0 in b.known(dims):
+            return b.fill(dims, 0, op.results[0].dtype)
+        matrices = _adjoint(b, op, matrices)
+        if "Triangular" in op.name:
+            lower = bool(op.attributes.get("lower", True)) is not bool(op.attributes.get("adjoint", False))
+            solution = solve_triangular(b, matrices, sides, lower=lower)
+        else:
+            solution = _solution(b, matrices, sides)
+        return b.cast(b.reshape(solution, dims), op.results[0].dtype)
+
+
+class Factorization(Decomposition):
+    """The lower triangular matrix whose product with its transpose is a symmetric positive definite one.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky.
+    """
+
+    names = ("BatchCholesky", "Cholesky")
+    composite = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        return _of_matrices(op, b, lambda matrices: cholesky(b, matrices))
+
+
+class Determinant(Decomposition):
+    """The product of the pivots, or its sign and the logarithm of its absolute value.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/det, slogdet.
+    """
+
+    names = ("BatchMatrixDeterminant", "MatrixDeterminant")
+    composite = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        outer, pivots, sign = _pivots(op, b)
+        result = b.binary("Mul", sign, b.reduce("Prod", pivots, 1))
+        return b.cast(b.reshape(result, outer), op.results[0].dtype)
+
+
+class LogDeterminant(Decomposition):
+    """The sign of a determinant, and the logarithm of its absolute value.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/slogdet.
+    """
+
+    names = ("LogMatrixDeterminant",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        outer, pivots, sign = _pivots(op, b)
+        sign = b.binary("Mul", sign, b.reduce("Prod", b.unary("Sign", pivots), 1))
+        size = b.reduce("Sum", b.unary("Log", b.unary("Abs", pivots)), 1)
+        return [b.cast(b.reshape(each, outer), op.results[0].dtype) for each in (sign, size)]
+
+
+class TriangularFactors(Decomposition):
+    """``Lu``: a lower and an upper triangular factor in one, and which row each row was.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/lu.
+    """
+
+    names = ("Lu",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        matrices, sizes = _matrices(op, b)
+        factors, pivots = lu(b, matrices)
+        rows = permutation_of(b, pivots, sizes[-1])
+        answers = [b.reshape(factors, sizes), b.reshape(rows, sizes[:-1])]
+        return [b.cast(answer, each.dtype) for answer, each in zip(answers, op.results, strict=True)]
+
+
+class OrthogonalFactors(Decomposition):
+    """``Qr``: an orthogonal and an upper triangular factor.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/qr.
+    """
+
+    names = ("Qr",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        matrices, (*outer, rows, columns) = _matrices(op, b)
+        inner = rows if op.attributes.get("full_matrices", False) else b.dims("Minimum", rows, columns)
+        vectors, factors = householder(b, matrices)
+        q = householder_product(b, vectors, factors, inner)
+        r = b.slice(triangle(b, vectors, lower=False), 1, 0, inner)
+        shapes: Sequence[Sequence[Dim]] = ([*outer, rows, inner], [*outer, inner, columns])
+        return [b.cast(b.reshape(each, dims), op.results[0].dtype) for each, dims in zip((q, r), shapes, strict=True)]
+
+
+class Eigenvectors(Decomposition):
+    """``SelfAdjointEigV2``: the eigenvalues of symmetric matrices, and the eigenvectors if they are wanted.
+
+    An eigenvector is determined up to its sign only: others than TensorFlow's are as right.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/eigh.
+    """
+
+    names = ("SelfAdjointEigV2",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        matrices, sizes = _matrices(op, b)
+        values, vectors = eigenvectors(b, matrices)
+        if not op.attributes.get("compute_v", True):
+            return [b.cast(b.reshape(values, sizes[:-1]), op.results[0].dtype), _nothing(op, b)]
+        shaped = b.reshape(values, sizes[:-1]), b.reshape(vectors, sizes)
+        return [b.cast(each, op.results[0].dtype) for each in shaped]
+
+
+class SingularValues(Decomposition):
+    """``Svd``: the singular values of matrices, and the singular vectors if they are wanted.
+
+    A pair of singular vectors is determined up to a sign only: others than TensorFlow's are as right.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/svd.
+    """
+
+    names = ("Svd",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        matrices, (*outer, _, _) = _matrices(op, b)
+        if not op.attributes.get("compute_uv", True):
+            values = singular_values(b, matrices)
+            nothing = [_nothing(op, b)] * 2
+            return [b.cast(b.reshape(values, [*outer, b.size(values, 1)]), op.results[0].dtype), *nothing]
+        found = singular_vectors(b, matrices, full=bool(op.attributes.get("full_matrices", False)))
+        return [b.cast(b.reshape(each, [*outer, *b.sizes(each)[1:]]), op.results[0].dtype) for each in found]
+
+
+def _nothing(op: TensorFlowOp, b: Builder) -> ir.Value:
+    """The vectors that were not asked for."""
+    return b.fill([0], 0, op.results[0].dtype)
+
+
+def _solution(b: Builder, matrices: ir.Value, sides: ir.Value) -> ir.Value:
+    factors, pivots = lu(b, matrices)
+    order = permutation_of(b, pivots, b.size(matrices, 1))
+    moved = b.op("GatherV2", [sides, order, b.constant(1, "int32")], b.shape(sides), "float32", batch_dims=1)
+    solution = solve_triangular(b, factors, moved, lower=True, unit_diagonal=True)
+    return solve_triangular(b, factors, solution, lower=False)
+
+
+def _pivots(op: TensorFlowOp, b: Builder) -> tuple[Sequence[Dim], ir.Value, ir.Value]:
+    """The sizes of the batch, the pivots of each matrix, and -1 where an odd number of rows was exchanged, else 1."""
+    matrices, (*outer, size, _) = _matrices(op, b)
+    factors, exchanged = lu(b, matrices)
+    pivots = b.reduce("Sum", b.select(b.compare("Equal", eye(b, size, size), 1.0), factors, 0.0), 2)
+    moved = b.cast(b.compare("NotEqual", exchanged, b.reshape(b.range(size), [1, size])), "float32")
+    odd = b.binary("FloorMod", b.reduce("Sum", moved, 1), 2.0)
+    return outer, pivots, b.binary("Sub", 1.0, b.binary("Mul", odd, 2.0))
+
+
+def _of_matrices(op: TensorFlowOp, b: Builder, function: Callable[[ir.Value], ir.Value]) -> ir.Value:
+    """A function of square matrices in a batch of one dimension, applied to those of any."""
+    if 0 in op.shape(0):
+        return b.fill(b.sizes(op.operands[0]), 0, op.results[0].dtype)
+    matrices, sizes = _matrices(op, b)
+    return b.cast(b.reshape(function(matrices), sizes), op.results[0].dtype)
+
+
+def _matrices(op: TensorFlowOp, b: Builder) -> tuple[ir.Value, Sequence[Dim]]:
+    """The operand as float32 matrices in a batch of one dimension, and the operand's sizes."""
+    if 0 in op.shape(0):
+        raise NotDecomposed("the matrices are empty")
+    (matrices,), outer = in_one_batch(b, _computed(op, b, 0))
+    return matrices, [*outer, *b.sizes(matrices)[1:]]
+
+
+def _computed(op: TensorFlowOp, b: Builder, operand: int) -> ir.Value:
+    """An operand in float32."""
+    if len(op.shape(operand)) < 2:
+        raise NotDecomposed(f"operand {operand} is of rank {len(op.shape(operand))}: no matrices")
+    op.require(operand, "float32", "float16")
+    return b.cast(op.operands[operand], "float32")
+
+
+def _adjoint(b: Builder, op: TensorFlowOp, matrices: ir.Value) -> ir.Value:
+    return b.transpose(matrices, [0, 2, 1]) if op.attributes.get("adjoint", False) else matrices

@@ -1,0 +1,130 @@
+"""Attributes of dialects that no ops of a program are of, out of its bytecode.
+
+JAX annotates some calls with how they may be spread over devices, in a dialect of its own, which the bindings lack:
+they read no program that has such an attribute. Here a text of the same length takes the place of each.
+
+The format: https://mlir.llvm.org/docs/BytecodeFormat/.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["without_annotations"]
+
+_MAGIC = b"ML\xefR"
+# Sections, by their numbers.
+_STRINGS, _DIALECTS, _ATTRIBUTES, _OFFSETS = 0, 1, 2, 3
+_READABLE = frozenset({b"builtin", b"vhlo"})
+
+
+class _Span(NamedTuple):
+    """A section, or an element of one: from where it begins to where it ends."""
+
+    start: int
+    end: int
+
+
+class _Reader:
+    """Reads numbers and texts one after the other."""
+
+    def __init__(self, program: bytes, start: int) -> None:
+        self.program = program
+        self.position = start
+
+    def byte(self) -> int:
+        self.position += 1
+        return self.program[self.position - 1]
+
+    def number(self) -> int:
+        """A number of one to nine bytes: the zeros at the low end of the first say how many follow."""
+        first = self.program[self.position]
+        count = (first & -first).bit_length() if first else 9
+        start = self.position
+        self.position += count
+        value = int.from_bytes(self.program[start : self.position], "little")
+        return value >> (8 if count == 9 else count)
+
+    def text(self) -> bytes:
+        """A text that ends in a zero."""
+        end = self.program.index(0, self.position)
+        start, self.position = self.position, end + 1
+        return self.program[start:end]
+
+
+def without_annotations(program: bytes) -> bytes:
+    """The bytecode of a program with texts in the places of the attributes that cannot be read.
+
+    What is no bytecode comes back as it is.
+    """
+    if not program.startswith(_MAGIC):
+        return program
+    try:
+        sections = _sections(program)
+        dialects = _dialects(program, sections)
+        if _READABLE.issuperset(dialects):
+            return program
+        return _replaced(program, sections, dialects)
+    except (IndexError, KeyError, ValueError):
+        return program
+
+
+def _sections(program: bytes) -> dict[int, _Span]:
+    reader = _Reader(program, len(_MAGIC))
+    reader.number()  # the format's version
+    reader.text()  # the producer
+    found: dict[int, _Span] = {}
+    while reader.position < len(program):
+        kind = reader.byte()
+        length = reader.number()
+        if kind & 0x80:
+            alignment = reader.number()
+            reader.position += -reader.position % alignment
+        found[kind & 0x7F] = _Span(reader.position, reader.position + length)
+        reader.position += length
+    return found
+
+
+def _dialects(program: bytes, sections: dict[int, _Span]) -> list[bytes]:
+    """The names of the dialects in the order in which other sections refer to them."""
+    strings = _Reader(program, sections[_STRINGS].start)
+    lengths = [strings.number() for _ in range(strings.number())]
+    texts = [strings.text() for _ in lengths]
+    reader = _Reader(program, sections[_DIALECTS].start)
+    names: list[bytes] = []
+    for _ in range(reader.number()):
+        name = reader.number()
+        names.append(texts[name >> 1])
+        if name & 1:  # its version, a section of its own
+            reader.byte()
+            length = reader.number()
+            reader.position += length
+    return names
+
+
+def _replaced(program: bytes, sections: dict[int, _Span], dialects: list[bytes]) -> bytes:
+    changed = bytearray(program)
+    reader = _Reader(program, sections[_OFFSETS].start)
+    remaining, _types = reader.number(), reader.number()
+    start = sections[_ATTRIBUTES].start
+    while remaining > 0:
+        dialect, count = reader.number(), reader.number()
+        for _ in range(count):
+            entry = reader.position
+            size = reader.number()
+            end = start + (size >> 1)
+            text = _text(end - start)
+            if dialects[dialect] not in _READABLE and text is not None:
+                changed[start:end] = text
+                if size & 1:  # it is in a form that only its dialect knows; not so any more
+                    changed[entry] ^= 1 << (reader.position - entry)
+            start = end
+        remaining -= count
+    return bytes(changed)
+
+
+def _text(size: int) -> bytes | None:
+    """An attribute as a text of this many bytes, with the zero at its end; None if there is none."""
+    if size < 2:
+        return None
+    return b"1\0" if size == 2 else b'"' + b"-" * (size - 3) + b'"\0'

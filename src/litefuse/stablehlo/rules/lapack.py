@@ -1,0 +1,110 @@
+"""Calls of LAPACK, by which JAX computes linear algebra on CPUs, of float32.
+
+The routines: https://www.netlib.org/lapack/explore-html/; which JAX calls, and how:
+https://github.com/jax-ml/jax/blob/main/jax/_src/lax/linalg.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from litefuse.decompositions.batches import in_one_batch
+from litefuse.decompositions.builder import Dim
+from litefuse.decompositions.factorizations import cholesky, householder, householder_product, lu, solve_triangular
+from litefuse.decompositions.jacobi import eigenvectors, singular_values, singular_vectors
+from litefuse.engine.mlir import ir
+from litefuse.errors import GraphError
+from litefuse.stablehlo.translation import Translation
+
+__all__ = ["ROUTINES"]
+
+Routine = Callable[[Any, Translation, Mapping[str, Any]], Sequence[ir.Value]]
+
+
+def _cholesky(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[ir.Value]:
+    if options["uplo"] != ord("L"):
+        raise GraphError("the upper factor of a Cholesky decomposition is not supported")
+    matrices, outer = _matrices(t, op.operands[0])
+    return [_shaped(t, cholesky(t.b, matrices), outer), _success(t, outer)]
+
+
+def _lu(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[ir.Value]:
+    matrices, outer = _matrices(t, op.operands[0])
+    factors, pivots = lu(t.b, matrices)
+    return [_shaped(t, factors, outer), _shaped(t, t.b.binary("AddV2", pivots, 1), outer), _success(t, outer)]
+
+
+def _triangular(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[ir.Value]:
+    b = t.b
+    (matrices, sides), outer = in_one_batch(b, *t.values(op.operands[:2]))
+    on_the_right = options["side"] == ord("R")
+    transposed = (options["trans_x"] != ord("N")) is not on_the_right
+    lower = (options["uplo"] == ord("L")) is not transposed
+    if transposed:
+        matrices = b.transpose(matrices, [0, 2, 1])
+    if on_the_right:
+        sides = b.transpose(sides, [0, 2, 1])
+    solution = solve_triangular(b, matrices, sides, lower=lower, unit_diagonal=options["diag"] == ord("U"))
+    return [_shaped(t, b.transpose(solution, [0, 2, 1]) if on_the_right else solution, outer)]
+
+
+def _householder(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[ir.Value]:
+    matrices, outer = _matrices(t, op.operands[0])
+    return [_shaped(t, value, outer) for value in householder(t.b, matrices)]
+
+
+def _householder_product(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[ir.Value]:
+    vectors, outer = _matrices(t, op.operands[0])
+    factors = t.value(op.operands[1])
+    factors = t.b.reshape(factors, [t.b.size(vectors, 0), t.b.size(factors, -1)])
+    return [_shaped(t, householder_product(t.b, vectors, factors, t.b.size(vectors, 2)), outer)]
+
+
+def _eigenvectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[ir.Value]:
+    if options["uplo"] != ord("L"):
+        raise GraphError("eigenvectors by the upper triangle of a matrix are not supported")
+    matrices, outer = _matrices(t, op.operands[0])
+    values, vectors = eigenvectors(t.b, matrices)
+    return [_shaped(t, vectors, outer), _shaped(t, values, outer), _success(t, outer)]
+
+
+def _singular_vectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[ir.Value]:
+    matrices, outer = _matrices(t, op.operands[0])
+    if options["mode"] == ord("N"):
+        values = _shaped(t, singular_values(t.b, matrices), outer)
+        _, _, left, right, _ = op.results
+        nothing = [t.b.fill(t.dims(result), 0, "float32") for result in (left, right)]
+        return [t.value(op.operands[0]), values, *nothing, _success(t, outer)]
+    found = singular_vectors(t.b, matrices, full=options["mode"] == ord("A"))
+    right = t.b.transpose(found.right, [0, 2, 1])
+    vectors = [_shaped(t, each, outer) for each in (found.values, found.left, right)]
+    return [t.value(op.operands[0]), *vectors, _success(t, outer)]
+
+
+def _matrices(t: Translation, operand: ir.Value) -> tuple[ir.Value, Sequence[Dim]]:
+    """An operand's matrices in a batch of one dimension, and the sizes of the batch."""
+    (matrices,), outer = in_one_batch(t.b, t.value(operand))
+    return matrices, outer
+
+
+def _shaped(t: Translation, value: ir.Value, outer: Sequence[Dim]) -> ir.Value:
+    """A result in a batch of the operand's dimensions."""
+    return t.b.reshape(value, [*outer, *t.b.sizes(value)[1:]])
+
+
+def _success(t: Translation, outer: Sequence[Dim]) -> ir.Value:
+    """What LAPACK says where all went well; where it did not, the numbers are NaN."""
+    return t.b.fill(outer, 0, "int32")
+
+
+ROUTINES: Mapping[str, Routine] = {
+    "lapack_sgeqrf_ffi": _householder,
+    "lapack_sgesdd_ffi": _singular_vectors,
+    "lapack_sgetrf_ffi": _lu,
+    "lapack_sorgqr_ffi": _householder_product,
+    "lapack_spotrf_ffi": _cholesky,
+    "lapack_ssyevd_ffi": _eigenvectors,
+    "lapack_strsm_ffi": _triangular,
+}
+"""What the calls become, by the names of the routines."""

@@ -1,0 +1,96 @@
+"""Linear algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tests.tensorflow.op_suite.case import Array, Case, Tensor
+
+__all__ = ["CASES"]
+
+F32 = "float32"
+# Rounding grows with the number of equations and the condition of the matrices.
+_SOLVED = 5e-5
+_OPEN: tuple[tuple[int | None, ...], ...] = ((None, 3, 3), (None, 4, 5, 5), (7, 7), (None, None, None), (1, 1))
+_OBLONG: tuple[tuple[int | None, ...], ...] = (
+    (None, 5, 3),
+    (None, 3, 5),
+    (4, 4),
+    (2, None, 1, 6),
+    (None, 3),
+    (3, None),
+)
+
+
+def _definite(random: np.random.Generator, shape: Sequence[int]) -> Array:
+    """Symmetric matrices whose eigenvalues are above 3."""
+    root: Array = random.standard_normal(shape)
+    return root @ np.swapaxes(root, -1, -2) + 3 * np.eye(shape[-1])
+
+
+def _regular(random: np.random.Generator, shape: Sequence[int]) -> Array:
+    """Matrices whose condition is below 10, in which rows must be exchanged."""
+    rows = min(shape[-2:])
+    left, _, right = np.linalg.svd(random.standard_normal(shape), full_matrices=False)
+    return (left * random.uniform(0.5, 4, (*shape[:-2], 1, rows))) @ right
+
+
+def _square() -> list[Case]:
+    found: list[Case] = []
+    for shape in _OPEN:
+        matrix = Tensor(F32, shape, _regular)
+        found += [
+            Case("Cholesky", [Tensor(F32, shape, _definite)], open_sizes=(1, 4), rtol=_SOLVED),
+            Case("MatrixInverse", [matrix], open_sizes=(1, 4), rtol=_SOLVED),
+            Case("MatrixInverse", [matrix], {"adjoint": True}, open_sizes=(1, 4), rtol=_SOLVED),
+            Case("MatrixDeterminant", [matrix], open_sizes=(1, 4), rtol=_SOLVED),
+            Case("LogMatrixDeterminant", [matrix], open_sizes=(1, 4), rtol=_SOLVED),
+            Case("Lu", [matrix], open_sizes=(1, 4), rtol=_SOLVED),
+            Case("Lu", [matrix], {"output_idx_type": "int64"}, open_sizes=(1, 4), rtol=_SOLVED),
+        ]
+    singular = np.array([[[1, 2], [2, 4]], [[0, 0], [0, 0]], [[0, 1], [2, 0]]], np.float32)
+    return [
+        *found,
+        Case("MatrixInverse", [Tensor("float16", (None, 3, 3), _regular)], rtol=1e-2),
+        Case("MatrixDeterminant", [Tensor(F32, (3, 2, 2), lambda _, __: singular)]),
+        Case("LogMatrixDeterminant", [Tensor(F32, (3, 2, 2), lambda _, __: singular)]),
+    ]
+
+
+def _systems() -> list[Case]:
+    found: list[Case] = []
+    for shape in _OPEN:
+        sides = Tensor(F32, (*shape[:-1], 2))
+        matrix, triangular = Tensor(F32, shape, _regular), Tensor(F32, shape, _definite)
+        for adjoint in (False, True):
+            options = {"adjoint": adjoint}
+            found.append(Case("MatrixSolve", [matrix, sides], options, open_sizes=(1, 4), rtol=_SOLVED))
+            for lower in (False, True):
+                options = {"adjoint": adjoint, "lower": lower}
+                case = Case("MatrixTriangularSolve", [triangular, sides], options, open_sizes=(1, 4), rtol=_SOLVED)
+                found.append(case)
+    found += [
+        Case("MatrixTriangularSolve", [Tensor(F32, matrix, _definite), Tensor(F32, sides)], rtol=_SOLVED)
+        for matrix, sides in (((3, 3), (None, 3, 2)), ((None, 3, 3), (2, 1, 3, 2)), ((None, 1, 3, 3), (4, 3, 1)))
+    ]
+    return found
+
+
+def _factors() -> list[Case]:
+    return [
+        *(
+            Case("SelfAdjointEigV2", [Tensor(F32, shape, _definite)], {"compute_v": False}, (1, 4), _SOLVED, outputs=1)
+            for shape in _OPEN
+        ),
+        *(Case("Svd", [Tensor(F32, shape)], {"compute_uv": False}, (1, 4), _SOLVED, outputs=1) for shape in _OBLONG),
+        *(
+            Case("Qr", [Tensor(F32, shape)], {"full_matrices": full}, open_sizes=(1, 4), rtol=_SOLVED)
+            for shape in _OBLONG
+            for full in (False, True)
+        ),
+    ]
+
+
+CASES: tuple[Case, ...] = (*_square(), *_systems(), *_factors())
