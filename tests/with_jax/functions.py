@@ -159,6 +159,23 @@ def _composite(x: Any) -> Any:
     return scaled(x, scale=1.5) + 1
 
 
+def _definite(x: Any) -> Any:
+    return x @ jnp.swapaxes(x, -1, -2) + 3 * jnp.eye(4)
+
+
+def _eigenvectors(x: Any) -> Any:
+    """Vectors are determined up to their signs."""
+    values, vectors = jnp.linalg.eigh(_definite(x))
+    return values, jnp.abs(vectors), (vectors * values[:, None]) @ jnp.swapaxes(vectors, -1, -2)
+
+
+def _singular_vectors(x: Any) -> Any:
+    x = x[:, :, :3]
+    left, values, right = jnp.linalg.svd(x)
+    product = (left[:, :, :3] * values[:, None]) @ right
+    return product, jnp.abs(right), left @ jnp.swapaxes(left, -1, -2), jnp.linalg.pinv(x)
+
+
 Function = tuple[Callable[[Any], Any], tuple[int, ...], str]
 
 _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
@@ -281,6 +298,29 @@ _ON_SEQUENCES: dict[str, Callable[[Any], Any]] = {
     "scan": _scan,
     "scan_backwards": lambda x: _scan(x, reverse=True),
 }
+_ON_MATRICES: dict[str, Callable[[Any], Any]] = {
+    "cholesky": lambda x: (jnp.linalg.cholesky(_definite(x)), jnp.linalg.cholesky(_definite(x), upper=True)),
+    "cholesky_of_none": lambda x: jnp.linalg.cholesky(-_definite(x)),
+    "determinant": lambda x: (jnp.linalg.det(x), *jnp.linalg.slogdet(x)),
+    "eigenvectors": _eigenvectors,
+    "exponential": lambda x: jax.scipy.linalg.expm(x / 4),
+    "inverse": lambda x: jnp.linalg.inv(_definite(x)),
+    "inverse_gradient": jax.grad(lambda x: jnp.sum(jnp.linalg.inv(_definite(x)) ** 2)),
+    "least_squares": jax.vmap(lambda x: jnp.linalg.lstsq(x[:, :2], x[:, 2:])[0]),
+    "lu": jax.vmap(jax.scipy.linalg.lu),
+    "normal": jax.vmap(lambda x: jax.scipy.stats.multivariate_normal.logpdf(x[:2], x[2], _definite(x))),
+    "orthogonal": lambda x: (*jnp.linalg.qr(x[:, :, :3]), *jnp.linalg.qr(x[:, :3]), *jnp.linalg.qr(x, mode="complete")),
+    "singular_values": lambda x: (jnp.linalg.svd(x, compute_uv=False), jnp.linalg.matrix_rank(x)),
+    "singular_vectors": _singular_vectors,
+    "solution": lambda x: jnp.linalg.solve(_definite(x), x[:, :, :1]),
+    "triangular": lambda x: (
+        lax.linalg.triangular_solve(_definite(x), x[:, :2], lower=True),
+        lax.linalg.triangular_solve(_definite(x), x[:, :2], transpose_a=True),
+        lax.linalg.triangular_solve(_definite(x), x, left_side=True, lower=True, unit_diagonal=True),
+        lax.linalg.triangular_solve(_definite(x), x, left_side=True, transpose_a=True),
+    ),
+    "tridiagonal": lambda x: lax.linalg.tridiagonal_solve(x[:, 0], x[:, 1] + 4, x[:, 2], jnp.swapaxes(x, 1, 2)),
+}
 _ON_INTEGERS: dict[str, Callable[[Any], Any]] = {
     "clipped_at_6": lambda i: jnp.clip(i, 0, 6),
     "arithmetic": lambda i: (i // 3) * 2 + i % 3 + jnp.bitwise_and(i, 3) + (i << 1) + (i >> 1),
@@ -292,6 +332,7 @@ FUNCTIONS: dict[str, Function] = {
     **{name: (function, _VECTOR, "float32") for name, function in _ON_VECTORS.items()},
     **{name: (function, _IMAGE, "float32") for name, function in _ON_IMAGES.items()},
     **{name: (function, _SEQUENCE, "float32") for name, function in _ON_SEQUENCES.items()},
+    **{name: (function, (4, 4), "float32") for name, function in _ON_MATRICES.items()},
     **{name: (function, (5,), "int32") for name, function in _ON_INTEGERS.items()},
 }
 """Functions of one array; their results are an array or a tuple of them."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from litefuse.decompositions.factorizations import eye, householder, householder_product
+from litefuse.decompositions.factorizations import eye, householder, householder_product, product
 from litefuse.decompositions.loops import count_to
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ def eigenvectors(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
     value = b.slices(value, {1: (0, count, 1), 2: (0, count, 1)})
     values = b.reduce("Sum", b.select(on_diagonal, value, 0.0), 1)
     vectors = b.slices(vectors, {1: (0, count, 1), 2: (0, count, 1)})
-    negated, order = _sorted(b, b.unary("Neg", values))
-    return b.unary("Neg", negated), _columns_at(b, vectors, order)
+    order = _order(b, values, upwards=True)
+    return _sorted(b, values, order), product(b, vectors, order)
 
 
 def singular_values(b: Builder, matrices: ir.Value) -> ir.Value:
@@ -191,8 +191,9 @@ def _orthogonal(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value, ir.
     value, vectors = count_to(b, tournament.turns, [value, vectors], turn)
     value = b.slice(value, 2, 0, count)
     vectors = b.slices(vectors, {1: (0, count, 1), 2: (0, count, 1)})
-    lengths, order = _sorted(b, b.unary("Sqrt", b.reduce("Sum", b.unary("Square", value), 1)))
-    return lengths, _columns_at(b, value, order), _columns_at(b, vectors, order)
+    lengths = b.unary("Sqrt", b.reduce("Sum", b.unary("Square", value), 1))
+    order = _order(b, lengths, upwards=False)
+    return _sorted(b, lengths, order), product(b, value, order), product(b, vectors, order)
 
 
 def _rotation(b: Builder, first: ir.Value, second: ir.Value, beside: ir.Value) -> _Rotation:
@@ -209,14 +210,21 @@ def _rotation(b: Builder, first: ir.Value, second: ir.Value, beside: ir.Value) -
     return _Rotation(cosine, b.binary("Mul", cosine, tangent))
 
 
-def _sorted(b: Builder, values: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Rows with the largest element first, and where each element was."""
-    shape = b.shape(values)
-    kinds = [(shape, "float32"), (shape, "int32")]
-    found, order = b.ops("TopKV2", [values, b.scalar(b.size(values, 1))], kinds, sorted=True)
-    return found, order
+def _order(b: Builder, values: ir.Value, *, upwards: bool) -> ir.Value:
+    """In which order values ``[batch, count]`` are to be: ``[batch, count, count]``, 1 where a column gets a row's.
+
+    A product with it is exact. (The shapes of what TOPK_V2 finds are known only when it has run: LiteRT prepares what
+    comes after it in the middle of a call, and XNNPACK's part of that may get a wrong address.)
+    """
+    count = b.size(values, 1)
+    numbers = b.range(count)
+    rows, columns = b.reshape(numbers, [1, count, 1]), b.reshape(numbers, [1, 1, count])
+    one, other = b.expand(values, 2), b.expand(values, 1)
+    equal = b.binary("LogicalAnd", b.compare("Equal", one, other), b.compare("Less", rows, columns))
+    before = b.binary("LogicalOr", b.compare("Less" if upwards else "Greater", one, other), equal)
+    place = b.expand(b.reduce("Sum", b.cast(before, "float32"), 1), 2)
+    return b.cast(b.compare("Equal", place, b.cast(columns, "float32")), "float32")
 
 
-def _columns_at(b: Builder, matrices: ir.Value, order: ir.Value) -> ir.Value:
-    shape = b.shape(matrices)
-    return b.op("GatherV2", [matrices, order, b.constant(2, "int32")], shape, "float32", batch_dims=1)
+def _sorted(b: Builder, values: ir.Value, order: ir.Value) -> ir.Value:
+    return b.reduce("Sum", b.binary("Mul", b.expand(values, 2), order), 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from litefuse.decompositions.batches import in_one_batch
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 from litefuse.decompositions.factorizations import (
@@ -14,6 +16,7 @@ from litefuse.decompositions.factorizations import (
     householder_product,
     lu,
     permutation_of,
+    product,
     solve_triangular,
     triangle,
 )
@@ -25,11 +28,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Determinant",
+    "Eigenvectors",
     "Factorization",
     "Inverse",
+    "LeastSquares",
     "LinearSystem",
     "LogDeterminant",
     "OrthogonalFactors",
+    "SingularValues",
     "TriangularFactors",
 ]
 
@@ -77,6 +83,37 @@ class LinearSystem(Decomposition):
         else:
             solution = _solution(b, matrices, sides)
         return b.cast(b.reshape(solution, dims), op.results[0].dtype)
+
+
+class LeastSquares(Decomposition):
+    """``MatrixSolveLs``: what comes closest to the solution of systems of equations.
+
+    By the normal equations if ``fast``, with a regularization; else by singular values, of which those are left out
+    that are not above rounding: of all closest ones the shortest.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/lstsq.
+    """
+
+    names = ("MatrixSolveLs",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (matrices, sides), outer = in_one_batch(b, *(_computed(op, b, operand) for operand in (0, 1)))
+        *_, rows, columns = b.sizes(matrices)
+        if 0 in b.known([*outer, rows, columns, b.size(sides, 2)]):
+            raise NotDecomposed("the matrices are empty")
+        if op.attributes.get("fast", True):
+            if not isinstance(rows, int) or not isinstance(columns, int):
+                raise NotDecomposed("it is not known whether there are more equations or more unknowns")
+            added = b.cast(b.reshape(op.operands[2], [1, 1, 1]), "float32")
+            turned = b.transpose(matrices, [0, 2, 1])
+            solution = (
+                _regularized(b, product(b, turned, matrices), added, product(b, turned, sides))
+                if rows >= columns
+                else product(b, turned, _regularized(b, product(b, matrices, turned), added, sides))
+            )
+        else:
+            solution = _shortest(b, matrices, sides)
+        return b.cast(b.reshape(solution, [*outer, *b.sizes(solution)[1:]]), op.results[0].dtype)
 
 
 class Factorization(Decomposition):
@@ -198,6 +235,27 @@ class SingularValues(Decomposition):
 def _nothing(op: TensorFlowOp, b: Builder) -> ir.Value:
     """The vectors that were not asked for."""
     return b.fill([0], 0, op.results[0].dtype)
+
+
+def _regularized(b: Builder, squares: ir.Value, added: ir.Value, sides: ir.Value) -> ir.Value:
+    """Solves systems with symmetric matrices, to the diagonals of which a number is added."""
+    size = b.size(squares, 1)
+    factor = cholesky(b, b.binary("AddV2", squares, b.binary("Mul", eye(b, size, size), added)))
+    solution = solve_triangular(b, factor, sides, lower=True)
+    return solve_triangular(b, b.transpose(factor, [0, 2, 1]), solution, lower=False)
+
+
+def _shortest(b: Builder, matrices: ir.Value, sides: ir.Value) -> ir.Value:
+    """The shortest of the vectors that come closest to the solution of systems of equations."""
+    values, left, right = singular_vectors(b, matrices, full=False)
+    _, rows, columns = b.sizes(matrices)
+    most = b.cast(b.scalar(b.dims("Maximum", rows, columns)), "float32")
+    largest = b.slice(values, 1, 0, 1)
+    least = b.binary("Mul", b.binary("Mul", largest, most), float(np.finfo(np.float32).eps))
+    kept = b.compare("Greater", values, least)
+    factors = b.select(kept, b.binary("RealDiv", 1.0, b.select(kept, values, 1.0)), 0.0)
+    parts = b.binary("Mul", b.expand(factors, 2), product(b, left, sides, transpose_left=True))
+    return product(b, right, parts)
 
 
 def _solution(b: Builder, matrices: ir.Value, sides: ir.Value) -> ir.Value:

@@ -40,6 +40,7 @@ from litefuse.decompositions.linear_algebra import (
     Eigenvectors,
     Factorization,
     Inverse,
+    LeastSquares,
     LinearSystem,
     LogDeterminant,
     OrthogonalFactors,
@@ -85,6 +86,7 @@ from litefuse.decompositions.strided_slice import StridedSlice, StridedSliceGrad
 from litefuse.decompositions.strings import MovedStrings
 from litefuse.decompositions.tan import Tan
 from litefuse.decompositions.tile import OpenTile
+from litefuse.decompositions.tridiagonal import TridiagonalProduct, TridiagonalSystem
 from litefuse.decompositions.trigonometry import Atan2, Hyperbolic, InverseHyperbolic, InverseTrigonometric
 from litefuse.decompositions.unravel_index import UnravelIndex
 from litefuse.decompositions.widened import Widened
@@ -166,6 +168,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     InverseRealFourierTransform,
     InverseTrigonometric,
     InvertPermutation,
+    LeastSquares,
     LegacyBlocks,
     Like,
     LinSpace,
@@ -220,6 +223,8 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Tan,
     TensorScatter,
     TriangularFactors,
+    TridiagonalProduct,
+    TridiagonalSystem,
     UniqueCounts,
     UnravelIndex,
     UnsortedSegment,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tests.tensorflow.op_suite.case import Array, Case, Tensor
+from tests.tensorflow.op_suite.case import Array, Case, Tensor, floats
 
 __all__ = ["CASES"]
 
@@ -35,6 +35,11 @@ def _regular(random: np.random.Generator, shape: Sequence[int]) -> Array:
     rows = min(shape[-2:])
     left, _, right = np.linalg.svd(random.standard_normal(shape), full_matrices=False)
     return (left * random.uniform(0.5, 4, (*shape[:-2], 1, rows))) @ right
+
+
+def _dominant(random: np.random.Generator, shape: Sequence[int]) -> Array:
+    """Three diagonals, the one in the middle larger than the others together."""
+    return random.uniform(-1, 1, shape) + np.array([[0], [4], [0]])
 
 
 def _square() -> list[Case]:
@@ -75,6 +80,20 @@ def _systems() -> list[Case]:
         Case("MatrixTriangularSolve", [Tensor(F32, matrix, _definite), Tensor(F32, sides)], rtol=_SOLVED)
         for matrix, sides in (((3, 3), (None, 3, 2)), ((None, 3, 3), (2, 1, 3, 2)), ((None, 1, 3, 3), (4, 3, 1)))
     ]
+    added: Array = np.array(0.1)
+    found += [
+        Case("MatrixSolveLs", [Tensor(F32, matrix), Tensor(F32, sides), added], {"fast": fast}, (1, 4), 1e-4)
+        for matrix, sides in (((None, 6, 3), (None, 6, 2)), ((None, 3, 6), (None, 3, 2)), ((4, 4), (4, 1)))
+        for fast in (False, True)
+    ]
+    for shape in ((None, 3, 5), (2, None, 3, 4), (3, 1), (None, 3, None)):
+        sides = Tensor(F32, (*shape[:-2], shape[-1], 2))
+        diagonals = Tensor(F32, shape, floats(-4, 4))
+        found.append(Case("TridiagonalSolve", [diagonals, sides], {}, (1, 4), 1e-3))
+        split = [Tensor(F32, (*shape[:-2], 1, shape[-1]))] * 3
+        found.append(Case("TridiagonalMatMul", [*split, sides], {}, (1, 4)))
+    dominant = Tensor(F32, (None, 3, 6), _dominant)
+    found.append(Case("TridiagonalSolve", [dominant, Tensor(F32, (None, 6, 1))], {"partial_pivoting": False}))
     return found
 
 

@@ -13,13 +13,14 @@ from litefuse.decompositions.batches import in_one_batch
 from litefuse.decompositions.builder import Dim
 from litefuse.decompositions.factorizations import cholesky, householder, householder_product, lu, solve_triangular
 from litefuse.decompositions.jacobi import eigenvectors, singular_values, singular_vectors
+from litefuse.decompositions.tridiagonal import solve_tridiagonal
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
-from litefuse.stablehlo.translation import Translation
+from litefuse.stablehlo.translation import Result, Translation
 
 __all__ = ["ROUTINES"]
 
-Routine = Callable[[Any, Translation, Mapping[str, Any]], Sequence[ir.Value]]
+Routine = Callable[[Any, Translation, Mapping[str, Any]], Sequence[Result]]
 
 
 def _cholesky(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[ir.Value]:
@@ -49,6 +50,15 @@ def _triangular(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence
     return [_shaped(t, b.transpose(solution, [0, 2, 1]) if on_the_right else solution, outer)]
 
 
+def _tridiagonal(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[ir.Value]:
+    """The diagonals come back as the routine leaves them, which nobody asks for: here, as they were."""
+    b = t.b
+    *diagonals, sides = t.values(op.operands[:4])
+    rows = [b.expand(each, len(b.shape(each)) - 1) for each in diagonals]
+    (below, main, above, flat), outer = in_one_batch(b, *rows, sides)
+    return [*diagonals, _shaped(t, solve_tridiagonal(b, below, main, above, flat), outer), _success(t, outer)]
+
+
 def _householder(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[ir.Value]:
     matrices, outer = _matrices(t, op.operands[0])
     return [_shaped(t, value, outer) for value in householder(t.b, matrices)]
@@ -69,13 +79,12 @@ def _eigenvectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequen
     return [_shaped(t, vectors, outer), _shaped(t, values, outer), _success(t, outer)]
 
 
-def _singular_vectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[ir.Value]:
+def _singular_vectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[Result]:
     matrices, outer = _matrices(t, op.operands[0])
     if options["mode"] == ord("N"):
         values = _shaped(t, singular_values(t.b, matrices), outer)
-        _, _, left, right, _ = op.results
-        nothing = [t.b.fill(t.dims(result), 0, "float32") for result in (left, right)]
-        return [t.value(op.operands[0]), values, *nothing, _success(t, outer)]
+        nobodys = [t.lazy(op.operands[0])] * 2  # the vectors, which were not asked for
+        return [t.lazy(op.operands[0]), values, *nobodys, _success(t, outer)]
     found = singular_vectors(t.b, matrices, full=options["mode"] == ord("A"))
     right = t.b.transpose(found.right, [0, 2, 1])
     vectors = [_shaped(t, each, outer) for each in (found.values, found.left, right)]
@@ -102,6 +111,7 @@ ROUTINES: Mapping[str, Routine] = {
     "lapack_sgeqrf_ffi": _householder,
     "lapack_sgesdd_ffi": _singular_vectors,
     "lapack_sgetrf_ffi": _lu,
+    "lapack_sgtsv_ffi": _tridiagonal,
     "lapack_sorgqr_ffi": _householder_product,
     "lapack_spotrf_ffi": _cholesky,
     "lapack_ssyevd_ffi": _eigenvectors,
