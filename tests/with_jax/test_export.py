@@ -25,6 +25,7 @@ def test_in_a_process_with_jax() -> None:
         "same names: two of its values have the same name",
         "unknown call: code of JAX's own runtime",
         "annotated call: code of JAX's own runtime",
+        "damaged annotations: as long as before",
         "sorting by two keys: sorting is supported by the elements of one tensor",
         "damaged: cannot be read",
     ]

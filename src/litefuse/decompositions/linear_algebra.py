@@ -48,7 +48,7 @@ class Inverse(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/inv.
     """
 
-    names = ("BatchMatrixInverse", "MatrixInverse")
+    names = ("MatrixInverse",)
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -68,7 +68,7 @@ class LinearSystem(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/solve, triangular_solve.
     """
 
-    names = ("BatchMatrixSolve", "BatchMatrixTriangularSolve", "MatrixSolve", "MatrixTriangularSolve")
+    names = ("MatrixSolve", "MatrixTriangularSolve")
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -122,7 +122,7 @@ class Factorization(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky.
     """
 
-    names = ("BatchCholesky", "Cholesky")
+    names = ("Cholesky",)
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -135,7 +135,7 @@ class Determinant(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/det, slogdet.
     """
 
-    names = ("BatchMatrixDeterminant", "MatrixDeterminant")
+    names = ("MatrixDeterminant",)
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:

@@ -55,7 +55,7 @@ class _Reader:
 def without_annotations(program: bytes) -> bytes:
     """The bytecode of a program with texts in the places of the attributes that cannot be read.
 
-    What is no bytecode comes back as it is.
+    What is no bytecode, or damaged, comes back as it is.
     """
     if not program.startswith(_MAGIC):
         return program
@@ -65,7 +65,7 @@ def without_annotations(program: bytes) -> bytes:
         if _READABLE.issuperset(dialects):
             return program
         return _replaced(program, sections, dialects)
-    except (IndexError, KeyError, ValueError):
+    except (ArithmeticError, LookupError, ValueError):  # damaged: whoever reads it says so
         return program
 
 
@@ -113,6 +113,8 @@ def _replaced(program: bytes, sections: dict[int, _Span], dialects: list[bytes])
             entry = reader.position
             size = reader.number()
             end = start + (size >> 1)
+            if end > sections[_ATTRIBUTES].end:
+                raise ValueError("an attribute is behind the end of its section")
             text = _text(end - start)
             if dialects[dialect] not in _READABLE and text is not None:
                 changed[start:end] = text

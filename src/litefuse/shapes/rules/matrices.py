@@ -124,14 +124,9 @@ def _fourier(op: Op) -> Answer:
 
 
 RULES: dict[str, Rule] = {
-    "BatchCholesky": _square,
     "BatchMatMul": _batch_mat_mul,
     "BatchMatMulV2": _batch_mat_mul,
     "BatchMatMulV3": _batch_mat_mul,
-    "BatchMatrixDeterminant": _determinant,
-    "BatchMatrixInverse": _square,
-    "BatchMatrixSolve": _solve,
-    "BatchMatrixTriangularSolve": _solve,
     "Cholesky": _square,
     "Einsum": _einsum,
     "IRFFT": _fourier,

@@ -11,11 +11,11 @@ from typing import Any
 
 from litefuse.decompositions.batches import in_one_batch
 from litefuse.decompositions.builder import Dim
-from litefuse.decompositions.factorizations import cholesky, householder, householder_product, lu, solve_triangular
+from litefuse.decompositions.factorizations import householder, householder_product, lu
 from litefuse.decompositions.jacobi import eigenvectors, singular_values, singular_vectors
 from litefuse.decompositions.tridiagonal import solve_tridiagonal
 from litefuse.engine.mlir import ir
-from litefuse.errors import GraphError
+from litefuse.stablehlo.rules.linear_algebra import factored, matrices_of, shaped, solved
 from litefuse.stablehlo.translation import Result, Translation
 
 __all__ = ["ROUTINES"]
@@ -23,83 +23,63 @@ __all__ = ["ROUTINES"]
 Routine = Callable[[Any, Translation, Mapping[str, Any]], Sequence[Result]]
 
 
-def _cholesky(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[ir.Value]:
-    if options["uplo"] != ord("L"):
-        raise GraphError("the upper factor of a Cholesky decomposition is not supported")
-    matrices, outer = _matrices(t, op.operands[0])
-    return [_shaped(t, cholesky(t.b, matrices), outer), _success(t, outer)]
+def _cholesky(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[Result]:
+    factor = factored(t, op.operands[0], lower=options["uplo"] == ord("L"))
+    return [factor, _success(t, t.b.sizes(factor)[:-2])]
 
 
-def _lu(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[ir.Value]:
-    matrices, outer = _matrices(t, op.operands[0])
+def _lu(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[Result]:
+    matrices, outer = matrices_of(t, op.operands[0])
     factors, pivots = lu(t.b, matrices)
-    return [_shaped(t, factors, outer), _shaped(t, t.b.binary("AddV2", pivots, 1), outer), _success(t, outer)]
+    return [shaped(t, factors, outer), shaped(t, t.b.binary("AddV2", pivots, 1), outer), _success(t, outer)]
 
 
-def _triangular(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[ir.Value]:
-    b = t.b
-    (matrices, sides), outer = in_one_batch(b, *t.values(op.operands[:2]))
-    on_the_right = options["side"] == ord("R")
-    transposed = (options["trans_x"] != ord("N")) is not on_the_right
-    lower = (options["uplo"] == ord("L")) is not transposed
-    if transposed:
-        matrices = b.transpose(matrices, [0, 2, 1])
-    if on_the_right:
-        sides = b.transpose(sides, [0, 2, 1])
-    solution = solve_triangular(b, matrices, sides, lower=lower, unit_diagonal=options["diag"] == ord("U"))
-    return [_shaped(t, b.transpose(solution, [0, 2, 1]) if on_the_right else solution, outer)]
+def _triangular(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[Result]:
+    left, lower, unit = (options[name] == ord(letter) for name, letter in (("side", "L"), ("uplo", "L"), ("diag", "U")))
+    transposed = options["trans_x"] != ord("N")
+    matrices, sides = op.operands[:2]
+    return [solved(t, matrices, sides, left=left, lower=lower, transposed=transposed, unit_diagonal=unit)]
 
 
-def _tridiagonal(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[ir.Value]:
+def _tridiagonal(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[Result]:
     """The diagonals come back as the routine leaves them, which nobody asks for: here, as they were."""
     b = t.b
     *diagonals, sides = t.values(op.operands[:4])
     rows = [b.expand(each, len(b.shape(each)) - 1) for each in diagonals]
     (below, main, above, flat), outer = in_one_batch(b, *rows, sides)
-    return [*diagonals, _shaped(t, solve_tridiagonal(b, below, main, above, flat), outer), _success(t, outer)]
+    return [*diagonals, shaped(t, solve_tridiagonal(b, below, main, above, flat), outer), _success(t, outer)]
 
 
-def _householder(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[ir.Value]:
-    matrices, outer = _matrices(t, op.operands[0])
-    return [_shaped(t, value, outer) for value in householder(t.b, matrices)]
+def _householder(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[Result]:
+    matrices, outer = matrices_of(t, op.operands[0])
+    return [shaped(t, value, outer) for value in householder(t.b, matrices)]
 
 
-def _householder_product(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[ir.Value]:
-    vectors, outer = _matrices(t, op.operands[0])
+def _householder_product(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[Result]:
+    vectors, outer = matrices_of(t, op.operands[0])
     factors = t.value(op.operands[1])
     factors = t.b.reshape(factors, [t.b.size(vectors, 0), t.b.size(factors, -1)])
-    return [_shaped(t, householder_product(t.b, vectors, factors, t.b.size(vectors, 2)), outer)]
+    return [shaped(t, householder_product(t.b, vectors, factors, t.b.size(vectors, 2)), outer)]
 
 
-def _eigenvectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[ir.Value]:
+def _eigenvectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[Result]:
+    matrices, outer = matrices_of(t, op.operands[0])
     if options["uplo"] != ord("L"):
-        raise GraphError("eigenvectors by the upper triangle of a matrix are not supported")
-    matrices, outer = _matrices(t, op.operands[0])
+        matrices = t.b.transpose(matrices, [0, 2, 1])
     values, vectors = eigenvectors(t.b, matrices)
-    return [_shaped(t, vectors, outer), _shaped(t, values, outer), _success(t, outer)]
+    return [shaped(t, vectors, outer), shaped(t, values, outer), _success(t, outer)]
 
 
 def _singular_vectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[Result]:
-    matrices, outer = _matrices(t, op.operands[0])
+    matrices, outer = matrices_of(t, op.operands[0])
     if options["mode"] == ord("N"):
-        values = _shaped(t, singular_values(t.b, matrices), outer)
+        values = shaped(t, singular_values(t.b, matrices), outer)
         nobodys = [t.lazy(op.operands[0])] * 2  # the vectors, which were not asked for
         return [t.lazy(op.operands[0]), values, *nobodys, _success(t, outer)]
     found = singular_vectors(t.b, matrices, full=options["mode"] == ord("A"))
     right = t.b.transpose(found.right, [0, 2, 1])
-    vectors = [_shaped(t, each, outer) for each in (found.values, found.left, right)]
+    vectors = [shaped(t, each, outer) for each in (found.values, found.left, right)]
     return [t.value(op.operands[0]), *vectors, _success(t, outer)]
-
-
-def _matrices(t: Translation, operand: ir.Value) -> tuple[ir.Value, Sequence[Dim]]:
-    """An operand's matrices in a batch of one dimension, and the sizes of the batch."""
-    (matrices,), outer = in_one_batch(t.b, t.value(operand))
-    return matrices, outer
-
-
-def _shaped(t: Translation, value: ir.Value, outer: Sequence[Dim]) -> ir.Value:
-    """A result in a batch of the operand's dimensions."""
-    return t.b.reshape(value, [*outer, *t.b.sizes(value)[1:]])
 
 
 def _success(t: Translation, outer: Sequence[Dim]) -> ir.Value:

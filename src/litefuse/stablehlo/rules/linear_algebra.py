@@ -2,39 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from litefuse.decompositions.batches import in_one_batch
 from litefuse.decompositions.builder import Dim
+from litefuse.decompositions.factorizations import cholesky, solve_triangular
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
 from litefuse.stablehlo.translation import Result, Rules, Translation
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "factored", "matrices_of", "shaped", "solved"]
+
+
+def factored(t: Translation, operand: ir.Value, *, lower: bool) -> ir.Value:
+    """The Cholesky factors of symmetric positive definite matrices, of which one triangle is looked at."""
+    matrices, outer = matrices_of(t, operand)
+    factor = cholesky(t.b, matrices if lower else t.b.transpose(matrices, [0, 2, 1]))
+    return shaped(t, factor if lower else t.b.transpose(factor, [0, 2, 1]), outer)
+
+
+def solved(
+    t: Translation,
+    matrices: ir.Value,
+    sides: ir.Value,
+    *,
+    left: bool,
+    lower: bool,
+    transposed: bool,
+    unit_diagonal: bool,
+) -> ir.Value:
+    """The x with ``op(matrix) @ x == side``, or ``x @ op(matrix) == side`` if not ``left``, for triangular matrices."""
+    b = t.b
+    (flat, flat_sides), outer = _in_one_batch(t, matrices, sides)
+    if transposed is left:
+        flat, lower = b.transpose(flat, [0, 2, 1]), not lower
+    if not left:
+        flat_sides = b.transpose(flat_sides, [0, 2, 1])
+    solution = solve_triangular(b, flat, flat_sides, lower=lower, unit_diagonal=unit_diagonal)
+    return shaped(t, solution if left else b.transpose(solution, [0, 2, 1]), outer)
+
+
+def matrices_of(t: Translation, operand: ir.Value) -> tuple[ir.Value, Sequence[Dim]]:
+    """An operand's float32 matrices in a batch of one dimension, and the sizes of the batch."""
+    (matrices,), outer = _in_one_batch(t, operand)
+    return matrices, outer
+
+
+def shaped(t: Translation, value: ir.Value, outer: Sequence[Dim]) -> ir.Value:
+    """What was computed of ``matrices_of`` in a batch of these sizes."""
+    return t.b.reshape(value, [*outer, *t.b.sizes(value)[1:]])
+
+
+def _in_one_batch(t: Translation, *operands: ir.Value) -> tuple[Sequence[ir.Value], Sequence[Dim]]:
+    for operand in operands:
+        if t.dtype(operand) != "float32":
+            raise GraphError(f"matrices of {t.dtype(operand)} are not supported")
+    return in_one_batch(t.b, *t.values(operands))
 
 
 def _cholesky(op: Any, t: Translation) -> Result:
-    value = t.value(op.operands[0])
-    if "lower" in op.attributes and not ir.BoolAttr(op.attributes["lower"]).value:
-        raise GraphError("the upper factor of a Cholesky decomposition is not supported")
-    return t.b.op("Cholesky", [value], t.b.shape(value), t.b.dtype(value))
+    return factored(t, op.operands[0], lower="lower" in op.attributes and ir.BoolAttr(op.attributes["lower"]).value)
 
 
 def _triangular_solve(op: Any, t: Translation) -> Result:
     left, lower, unit = (ir.BoolAttr(op.attributes[name]).value for name in ("left_side", "lower", "unit_diagonal"))
-    transposed = str(op.attributes["transpose_a"]).split()[-1].strip(">")
-    if not left or unit or transposed not in {"NO_TRANSPOSE", "TRANSPOSE"}:
-        raise GraphError("this form of a triangular system is not supported")
-    matrix, right = t.values(op.operands)
-    return t.b.op(
-        "MatrixTriangularSolve",
-        [matrix, right],
-        t.b.shape(right),
-        t.b.dtype(right),
-        lower=lower,
-        adjoint=transposed == "TRANSPOSE",
-    )
+    transposed = str(op.attributes["transpose_a"]).split()[-1].strip(">") != "NO_TRANSPOSE"
+    matrices, sides = op.operands
+    return solved(t, matrices, sides, left=left, lower=lower, transposed=transposed, unit_diagonal=unit)
 
 
 def _fft(op: Any, t: Translation) -> Result:
