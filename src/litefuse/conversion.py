@@ -26,6 +26,7 @@ from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.check_constants import CheckConstants
 from litefuse.passes.composite_ops import EmitCompositeOps
+from litefuse.passes.constant_pieces import FoldConstantPieces
 from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.passes.decompose import Decomposed, DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.embedding_lookups import EmbeddingLookups
@@ -154,6 +155,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     lower(module)
     emitted: list[CustomOpForm] = []
     finishing = [
+        FoldConstantPieces(),
         FoldWeights(weights),
         *([EmbeddingLookups()] if job.quantize else []),
         EmitCompositeOps(),

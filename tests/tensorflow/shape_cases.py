@@ -79,8 +79,12 @@ def _unary() -> Iterator[Case]:
     )
     for name in names.split():
         yield Case(name, [f(2, 3)])
-    for name in ["MatrixInverse", "Cholesky", "MatrixDeterminant"]:
+    for name in ["MatrixInverse", "Cholesky", "MatrixDeterminant", "LogMatrixDeterminant", "Lu"]:
         yield Case(name, [f(5, 3, 3)])
+    for wanted in (True, False):
+        yield Case("SelfAdjointEigV2", [f(5, 3, 3)], {"compute_v": wanted})
+        yield Case("Svd", [f(5, 3, 4)], {"compute_uv": wanted})
+    yield Case("Svd", [f(5, 3, 4)], {"full_matrices": True})
     for name in ["FFT", "IFFT", "FFT2D", "IFFT2D", "FFT3D", "IFFT3D", "Conj"]:
         yield Case(name, [c(2, 3, 4)])
     for name in ["ComplexAbs", "Real", "Imag", "Angle"]:
@@ -329,6 +333,7 @@ def _matrices() -> Iterator[Case]:
         ("ij->ji", [(2, 3)]),
     ):
         yield Case("Einsum", [[f(*shape) for shape in shapes]], {"equation": equation})
+    yield Case("MatrixSolveLs", [f(5, 4, 3), f(5, 4, 2), n(0.5, "float64")], {"fast": True})
     yield Case("MatrixSolve", [f(5, 3, 3), f(5, 3, 2)])
     yield Case("MatrixTriangularSolve", [f(5, 3, 3), f(5, 3, 2)])
     for full in (False, True):

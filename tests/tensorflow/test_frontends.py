@@ -360,7 +360,9 @@ def unusable(tf: Any, kind: str) -> Any:
         "no functions": tf.Module,
         "untraced functions": Empty,
         "tensor": lambda: tf.constant(1.0),
-        "unsupported": lambda: tf.function(lambda x: tf.raw_ops.Svd(input=x), input_signature=[tf.TensorSpec([2, 2])]),
+        "unsupported": lambda: tf.function(
+            lambda x: tf.raw_ops.Polygamma(a=x, x=x), input_signature=[tf.TensorSpec([2])]
+        ),
     }[kind]()
 
 
@@ -378,7 +380,7 @@ def unusable(tf: Any, kind: str) -> Any:
         ("no functions", ["tf.Module", "none of its attributes is a tf.function", "input_signature"]),
         ("untraced functions", ["Empty (tf.Module)", "predict: no traces", "module.predict.get_concrete_function"]),
         ("tensor", ["an EagerTensor cannot be converted"]),
-        ("unsupported", ["tf.function '<lambda>'", "Svd"]),
+        ("unsupported", ["tf.function '<lambda>'", "Polygamma"]),
     ],
 )
 def test_what_to_do_is_said(tensorflow: TensorFlow, kind: str, words: Sequence[str]) -> None:

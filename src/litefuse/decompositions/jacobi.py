@@ -59,7 +59,6 @@ class _Tournament:
     Attributes:
         size: The number of columns, an even one.
         half: The number of pairs: each column of the first half with the one so much further on.
-        order: int32 ``[size]``: which column is in each one's place in the next turn; after a sweep, all are back.
         turns: How many turns there are.
     """
 
@@ -67,27 +66,45 @@ class _Tournament:
         self.size = b.dims("AddV2", columns, b.dims("FloorMod", columns, 2))
         self.half = b.dims("FloorDiv", self.size, 2)
         bits = columns.bit_length() if isinstance(columns, int) else _MOST_BITS
-        last = b.dims("Sub", self.size, 1)
-        self.turns = b.dims("Mul", last, bits + _MORE_SWEEPS)
-        places = b.range(self.size)
-        before_half = b.dims("Maximum", b.dims("Sub", self.half, 1), 1)
-        order = b.binary("AddV2", places, 1)
-        order = b.select(b.compare("Less", places, b.scalar(self.half)), b.binary("Sub", places, 1), order)
-        order = b.select(b.compare("Equal", places, 1), b.scalar(self.half), order)
-        order = b.select(b.compare("Equal", places, 0), b.scalar(0), order)
-        self.order = b.select(b.compare("Equal", places, b.scalar(last)), b.scalar(before_half), order)
+        self.turns = b.dims("Mul", b.dims("Sub", self.size, 1), bits + _MORE_SWEEPS)
+        # Which column is in each one's place in the next turn (after a sweep, all are back), with which it was a pair,
+        # which pair that was, and the sign of the sine.
+        self._order = _next(b, self.size, self.half)
+        half = b.scalar(self.half)
+        in_second = b.compare("GreaterEqual", self._order, half)
+        self._partner = b.select(in_second, b.binary("Sub", self._order, half), b.binary("AddV2", self._order, half))
+        self._pair = b.binary("Minimum", self._order, self._partner)
+        sign = b.binary("Sub", b.binary("Mul", b.cast(in_second, "float32"), 2.0), 1.0)
+        self._sign = b.reshape(sign, [1, 1, self.size])
 
     def halves(self, b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, ir.Value]:
         """The two parts of a value that are pairs along an axis."""
         return b.slice(value, axis, 0, self.half), b.slice(value, axis, self.half, None)
 
     def rotated(self, b: Builder, value: ir.Value, rotation: _Rotation, axis: int) -> ir.Value:
-        """The pairs along an axis rotated, and in their next places."""
-        first, second = self.halves(b, value, axis)
-        cosine, sine = (each if axis == 2 else b.transpose(each, [0, 2, 1]) for each in rotation)
-        left = b.binary("Sub", b.binary("Mul", cosine, first), b.binary("Mul", sine, second))
-        right = b.binary("AddV2", b.binary("Mul", sine, first), b.binary("Mul", cosine, second))
-        return b.gather(b.concat([left, right], axis), self.order, axis)
+        """The pairs along an axis rotated, and in their next places.
+
+        (Without concatenation: in a loop, when a batch becomes larger, XNNPACK at times writes the second part of one
+        in the place of the first.)
+        """
+        cosine, sine = (b.gather(each, self._pair, 2) for each in rotation)
+        sine = b.binary("Mul", sine, self._sign)
+        if axis == 1:
+            cosine, sine = (b.transpose(each, [0, 2, 1]) for each in (cosine, sine))
+        own, other = b.gather(value, self._order, axis), b.gather(value, self._partner, axis)
+        return b.binary("AddV2", b.binary("Mul", cosine, own), b.binary("Mul", sine, other))
+
+
+def _next(b: Builder, size: Dim, half: Dim) -> ir.Value:
+    """The first column stays, the others move on by one place, around: int32 ``[size]``, from where each comes."""
+    places = b.range(size)
+    last = b.scalar(b.dims("Sub", size, 1))
+    order = b.binary("AddV2", places, 1)
+    order = b.select(b.compare("Less", places, b.scalar(half)), b.binary("Sub", places, 1), order)
+    order = b.select(b.compare("Equal", places, 1), b.scalar(half), order)
+    order = b.select(b.compare("Equal", places, 0), b.scalar(0), order)
+    before_half = b.dims("Maximum", b.dims("Sub", half, 1), 1)
+    return b.select(b.compare("Equal", places, last), b.scalar(before_half), order)
 
 
 def eigenvectors(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:

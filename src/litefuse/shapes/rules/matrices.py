@@ -108,6 +108,30 @@ def _log_determinant(op: Op) -> Answer:
     return answer
 
 
+def _eigenvectors(op: Op) -> Answer:
+    square = _square(op)
+    assert isinstance(square, tuple)
+    answer: list[OpenShape] = [square[:-1], square if op.attribute("compute_v", True) else (0,)]
+    return answer
+
+
+def _singular_vectors(op: Op) -> Answer:
+    *batch, rows, columns = _matrices(op, 0)
+    count = minimum(rows, columns)
+    if not op.attribute("compute_uv", True):
+        nothing: list[OpenShape] = [(*batch, count), (0,), (0,)]
+        return nothing
+    full = op.attribute("full_matrices", False)
+    left, right = (rows, columns) if full else (count, count)
+    answer: list[OpenShape] = [(*batch, count), (*batch, rows, left), (*batch, columns, right)]
+    return answer
+
+
+def _least_squares(op: Op) -> Answer:
+    matrices, sides = _matrices(op, 0), _matrices(op, 1)
+    return (*broadcast_shapes([matrices[:-2], sides[:-2]]), matrices[-1], sides[-1])
+
+
 def _fourier(op: Op) -> Answer:
     """A transform whose last dimensions have the lengths that an operand states."""
     shape = op.shape(0)
@@ -137,8 +161,11 @@ RULES: dict[str, Rule] = {
     "MatrixDeterminant": _determinant,
     "MatrixInverse": _square,
     "MatrixSolve": _solve,
+    "MatrixSolveLs": _least_squares,
     "MatrixTriangularSolve": _solve,
     "Qr": _qr,
     "RFFT": _fourier,
     "RFFT2D": _fourier,
+    "SelfAdjointEigV2": _eigenvectors,
+    "Svd": _singular_vectors,
 }
