@@ -31,6 +31,7 @@ from litefuse.passes.call_graph import function_symbol
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
+from litefuse.passes.constant_pieces import FoldConstantPieces
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.decompose import DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.embedding_lookups import EmbeddingLookups
@@ -40,6 +41,7 @@ from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fuse import FuseComposites
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
+from litefuse.passes.kept_copies import KeepCopies
 from litefuse.passes.lower_case import LowerCase
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import Pass, run_passes
@@ -99,6 +101,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
     "embedding-lookups": lambda _o, _v: EmbeddingLookups(),
     "fill-buffers": lambda _o, _v: FillBuffers(),
+    "fold-constant-pieces": lambda _o, _v: FoldConstantPieces(),
     "fold-branches": lambda _o, _v: FoldBranches(),
     "infer-shapes": lambda _o, _v: InferShapes(),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
@@ -106,6 +109,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "hoist-projections": lambda _o, _v: HoistProjections(),
     "initialize-states": lambda _o, _v: InitializeStates(),
     "initialize-variables": lambda _, values: InitializeVariables(_values(values), []),
+    "keep-copies": lambda _o, _v: KeepCopies(),
     "keep-zero-factors": lambda _o, _v: KeepZeroFactors(),
     "lift-reads": lambda _o, _v: LiftReads(),
     "lower-case": lambda _o, _v: LowerCase(),

@@ -82,11 +82,7 @@ class _Tournament:
         return b.slice(value, axis, 0, self.half), b.slice(value, axis, self.half, None)
 
     def rotated(self, b: Builder, value: ir.Value, rotation: _Rotation, axis: int) -> ir.Value:
-        """The pairs along an axis rotated, and in their next places.
-
-        (Without concatenation: in a loop, when a batch becomes larger, XNNPACK at times writes the second part of one
-        in the place of the first.)
-        """
+        """The pairs along an axis rotated, and in their next places."""
         cosine, sine = (b.gather(each, self._pair, 2) for each in rotation)
         sine = b.binary("Mul", sine, self._sign)
         if axis == 1:
@@ -230,8 +226,8 @@ def _rotation(b: Builder, first: ir.Value, second: ir.Value, beside: ir.Value) -
 def _order(b: Builder, values: ir.Value, *, upwards: bool) -> ir.Value:
     """In which order values ``[batch, count]`` are to be: ``[batch, count, count]``, 1 where a column gets a row's.
 
-    A product with it is exact. (The shapes of what TOPK_V2 finds are known only when it has run: LiteRT prepares what
-    comes after it in the middle of a call, and XNNPACK's part of that may get a wrong address.)
+    A product with it is exact. (LiteRT knows the shapes of what TOPK_V2 finds only when it has run, and prepares what
+    comes after it in the middle of each call.)
     """
     count = b.size(values, 1)
     numbers = b.range(count)

@@ -1,0 +1,106 @@
+"""Copies that XNNPACK is to make in every call."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from litefuse.engine.mlir import ir
+from litefuse.passes.call_graph import functions, is_public
+from litefuse.passes.copied import copied
+
+__all__ = ["KeepCopies"]
+
+# What XNNPACK computes, of float32.
+_DELEGATED = frozenset(
+    {
+        *("abs", "add", "average_pool_2d", "batch_matmul", "ceil", "concatenation", "conv_2d", "depth_to_space"),
+        *("depthwise_conv_2d", "div", "elu", "exp", "expand_dims", "floor", "fully_connected", "gelu", "hard_swish"),
+        *("leaky_relu", "log", "logistic", "max_pool_2d", "maximum", "mean", "minimum", "mul", "neg", "pad", "prelu"),
+        *("reduce_max", "reduce_min", "relu", "relu6", "relu_n1_to_1", "reshape", "resize_bilinear", "round", "rsqrt"),
+        *("slice", "softmax", "space_to_depth", "split", "sqrt", "square", "squared_difference", "squeeze"),
+        *("strided_slice", "sub", "sum", "tanh", "transpose", "transpose_conv"),
+    }
+)
+# What of that it computes by copying.
+_COPIES = frozenset({"concatenation", "expand_dims", "reshape", "split", "squeeze"})
+# What LiteRT knows the shapes of only when it has run: it prepares what comes after it then.
+_UNKNOWN_SHAPES = frozenset(
+    {"tfl.non_max_suppression_v4", "tfl.non_max_suppression_v5", "tfl.topk_v2", "tfl.unique", "tfl.where"}
+)
+
+
+class KeepCopies:
+    """Puts an op behind the copies that are the last of what XNNPACK computes at once, in loops and branches::
+
+        %c = tfl.concatenation(%a, %b)            %c = tfl.concatenation(%a, %b)
+        %y = tfl.gather(%c, %i)              -->  %d = tfl.maximum(%c, %c)
+                                                  %y = tfl.gather(%d, %i)
+
+    XNNPACK leaves out a copy of a value to the place where it is. It decides that when it sets its ops up, which it
+    also does when its memory moves because other parts of the model need more, with addresses of the last call: LiteRT
+    gave the memory of loops and branches back since, and when that is where XNNPACK's new memory is, a copy out of it
+    may seem to be one to the same place. It is left out then in the first call with a larger batch, and something else
+    stands in its place. A copy whose result stays in XNNPACK's memory is not concerned, nor one of a fixed size, nor
+    those outside of loops and branches unless parts of the model are prepared in the middle of a call.
+    """
+
+    name: ClassVar[str] = "keep-copies"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values():
+            if function.is_external or (is_public(function) and not _is_prepared_in_calls(function.entry_block)):
+                continue
+            modified |= _keep(function.entry_block)
+        return modified
+
+
+def _is_prepared_in_calls(block: ir.Block) -> bool:
+    return any(op.name in _UNKNOWN_SHAPES for op in block.operations)
+
+
+def _keep(block: ir.Block) -> bool:
+    parts = _parts(block)
+    found: list[tuple[ir.OpView, ir.Value]] = []
+    for op, part in parts.items():
+        if part % 2 == 0 or op.name.removeprefix("tfl.") not in _COPIES:
+            continue
+        inside = [value for value in op.operands if _part(value, parts) == part and not _leaves(value, part, parts)]
+        if inside:
+            found += [(op, value) for value in op.results if not _is_static(value) and _leaves(value, part, parts)]
+    for op, value in found:
+        users = [(use.owner, use.operand_number) for use in value.uses]
+        with ir.InsertionPoint.after(op.operation), op.location:
+            copy = copied(value)
+        for user, index in users:
+            user.operands[index] = copy
+    return bool(found)
+
+
+def _parts(block: ir.Block) -> dict[ir.OpView, int]:
+    """Which ops LiteRT gives to XNNPACK together: one odd number for all of a part, even ones for other ops."""
+    parts: dict[ir.OpView, int] = {}
+    for op in block.operations:
+        before = max((_part(value, parts) for value in op.operands), default=0)
+        delegated = op.name.removeprefix("tfl.") in _DELEGATED and all(map(_is_float, op.results))
+        parts[op] = before + (before % 2 != delegated)
+    return parts
+
+
+def _part(value: ir.Value, parts: dict[ir.OpView, int]) -> int:
+    owner = value.owner
+    return 0 if isinstance(owner, ir.Block) else parts[owner.opview]
+
+
+def _leaves(value: ir.Value, part: int, parts: dict[ir.OpView, int]) -> bool:
+    """Whether a value of a part is used elsewhere: then it is in LiteRT's memory."""
+    return any(parts[use.owner.opview] != part for use in value.uses)
+
+
+def _is_float(value: ir.Value) -> bool:
+    return isinstance(ir.ShapedType(value.type).element_type, ir.F32Type)
+
+
+def _is_static(value: ir.Value) -> bool:
+    kind = ir.ShapedType(value.type)
+    return kind.has_rank and kind.has_static_shape
