@@ -52,3 +52,12 @@ func.func @sorted(%x: tensor<?x2xf32>) -> tensor<?x4xf32> {
   %1 = "tfl.concatenation"(%0, %0) {axis = 1 : i32, fused_activation_function = "NONE"} : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x4xf32>
   return %1 : tensor<?x4xf32>
 }
+// CHECK-LABEL: func.func @of_a_shape
+// CHECK: tfl.concatenation
+// CHECK: tfl.maximum
+func.func @of_a_shape(%x: tensor<?x2xf32>, %shape: tensor<2xi32>) -> tensor<?x4xf32> {
+  %0 = "tfl.reshape"(%x, %shape) : (tensor<?x2xf32>, tensor<2xi32>) -> tensor<?x2xf32>
+  %1 = "tfl.neg"(%0) : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  %2 = "tfl.concatenation"(%1, %1) {axis = 1 : i32, fused_activation_function = "NONE"} : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  return %2 : tensor<?x4xf32>
+}

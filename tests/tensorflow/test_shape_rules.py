@@ -19,7 +19,6 @@ DTYPES = {
     "bool": "i1",
     "complex64": "complex<f32>",
     "float32": "f32",
-    "float64": "f64",
     "int16": "i16",
     "int32": "i32",
     "int64": "i64",

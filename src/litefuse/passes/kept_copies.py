@@ -7,6 +7,7 @@ from typing import ClassVar
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import functions, is_public
 from litefuse.passes.copied import copied
+from litefuse.passes.prepared_shapes import is_computed_in_calls
 
 __all__ = ["KeepCopies"]
 
@@ -56,7 +57,7 @@ class KeepCopies:
 
 
 def _is_prepared_in_calls(block: ir.Block) -> bool:
-    return any(op.name in _UNKNOWN_SHAPES for op in block.operations)
+    return any(op.name in _UNKNOWN_SHAPES or is_computed_in_calls(op) for op in block.operations)
 
 
 def _keep(block: ir.Block) -> bool:

@@ -14,7 +14,7 @@ from litefuse.fusions.annotation import attribute_value
 from litefuse.passes.call_graph import functions, nested_operations
 from litefuse.passes.vectors import MASKS, int32_vector, part, strided_slice
 
-__all__ = ["PrepareShapes"]
+__all__ = ["PrepareShapes", "is_computed_in_calls"]
 
 _CONSTANTS = ("arith.constant", "tfl.pseudo_const")
 _KNOWN = frozenset({"tfl.shape", *_CONSTANTS})
@@ -34,6 +34,16 @@ _PREPARED = frozenset(
 # How many dimensions STRIDED_SLICE takes, and the dtypes that SLICE takes as well.
 _MAX_RANK = 5
 _SLICED = frozenset({"f32", "i1", "i16", "i32", "i64", "i8", "ui8"})
+# Where ops have the shape of their result.
+_STATED = {"tfl.broadcast_to": 1, "tfl.fill": 0, "tfl.reshape": 1, "tfl.tile": 1}
+
+
+def is_computed_in_calls(op: ir.OpView) -> bool:
+    """Whether the shape of an op's result is stated by an operand that LiteRT knows only when it runs."""
+    if op.name not in _STATED:
+        return False
+    owner = op.operands[_STATED[op.name]].owner
+    return isinstance(owner, ir.Block) or owner.name not in _KNOWN | _PREPARED
 
 
 class PrepareShapes:

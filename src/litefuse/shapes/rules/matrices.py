@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from litefuse.shapes.combining import broadcast_shapes, meet_dims
 from litefuse.shapes.dims import Dim, broadcast, minimum
 from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
@@ -109,27 +111,26 @@ def _log_determinant(op: Op) -> Answer:
 
 
 def _eigenvectors(op: Op) -> Answer:
-    square = _square(op)
-    assert isinstance(square, tuple)
-    answer: list[OpenShape] = [square[:-1], square if op.attribute("compute_v", True) else (0,)]
+    try:
+        square = _square(op)
+    except Undecided:
+        square = None
+    assert square is None or isinstance(square, tuple)
+    values = None if square is None else square[:-1]
+    answer: list[OpenShape] = [values, square if op.attribute("compute_v", True) else (0,)]
     return answer
 
 
 def _singular_vectors(op: Op) -> Answer:
-    *batch, rows, columns = _matrices(op, 0)
-    count = minimum(rows, columns)
+    found: list[OpenShape] = [None, None, None]
+    with suppress(Undecided):
+        *batch, rows, columns = _matrices(op, 0)
+        count = minimum(rows, columns)
+        left, right = (rows, columns) if op.attribute("full_matrices", False) else (count, count)
+        found = [(*batch, count), (*batch, rows, left), (*batch, columns, right)]
     if not op.attribute("compute_uv", True):
-        nothing: list[OpenShape] = [(*batch, count), (0,), (0,)]
-        return nothing
-    full = op.attribute("full_matrices", False)
-    left, right = (rows, columns) if full else (count, count)
-    answer: list[OpenShape] = [(*batch, count), (*batch, rows, left), (*batch, columns, right)]
-    return answer
-
-
-def _least_squares(op: Op) -> Answer:
-    matrices, sides = _matrices(op, 0), _matrices(op, 1)
-    return (*broadcast_shapes([matrices[:-2], sides[:-2]]), matrices[-1], sides[-1])
+        found[1:] = [(0,), (0,)]
+    return found
 
 
 def _fourier(op: Op) -> Answer:
@@ -161,7 +162,6 @@ RULES: dict[str, Rule] = {
     "MatrixDeterminant": _determinant,
     "MatrixInverse": _square,
     "MatrixSolve": _solve,
-    "MatrixSolveLs": _least_squares,
     "MatrixTriangularSolve": _solve,
     "Qr": _qr,
     "RFFT": _fourier,
