@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["SingularVectors", "eigenvectors", "singular_values", "singular_vectors"]
+__all__ = ["SingularVectors", "eigenvalues", "eigenvectors", "singular_values", "singular_vectors"]
 
 # Convergence is quadratic in the end: so many sweeps more than the number of columns has bits.
 _MORE_SWEEPS = 3
@@ -63,7 +63,7 @@ class _Tournament:
     """
 
     def __init__(self, b: Builder, columns: Dim) -> None:
-        self.size = b.dims("AddV2", columns, b.dims("FloorMod", columns, 2))
+        self.size = _even(b, columns)
         self.half = b.dims("FloorDiv", self.size, 2)
         bits = columns.bit_length() if isinstance(columns, int) else _MOST_BITS
         self.turns = b.dims("Mul", b.dims("Sub", self.size, 1), bits + _MORE_SWEEPS)
@@ -91,6 +91,10 @@ class _Tournament:
         return b.binary("AddV2", b.binary("Mul", cosine, own), b.binary("Mul", sine, other))
 
 
+def _even(b: Builder, columns: Dim) -> Dim:
+    return b.dims("AddV2", columns, b.dims("FloorMod", columns, 2))
+
+
 def _next(b: Builder, size: Dim, half: Dim) -> ir.Value:
     """The first column stays, the others move on by one place, around: int32 ``[size]``, from where each comes."""
     places = b.range(size)
@@ -101,6 +105,12 @@ def _next(b: Builder, size: Dim, half: Dim) -> ir.Value:
     order = b.select(b.compare("Equal", places, 0), b.scalar(0), order)
     before_half = b.dims("Maximum", b.dims("Sub", half, 1), 1)
     return b.select(b.compare("Equal", places, last), b.scalar(before_half), order)
+
+
+def eigenvalues(b: Builder, matrices: ir.Value) -> ir.Value:
+    """Those of symmetric matrices ``[batch, n, n]``, of which the lower triangle is looked at, the smallest first."""
+    values, _ = _diagonalized(b, matrices, [])
+    return _sorted(b, values, _order(b, values, upwards=True))
 
 
 def eigenvectors(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
@@ -114,7 +124,23 @@ def eigenvectors(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
         ``[batch, n]``, the smallest first; ``[batch, n, n]``, whose columns are orthonormal. Each is determined up to
         its sign only, and where eigenvalues are equal, the space of theirs is.
     """
-    batch, count, _ = b.sizes(matrices)
+    values, (vectors,) = _diagonalized(b, matrices, [_columns_of_one(b, matrices)])
+    order = _order(b, values, upwards=True)
+    return _sorted(b, values, order), product(b, _cut(b, vectors, matrices), order)
+
+
+def _diagonalized(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) -> tuple[ir.Value, Sequence[ir.Value]]:
+    """What is on the diagonal of symmetric matrices when nothing is beside it any more: ``[batch, n]``.
+
+    Args:
+        b: Emits the ops.
+        matrices: ``[batch, n, n]``.
+        others: What has columns that are rotated as those of the matrices are.
+
+    Returns:
+        The diagonal, and what became of the others.
+    """
+    count = b.size(matrices, 1)
     tournament = _Tournament(b, count)
     lower = b.compare("Greater", b.reshape(b.range(count), [1, count, 1]), b.reshape(b.range(count), [1, 1, count]))
     below = b.select(lower, matrices, 0.0)
@@ -122,32 +148,30 @@ def eigenvectors(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
     value = b.select(on_diagonal, matrices, b.binary("AddV2", below, b.transpose(below, [0, 2, 1])))
     more = b.dims("Sub", tournament.size, count)
     value = b.pad(value, [(0, 0), (0, more), (0, more)])
-    vectors = b.broadcast(eye(b, tournament.size, tournament.size), [batch, tournament.size, tournament.size])
     pairs = b.compare("Equal", eye(b, tournament.half, tournament.half), 1.0)
 
     def diagonal(square: ir.Value) -> ir.Value:
         return b.reduce("Sum", b.select(pairs, square, 0.0), 1, keep_dims=True)
 
     def turn(_: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
-        value, vectors = changing
+        value, *others = changing
         upper, lower = tournament.halves(b, value, 1)
         first, beside = tournament.halves(b, upper, 2)
         _, second = tournament.halves(b, lower, 2)
         rotation = _rotation(b, diagonal(first), diagonal(second), diagonal(beside))
-        value = tournament.rotated(b, tournament.rotated(b, value, rotation, 2), rotation, 1)
-        return [value, tournament.rotated(b, vectors, rotation, 2)]
+        rotated = [tournament.rotated(b, each, rotation, 2) for each in (value, *others)]
+        return [tournament.rotated(b, rotated[0], rotation, 1), *rotated[1:]]
 
-    value, vectors = count_to(b, tournament.turns, [value, vectors], turn)
-    value = b.slices(value, {1: (0, count, 1), 2: (0, count, 1)})
-    values = b.reduce("Sum", b.select(on_diagonal, value, 0.0), 1)
-    vectors = b.slices(vectors, {1: (0, count, 1), 2: (0, count, 1)})
-    order = _order(b, values, upwards=True)
-    return _sorted(b, values, order), product(b, vectors, order)
+    value, *others = count_to(b, tournament.turns, [value, *others], turn)
+    value = _cut(b, value, matrices)
+    return b.reduce("Sum", b.select(on_diagonal, value, 0.0), 1), others
 
 
 def singular_values(b: Builder, matrices: ir.Value) -> ir.Value:
     """Those of matrices ``[batch, rows, columns]``, the largest first: ``[batch, min(rows, columns)]``."""
-    values, _, _ = _orthogonal(b, _upright(b, matrices)[0])
+    columns, _ = _orthogonal(b, _upright(b, matrices)[0], [])
+    values = _lengths(b, columns)
+    values = _sorted(b, values, _order(b, values, upwards=False))
     return b.slice(values, 1, 0, b.dims("Minimum", *b.sizes(matrices)[1:]))
 
 
@@ -162,7 +186,11 @@ def singular_vectors(b: Builder, matrices: ir.Value, *, full: bool) -> SingularV
     matrices, turned = _upright(b, matrices)
     _, rows, columns = b.sizes(matrices)
     count = b.dims("Minimum", rows, columns)
-    values, rotated, right = _orthogonal(b, matrices)
+    rotated, (right,) = _orthogonal(b, matrices, [_columns_of_one(b, matrices)])
+    values = _lengths(b, rotated)
+    order = _order(b, values, upwards=False)
+    values, rotated = _sorted(b, values, order), product(b, rotated, order)
+    right = product(b, _cut(b, right, matrices), order)
     # The columns of u times the values are orthogonal: reflections make the values of them, and u is their product,
     # also where a value is 0.
     vectors, factors = householder(b, rotated)
@@ -183,30 +211,39 @@ def _upright(b: Builder, matrices: ir.Value) -> tuple[ir.Value, bool]:
     return b.transpose(matrices, [0, 2, 1]) if turned else matrices, turned
 
 
-def _orthogonal(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """The lengths of the columns of ``matrices v``, the longest first, these columns, and the columns of v."""
-    batch, _, count = b.sizes(matrices)
+def _orthogonal(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) -> tuple[ir.Value, Sequence[ir.Value]]:
+    """Matrices whose columns were rotated until they are orthogonal, and others with them, as in ``_diagonalized``."""
+    count = b.size(matrices, 2)
     tournament = _Tournament(b, count)
-    more = b.dims("Sub", tournament.size, count)
-    value = b.pad(matrices, [(0, 0), (0, 0), (0, more)])
-    vectors = b.broadcast(eye(b, tournament.size, tournament.size), [batch, tournament.size, tournament.size])
+    value = b.pad(matrices, [(0, 0), (0, 0), (0, b.dims("Sub", tournament.size, count))])
 
     def scalar_product(first: ir.Value, second: ir.Value) -> ir.Value:
         return b.reduce("Sum", b.binary("Mul", first, second), 1, keep_dims=True)
 
     def turn(_: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
-        value, vectors = changing
-        first, second = tournament.halves(b, value, 2)
+        first, second = tournament.halves(b, changing[0], 2)
         lengths = scalar_product(first, first), scalar_product(second, second)
         rotation = _rotation(b, *lengths, scalar_product(first, second))
-        return [tournament.rotated(b, each, rotation, 2) for each in (value, vectors)]
+        return [tournament.rotated(b, each, rotation, 2) for each in changing]
 
-    value, vectors = count_to(b, tournament.turns, [value, vectors], turn)
-    value = b.slice(value, 2, 0, count)
-    vectors = b.slices(vectors, {1: (0, count, 1), 2: (0, count, 1)})
-    lengths = b.unary("Sqrt", b.reduce("Sum", b.unary("Square", value), 1))
-    order = _order(b, lengths, upwards=False)
-    return _sorted(b, lengths, order), product(b, value, order), product(b, vectors, order)
+    value, *others = count_to(b, tournament.turns, [value, *others], turn)
+    return b.slice(value, 2, 0, count), others
+
+
+def _columns_of_one(b: Builder, matrices: ir.Value) -> ir.Value:
+    """The identity for each matrix, with as many columns as a tournament of theirs has."""
+    size = _even(b, b.size(matrices, 2))
+    return b.broadcast(eye(b, size, size), [b.size(matrices, 0), size, size])
+
+
+def _cut(b: Builder, value: ir.Value, matrices: ir.Value) -> ir.Value:
+    """The rows and columns that are not there for the tournament alone."""
+    count = b.size(matrices, 2)
+    return b.slices(value, {1: (0, count, 1), 2: (0, count, 1)})
+
+
+def _lengths(b: Builder, columns: ir.Value) -> ir.Value:
+    return b.unary("Sqrt", b.reduce("Sum", b.unary("Square", columns), 1))
 
 
 def _rotation(b: Builder, first: ir.Value, second: ir.Value, beside: ir.Value) -> _Rotation:

@@ -20,7 +20,7 @@ from litefuse.decompositions.factorizations import (
     solve_triangular,
     triangle,
 )
-from litefuse.decompositions.jacobi import eigenvectors, singular_values, singular_vectors
+from litefuse.decompositions.jacobi import eigenvalues, eigenvectors, singular_values, singular_vectors
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
@@ -130,9 +130,9 @@ class Factorization(Decomposition):
 
 
 class Determinant(Decomposition):
-    """The product of the pivots, or its sign and the logarithm of its absolute value.
+    """The product of the pivots.
 
-    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/det, slogdet.
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/det.
     """
 
     names = ("MatrixDeterminant",)
@@ -205,9 +205,10 @@ class Eigenvectors(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         matrices, sizes = _matrices(op, b)
-        values, vectors = eigenvectors(b, matrices)
         if not op.attributes.get("compute_v", True):
-            return [b.cast(b.reshape(values, sizes[:-1]), op.results[0].dtype), _nothing(op, b)]
+            values = b.reshape(eigenvalues(b, matrices), sizes[:-1])
+            return [b.cast(values, op.results[0].dtype), _nothing(op, b)]
+        values, vectors = eigenvectors(b, matrices)
         shaped = b.reshape(values, sizes[:-1]), b.reshape(vectors, sizes)
         return [b.cast(each, op.results[0].dtype) for each in shaped]
 

@@ -95,7 +95,7 @@ def _part(value: ir.Value, parts: dict[ir.OpView, int]) -> int:
 
 def _leaves(value: ir.Value, part: int, parts: dict[ir.OpView, int]) -> bool:
     """Whether a value of a part is used elsewhere: then it is in LiteRT's memory."""
-    return any(parts[use.owner.opview] != part for use in value.uses)
+    return any(parts.get(use.owner.opview) != part for use in value.uses)
 
 
 def _is_float(value: ir.Value) -> bool:
