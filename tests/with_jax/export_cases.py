@@ -59,7 +59,8 @@ def damaged() -> None:
 def damaged_annotations() -> str:
     """Each byte of a program changed, and the program cut off there: what comes back is for the bindings to refuse."""
     program: bytes = export.export(jax.jit(jnp.linalg.det))(shape(4, 4)).mlir_module_serialized
-    assert without_annotations(program) != program
+    # Older versions of JAX write none.
+    assert (without_annotations(program) != program) == (b"sdy" in program)
     assert without_annotations(without_annotations(program)) == without_annotations(program)
     for position in range(len(program)):
         changed = bytearray(program)

@@ -213,7 +213,7 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
     "own_reduction": _own_reduction,
     "padded": lambda x: (
         jnp.pad(x, ((0, 0), (1, 2)), constant_values=3.0),
-        jnp.pad(x, ((0, 0), (1, 2)), mode="reflect"),
+        jax.vmap(lambda row: jnp.pad(row, (1, 2), mode="reflect"))(x),
     ),
     "random": lambda x: x + jax.random.uniform(jax.random.PRNGKey(0), (16,)),
     "precisions": lambda x: (
