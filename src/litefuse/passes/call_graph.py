@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from litefuse.engine.mlir import func, ir
@@ -24,6 +24,7 @@ __all__ = [
     "nested_operations",
     "operations",
     "original_name",
+    "separate_callers",
     "set_callees",
     "update_function_type",
 ]
@@ -173,6 +174,36 @@ def copy_function(by_symbol: dict[str, func.FuncOp], symbol: str) -> func.FuncOp
     copy.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_name(function))
     by_symbol[unique] = copy
     return copy
+
+
+def separate_callers(by_symbol: dict[str, func.FuncOp], *, shared: Collection[str] = (), left_alone: str = "") -> bool:
+    """Copies functions until each has one caller at most; says whether it copied any.
+
+    Args:
+        by_symbol: The module's functions; the copies are added.
+        shared: The symbols of those that may have several callers.
+        left_alone: The name of ops that keep the functions which they run, and may share them among themselves only.
+    """
+    modified = False
+    taken = called_by(by_symbol, left_alone)
+    waiting = list(reversed(callees_first(by_symbol)))
+    for symbol in waiting:  # grows: the copies come last
+        for op in operations(by_symbol[symbol]):
+            called = callees(op)
+            if not called or op.name == left_alone:
+                continue
+            own = list(called)
+            for index, callee in enumerate(called):
+                if callee in shared:
+                    continue
+                if callee in taken:
+                    own[index] = function_symbol(copy_function(by_symbol, callee))
+                    waiting.append(own[index])
+                taken.add(own[index])
+            if own != called:
+                set_callees(op, own)
+                modified = True
+    return modified
 
 
 def update_function_type(function: func.FuncOp) -> None:

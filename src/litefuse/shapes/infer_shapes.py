@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.engine.mlir import func, ir
-from litefuse.passes.call_graph import (
-    called_by,
-    callees,
-    callees_first,
-    copy_function,
-    function_symbol,
-    functions,
-    operations,
-    set_callees,
-)
+from litefuse.engine.mlir import ir
+from litefuse.passes.call_graph import functions, separate_callers
 from litefuse.shapes.graph import ModuleGraph
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.rewrite import rewrite
@@ -43,33 +34,8 @@ class InferShapes:
     name: ClassVar[str] = "infer-shapes"
 
     def run(self, module: ir.Module) -> bool:
-        modified = _separate_callers(functions(module))
+        # A composite's decomposition is the same for all that it stands for, and follows no call.
+        modified = separate_callers(functions(module), left_alone="tfl.custom")
         inference = Inference(ModuleGraph.of(module))
         inference.run()
         return rewrite(inference) or modified
-
-
-def _separate_callers(by_symbol: dict[str, func.FuncOp]) -> bool:
-    """Copies functions until each of them has one caller: its shapes are those of that call."""
-    waiting = list(reversed(callees_first(by_symbol)))
-    # A composite's decomposition is the same for all that it stands for, and follows no call.
-    taken = called_by(by_symbol, "tfl.custom")
-    modified = False
-    for symbol in waiting:  # grows: the copies come last
-        for op in operations(by_symbol[symbol]):
-            called = callees(op)
-            if not called or op.name == "tfl.custom":
-                continue
-            own: list[str] = []
-            for callee in called:
-                if callee in taken:
-                    copy = function_symbol(copy_function(by_symbol, callee))
-                    waiting.append(copy)
-                    own.append(copy)
-                    modified = True
-                else:
-                    own.append(callee)
-                taken.add(own[-1])
-            if own != called:
-                set_callees(op, own)
-    return modified

@@ -9,12 +9,9 @@ from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import (
     callees,
     callees_first,
-    copy_function,
-    function_symbol,
     functions,
-    is_call,
     operations,
-    set_callees,
+    separate_callers,
     update_function_type,
 )
 from litefuse.passes.integer_constants import constant
@@ -45,7 +42,8 @@ def make_dense(module: ir.Module) -> None:
     Raises:
         ConversionError: The sizes of a list cannot be told.
     """
-    by_symbol = _with_one_caller(module)
+    by_symbol = functions(module)
+    separate_callers(by_symbol, shared=_without_lists(by_symbol))
     remove_optionals(by_symbol)
     while webs := find_webs(by_symbol):  # first those whose items are tensors, then those that have these as items
         _make_webs_dense(webs, by_symbol)
@@ -78,37 +76,19 @@ def _make_webs_dense(webs: dict[ir.Value, Web], by_symbol: Mapping[str, func.Fun
             _replace(op, new)
 
 
-def _with_one_caller(module: ir.Module) -> dict[str, func.FuncOp]:
-    """The module's functions after those with lists were copied, so that each of them has one caller at most."""
-    by_symbol = functions(module)
-    order = callees_first(by_symbol)
-    with_lists: set[str] = set()
-    for symbol in order:
+def _without_lists(by_symbol: Mapping[str, func.FuncOp]) -> set[str]:
+    """The symbols of the functions that neither have lists nor run one that has."""
+    without: set[str] = set()
+    for symbol in callees_first(by_symbol):
         function = by_symbol[symbol]
         if function.is_external:
+            without.add(symbol)
             continue
         variant = any(map(is_variant, function.entry_block.arguments))
         called = {callee for op in operations(function) for callee in callees(op)}
-        if variant or has_lists(function) or called & with_lists:
-            with_lists.add(symbol)
-    taken: set[str] = set()
-    waiting = [symbol for symbol in reversed(order) if symbol in with_lists]
-    for symbol in waiting:  # grows: the copies come last
-        for op in operations(by_symbol[symbol]):
-            if not is_call(op):
-                continue
-            own: list[str] = []
-            for callee in callees(op):
-                if callee in taken and callee in with_lists:
-                    copy = function_symbol(copy_function(by_symbol, callee))
-                    with_lists.add(copy)
-                    waiting.append(copy)
-                    own.append(copy)
-                else:
-                    own.append(callee)
-                taken.add(own[-1])
-            set_callees(op, own)
-    return by_symbol
+        if not variant and not has_lists(function) and called <= without:
+            without.add(symbol)
+    return without
 
 
 def _set_type(web: Web, kind: ir.Type) -> None:
