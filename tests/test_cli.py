@@ -17,8 +17,8 @@ from click.testing import CliRunner
 
 import litefuse
 from litefuse.cli.app import app
-from litefuse.cli.inputs import InputSpec, random_inputs
 from litefuse.demo import REFERENCES, SAVED_MODEL
+from litefuse.runtime.inputs import InputSpec, random_inputs
 from tests.runtime.models import Graph, model
 from tests.saved_model.model_writer import write
 

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING
 
 from litefuse.engine.process import prepare_worker, run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError
-from litefuse.forms import QUANTIZATIONS, RNN_FORMS, CompositeForm, CompositeForms, Quantization, RnnForm
+from litefuse.forms import (
+    INTEGER_ACTIVATIONS,
+    QUANTIZATIONS,
+    RNN_FORMS,
+    CompositeForm,
+    CompositeForms,
+    Quantization,
+    RnnForm,
+)
 from litefuse.frontends import source_of
 from litefuse.fusions.fusion import pickle_registered
 from litefuse.input_shapes import InputShapes
@@ -23,6 +31,7 @@ from litefuse.job import ConversionJob
 from litefuse.plug_ins import find_plug_ins
 
 if TYPE_CHECKING:
+    from litefuse.quantization.dataset import RepresentativeDataset, Samples
     from litefuse.report import Report
 
 __all__ = ["ConversionResult", "convert"]
@@ -112,6 +121,8 @@ def convert(
     composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
     rnn: RnnForm = "auto",
     quantize: Quantization | None = None,
+    representative_dataset: RepresentativeDataset | None = None,
+    quantized_io: bool = False,
     require_fused: bool | Collection[str] = False,
     check_fusions: bool = True,
     check_custom_ops: bool = False,
@@ -155,8 +166,14 @@ def convert(
             ``loop``, a loop; ``auto``, whichever is faster.
         quantize: Make the weights of products, convolutions and embeddings smaller with litert-quantizer (the extra
             ``quantize``): ``dynamic``: int8, and LiteRT quantizes what they are multiplied with on each call;
-            ``weights``: int8, of which LiteRT makes float32 again; ``float16``, likewise. The report says how much
+            ``weights``: int8, of which LiteRT makes float32 again; ``float16``, likewise. Or compute in integers, with
+            weights of int8: ``int8`` or ``int16``, which need a representative dataset. The report says how much
             smaller the model is and how far its outputs are from those before.
+        representative_dataset: Inputs of the kind that the model will get, which tell the ranges of what it computes:
+            an ``.npz`` file with an array for each input, whose first axis counts samples or rows of them; or samples,
+            or a function that gives them, each a mapping from names of inputs to arrays, the array of the only input,
+            or a pair of a signature's key and one of these.
+        quantized_io: With ``int8`` and ``int16``, make inputs and outputs integers too, with scales.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
         check_fusions: Apply a fusion only when it computes what the composite's body computes: both are run on random
             inputs in the stock runtime and compared. A composite that its author declared a custom op
@@ -188,6 +205,7 @@ def convert(
         raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
     if quantize is not None:
         _check_quantization(quantize)
+    samples = _samples(quantize, representative_dataset, quantized_io=quantized_io)
     # The process that converts was started elsewhere, perhaps: it gets no relative path.
     place = None if temporary_folder is None else Path(temporary_folder).absolute()
     folder = tempfile.TemporaryDirectory(prefix="litefuse-" if place is None else ".litefuse-", dir=place)
@@ -206,6 +224,8 @@ def convert(
         rnn=rnn,
         require_fused=_switch(require_fused, "require_fused"),
         quantize=quantize,
+        samples=samples,
+        quantized_io=quantized_io,
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
     )
@@ -233,6 +253,24 @@ def _check_quantization(form: str) -> None:
             "quantization needs the package litert-quantizer",
             hint="Install it with `pip install 'litefuse[quantize]'`.",
         )
+
+
+def _samples(form: Quantization | None, dataset: RepresentativeDataset | None, *, quantized_io: bool) -> Samples | None:
+    if form not in INTEGER_ACTIVATIONS:
+        forms = " and ".join(map(repr, INTEGER_ACTIVATIONS))
+        for argument, given in (("representative_dataset", dataset is not None), ("quantized_io", quantized_io)):
+            if given:
+                raise LitefuseError(f"{argument} is for the quantizations {forms} alone")
+        return None
+    if dataset is None:
+        raise LitefuseError(
+            f"the quantization {form!r} needs a representative dataset",
+            hint="Pass representative_dataset (on the command line, --representative-dataset FILE.npz): some inputs of "
+            "the kind that the model will get.",
+        )
+    from litefuse.quantization.dataset import take_samples
+
+    return take_samples(dataset)
 
 
 def _kernels() -> dict[str, bytes]:

@@ -15,7 +15,7 @@ from litefuse.engine.mlir import ir, mlir_context
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.export.model_file import write_model
 from litefuse.export.summary import ModelSummary, summarize
-from litefuse.forms import CompositeForms, Quantization
+from litefuse.forms import CompositeForms, Quantization, RnnForm
 from litefuse.fusions.fusion import unpickle_registered
 from litefuse.importer import EntryPoint, ImportedModule, default_signatures, import_saved_model
 from litefuse.job import ConversionJob
@@ -131,8 +131,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         check_fusions=job.check_fusions,
         check_custom_ops=job.check_custom_ops,
         forms=job.composites,
-        # The weights of a loop become smaller, those of a fused layer do not.
-        rnn="loop" if job.quantize and job.rnn == "auto" else job.rnn,
+        rnn=_rnn_form(job),
     )
     _check_names(job.composites, analysis.composites)
     _require_fused(job.require_fused, analysis.composites)
@@ -183,7 +182,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         quantization = None
         if job.quantize is not None:
             steps.begin("quantize")
-            quantization, summary = _quantize(partial, job.quantize, summary)
+            quantization, summary = _quantize(partial, job, job.quantize, summary)
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
@@ -208,19 +207,27 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     )
 
 
-def _quantize(path: Path, form: Quantization, summary: ModelSummary) -> tuple[QuantizationReport, ModelSummary]:
+def _quantize(
+    path: Path, job: ConversionJob, form: Quantization, summary: ModelSummary
+) -> tuple[QuantizationReport, ModelSummary]:
     """Quantizes the model in a file, in its place; returns what is to be said of it, and what it holds then."""
-    from litefuse.export.quantization import quantize_model
     from litefuse.inspection.litert_model import inspect_litert_model
+    from litefuse.quantization.quantize import quantize_model
 
     size, target = path.stat().st_size, path.with_name(path.name + ".quantized")
     try:
-        difference = quantize_model(path, target, form)
+        difference = quantize_model(path, target, form, job.samples, quantized_io=job.quantized_io)
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)
-    report = QuantizationReport(form, size, difference.error, difference.unchecked)
+    inputs = "random inputs" if job.samples is None else "samples"
+    report = QuantizationReport(form, size, difference.error, inputs, difference.unchecked)
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
+
+
+def _rnn_form(job: ConversionJob) -> RnnForm:
+    """What recurrent layers become: the weights of a loop can be made smaller, those of a fused layer cannot."""
+    return "loop" if job.quantize and job.rnn == "auto" else job.rnn
 
 
 def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:

@@ -11,6 +11,7 @@ from litefuse.errors import LitefuseError
 
 __all__ = [
     "FORMS",
+    "INTEGER_ACTIVATIONS",
     "QUANTIZATIONS",
     "RNN_FORMS",
     "CompositeForm",
@@ -32,10 +33,14 @@ RnnForm: TypeAlias = Literal["auto", "fused", "loop"]
 RNN_FORMS: tuple[RnnForm, ...] = get_args(RnnForm)
 
 #: What weights become: ``dynamic``: int8, and LiteRT quantizes what they are multiplied with on each call; ``weights``:
-#: int8, of which LiteRT makes float32 again; ``float16``, likewise.
-Quantization: TypeAlias = Literal["dynamic", "weights", "float16"]
+#: int8, of which LiteRT makes float32 again; ``float16``, likewise; ``int8`` and ``int16``: int8, and all that is
+#: computed is of int8 or int16, with ranges that samples tell.
+Quantization: TypeAlias = Literal["dynamic", "weights", "float16", "int8", "int16"]
 
 QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
+
+#: The forms that take samples, and the bits of what is computed.
+INTEGER_ACTIVATIONS: dict[Quantization, int] = {"int8": 8, "int16": 16}
 
 
 @dataclass(frozen=True)

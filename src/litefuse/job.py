@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from litefuse.forms import CompositeForms, Quantization, RnnForm
 from litefuse.input_shapes import InputShapes
 from litefuse.plug_ins import PlugIn
+
+if TYPE_CHECKING:
+    from litefuse.quantization.dataset import Samples
 
 __all__ = ["ConversionJob"]
 
@@ -33,7 +37,9 @@ class ConversionJob:
         require_fused: Composites that must be fused: True for all, or names.
         check_fusions: Whether a fusion is applied only when it computes what the composite computes.
         check_custom_ops: Whether that also holds for composites that their author declared custom ops.
-        quantize: What the weights become; None leaves them as they are.
+        quantize: What weights, and what is computed, become; None leaves them as they are.
+        samples: The representative dataset, for forms of quantization that need one.
+        quantized_io: Whether inputs and outputs are quantized too, in these forms.
         plug_ins: What installed packages offer; None: whoever needs it looks.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
         kernels: The kernels registered by the caller, each pickled, by their ops.
@@ -57,6 +63,8 @@ class ConversionJob:
     check_fusions: bool = True
     check_custom_ops: bool = False
     quantize: Quantization | None = None
+    samples: Samples | None = None
+    quantized_io: bool = False
     plug_ins: tuple[PlugIn, ...] | None = None
     fusions: bytes | None = None
     kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])

@@ -94,7 +94,16 @@ class _OptionalValueCommand(click.Command):
     "--quantize",
     type=click.Choice(QUANTIZATIONS),
     help="Make weights smaller, with litert-quantizer: int8 for products in int8 (dynamic) or in float32 (weights), or "
-    "float16.",
+    "float16; or compute in integers (int8, int16), with --representative-dataset.",
+)
+@click.option(
+    "--representative-dataset",
+    type=PATH,
+    metavar="FILE.npz",
+    help="Samples for --quantize int8 and int16: an array for each input, whose first axis counts samples or rows.",
+)
+@click.option(
+    "--quantized-io", is_flag=True, help="With --quantize int8 and int16, make inputs and outputs integers as well."
 )
 @click.option(
     "--require-fused",
@@ -138,6 +147,8 @@ def convert(
     composites: tuple[str, ...],
     rnn: RnnForm,
     quantize: Quantization | None,
+    representative_dataset: Path | None,
+    quantized_io: bool,
     require_fused: str | None,
     check_fusions: bool,
     check_custom_ops: bool,
@@ -184,6 +195,8 @@ def convert(
             composites=_forms(composites),
             rnn=rnn,
             quantize=quantize,
+            representative_dataset=representative_dataset,
+            quantized_io=quantized_io,
             require_fused=_all_or_names(require_fused, "--require-fused"),
             check_fusions=check_fusions,
             check_custom_ops=check_custom_ops,

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.cli.inputs import InputSpec
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["Execution", "execute", "input_specs", "open_model", "save_outputs", "summary_rows"]
+__all__ = ["Execution", "execute", "open_model", "save_outputs", "summary_rows"]
 
 _SHOWN = 5
 
@@ -43,29 +42,6 @@ def open_model(path: Path) -> Interpreter:
         InterpreterError: It cannot be loaded.
     """
     return Interpreter(path)
-
-
-def input_specs(interpreter: Interpreter, signature: str | None) -> list[InputSpec]:
-    """The inputs of a signature; of the model's first subgraph when it has no signatures.
-
-    Raises:
-        InterpreterError: There is no such signature, or there are several and none is named.
-    """
-    if signature is None and not interpreter.get_signature_list():
-        details = {each["name"]: each for each in interpreter.get_input_details()}
-    else:
-        details = interpreter.get_signature_runner(signature).get_input_details()
-    return [_spec(name, each) for name, each in details.items()]
-
-
-def _spec(name: str, detail: Mapping[str, Any]) -> InputSpec:
-    sizes = detail["shape_signature"] if len(detail["shape_signature"]) else detail["shape"]
-    dtype = np.dtype(detail["dtype"])
-    return InputSpec(
-        name,
-        np.dtype(object) if dtype.kind in "SU" else dtype,
-        tuple(None if size < 0 else int(size) for size in sizes),
-    )
 
 
 def execute(

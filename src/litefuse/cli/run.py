@@ -62,10 +62,10 @@ def run(
         check_writable(output, "the outputs")
     shapes = dict(_parse_shape(each) for each in shape)
 
-    from litefuse.cli.execution import execute, input_specs, open_model, save_outputs, summary_rows
-    from litefuse.cli.inputs import load_inputs, random_inputs
+    from litefuse.cli.execution import execute, open_model, save_outputs, summary_rows
     from litefuse.cli.kernel_modules import import_kernels
     from litefuse.report.sections import Section, count_of
+    from litefuse.runtime.inputs import input_specs, load_inputs, random_inputs
 
     import_kernels(kernels)
     interpreter = open_model(model)

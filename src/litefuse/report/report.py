@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from litefuse.forms import Quantization
+
 __all__ = [
     "CompositeReport",
     "LackingOpReport",
@@ -97,19 +99,21 @@ class NarrowedReport:
 
 @dataclass(frozen=True)
 class QuantizationReport:
-    """What became of the weights.
+    """What became of the weights, and of what is computed.
 
     Attributes:
-        form: ``dynamic`` or ``weights``: int8; ``float16``.
+        form: What they became; see :data:`litefuse.forms.Quantization`.
         size_before: The output's size in bytes before.
-        error: The largest difference that it makes to the outputs, in units of the largest element of each, on one
-            random input of each signature; None if that was not measured.
+        error: The largest difference that it makes to the outputs, in units of the largest element of each; None if
+            that was not measured.
+        inputs: On what: ``random inputs``, one for each signature, or ``samples``, the first of those that were given.
         unchecked: Why not.
     """
 
-    form: Literal["dynamic", "weights", "float16"]
+    form: Quantization
     size_before: int
     error: float | None
+    inputs: str
     unchecked: str | None = None
 
 

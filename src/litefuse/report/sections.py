@@ -97,20 +97,24 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
     return sections
 
 
-_WEIGHTS = {
+_FORMS_OF_QUANTIZATION = {
     "dynamic": "int8 weights, for products in int8",
     "weights": "int8 weights, for products in float32",
     "float16": "float16 weights, for products in float32",
+    "int8": "int8, with int8 weights",
+    "int16": "int16, with int8 weights",
 }
 
 
 def _quantization_section(quantization: QuantizationReport, size: int) -> Section:
-    difference = f"{quantization.error:.1g} on random inputs" if quantization.error is not None else "not measured"
+    difference = "not measured"
+    if quantization.error is not None:
+        difference = f"{quantization.error:.1g} on {quantization.inputs}"
     rows = [
         ("size", f"{count_of(quantization.size_before, 'byte')} before, {size / quantization.size_before:.0%} now"),
         ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
     ]
-    return Section(f"Quantized: {_WEIGHTS[quantization.form]}", rows)
+    return Section(f"Quantized: {_FORMS_OF_QUANTIZATION[quantization.form]}", rows)
 
 
 def _pack_notes(report: Report, op: str) -> list[str]:

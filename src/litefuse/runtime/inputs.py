@@ -1,4 +1,4 @@
-"""The inputs of a model that is run: random ones, and those of a file."""
+"""The inputs of a model that is run: what it takes, random ones, and those of a file."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
+from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["InputSpec", "load_inputs", "random_inputs"]
+__all__ = ["InputSpec", "fitting", "input_specs", "load_arrays", "load_inputs", "no_input", "random_inputs"]
 
 # Indices into small tables and small loop counts are what integer inputs often are.
 _INTEGER_LIMIT = 10
@@ -47,6 +48,29 @@ class InputSpec:
         )
 
 
+def input_specs(interpreter: Interpreter, signature: str | None) -> list[InputSpec]:
+    """The inputs of a signature; of the model's first subgraph when it has no signatures.
+
+    Raises:
+        InterpreterError: There is no such signature, or there are several and none is named.
+    """
+    if signature is None and not interpreter.get_signature_list():
+        details = {each["name"]: each for each in interpreter.get_input_details()}
+    else:
+        details = interpreter.get_signature_runner(signature).get_input_details()
+    return [_spec(name, each) for name, each in details.items()]
+
+
+def _spec(name: str, detail: Mapping[str, Any]) -> InputSpec:
+    sizes = detail["shape_signature"] if len(detail["shape_signature"]) else detail["shape"]
+    dtype = np.dtype(detail["dtype"])
+    return InputSpec(
+        name,
+        np.dtype(object) if dtype.kind in "SU" else dtype,
+        tuple(None if size < 0 else int(size) for size in sizes),
+    )
+
+
 def random_inputs(
     specs: Sequence[InputSpec], seed: int, shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, npt.NDArray[Any]]:
@@ -65,7 +89,7 @@ def random_inputs(
     """
     unknown = sorted(shapes.keys() - {spec.name for spec in specs})
     if unknown:
-        raise _no_input(unknown, specs)
+        raise no_input(unknown, specs)
     rng = np.random.default_rng(seed)
     inputs: dict[str, npt.NDArray[Any]] = {}
     for spec in specs:
@@ -103,25 +127,39 @@ def load_inputs(path: Path, specs: Sequence[InputSpec]) -> dict[str, npt.NDArray
     Raises:
         InterpreterError: The file cannot be read, an input is missing, an array is for none, or does not fit.
     """
+    arrays = load_arrays(path)
+    unknown = sorted(arrays.keys() - {spec.name for spec in specs})
+    if unknown:
+        raise no_input(unknown, specs, str(path))
+    missing = [f"{spec.name!r} ({spec})" for spec in specs if spec.name not in arrays]
+    if missing:
+        raise InterpreterError(f"the file lacks {', '.join(missing)}", where=str(path))
+    return {spec.name: fitting(arrays[spec.name], spec, str(path)) for spec in specs}
+
+
+def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """The arrays in an ``.npz`` file, by their names.
+
+    Raises:
+        InterpreterError: The file cannot be read.
+    """
     try:
         with np.load(path) as archive:  # without pickles: they run code
-            arrays = {name: np.asarray(archive[name]) for name in archive.files}
+            return {name: np.asarray(archive[name]) for name in archive.files}
     except (OSError, ValueError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise InterpreterError(
             "the inputs cannot be read: this is no .npz file of plain arrays",
             where=str(path),
             hint="Write them with numpy.savez(file, name=array, ...).",
         ) from error
-    unknown = sorted(arrays.keys() - {spec.name for spec in specs})
-    if unknown:
-        raise _no_input(unknown, specs, str(path))
-    missing = [f"{spec.name!r} ({spec})" for spec in specs if spec.name not in arrays]
-    if missing:
-        raise InterpreterError(f"the file lacks {', '.join(missing)}", where=str(path))
-    return {spec.name: _fitting(arrays[spec.name], spec, str(path)) for spec in specs}
 
 
-def _fitting(array: npt.NDArray[Any], spec: InputSpec, where: str) -> npt.NDArray[Any]:
+def fitting(array: npt.NDArray[Any], spec: InputSpec, where: str) -> npt.NDArray[Any]:
+    """The array as the input takes it; see :func:`load_inputs`.
+
+    Raises:
+        InterpreterError: It does not fit; ``where`` says where it is from.
+    """
     found = f"the input {spec.name!r} is {array.dtype} {list(array.shape)}; the model takes {spec}"
     if not spec.accepts(array.shape):
         raise InterpreterError(found, where=where)
@@ -137,7 +175,8 @@ def _fitting(array: npt.NDArray[Any], spec: InputSpec, where: str) -> npt.NDArra
     return converted
 
 
-def _no_input(names: Sequence[str], specs: Sequence[InputSpec], where: str = "") -> InterpreterError:
+def no_input(names: Sequence[str], specs: Sequence[InputSpec], where: str = "") -> InterpreterError:
+    """What to raise where something is given for inputs that do not exist."""
     there = ", ".join(f"{spec.name} ({spec})" for spec in specs) or "none"
     return InterpreterError(
         f"the model has no input {', '.join(map(repr, names))}", where=where, hint=f"The inputs are: {there}."

@@ -1,0 +1,113 @@
+"""Quantization by litert-quantizer."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from litefuse.errors import LitefuseError
+from litefuse.forms import INTEGER_ACTIVATIONS, Quantization
+from litefuse.quantization.dataset import Samples
+from litefuse.quantization.difference import Difference, difference_on_random_inputs, difference_on_samples
+from litefuse.quantization.samples import Calls, calls_of
+
+__all__ = ["quantize_model"]
+
+
+def quantize_model(
+    path: Path, target: Path, form: Quantization, samples: Samples | None = None, *, quantized_io: bool = False
+) -> Difference:
+    """Quantizes those ops that litert-quantizer takes.
+
+    Args:
+        path: A LiteRT model.
+        target: Where to write the quantized one.
+        form: What becomes of the weights, and of what is computed.
+        samples: Inputs from which the ranges of what is computed are told, for the forms that need them.
+        quantized_io: Whether the inputs and outputs are quantized too, in these forms.
+
+    Raises:
+        InterpreterError: The samples are not for this model.
+        LitefuseError: litert-quantizer refuses the model, or LiteRT does not run what it made.
+    """
+    calls = None if samples is None else calls_of(samples, path)
+    try:
+        quantizer: Any = importlib.import_module("litert_quantizer.quantizer").Quantizer(str(path))
+        ranges = None
+        if calls is None:
+            _ask_for_weights(quantizer, form)
+        else:
+            _ask_for_integers(quantizer, INTEGER_ACTIVATIONS[form], path, quantized_io=quantized_io)
+            ranges = _calibrate(quantizer, path, calls)
+        quantizer.quantize(
+            ranges, serialize_to_path=str(target), enable_progress_bar=False, enable_progress_report=False
+        )
+    except Exception as error:
+        raise LitefuseError(
+            f"litert-quantizer refused the model: {error}",
+            hint="Convert it without quantization, or try another form of it.",
+        ) from error
+    return difference_on_random_inputs(path, target) if calls is None else difference_on_samples(path, target, calls)
+
+
+def _everything() -> dict[str, Any]:
+    return {"regex": ".*", "operation_name": importlib.import_module("litert_quantizer.qtyping").TFLOperationName("*")}
+
+
+def _ask_for_weights(quantizer: Any, form: Quantization) -> None:
+    if form == "dynamic":
+        quantizer.add_dynamic_config(**_everything(), num_bits=8)
+    elif form == "weights":
+        quantizer.add_weight_only_config(**_everything(), num_bits=8)
+    else:
+        casting = importlib.import_module("litert_quantizer.algorithm_manager").AlgorithmName.FLOAT_CASTING
+        quantizer.add_weight_only_config(**_everything(), num_bits=16, algorithm_key=casting)
+
+
+def _ask_for_integers(quantizer: Any, bits: int, path: Path, *, quantized_io: bool) -> None:
+    names: Any = importlib.import_module("litert_quantizer.qtyping").TFLOperationName
+    grains: Any = importlib.import_module("litert_quantizer.qtyping").QuantGranularity
+    everything = {"operation_name": names.ALL_SUPPORTED}
+    static = {"activation_num_bits": bits, "weight_num_bits": 8}
+    # The last configuration that an op has a form for counts; a regular expression has one for all ops.
+    quantizer.add_dynamic_config(".*", **everything, num_bits=8)
+    quantizer.add_static_config("^", **everything, **static)
+    # LiteRT reads the scale of the first channel alone.
+    quantizer.add_static_config("^", names.BATCH_MATMUL, **static, weight_granularity=grains.TENSORWISE)
+    if not quantized_io:
+        for boundary in (names.INPUT, names.OUTPUT):
+            quantizer.update_quantization_recipe("^", boundary, algorithm_key="no_quantize")
+    # What a loop, a branch or a composite runs must take and give what the op that runs it does, which is of no integer
+    # kind: there, weights alone become integers.
+    if inner := sorted(set(_inner_tensors(path))):
+        regex = f"^(?:{'|'.join(map(re.escape, inner))});"
+        quantizer.update_quantization_recipe(regex, **everything, algorithm_key="no_quantize")
+        quantizer.add_dynamic_config(f"(?:){regex}", **everything, num_bits=8)
+
+
+def _inner_tensors(path: Path) -> Iterator[str]:
+    """The names of all tensors of the subgraphs that are no signatures: litert-quantizer tells ops apart by names."""
+    flatbuffers: Any = importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils")
+    model = flatbuffers.read_model(str(path))
+    signatures = {each.subgraphIndex for each in model.signatureDefs or ()}
+    for index, subgraph in enumerate(model.subgraphs):
+        if index not in signatures:
+            yield from (flatbuffers.get_tensor_name(tensor) for tensor in subgraph.tensors)
+
+
+def _calibrate(quantizer: Any, path: Path, calls: Calls) -> Any:
+    """The ranges of all tensors: from the least to the largest value in any call, as TFLiteConverter takes them."""
+    library: Any = importlib.import_module("litert_quantizer.calibrator")
+    statistics: Any = importlib.import_module("litert_quantizer.utils.qsv_utils")
+    calibrator = library.Calibrator(
+        path.read_bytes(),
+        num_threads=os.cpu_count() or 1,
+        mode=library.CalibrationMode.CALIBRATION_PROFILER_BASED,
+        qsv_update_func=statistics.min_max_update,
+    )
+    calibrator.calibrate(calls, quantizer._recipe_manager)  # noqa: SLF001  Quantizer.calibrate takes no other average
+    return calibrator.get_model_qsvs()
