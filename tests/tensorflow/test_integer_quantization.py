@@ -245,6 +245,55 @@ def test_options_that_do_not_go_together(tensorflow: TensorFlow) -> None:
         litefuse.convert(path, quantized_io=True)
 
 
+class SoftSign(litefuse.CustomOp):
+    """x / (1 + |x|), on float32 of any shape."""
+
+    def prepare(self, x: litefuse.TensorSpec) -> litefuse.TensorSpec:
+        return x
+
+    def invoke(self, inputs: Any, outputs: Any) -> None:
+        outputs[0][...] = inputs[0] / (1 + np.abs(inputs[0]))
+
+
+def custom(tf: Any) -> Any:
+    """A custom op between two products."""
+    random = np.random.default_rng(3)
+    module = tf.Module()
+    module.weights = tf.Variable((random.normal(size=(40, 40)) * 0.2).astype(np.float32))
+
+    @tf.function(experimental_implements='name: "SoftSign" attr { key: "tfl_fusable_op" value { b: true } }')
+    def soft_sign(x: Any) -> Any:
+        return x / (1 + tf.abs(x))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 40], tf.float32, name="x")], autograph=False)
+    def serve(x: Any) -> Any:
+        return {"y": tf.matmul(soft_sign(tf.matmul(x, module.weights)), module.weights)}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_custom_ops_run_with_their_kernels(tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tensorflow.save(custom)
+    random = np.random.default_rng(2)
+    calls = [{"x": random.normal(size=(batch, 40)).astype(np.float32)} for batch in (9, 3, 1)]
+    with pytest.raises(litefuse.LitefuseError, match="there is no kernel for the custom ops SoftSign"):
+        litefuse.convert(path, quantize="int8", representative_dataset=calls)
+    monkeypatch.setattr(importlib.import_module("litefuse.runtime.custom_op"), "_registered", {})
+    litefuse.custom_op("SoftSign")(SoftSign)
+    result = check(
+        tensorflow,
+        path,
+        calls,
+        rtol=TOLERANCE,
+        custom_ops=[SoftSign],
+        quantize="int8",
+        representative_dataset=calls,
+    )
+    assert result.report.op_counts["SoftSign"] == 1
+    assert result.report.op_counts["FULLY_CONNECTED"] == 2
+
+
 def per_channel(tf: Any) -> Any:
     """A constant right operand of BATCH_MATMUL whose channels are of very different sizes."""
     random = np.random.default_rng(4)

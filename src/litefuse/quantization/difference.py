@@ -47,7 +47,8 @@ def difference_on_random_inputs(before: Path, after: Path) -> Difference:
         except _Unknown as reason:
             return Difference(None, str(reason))
         except _NOT_RUN as reason:
-            unchecked = unchecked or f"the model does not run on random inputs: {reason}"
+            message = reason.message if isinstance(reason, LitefuseError) else reason
+            unchecked = unchecked or f"the model does not run on random inputs: {message}"
             continue
         return _difference_of(expected, after, calls)
     return Difference(None, unchecked)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +10,10 @@ from typing import Any
 
 from litefuse.errors import LitefuseError
 from litefuse.forms import INTEGER_ACTIVATIONS, Quantization
+from litefuse.quantization.calibration import ranges_of
 from litefuse.quantization.dataset import Samples
 from litefuse.quantization.difference import Difference, difference_on_random_inputs, difference_on_samples
-from litefuse.quantization.samples import Calls, calls_of
+from litefuse.quantization.samples import calls_of
 
 __all__ = ["quantize_model"]
 
@@ -31,18 +31,19 @@ def quantize_model(
         quantized_io: Whether the inputs and outputs are quantized too, in these forms.
 
     Raises:
-        InterpreterError: The samples are not for this model.
+        InterpreterError: The samples are not for this model, or it does not run on them.
         LitefuseError: litert-quantizer refuses the model, or LiteRT does not run what it made.
     """
     calls = None if samples is None else calls_of(samples, path)
+    ranges = None if calls is None else ranges_of(path, calls)
     try:
         quantizer: Any = importlib.import_module("litert_quantizer.quantizer").Quantizer(str(path))
-        ranges = None
         if calls is None:
             _ask_for_weights(quantizer, form)
         else:
             _ask_for_integers(quantizer, INTEGER_ACTIVATIONS[form], path, quantized_io=quantized_io)
-            ranges = _calibrate(quantizer, path, calls)
+            # It would load the model in an interpreter that has no kernels of custom ops.
+            quantizer._ensure_model_qsv_sufficient = _accept  # noqa: SLF001
         quantizer.quantize(
             ranges, serialize_to_path=str(target), enable_progress_bar=False, enable_progress_report=False
         )
@@ -52,6 +53,10 @@ def quantize_model(
             hint="Convert it without quantization, or try another form of it.",
         ) from error
     return difference_on_random_inputs(path, target) if calls is None else difference_on_samples(path, target, calls)
+
+
+def _accept(_: Any) -> None:
+    """A check of ranges that has nothing to say."""
 
 
 def _everything() -> dict[str, Any]:
@@ -97,17 +102,3 @@ def _inner_tensors(path: Path) -> Iterator[str]:
     for index, subgraph in enumerate(model.subgraphs):
         if index not in signatures:
             yield from (flatbuffers.get_tensor_name(tensor) for tensor in subgraph.tensors)
-
-
-def _calibrate(quantizer: Any, path: Path, calls: Calls) -> Any:
-    """The ranges of all tensors: from the least to the largest value in any call, as TFLiteConverter takes them."""
-    library: Any = importlib.import_module("litert_quantizer.calibrator")
-    statistics: Any = importlib.import_module("litert_quantizer.utils.qsv_utils")
-    calibrator = library.Calibrator(
-        path.read_bytes(),
-        num_threads=os.cpu_count() or 1,
-        mode=library.CalibrationMode.CALIBRATION_PROFILER_BASED,
-        qsv_update_func=statistics.min_max_update,
-    )
-    calibrator.calibrate(calls, quantizer._recipe_manager)  # noqa: SLF001  Quantizer.calibrate takes no other average
-    return calibrator.get_model_qsvs()

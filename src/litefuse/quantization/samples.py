@@ -13,12 +13,13 @@ from litefuse.quantization.dataset import Sample, Samples
 from litefuse.runtime.inputs import InputSpec, fitting, input_specs, load_arrays, no_input
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["Calls", "calls_of"]
+__all__ = ["WHERE", "Calls", "calls_of"]
 
 Calls: TypeAlias = dict[str, list[dict[str, npt.NDArray[Any]]]]
 """The inputs of calls, by signature."""
 
-_WHERE = "representative dataset"
+#: Where an error is, if it is in a sample.
+WHERE = "representative dataset"
 
 
 def calls_of(samples: Samples, model: Path) -> Calls:
@@ -39,12 +40,12 @@ def calls_of(samples: Samples, model: Path) -> Calls:
         _read_archive(samples, specs, calls)
     else:
         for number, sample in enumerate(samples, 1):
-            where = f"{_WHERE}, sample {number}"
+            where = f"{WHERE}, sample {number}"
             key = _signature(sample, specs, where)
             calls[key].append(_named(sample.inputs, specs[key], where))
     for key, of_signature in calls.items():
         if not of_signature and specs[key]:
-            raise InterpreterError(f"there is no sample for the signature {key!r}", where=_WHERE)
+            raise InterpreterError(f"there is no sample for the signature {key!r}", where=WHERE)
         if not of_signature:
             of_signature.append({})  # it takes nothing: one call tells all
     return calls

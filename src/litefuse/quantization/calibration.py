@@ -1,0 +1,84 @@
+"""The ranges of what a model computes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.quantization.samples import WHERE, Calls
+from litefuse.runtime.interpreter import Interpreter
+
+__all__ = ["Ranges", "ranges_of"]
+
+Ranges = dict[str, dict[str, npt.NDArray[np.float32]]]
+"""The least and the largest element of each tensor, ``min`` and ``max`` of shape ``[1]``, by the tensor's name."""
+
+
+def ranges_of(path: Path, calls: Calls) -> Ranges:
+    """The ranges of all tensors of a model, in loops and branches too: from the least to the largest in any call.
+
+    So does TFLiteConverter take them. litert-quantizer's own calibration averages them over calls, and has no kernels
+    of custom ops; as in that, LiteRT itself looks at the tensors, after each op.
+
+    Args:
+        path: A LiteRT model.
+        calls: Calls of its signatures; state is kept between those of one signature.
+
+    Raises:
+        InterpreterError: The model does not run on a sample.
+    """
+    ranges: Ranges = {}
+    for signature, of_signature in calls.items():
+        interpreter: Any = Interpreter(
+            path,
+            num_threads=os.cpu_count(),
+            # Where XNNPACK takes several ops at once, what is between them must be seen nevertheless.
+            experimental_disable_delegate_node_fusion=True,
+            experimental_force_delegate_node_profiling=True,
+        )
+        runner: Any = interpreter.get_signature_runner(signature)
+        observed = _Observed(interpreter)
+        runner._interpreter_wrapper = observed  # noqa: SLF001  what the runner calls to run
+        for number, inputs in enumerate(of_signature, 1):
+            try:
+                runner(**inputs)
+            except (LitefuseError, RuntimeError, ValueError) as error:
+                raise InterpreterError(
+                    f"the model does not run on it: {error}", where=f"{WHERE}, sample {number} of {signature!r}"
+                ) from error
+            _widen(ranges, observed.found)
+    return ranges
+
+
+class _Observed:
+    """The native interpreter, observed while it runs.
+
+    Attributes:
+        found: The ranges of the last run, by the tensors' names.
+    """
+
+    found: Mapping[str, Any]
+
+    def __init__(self, interpreter: Any) -> None:
+        self._native = interpreter._interpreter  # noqa: SLF001
+        self._handle = interpreter._native_handle()  # noqa: SLF001  as litert-quantizer does
+        self._invoke: Any = importlib.import_module("ai_edge_litert._pywrap_tfl_calibration").InvokeWithCalibration
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
+
+    def Invoke(self, subgraph: int) -> None:  # noqa: N802  the native interpreter's name for it
+        self.found = self._invoke(self._handle, subgraph)
+
+
+def _widen(ranges: Ranges, found: Mapping[str, Any]) -> None:
+    for name, each in found.items():
+        known = ranges.get(name, {"min": np.full(1, np.inf, np.float32), "max": np.full(1, -np.inf, np.float32)})
+        ranges[name] = {"min": np.minimum(known["min"], each.min), "max": np.maximum(known["max"], each.max)}
