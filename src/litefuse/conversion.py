@@ -130,7 +130,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         values=values,
         check_fusions=job.check_fusions,
         check_custom_ops=job.check_custom_ops,
-        forms=job.composites,
+        forms=_forms(job),
         rnn=_rnn_form(job),
     )
     _check_names(job.composites, analysis.composites)
@@ -223,6 +223,18 @@ def _quantize(
     inputs = "random inputs" if job.samples is None else "samples"
     report = QuantizationReport(form, size, difference.error, inputs, difference.unchecked)
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
+
+
+# What Keras 2 calls the composites that it makes of its LSTM layers itself: an interface's name and a UUID.
+_LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
+
+
+def _forms(job: ConversionJob) -> CompositeForms:
+    """What composites become: as recurrent layers that nobody annotated, those that Keras annotates."""
+    if not job.quantize or job.rnn != "auto" or job.require_fused:
+        return job.composites
+    why = "with smaller weights, a loop is smaller and faster (rnn='fused' makes it one op)"
+    return replace(job.composites, better_inline={_LSTMS_OF_KERAS_2: why})
 
 
 def _rnn_form(job: ConversionJob) -> RnnForm:

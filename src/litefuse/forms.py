@@ -51,10 +51,12 @@ class CompositeForms:
         default: The form of those that are not named.
         by_name: The forms of others by name, or by a pattern such as ``lstm_*``; a name counts before
             patterns, and the first pattern that fits before others.
+        better_inline: Patterns of those that are inlined if no form was chosen for them, and why.
     """
 
     default: CompositeForm = "fuse"
     by_name: Mapping[str, CompositeForm] = field(default_factory=dict[str, CompositeForm])
+    better_inline: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
     def of(cls, value: str | Mapping[str, str]) -> CompositeForms:
@@ -79,6 +81,14 @@ class CompositeForms:
             return self.by_name[name]
         fitting: list[CompositeForm] = [form for pattern, form in self.by_name.items() if fnmatchcase(name, pattern)]
         return fitting[0] if fitting else self.default
+
+    def inlined_because(self, name: str) -> str | None:
+        """Why the composite is inlined; None if it is not."""
+        if self[name] == "inline":
+            return "its form was chosen to be inline"
+        if self.default != "fuse" or self.names(name):
+            return None
+        return next((why for pattern, why in self.better_inline.items() if fnmatchcase(name, pattern)), None)
 
     def names(self, name: str) -> bool:
         """Whether the form of this composite was chosen, by its name or a pattern."""

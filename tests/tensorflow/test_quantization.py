@@ -149,6 +149,36 @@ def test_form_of_recurrent_layers_can_be_chosen(tensorflow: TensorFlow) -> None:
     checked(result.report.quantization, "dynamic")
 
 
+def annotated(tf: Any) -> Any:
+    """An LSTM layer that Keras 2 annotates itself."""
+    keras = importlib.import_module("tf_keras")
+    bias = keras.initializers.RandomNormal(seed=1)
+    x = keras.Input((6, 24), name="x")
+    model = keras.Model(x, keras.layers.LSTM(32, bias_initializer=bias, kernel_initializer="random_normal")(x))
+    return served(tf, model, tf.TensorSpec([None, 6, 24], tf.float32, name="x"))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("tf_keras") is None, reason="tf_keras is not installed")
+@pytest.mark.parametrize(
+    ("options", "op"),
+    [
+        ({}, "WHILE"),
+        ({"rnn": "fused"}, "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+        ({"require_fused": True}, "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+        ({"composites": {"lstm_*": "fuse"}}, "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    ],
+)
+def test_layers_that_keras_annotates_become_loops(tensorflow: TensorFlow, options: dict[str, Any], op: str) -> None:
+    random = np.random.default_rng(3)
+    calls = [{"x": random.normal(size=(batch, 6, 24)).astype(np.float32)} for batch in (1, 3, 2)]
+    result = check(tensorflow, tensorflow.save(annotated), calls, rtol=0.02, quantize="dynamic", **options)
+    assert result.report.op_counts[op] == 1
+    (composite,) = (
+        each for each in result.report.composites if each.name.startswith("lstm_") and each.name != "lstm_loop"
+    )
+    assert (composite.reason is not None) == (op == "WHILE")
+
+
 def strings(tf: Any) -> Any:
     module = tf.Module()
     weights = tf.constant(np.random.default_rng(1).normal(size=(40, 50)).astype(np.float32))

@@ -94,8 +94,8 @@ class Replacer:
 
     def _fusion(self, annotation: Annotation, form: CompositeForm) -> Fusion | str:
         """The conversion code for a composite, or why there is none."""
-        if form == "inline":
-            return "its form was chosen to be inline"
+        if (why := self._forms.inlined_because(annotation.name)) is not None:
+            return why
         if form == "keep":
             return KeptComposite()
         if form == "custom":
