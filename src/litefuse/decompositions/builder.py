@@ -264,8 +264,8 @@ class Builder:
         operands = [value, self.vector(begins), self.vector(ends), self.constant(strides, "int32")]
         return self.op("StridedSlice", operands, shape, self.dtype(value), **masks)
 
-    def pad(self, value: ir.Value, paddings: Sequence[tuple[Dim, Dim]], fill: float = 0) -> ir.Value:
-        """With ``(before, after)`` positions more in each dimension, of the value ``fill``."""
+    def pad(self, value: ir.Value, paddings: Sequence[tuple[Dim, Dim]], fill: float | ir.Value = 0) -> ir.Value:
+        """With ``(before, after)`` positions more in each dimension, of the value ``fill``, a number or a scalar."""
         if all(isinstance(n, int) and n == 0 for pair in paddings for n in pair):
             return value
         shape = [
@@ -276,7 +276,7 @@ class Builder:
             amounts = self.constant(np.array(paddings, np.int32), "int32")
         else:
             amounts = self.reshape(self.vector([n for pair in paddings for n in pair]), [len(shape), 2])
-        filler = self.constant(fill, self.dtype(value))
+        filler = fill if isinstance(fill, ir.Value) else self.constant(fill, self.dtype(value))
         return self.op("PadV2", [value, amounts, filler], shape, self.dtype(value))
 
     def broadcast(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:

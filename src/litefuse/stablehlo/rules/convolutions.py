@@ -11,6 +11,7 @@ import numpy as np
 from litefuse.decompositions.builder import Dim
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.stablehlo.paddings import padding_name, position_count
 from litefuse.stablehlo.rules.shapes import spaced
 from litefuse.stablehlo.translation import Result, Rules, Translation
 
@@ -116,7 +117,7 @@ def _plain_convolution(t: Translation, image: ir.Value, kernel: ir.Value, window
     if channels is None or outputs is None or None in kernel_shape:
         raise GraphError("the channels of a convolution must be known")
     extents = [(cast("int", n) - 1) * d + 1 for n, d in zip(kernel_shape[:-2], window.dilations, strict=True)]
-    padding = _padding(sizes[1:-1], extents, window)
+    padding = padding_name(sizes[1:-1], extents, window.strides, window.paddings)
     if padding is None:
         image = _padded_image(t, image, window.paddings)
         padding = "VALID"
@@ -124,7 +125,7 @@ def _plain_convolution(t: Translation, image: ir.Value, kernel: ir.Value, window
     shape = [
         b.shape(image)[0],
         *(
-            _positions(size, extent, stride, padding)
+            position_count(size, extent, stride, padding)
             for size, extent, stride in zip(b.shape(image)[1:-1], extents, window.strides, strict=True)
         ),
         outputs,
@@ -145,32 +146,6 @@ def _plain_convolution(t: Translation, image: ir.Value, kernel: ir.Value, window
     if not three:
         options["use_cudnn_on_gpu"] = True
     return b.op("Conv3D" if three else "Conv2D", [image, kernel], shape, dtype, **options)
-
-
-def _positions(size: int | None, extent: int, stride: int, padding: str) -> int | None:
-    if size is None:
-        return None
-    return -(-size // stride) if padding == "SAME" else (size - extent) // stride + 1
-
-
-def _padding(sizes: Sequence[int | None], extents: Sequence[int], window: _Window) -> str | None:
-    """TensorFlow's name of a padding; None if it has none."""
-    if all(_is_zero(pair) for pair in window.paddings):
-        return "VALID"
-    for size, extent, stride, pair in zip(sizes, extents, window.strides, window.paddings, strict=True):
-        if size is None:
-            # With a stride of 1, the padding does not depend on the size.
-            if stride != 1 or pair != ((extent - 1) // 2, extent // 2):
-                return None
-            continue
-        total = max((-(-size // stride) - 1) * stride + extent - size, 0)
-        if pair != (total // 2, total - total // 2):
-            return None
-    return "SAME"
-
-
-def _is_zero(pair: tuple[Dim, Dim]) -> bool:
-    return all(isinstance(n, int) and n == 0 for n in pair)
 
 
 def _padded_image(t: Translation, image: ir.Value, paddings: Sequence[tuple[Dim, Dim]]) -> ir.Value:

@@ -256,27 +256,12 @@ def _padded(op: Any, t: Translation, low: Sequence[Dim], high: Sequence[Dim], in
             cut[axis] = (begin, None if less == 0 else b.dims("Sub", b.size(value, axis), less), 1)
     if cut:
         value = b.slices(value, cut)
-    if fill is not None:
-        return b.pad(value, paddings, fill)
-    return pad_with(t, value, paddings, filler)
+    return b.pad(value, paddings, filler if fill is None else fill)
 
 
 def _more_or_less(t: Translation, padding: Dim) -> tuple[Dim, Dim]:
     """How many elements a padding adds, and how many it cuts."""
     return t.b.dims("Maximum", padding, 0), t.b.dims("Maximum", t.b.dims("Sub", 0, padding), 0)
-
-
-def pad_with(t: Translation, value: ir.Value, paddings: Sequence[tuple[Dim, Dim]], filler: ir.Value) -> ir.Value:
-    """With more positions in each dimension, of a value that the model computes."""
-    b = t.b
-    if all(isinstance(n, int) and n == 0 for pair in paddings for n in pair):
-        return value
-    amounts = b.reshape(b.vector([n for pair in paddings for n in pair]), [len(paddings), 2])
-    shape = [
-        size + before + after if isinstance(before, int) and isinstance(after, int) and size is not None else None
-        for size, (before, after) in zip(b.shape(value), paddings, strict=True)
-    ]
-    return b.op("PadV2", [value, amounts, filler], shape, b.dtype(value))
 
 
 def spaced(t: Translation, value: ir.Value, axis: int, count: int, filler: ir.Value) -> ir.Value:
@@ -286,7 +271,7 @@ def spaced(t: Translation, value: ir.Value, axis: int, count: int, filler: ir.Va
     wide = b.reshape(value, [*dims[: axis + 1], 1, *dims[axis + 1 :]])
     paddings: list[tuple[Dim, Dim]] = [(0, 0)] * (len(dims) + 1)
     paddings[axis + 1] = (0, count)
-    filled = pad_with(t, wide, paddings, filler)
+    filled = b.pad(wide, paddings, filler)
     size = b.dims("Mul", dims[axis], count + 1)
     together = b.reshape(filled, [*dims[:axis], size, *dims[axis + 1 :]])
     return b.slice(together, axis, 0, b.dims("Maximum", b.dims("Sub", size, count), 0))

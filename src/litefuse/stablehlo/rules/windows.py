@@ -12,8 +12,9 @@ import numpy as np
 
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.stablehlo.paddings import padding_name, position_count
 from litefuse.stablehlo.rules.reductions import COMBINING, combined, combining_op, is_neutral
-from litefuse.stablehlo.rules.shapes import pad_with, spaced
+from litefuse.stablehlo.rules.shapes import spaced
 from litefuse.stablehlo.translation import Result, Rules, Translation
 from litefuse.stablehlo.values import Pool, Value, dims_of, known_numbers
 
@@ -117,7 +118,7 @@ def _running(
     reach = 1
     while reach < size:  # each element with that ``reach`` places before it, and so on for twice as many
         pair = (reach, 0) if forward else (0, reach)
-        longer = pad_with(t, value, [pair if i == axis else (0, 0) for i in range(len(windows.sizes))], initial)
+        longer = b.pad(value, [pair if i == axis else (0, 0) for i in range(len(windows.sizes))], initial)
         other = b.slice(longer, axis, 0 if forward else reach, size if forward else size + reach)
         (value,) = combined(t, block, [other], [value]) if forward else combined(t, block, [value], [other])
         reach *= 2
@@ -157,9 +158,7 @@ def _pool(t: Translation, name: str, value: ir.Value, windows: _Windows, fill: f
         value, padding = b.pad(value, windows.paddings, fill), "VALID"
     shape = list(b.shape(value))
     for axis in range(1, len(shape) - 1):
-        known, size, stride = shape[axis], windows.sizes[axis], windows.strides[axis]
-        if known is not None:
-            shape[axis] = -(-known // stride) if padding == "SAME" else (known - size) // stride + 1
+        shape[axis] = position_count(shape[axis], windows.sizes[axis], windows.strides[axis], padding)
     options: dict[str, Any] = {
         "ksize": list(windows.sizes),
         "strides": list(windows.strides),
@@ -175,16 +174,8 @@ def _pool(t: Translation, name: str, value: ir.Value, windows: _Windows, fill: f
 
 def _padding(shape: Sequence[int | None], windows: _Windows) -> str | None:
     """TensorFlow's name of the padding of an image; None if it has none."""
-    if not windows.is_padded:
-        return "VALID"
-    for axis in range(1, len(shape) - 1):
-        size, window, stride = shape[axis], windows.sizes[axis], windows.strides[axis]
-        if size is None:
-            return None
-        total = max((-(-size // stride) - 1) * stride + window - size, 0)
-        if windows.paddings[axis] != (total // 2, total - total // 2):
-            return None
-    return "SAME"
+    inner = slice(1, -1)
+    return padding_name(shape[inner], windows.sizes[inner], windows.strides[inner], windows.paddings[inner])
 
 
 def _combined(t: Translation, value: ir.Value, windows: _Windows, block: ir.Block, initial: ir.Value) -> ir.Value:
@@ -194,7 +185,7 @@ def _combined(t: Translation, value: ir.Value, windows: _Windows, block: ir.Bloc
         raise GraphError(
             f"windows of more than {_MOST_SLICES} elements are supported for poolings and running sums only"
         )
-    padded = pad_with(t, value, windows.paddings, initial)
+    padded = b.pad(value, windows.paddings, initial)
     for axis in windows.axes:  # one dimension after the other: a window is a product of intervals
         size, stride, dilation = windows.sizes[axis], windows.strides[axis], windows.dilations[axis]
         extent = (size - 1) * dilation
