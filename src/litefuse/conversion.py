@@ -37,6 +37,7 @@ from litefuse.passes.fold_weights import FoldWeights
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.kept_copies import KeepCopies
+from litefuse.passes.merge_handles import MergeHandles
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.place_weights import PlaceWeights
@@ -166,6 +167,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         CopyBranchResults(),
         DecomposeOps(decomposed, job.narrow),
         OutlineLoops(),  # what was decomposed may have others
+        MergeHandles(),
         KeepCopies(),
         CheckConstants(),
         EmitCustomOps(job.allow_custom_ops, () if job.builtins_only else tuple(PACK), emitted, job.narrow),

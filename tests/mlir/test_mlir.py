@@ -43,6 +43,7 @@ from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.kept_copies import KeepCopies
 from litefuse.passes.lower_case import LowerCase
+from litefuse.passes.merge_handles import MergeHandles
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import Pass, run_passes
 from litefuse.passes.prepared_shapes import PrepareShapes
@@ -110,6 +111,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "initialize-states": lambda _o, _v: InitializeStates(),
     "initialize-variables": lambda _, values: InitializeVariables(_values(values), []),
     "keep-copies": lambda _o, _v: KeepCopies(),
+    "merge-handles": lambda _o, _v: MergeHandles(),
     "keep-zero-factors": lambda _o, _v: KeepZeroFactors(),
     "lift-reads": lambda _o, _v: LiftReads(),
     "lower-case": lambda _o, _v: LowerCase(),

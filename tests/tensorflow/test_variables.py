@@ -51,6 +51,36 @@ def test_every_interpreter_starts_anew(tensorflow: TensorFlow) -> None:
         check(tensorflow, path, normal({"x": (None, 2)}, batches=(1,)))
 
 
+def called_between(tf: Any, order: str) -> Any:
+    """Assigns a variable before and after functions that read and assign it: ``a`` assigns, ``i`` is such a function."""
+    module = tf.Module()
+    module.v = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def inner(x: Any) -> Any:
+        module.v.assign_add(x)
+        return module.v * 10.0
+
+    @tf.function(input_signature=[tf.TensorSpec([2], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        results = {}
+        for number, letter in enumerate(order):
+            if letter == "i":
+                results[f"y{number}"] = inner(x * float(number + 1))
+            else:
+                module.v.assign(x * float(number + 2))
+        return results
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("order", ["aia", "iai", "aiia", "aiaia"])
+def test_variables_that_called_functions_assign(tensorflow: TensorFlow, order: str) -> None:
+    result = check(tensorflow, tensorflow.save(called_between, order), normal({"x": (2,)}), repeat=2)
+    assert op_counts(result.model_bytes)["VAR_HANDLE"] == 2  # one for the signature, one for the first value
+
+
 def dense(tf: Any) -> Any:
     random = np.random.default_rng(1)
     module = tf.Module()
