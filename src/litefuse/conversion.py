@@ -42,6 +42,7 @@ from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.place_weights import PlaceWeights
 from litefuse.passes.prepared_shapes import PrepareShapes
+from litefuse.passes.result_types import TypeResults
 from litefuse.passes.tables import InitializeTables
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
@@ -156,6 +157,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     lower(module)
     emitted: list[CustomOpForm] = []
     finishing = [
+        TypeResults(),
         FoldConstantPieces(),
         FoldWeights(weights),
         *([EmbeddingLookups()] if job.quantize else []),

@@ -49,6 +49,7 @@ from litefuse.passes.pipeline import Pass, run_passes
 from litefuse.passes.prepared_shapes import PrepareShapes
 from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
+from litefuse.passes.result_types import TypeResults
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import FreezeVariables, InitializeVariables
@@ -112,6 +113,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "initialize-variables": lambda _, values: InitializeVariables(_values(values), []),
     "keep-copies": lambda _o, _v: KeepCopies(),
     "merge-handles": lambda _o, _v: MergeHandles(),
+    "type-results": lambda _o, _v: TypeResults(),
     "keep-zero-factors": lambda _o, _v: KeepZeroFactors(),
     "lift-reads": lambda _o, _v: LiftReads(),
     "lower-case": lambda _o, _v: LowerCase(),

@@ -52,7 +52,7 @@ def test_every_interpreter_starts_anew(tensorflow: TensorFlow) -> None:
 
 
 def called_between(tf: Any, order: str) -> Any:
-    """Assigns a variable before and after functions that read and assign it: ``a`` assigns, ``i`` is such a function."""
+    """Assigns a variable (``a`` in the order) and calls a function that reads and assigns it (``i``)."""
     module = tf.Module()
     module.v = tf.Variable([1.0, 2.0])
 
@@ -63,7 +63,7 @@ def called_between(tf: Any, order: str) -> Any:
 
     @tf.function(input_signature=[tf.TensorSpec([2], tf.float32, name="x")])
     def serve(x: Any) -> Any:
-        results = {}
+        results: dict[str, Any] = {}
         for number, letter in enumerate(order):
             if letter == "i":
                 results[f"y{number}"] = inner(x * float(number + 1))
