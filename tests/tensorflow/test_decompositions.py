@@ -13,7 +13,7 @@ import pytest
 import litefuse
 from litefuse.errors import LitefuseError, UnsupportedOpsError
 from litefuse.scaffold.project import new_project, read_op
-from tests.tensorflow.checking import check_calls, op_counts, op_histogram, run_calls
+from tests.tensorflow.checking import check, check_calls, normal, op_counts, op_histogram, run_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -529,3 +529,23 @@ def test_the_beginnings_of_a_kernel_for_an_op_that_litert_lacks(tensorflow: Tens
     (name,) = runner.get_input_details()
     (output,) = runner(**{name: np.ones((3, 3, 3), np.float32)}).values()
     assert np.array_equal(output, np.zeros((3, 3, 3)))
+
+
+def printing(tf: Any) -> Any:
+    """Prints in both ways, between what it computes."""
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        tf.print("x is", x, tf.shape(x), summarize=2)
+        with tf.control_dependencies([tf.print("once more")]):
+            y = tf.compat.v1.Print(x * 2.0, [x], "and again")
+        return {"y": y + 1.0}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_nothing_is_printed(tensorflow: TensorFlow) -> None:
+    result = check(tensorflow, tensorflow.save(printing), normal({"x": (None, 3)}))
+    assert result.report.op_counts == {"MUL": 1, "ADD": 1}

@@ -216,9 +216,17 @@ class Builder:
         return self.op("Transpose", operands, [shape[axis] for axis in permutation], self.dtype(value))
 
     def reverse(self, value: ir.Value, axes: Sequence[int]) -> ir.Value:
-        """The elements in the opposite order along some dimensions."""
-        operands = [value, self.constant(np.array(axes, np.int32), "int32")]
-        return self.op("ReverseV2", operands, self.shape(value), self.dtype(value))
+        """The elements in the opposite order along some dimensions, each of them counted from the first."""
+        runs: list[list[int]] = []  # LiteRT's op takes dimensions side by side
+        for axis in sorted(axes):
+            if runs and axis == runs[-1][-1] + 1:
+                runs[-1].append(axis)
+            else:
+                runs.append([axis])
+        for run in runs:
+            operands = [value, self.constant(np.array(run, np.int32), "int32")]
+            value = self.op("ReverseV2", operands, self.shape(value), self.dtype(value))
+        return value
 
     def stack(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
         """``Pack``: values of one shape side by side along a new dimension."""

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["ComplexArithmetic", "ComplexBits", "ComplexParts", "ComplexProduct", "complex_of", "parts_of"]
+__all__ = [
+    "ComplexArithmetic",
+    "ComplexBits",
+    "ComplexParts",
+    "ComplexProduct",
+    "ConjugateTranspose",
+    "complex_of",
+    "parts_of",
+]
 
 
 class ComplexBits(Decomposition):
@@ -56,6 +64,20 @@ class ComplexParts(Decomposition):
         real, imaginary = parts_of(b, op.operands[0])
         if op.name == "Angle":
             return b.binary("Atan2", imaginary, real)
+        return complex_of(b, real, b.unary("Neg", imaginary))
+
+
+class ConjugateTranspose(Decomposition):
+    """The parts transposed, the imaginary one negative; of real numbers, a transposition."""
+
+    names = ("ConjugateTranspose",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        order: list[int] = op.constant(1).reshape(-1).tolist()
+        if op.types[0].dtype != "complex64":
+            return b.transpose(op.operands[0], order)
+        real, imaginary = (b.transpose(part, order) for part in parts_of(b, op.operands[0]))
         return complex_of(b, real, b.unary("Neg", imaginary))
 
 

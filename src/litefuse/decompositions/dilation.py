@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 from litefuse.decompositions.windows import image_axes, window_positions
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["Dilation", "MaxPoolV2"]
+__all__ = ["Dilation", "MaxPoolV2", "PaddedMaxPool"]
 
 
 class Dilation(Decomposition):
@@ -65,3 +65,35 @@ class MaxPoolV2(Decomposition):
             "data_format": op.attributes.get("data_format", "NHWC"),
         }
         return b.op("MaxPool", [op.operands[0]], shape, "float32", **attributes)
+
+
+class PaddedMaxPool(Decomposition):
+    """``MaxPool`` with explicit paddings: of an image with less than any number around it.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool2d.
+    """
+
+    names = ("MaxPool",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 4)
+        op.require(0, "float32")
+        shape = op.results[0].shape
+        if op.attributes["padding"] != "EXPLICIT" or shape is None:
+            raise NotDecomposed("LiteRT's MaxPool does not take it in this form")
+        attributes: dict[str, Any] = b.options(op) | {
+            "padding": "VALID",
+            "explicit_paddings": [],
+            "data_format": "NHWC",
+        }
+        paddings: list[int] = list(op.attributes["explicit_paddings"])
+        pairs = list(zip(paddings[::2], paddings[1::2], strict=True))
+        padded = b.pad(op.operands[0], pairs, float("-inf"))
+        if op.attributes.get("data_format", "NHWC") == "NHWC":
+            return b.op("MaxPool", [padded], shape, "float32", **attributes)
+        order = [0, 2, 3, 1]
+        for name in ("ksize", "strides"):
+            attributes[name] = [op.attributes[name][axis] for axis in order]
+        images = b.transpose(padded, order)
+        pooled = b.op("MaxPool", [images], [shape[axis] for axis in order], "float32", **attributes)
+        return b.transpose(pooled, [0, 3, 1, 2])

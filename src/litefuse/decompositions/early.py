@@ -145,6 +145,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "RFFT2D": (_FOURIER,),
         "Reciprocal": (_RECIPROCAL,),
         "Reshape": (_CONSTANT_STRINGS,),
+        # LiteRT's takes dimensions side by side only.
+        "ReverseV2": (Early("moving", "Reverse"),),
         # XNNPACK's of 0 is no number.
         "Rsqrt": (Early("elementary", "ReciprocalRoot", frozenset({"float32"})),),
         # LiteRT's fails when a segment is left out.

@@ -94,13 +94,30 @@ class InvertPermutation(Decomposition):
 
 
 class Reverse(Decomposition):
-    """``ReverseV2`` along the axes that are marked."""
+    """One dimension after the other, where they are not side by side; ``Reverse`` marks them.
 
-    names = ("Reverse",)
+    Definition: https://www.tensorflow.org/api_docs/python/tf/reverse.
+    """
+
+    names = ("Reverse", "ReverseV2")
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        axes = _reversed_axes(op)
+        return bool(axes) and axes != list(range(axes[0], axes[-1] + 1))
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        axes = [axis for axis, marked in enumerate(op.constant(1).reshape(-1).tolist()) if marked]
+        axes = _reversed_axes(op)
+        if op.name == "ReverseV2" and not self.before_lowering(op):
+            raise NotDecomposed("LiteRT's ReverseV2 does not take it in this form")
         return b.reverse(op.operands[0], axes) if axes else op.operands[0]
+
+
+def _reversed_axes(op: TensorFlowOp) -> list[int]:
+    given: list[int] = op.constant(1).reshape(-1).tolist()
+    if op.name == "Reverse":
+        return [axis for axis, marked in enumerate(given) if marked]
+    rank = len(op.shape(0))
+    return sorted(axis % rank for axis in given)
 
 
 class LegacyBlocks(Decomposition):

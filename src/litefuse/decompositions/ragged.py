@@ -24,11 +24,18 @@ class RaggedRange(Decomposition):
     names = ("RaggedRange",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
-        rows = [op.shape(operand, 0, 1) for operand in (0, 1, 2)]
-        op.require(0, "int32")
-        if any(len(shape) == 0 for shape in rows):
-            raise NotDecomposed("one start, limit or delta is for all rows")
-        starts, limits, deltas = op.operands
+        op.require(0, "int32", "int64")
+        dtype = op.types[0].dtype
+        operands = [b.cast(operand, "int32") for operand in op.operands]  # they count rows in memory
+        count: Dim = 1
+        for operand in (0, 1, 2):
+            if len(op.shape(operand, 0, 1)) == 1:
+                count = b.size(operands[operand], 0)
+        # One start, limit or delta may be for all rows.
+        starts, limits, deltas = (
+            value if b.shape(value) else b.op("Fill", [b.vector([count]), value], b.known([count]), "int32")
+            for value in operands
+        )
         # The distance rounded up to whole deltas, of either sign.
         lengths = b.unary("Neg", b.binary("FloorDiv", b.binary("Sub", starts, limits), deltas))
         lengths = b.binary("Maximum", lengths, 0)
@@ -39,7 +46,7 @@ class RaggedRange(Decomposition):
         row = b.reduce("Sum", b.cast(behind, "int32"), 1)
         place = b.binary("Sub", numbers, b.gather(b.binary("Sub", ends, lengths), row))
         values = b.binary("AddV2", b.gather(starts, row), b.binary("Mul", place, b.gather(deltas, row)))
-        return b.cast(b.pad(ends, [(1, 0)]), op.results[0].dtype), values
+        return b.cast(b.pad(ends, [(1, 0)]), op.results[0].dtype), b.cast(values, dtype)
 
 
 class RaggedTensorToTensor(Decomposition):

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from litefuse.decompositions.aliases import Alias
 from litefuse.decompositions.batch_norm import FusedBatchNorm, FusedBatchNormGradient
 from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bias import BiasOfChannelsFirst
 from litefuse.decompositions.bincount import Bincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
 from litefuse.decompositions.casts import CastOfBroadcast, CastToInteger
+from litefuse.decompositions.channels_first import ChannelsFirst, PermutedVector
 from litefuse.decompositions.clip import ClipByValue, IntegerRelu6
 from litefuse.decompositions.colors import AdjustColors, AdjustContrast, ColorSpace
 from litefuse.decompositions.combined_non_max_suppression import CombinedNonMaxSuppression
 from litefuse.decompositions.comparison import ApproximateEqual, Classification, NextAfter
-from litefuse.decompositions.complex_numbers import ComplexArithmetic, ComplexBits, ComplexParts, ComplexProduct
+from litefuse.decompositions.complex_numbers import (
+    ComplexArithmetic,
+    ComplexBits,
+    ComplexParts,
+    ComplexProduct,
+    ConjugateTranspose,
+)
 from litefuse.decompositions.concatenation import RepeatedColumns
 from litefuse.decompositions.crop_and_resize import CropAndResize
 from litefuse.decompositions.cross import Cross
@@ -20,7 +28,7 @@ from litefuse.decompositions.ctc import CtcGreedyDecoder
 from litefuse.decompositions.cumprod import Cumprod
 from litefuse.decompositions.decomposition import Decomposition
 from litefuse.decompositions.diagonals import BandPart, Diagonal
-from litefuse.decompositions.dilation import Dilation, MaxPoolV2
+from litefuse.decompositions.dilation import Dilation, MaxPoolV2, PaddedMaxPool
 from litefuse.decompositions.division import Division, Quotient, Reciprocal
 from litefuse.decompositions.einsum import Einsum, IntegerProduct
 from litefuse.decompositions.elementary import Expm1, Log1p, ReciprocalRoot, Softplus
@@ -80,7 +88,15 @@ from litefuse.decompositions.searching import (
     UniqueCounts,
 )
 from litefuse.decompositions.segments import Segment, SparseSegment, TensorScatter, UnsortedSegment
-from litefuse.decompositions.sparse import SparseDenseProduct, SparseFillEmptyRows, SparseReshape, SparseSum
+from litefuse.decompositions.sparse import (
+    SparseDenseArithmetic,
+    SparseDenseProduct,
+    SparseFillEmptyRows,
+    SparseReorder,
+    SparseReshape,
+    SparseSoftmax,
+    SparseSum,
+)
 from litefuse.decompositions.stateless_random import StatelessMultinomial, StatelessRandom
 from litefuse.decompositions.strided_slice import StridedSlice, StridedSliceGradient, StridedSliceUpdate
 from litefuse.decompositions.strings import MovedStrings
@@ -102,6 +118,7 @@ __all__ = ["DECOMPOSITIONS", "find_decompositions"]
 DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     AdjustColors,
     AdjustContrast,
+    Alias,
     ApproximateEqual,
     ArgExtreme,
     Atan2,
@@ -115,6 +132,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     BroadcastGradientArgs,
     CastOfBroadcast,
     CastToInteger,
+    ChannelsFirst,
     Classification,
     ClipByValue,
     ColorSpace,
@@ -124,6 +142,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ComplexParts,
     ComplexProduct,
     ConcatOffset,
+    ConjugateTranspose,
     ConvolutionFilterGradient,
     CropAndResize,
     Cross,
@@ -187,7 +206,9 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     OpenDiagonal,
     OpenTile,
     OrthogonalFactors,
+    PaddedMaxPool,
     ParallelConcat,
+    PermutedVector,
     Pieces,
     Pool3D,
     PoolingGradient,
@@ -210,10 +231,13 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ShapeN,
     Shift,
     SingularValues,
+    SparseDenseArithmetic,
     SparseDenseProduct,
     SparseFillEmptyRows,
+    SparseReorder,
     SparseReshape,
     SparseSegment,
+    SparseSoftmax,
     SparseSum,
     StatelessMultinomial,
     StatelessRandom,

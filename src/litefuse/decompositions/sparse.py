@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
-__all__ = ["SparseDenseProduct", "SparseFillEmptyRows", "SparseReshape", "SparseSum"]
+__all__ = [
+    "SparseDenseArithmetic",
+    "SparseDenseProduct",
+    "SparseFillEmptyRows",
+    "SparseReorder",
+    "SparseReshape",
+    "SparseSoftmax",
+    "SparseSum",
+]
 
 
 class SparseDenseProduct(Decomposition):
@@ -113,6 +121,70 @@ class SparseReshape(Decomposition):
         return b.stack(columns, 1), b.stack(shape, 0)
 
 
+class SparseReorder(Decomposition):
+    """The elements in the order of their numbers, counted row by row.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reorder.
+    """
+
+    names = ("SparseReorder",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        indices, values, shape = op.operands
+        rank = _rank(op)
+        sizes = [b.cast(b.element(shape, axis), "int32") for axis in range(rank)]
+        numbers = element_numbers(b, b.cast(indices, "int32"), sizes)
+        known, count = b.shape(numbers), b.scalar(b.size(indices, 0))
+        # TopK takes the largest first.
+        _, order = b.ops("TopKV2", [b.unary("Neg", numbers), count], [(known, "int32")] * 2, sorted=True)
+        ordered = delivered(b, b.gather(carried(b, values), order), op.types[1].dtype)
+        return b.gather(indices, order), ordered
+
+
+class SparseDenseArithmetic(Decomposition):
+    """The values with the elements of the dense tensor at their places.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/SparseDenseCwiseMul, SparseDenseCwiseAdd,
+    SparseDenseCwiseDiv.
+    """
+
+    names = ("SparseDenseCwiseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.require(1, "float32", "int32", "int64")
+        indices, values, shape, dense = op.operands
+        if op.shape(3):
+            whole = b.op("BroadcastTo", [dense, b.cast(shape, "int32")], [None] * _rank(op), op.types[3].dtype)
+            dense = b.op("GatherNd", [whole, b.cast(indices, "int32")], b.shape(values), op.types[3].dtype)
+        kind = op.name.removeprefix("SparseDenseCwise")
+        if kind == "Div":
+            kind = "RealDiv" if op.types[1].dtype == "float32" else "Div"
+        return b.binary({"Add": "AddV2"}.get(kind, kind), values, dense)
+
+
+class SparseSoftmax(Decomposition):
+    """The softmax of the values of each row: of those whose indices differ in the last dimension only.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/softmax.
+    """
+
+    names = ("SparseSoftmax",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.require(1, "float32")
+        indices, values, shape = op.operands
+        rank = _rank(op)
+        if rank < 2:
+            raise NotDecomposed("it has less than two dimensions")
+        sizes = [b.cast(b.element(shape, axis), "int32") for axis in range(rank - 1)]
+        rows = element_numbers(b, b.cast(indices, "int32"), sizes)
+        count = functools.reduce(functools.partial(b.binary, "Mul"), sizes)
+        largest = b.op("UnsortedSegmentMax", [values, rows, count], [None], "float32")
+        powers = b.unary("Exp", b.binary("Sub", values, b.gather(largest, rows)))
+        sums = b.op("UnsortedSegmentSum", [powers, rows, count], [None], "float32")
+        return b.binary("RealDiv", powers, b.gather(sums, rows))
+
+
 class SparseSum(Decomposition):
     """The sum of the dense tensor.
 
@@ -122,15 +194,27 @@ class SparseSum(Decomposition):
     names = ("SparseReduceSum",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        (rank,) = op.shape(2, 1)
+        rank = _rank(op)
         op.require(1, "float32", "int32", "int64")
-        if rank is None or op.results[0].shape is None:
-            raise NotDecomposed("the number of dimensions is unknown")
         indices, values, shape, axes = op.operands
         operands = [b.cast(indices, "int32"), values, b.cast(shape, "int32")]
         dense = b.op("ScatterNd", operands, [None] * rank, op.types[1].dtype)
         kept = bool(op.attributes.get("keep_dims", False))
-        return b.op("Sum", [dense, axes], op.results[0].shape, op.types[1].dtype, keep_dims=kept)
+        known = op.results[0].shape
+        if known is None:
+            summed = {int(axis) % rank for axis in op.constant(3).reshape(-1)}
+            known = [1 if axis in summed else None for axis in range(rank) if kept or axis not in summed]
+        return b.op("Sum", [dense, axes], known, op.types[1].dtype, keep_dims=kept)
+
+
+def _rank(op: TensorFlowOp) -> int:
+    """The number of dimensions, as the indices or the shape tell it."""
+    rank = op.shape(0, 2)[1]
+    if rank is None:
+        rank = op.shape(2, 1)[0]
+    if rank is None:
+        raise NotDecomposed("the number of dimensions is unknown")
+    return rank
 
 
 def _column(b: Builder, indices: ir.Value, axis: int) -> ir.Value:

@@ -27,6 +27,9 @@ _KEPT_ATTRIBUTES = ("time_major", "go_backwards")
 _LIST_MAKERS = frozenset({"TensorListReserve", "TensorListFromTensor", "EmptyTensorList", "TensorListSetItem"})
 # The ops on tensors that gradients apply to lists too; the dialect demands that all have one type.
 _ALSO_OF_LISTS = frozenset({"AddN", "ZerosLike"})
+# Ops that a model on a device has no use for: those that print, and the one that only carries control dependencies,
+# which the order of the ops now expresses.
+_WITHOUT_EFFECT = frozenset({"NoOp", "PrintV2"})
 
 
 # A dtype, a shape, and the dtype of the elements of a list.
@@ -137,7 +140,7 @@ class FunctionImporter:
         return op
 
     def _import_node(self, node: NodeDef, values: dict[str, list[ir.Value]], starts: dict[str, dict[str, int]]) -> None:
-        if node.op == "NoOp":  # it only carries control dependencies, which the order of the ops now expresses
+        if node.op in _WITHOUT_EFFECT:
             values[node.name] = []
             return
         if node.op == "Const" and node.attr["value"].tensor.dtype in _COMPLEX:

@@ -230,8 +230,12 @@ def _pieces() -> list[Case]:
     cases += [
         Case("ReverseV2", [Tensor(F32, (None, 4, 3)), i32(1, 2)]),
         Case("ReverseV2", [Tensor(F32, (2, 2, 2, 2, 3)), i32(-1)]),
+        Case("ReverseV2", [Tensor(F32, (None, 4, 3)), i32(0, 2)]),
+        Case("ReverseV2", [Tensor(I32, (2, 3, 4, 2, 3)), i32(-1, 0, 1)]),
+        Case("GuaranteeConst", [Tensor(F32, (None, 4))]),
     ]
     cases += [Case("Reverse", [Tensor(F32, (None, 4)), np.array([False, True])])]
+    cases += [Case("Reverse", [Tensor(F32, (None, 4, 2)), np.array([True, False, True])])]
     for dtype in (F32, I32):
         lengths = Tensor(I32, (None,), integers(0, 4))
         cases.append(Case("ReverseSequence", [Tensor(dtype, (None, 4, 2)), lengths], {"seq_dim": 1, "batch_dim": 0}))

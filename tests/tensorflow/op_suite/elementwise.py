@@ -260,6 +260,8 @@ def _others() -> list[Case]:
         Case("ComplexAbs", [z], {"Tout": F32}),
     ]
     cases += [Case("Conj", [z]), Case("Angle", [z], {"Tout": F32})]
+    cases += [Case("ConjugateTranspose", [z, np.array([1, 0], np.int32)])]
+    cases += [Case("ConjugateTranspose", [Tensor(F32, (None, 3, 2)), np.array([0, 2, 1], np.int32)])]
     for op, make in (
         ("ReluGrad", None),
         ("Relu6Grad", floats(-2, 8)),

@@ -123,6 +123,9 @@ def _products() -> list[Case]:
     return cases
 
 
+_PADDINGS = "explicit_paddings"
+
+
 def _convolutions() -> list[Case]:
     image = Tensor(F32, (None, 7, 6, 4))
     cases: list[Case] = []
@@ -152,6 +155,11 @@ def _convolutions() -> list[Case]:
         dilation = {"strides": [1, 1, 1, 1], "rates": [1, 1, 1, 1], "padding": padding}
         cases.append(Case("Dilation2D", [image, weight(2, 2, 4)], dilation))
     one = {"strides": [1, 1, 1, 1], "padding": "VALID"}
+    pools = {"ksize": [1, 3, 3, 1], "strides": [1, 2, 2, 1], "padding": "EXPLICIT"}
+    cases += [
+        Case("MaxPool", [image], pools | {_PADDINGS: [0, 0, 1, 0, 1, 2, 0, 0]}),
+        Case("MaxPool", [Tensor(F32, (None, None, 6, 4))], pools | {_PADDINGS: [0, 0, 0, 2, 1, 1, 0, 0]}),
+    ]
     explicit = {"strides": [1, 1, 1, 1], "padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 2, 0, 1, 0, 0]}
     cases += [
         Case("Conv2D", [image, Tensor(F32, (3, 2, 4, 5))], one),

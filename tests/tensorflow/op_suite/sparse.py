@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tests.tensorflow.op_suite.arrays import i32, scalar
-from tests.tensorflow.op_suite.case import Array, Case, Tensor, integers
+from tests.tensorflow.op_suite.case import Array, Case, Tensor, floats, integers
 from tests.tensorflow.op_suite.networks import weight
 
 __all__ = ["CASES"]
@@ -48,6 +48,18 @@ def _sparse() -> list[Case]:
         Case("SparseReduceSum", [indices, count, shape, i32(0)], {"keep_dims": True}, open_sizes=sizes),
         Case("SparseReduceSum", [disordered, Tensor(I32, (None,)), shape, i32(0, 1)], open_sizes=sizes),
     ]
+    for kind in ("Add", "Div", "Mul"):
+        cases += [
+            Case(f"SparseDenseCwise{kind}", [indices, count, shape, Tensor(F32, dense, floats(1, 2))], open_sizes=sizes)
+            for dense in ((6, 5), (5,), (6, 1), ())
+        ]
+    deep = Tensor(I64, (4, 3), lambda random, _: np.array([[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0]]))
+    cases += [
+        Case("SparseSoftmax", [indices, count, shape], open_sizes=sizes),
+        Case("SparseSoftmax", [deep, Tensor(F32, (4,)), i64(2, 2, 2)]),
+        Case("SparseReorder", [disordered, count, shape], open_sizes=sizes),
+        Case("SparseReorder", [disordered, Tensor(I64, (None,)), shape], open_sizes=(5, 2)),
+    ]
     for first in (False, True):
         for second in (False, True):
             dense = Tensor(F32, (3, 6 if first else 5) if second else (6 if first else 5, 3))
@@ -76,7 +88,22 @@ def _ragged() -> list[Case]:
             [i64(-1, -1, -1), Tensor(F32, (7,)), scalar(-1, F32), [i64(0, 1, 1, 3), Tensor(I64, (4,), _splits)]],
             {"row_partition_types": ["ROW_SPLITS", "ROW_SPLITS"]},
         ),
+        *_ranges(),
     ]
+
+
+def _ranges() -> list[Case]:
+    limits, more = integers(0, 6), integers(1, 3)
+    cases: list[Case] = []
+    for dtype, splits in ((I32, I64), (I64, I64), (I32, I32)):
+        rows, step = Tensor(dtype, (None,), limits), Tensor(dtype, (None,), more)
+        kinds = {"Tsplits": splits}
+        cases += [
+            Case("RaggedRange", [scalar(0, dtype), rows, scalar(1, dtype)], kinds, outputs=2),
+            Case("RaggedRange", [rows, scalar(7, dtype), step], kinds, outputs=2),
+            Case("RaggedRange", [rows, scalar(-3, dtype), scalar(-2, dtype)], kinds, outputs=2),
+        ]
+    return cases
 
 
 CASES = (*_sparse(), *_ragged())
