@@ -53,6 +53,26 @@ def test_infinite_constants_stay_infinite(tensorflow: TensorFlow, function: Any)
     check(tensorflow, tensorflow.save(computed, function), rows(1, 3, 2))
 
 
+def doubles(tf: Any, x: Any) -> Any:
+    half, rates = tf.constant(0.5, tf.float64), tf.constant([1.0, 2.0, 3.0, 4.0], tf.float64)
+    scale = tf.math.log(half) + tf.exp(-half) * tf.sin(half) / tf.math.log1p(half)
+    return x * tf.cast(scale, tf.float32) + tf.cast(tf.tanh(tf.pow(rates, -half)) - tf.math.expm1(half), tf.float32)
+
+
+def connected(tf: Any, x: Any) -> Any:
+    """The loss of TensorFlow's own formula, in which a number is a logarithm of float64."""
+    logits = tf.stack([x, x * 2.0, x - 1.0, tf.sin(x), x * x], -1)
+    count = tf.shape(x)[0]
+    labels = tf.tile([[1, 2]], [count, 1])
+    lengths = (tf.fill([count], 2), tf.fill([count], 4))
+    return tf.nn.ctc_loss(labels, logits, *lengths, logits_time_major=False, blank_index=0)
+
+
+@pytest.mark.parametrize("function", [doubles, connected])
+def test_float64_of_constants_alone(tensorflow: TensorFlow, function: Any) -> None:
+    check(tensorflow, tensorflow.save(computed, function), rows(1, 3, 2))
+
+
 def moved(tf: Any, x: Any, op: str, axes: list[int], keep: bool) -> Any:
     constant = tf.square(tf.constant(np.arange(24.0).reshape(2, 3, 4) - 7, tf.float32))
     if op == "Sum":

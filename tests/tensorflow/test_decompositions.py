@@ -549,3 +549,23 @@ def printing(tf: Any) -> Any:
 def test_nothing_is_printed(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, tensorflow.save(printing), normal({"x": (None, 3)}))
     assert result.report.op_counts == {"MUL": 1, "ADD": 1}
+
+
+def parsing(tf: Any) -> Any:
+    """``ParseExampleV2`` has several arguments of any number of tensors."""
+    module = tf.Module()
+    features = {"x": tf.io.FixedLenFeature([4], tf.float32), "y": tf.io.VarLenFeature(tf.int64)}
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="s")])
+    def serve(s: Any) -> Any:
+        parsed = tf.io.parse_example(s, features)
+        return {"x": parsed["x"], "y": parsed["y"].values}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_ops_with_groups_of_operands_and_results_are_named(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(parsing)
+    with pytest.raises(UnsupportedOpsError, match=r"LiteRT has no op for ParseExampleV2:\n.* -> \(.*float32\[\?,4\]\)"):
+        litefuse.convert(path)

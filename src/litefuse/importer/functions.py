@@ -46,12 +46,15 @@ class _OpTemplate(NamedTuple):
         definition: The op's definition, or the signature of the function that it calls.
         defaults: The defaults of its attributes.
         calls: Whether it calls a function.
+        segmented: The attributes that say how many operands, or results, belong to each argument of the definition, and
+            these arguments: for an op of which the types do not tell.
     """
 
     name: str
     definition: OpDef
     defaults: Mapping[str, ir.Attribute]
     calls: bool
+    segmented: Mapping[str, Sequence[OpDef.ArgDef]]
 
     def attribute(self, node: NodeDef, name: str) -> AttrValue:
         """The attribute of a node, or its default."""
@@ -159,6 +162,8 @@ class FunctionImporter:
         if node.op in _ALSO_OF_LISTS and node.attr["T"].type == DataType.VARIANT:
             operands = [_identity(value, types[0], node) for value in operands]
         attributes = call_attributes(self.symbol(node.op)) if template.calls else self._attributes(node, template)
+        for name, arguments in template.segmented.items():
+            attributes[name] = ir.DenseI32ArrayAttr.get([_length(node, each, template) for each in arguments])
         if node.op == "Const" and isinstance(attributes.get("value"), ir.DenseElementsAttr):
             types = [ir.DenseElementsAttr(attributes["value"]).type]  # frozen graphs note no shapes beside it
         if self._shapes_lack:
@@ -185,7 +190,10 @@ class FunctionImporter:
             }
             call = "tf.StatefulPartitionedCall" if definition.is_stateful else "tf.PartitionedCall"
             name = dialect_op_name(node.op) if callee is None else call
-            template = self._templates[node.op] = _OpTemplate(name, definition, defaults, callee is not None)
+            arguments = {"operandSegmentSizes": definition.input_arg, "resultSegmentSizes": definition.output_arg}
+            segmented = {key: each for key, each in arguments.items() if callee is None and _is_segmented(each)}
+            template = _OpTemplate(name, definition, defaults, callee is not None, segmented)
+            self._templates[node.op] = template
         return template
 
     def _attributes(self, node: NodeDef, template: _OpTemplate) -> dict[str, ir.Attribute]:
@@ -254,6 +262,18 @@ def argument_types(function: FunctionDef) -> list[ir.Type]:
             shape = shape_from_proto(shapes[0]) if len(shapes) else None
         types.append(_value_type(arg.type, shape))
     return types
+
+
+def _is_segmented(arguments: Sequence[OpDef.ArgDef]) -> bool:
+    """Whether more than one of an op's arguments may be any number of tensors."""
+    return sum(bool(each.type_list_attr or each.number_attr) for each in arguments) > 1
+
+
+def _length(node: NodeDef, argument: OpDef.ArgDef, template: _OpTemplate) -> int:
+    """How many tensors an argument of an op is."""
+    if argument.type_list_attr:
+        return len(template.attribute(node, argument.type_list_attr).list.type)
+    return template.attribute(node, argument.number_attr).i if argument.number_attr else 1
 
 
 def _broadcast_type(kind: ir.Type, operands: Sequence[ir.Value]) -> ir.Type:

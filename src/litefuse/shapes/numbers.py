@@ -2,7 +2,7 @@
 
 Sizes are halved, scaled and rounded in floating point, and the parameters of an op may be written in a type that the
 runtime has no arithmetic in. What is computed of constants alone is computed here, where numpy rounds as TensorFlow
-does: not functions such as ``Exp``, whose last digit is each library's own.
+does: functions such as ``Exp``, whose last digit is each library's own, in float64 only.
 """
 
 from __future__ import annotations
@@ -55,6 +55,23 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "Square": np.square,
     "Sub": np.subtract,
 }
+# Of float64, of which LiteRT knows nothing.
+_FUNCTIONS_OF_FLOAT64: Mapping[str, Callable[..., Any]] = {
+    "Acos": np.arccos,
+    "Asin": np.arcsin,
+    "Atan": np.arctan,
+    "Cos": np.cos,
+    "Cosh": np.cosh,
+    "Exp": np.exp,
+    "Expm1": np.expm1,
+    "Log": np.log,
+    "Log1p": np.log1p,
+    "Pow": np.power,
+    "Sin": np.sin,
+    "Sinh": np.sinh,
+    "Tan": np.tan,
+    "Tanh": np.tanh,
+}
 
 # Ops that only move elements: the rules for integers do for any.
 _MOVES = frozenset(
@@ -66,7 +83,7 @@ _MOVES = frozenset(
 )
 
 #: The ops that are computed, if all that they are given is known.
-NAMES = frozenset({"Cast", *_FUNCTIONS, *_MOVES})
+NAMES = frozenset({"Cast", *_FUNCTIONS, *_FUNCTIONS_OF_FLOAT64, *_MOVES})
 
 
 def computed_numbers(op: Op) -> list[Numbers] | None:
@@ -76,6 +93,8 @@ def computed_numbers(op: Op) -> list[Numbers] | None:
         Undecided: They cannot be told, and neither by another rule.
     """
     if op.name not in NAMES or not any(each.dtype in FLOATS for each in (*op.operands, *op.results)):
+        return None
+    if op.name in _FUNCTIONS_OF_FLOAT64 and op.results[0].dtype != "f64":
         return None
     known = [_known(operand) for operand in op.operands]
     operands = [each for each in known if each is not None]
@@ -107,6 +126,8 @@ def _computed(op: Op, operands: Sequence[Numbers]) -> list[Numbers]:
         return [_cast(operands[0], op.results[0].dtype)]
     if op.name in _FUNCTIONS:
         return [np.asarray(_FUNCTIONS[op.name](*operands))]
+    if op.name in _FUNCTIONS_OF_FLOAT64:
+        return [np.asarray(_FUNCTIONS_OF_FLOAT64[op.name](*operands))]
     given = [
         tensor._replace(values=array_of(numbers.reshape(-1).tolist(), numbers.shape))
         for tensor, numbers in zip(op.operands, operands, strict=True)
