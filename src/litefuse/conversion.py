@@ -33,6 +33,7 @@ from litefuse.passes.embedding_lookups import EmbeddingLookups
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
+from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.fold_weights import FoldWeights
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
@@ -158,6 +159,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     emitted: list[CustomOpForm] = []
     finishing = [
         TypeResults(),
+        FoldConstants(),
         FoldConstantPieces(),
         FoldWeights(weights),
         *([EmbeddingLookups()] if job.quantize else []),

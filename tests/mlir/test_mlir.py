@@ -38,6 +38,7 @@ from litefuse.passes.embedding_lookups import EmbeddingLookups
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
+from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.fuse import FuseComposites
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
@@ -112,6 +113,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "initialize-states": lambda _o, _v: InitializeStates(),
     "initialize-variables": lambda _, values: InitializeVariables(_values(values), []),
     "keep-copies": lambda _o, _v: KeepCopies(),
+    "fold-constants": lambda _o, _v: FoldConstants(),
     "merge-handles": lambda _o, _v: MergeHandles(),
     "type-results": lambda _o, _v: TypeResults(),
     "keep-zero-factors": lambda _o, _v: KeepZeroFactors(),

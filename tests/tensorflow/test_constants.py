@@ -145,3 +145,25 @@ def labels(tf: Any, x: Any, form: str) -> Any:
 def test_strings_are_moved(tensorflow: TensorFlow, form: str) -> None:
     """As in a classifier that gives its labels with each row."""
     check(tensorflow, tensorflow.save(computed, labels, form), rows(1, 3))
+
+
+def frequencies(tf: Any, x: Any) -> Any:
+    """Two filters of frequencies, and a window in each step of a loop."""
+    mel = tf.signal.linear_to_mel_weight_matrix(6, 9, 16000, 20.0, 8000.0)
+    turns = tf.cast(tf.range(9), tf.float32)[:, None] * tf.exp(tf.cast(tf.range(4), tf.float32) * -0.5)
+    spectrum = tf.sin(x @ tf.transpose(turns))
+
+    def goes_on(count: Any, _: Any) -> Any:
+        return count < 3
+
+    def step(count: Any, total: Any) -> Any:
+        window = tf.signal.hann_window(9) * tf.cast(tf.range(9) > 2, tf.float32)
+        return count + 1, total * 0.5 + window
+
+    _, total = tf.while_loop(goes_on, step, (0, spectrum))
+    return tf.math.log(tf.abs(total @ mel) + 0.1)
+
+
+def test_what_is_computed_of_constants_is_in_the_file(tensorflow: TensorFlow) -> None:
+    result = check(tensorflow, tensorflow.save(computed, frequencies), rows(1, 3, 2))
+    assert set(result.report.op_counts) <= {"FULLY_CONNECTED", "SIN", "WHILE", "ADD", "MUL", "LESS", "ABS", "LOG"}
