@@ -569,3 +569,23 @@ def test_ops_with_groups_of_operands_and_results_are_named(tensorflow: TensorFlo
     path = tensorflow.save(parsing)
     with pytest.raises(UnsupportedOpsError, match=r"LiteRT has no op for ParseExampleV2:\n.* -> \(.*float32\[\?,4\]\)"):
         litefuse.convert(path)
+
+
+def calling_python(tf: Any) -> Any:
+    module = tf.Module()
+
+    def twice(x: Any) -> Any:
+        return x * 2
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        return {"y": tf.py_function(twice, [x], tf.float32)}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_python_functions_are_not_in_the_model(tensorflow: TensorFlow) -> None:
+    with pytest.raises(UnsupportedOpsError, match="EagerPyFunc") as raised:
+        litefuse.convert(tensorflow.save(calling_python))
+    assert "is no part of a saved model" in raised.value.hint

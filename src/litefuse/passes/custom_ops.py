@@ -140,6 +140,10 @@ def _describe(function: func.FuncOp, op: ir.OpView) -> UnsupportedOp:
     )
 
 
+# What calls a Python function of the process that made the model.
+_PYTHON = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
+
+
 def _error(refused: list[UnsupportedOp], *, narrow: bool) -> UnsupportedOpsError:
     names = sorted({op.op for op in refused})
     listed = "\n".join(f"  {op}" for op in refused)
@@ -147,6 +151,8 @@ def _error(refused: list[UnsupportedOp], *, narrow: bool) -> UnsupportedOpsError
         "Allow them as custom ops (allow_custom_ops, --allow-custom-ops) and give the interpreter kernels for them, or "
         "write the model without them."
     )
+    if not _PYTHON.isdisjoint(names):
+        hint = f"What tf.py_function and tf.numpy_function call is no part of a saved model: write it in ops.\n{hint}"
     wide = sorted({dtype for op in refused for dtype in map(_dtype, (*op.operands, *op.results)) if dtype in _WIDE})
     if wide and not narrow:
         hint = (
