@@ -221,3 +221,39 @@ def test_custom_ops_are_checked_where_the_user_asks_for_it(
     assert unchecked.outcome == "fused"
     assert "my_custom_fused_op" in unchecked.unchecked  # it has no kernel
     check(tensorflow, saved_model, calls(), composites=forms, check_custom_ops=True, custom_ops=[MyCustomFusedOp])
+
+
+def in_control_flow(tf: Any, kind: str) -> Any:
+    """A composite that only a loop, a branch or a loop in a branch calls."""
+
+    @tf.function(experimental_implements='name: "acme.act" attr { key: "k" value { f: 2.5 } }')
+    def act(x: Any) -> Any:
+        return tf.nn.relu(x) * 2.5 - x
+
+    def repeated(x: Any) -> Any:
+        def goes_on(count: Any, _: Any) -> Any:
+            return count < 3
+
+        def step(count: Any, y: Any) -> Any:
+            return count + 1, act(y) * 0.5
+
+        return tf.while_loop(goes_on, step, (0, x))[1]
+
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32, name="x")], autograph=False)
+    def serve(x: Any) -> Any:
+        if kind == "loop":
+            return {"y": repeated(x)}
+        taken = act if kind == "branch" else repeated
+        return {"y": tf.cond(tf.reduce_sum(x) > 0.0, lambda: taken(x), lambda: -x)}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("kind", ["loop", "branch", "both"])
+def test_keep_in_control_flow(tensorflow: TensorFlow, kind: str) -> None:
+    path = tensorflow.save(in_control_flow, kind)
+    result = check(tensorflow, path, normal({"x": (None, 4)}, batches=(1, 3, 2, 1)), composites="keep")
+    assert result.report.op_counts["STABLEHLO_COMPOSITE"] == 1

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import attribute_value
 from litefuse.fusions.marks import COMPOSITE
-from litefuse.passes.call_graph import functions, operations
+from litefuse.passes.call_graph import functions, nested_operations
 
 __all__ = ["EmitCompositeOps", "create_composite_op"]
 
@@ -26,22 +26,24 @@ class EmitCompositeOps:
     name: ClassVar[str] = "emit-composite-ops"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values():
-            for op in operations(function):
-                if op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == COMPOSITE:
-                    modified = True
-                    attributes = ir.DictAttr(op.attributes["attributes"])
-                    results = create_composite_op(
-                        op,
-                        ir.StringAttr(op.attributes["name"]).value,
-                        ir.FlatSymbolRefAttr(op.attributes["decomposition"]).value,
-                        {named.name: attribute_value(named.attr) for named in attributes},
-                    )
-                    for old, new in zip(op.results, results, strict=True):
-                        old.replace_all_uses_with(new)
-                    op.operation.erase()
-        return modified
+        bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
+        found = [op for body in bodies for op in nested_operations(body) if _is_composite(op)]
+        for op in found:
+            attributes = ir.DictAttr(op.attributes["attributes"])
+            results = create_composite_op(
+                op,
+                ir.StringAttr(op.attributes["name"]).value,
+                ir.FlatSymbolRefAttr(op.attributes["decomposition"]).value,
+                {named.name: attribute_value(named.attr) for named in attributes},
+            )
+            for old, new in zip(op.results, results, strict=True):
+                old.replace_all_uses_with(new)
+            op.operation.erase()
+        return bool(found)
+
+
+def _is_composite(op: ir.OpView) -> bool:
+    return op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == COMPOSITE
 
 
 def create_composite_op(
