@@ -15,7 +15,7 @@ import pytest
 import litefuse
 import litefuse.fusions
 from litefuse.demo import SAVED_MODEL
-from litefuse.errors import FusionError, LitefuseError, NotFusedError, SignatureError
+from litefuse.errors import EngineCrashError, FusionError, LitefuseError, NotFusedError, SignatureError
 from litefuse.fusions.fusion import Fusion, fusion, registered_fusions
 
 
@@ -170,3 +170,16 @@ def test_a_failing_fusion_is_named(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert "FusionError: fusion Mine, composite 'embedding_matmul'" in done.stderr
     assert "has no attribute 'nothing'" in done.stderr
+
+
+def test_a_full_disk_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(*_: object) -> None:
+        raise EngineCrashError(
+            "it died\nLLVM ERROR: IO failure on output stream: No space left on device", step="write"
+        )
+
+    monkeypatch.setattr(importlib.import_module("litefuse.api"), "run_in_worker", dies)
+    with pytest.raises(LitefuseError, match="the model cannot be written: no space left on device") as raised:
+        litefuse.convert(SAVED_MODEL)
+    assert not isinstance(raised.value, EngineCrashError)
+    assert raised.value.hint == "Make room there."

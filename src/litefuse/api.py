@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import shutil
@@ -314,6 +315,10 @@ def _convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Re
     try:
         report = run_in_worker(_JOB_RUNNER, job, announce)
     except EngineCrashError as error:
+        if (full := os.strerror(errno.ENOSPC)) in error.message:  # the engine does not outlive that
+            raise LitefuseError(
+                f"the model cannot be written: {full.lower()}", where=str(job.output.parent), hint="Make room there."
+            ) from None
         error.module_path = _save_module(job, error.step)
         if error.module_path is not None:
             error.hint = f"Please report it, with the module that it worked on: {error.module_path}"
