@@ -183,3 +183,15 @@ def test_a_full_disk_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
         litefuse.convert(SAVED_MODEL)
     assert not isinstance(raised.value, EngineCrashError)
     assert raised.value.hint == "Make room there."
+
+
+def test_what_is_no_file_is_not_replaced(result: litefuse.ConversionResult, tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link.tflite"
+    os.mkfifo(pipe)
+    with pytest.raises(LitefuseError, match="a device, pipe or the like is no file"):
+        result.save(pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    link.symlink_to(tmp_path / "model.tflite")
+    result.save(link)
+    assert link.is_symlink()
+    assert (tmp_path / "model.tflite").read_bytes() == result.model_bytes

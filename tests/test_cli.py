@@ -336,7 +336,7 @@ def test_inputs_that_do_not_fit(table_model: Path, tmp_path: Path, arrays: Any, 
 
 
 def test_inputs_that_cannot_be_read(table_model: Path, tmp_path: Path) -> None:
-    refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "cannot be read")
+    refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "there is no such file")
     (tmp_path / "in.npz").write_bytes(b"text")
     refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "cannot be read")
     np.save(tmp_path / "in.npy", np.zeros(3))

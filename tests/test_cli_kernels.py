@@ -66,3 +66,20 @@ def test_what_is_wrong_is_a_message(model: Path, tmp_path: Path, source: str, bo
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert "Traceback" not in done.stdout
+
+
+def test_a_fusion_beside_the_kernel_in_a_file(tmp_path: Path) -> None:
+    fusion = """
+@litefuse.fusion("my_custom_fused_op", replace=True)
+class Fused(litefuse.Fusion):
+    def verify(self, composite):
+        return "the file's fusion says so"
+
+    def rewrite(self, composite, b):
+        raise AssertionError
+"""
+    (tmp_path / "both.py").write_text(KERNEL.replace("BODY", "outputs[0][...] = 1") + fusion)
+    command = [sys.executable, "-m", "litefuse", "convert", str(SAVED_MODEL), "-o", "m.tflite", "--kernels", "both.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "the file's fusion says so" in done.stdout

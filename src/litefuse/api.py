@@ -72,12 +72,15 @@ class ConversionResult:
             LitefuseError: It cannot be written.
         """
         target = Path(path)
+        place = Path(os.path.realpath(target))  # a link stays one
+        if place.exists() and not place.is_file() and not place.is_dir():
+            raise LitefuseError("the model cannot be written: a device, pipe or the like is no file", where=str(target))
         try:
-            if not copy and self._path.stat().st_dev == target.parent.stat().st_dev:
+            if not copy and self._path.stat().st_dev == place.parent.stat().st_dev:
                 self._path.chmod(0o666 & ~_umask())
-                self._path.replace(target)
+                self._path.replace(place)
             else:
-                _copy(self._path, target)
+                _copy(self._path, place)
         except OSError as error:
             raise LitefuseError(f"the model cannot be written: {error.strerror or error}", where=str(target)) from error
         if not copy:

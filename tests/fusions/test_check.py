@@ -45,6 +45,24 @@ class OfPositive(Relu):
         return [random.uniform(1, 2, size).astype(np.float32)]
 
 
+class Wide(Relu):
+    """Numpy's own dtype, of inputs that show the difference."""
+
+    def check_inputs(
+        self, composite: Composite, size: int, random: np.random.Generator
+    ) -> Sequence[npt.NDArray[Any]] | None:
+        return [random.normal(size=size)]
+
+
+class Misfit(Relu):
+    given: ClassVar[list[npt.NDArray[Any]]] = []
+
+    def check_inputs(
+        self, composite: Composite, size: int, random: np.random.Generator
+    ) -> Sequence[npt.NDArray[Any]] | None:
+        return self.given
+
+
 class Failing(Relu):
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator
@@ -76,6 +94,28 @@ def test_inputs_of_the_fusion() -> None:
     outcome = fuse(ABS, OfPositive())
     assert (outcome.kind, outcome.error, outcome.unchecked) == ("fused", 0.0, None)
     assert OfPositive.sizes == [1, 3, 3]
+
+
+def test_inputs_of_another_float_are_cast() -> None:
+    outcome = fuse(ABS, Wide())
+    assert (outcome.kind, outcome.unchecked) == ("inlined", None)
+    assert "it computes something else" in (outcome.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "check_inputs gave 0 arrays for 1 arguments"),
+        ([np.zeros((2, 2), np.float32)], r"gave float32 \[2, 2\] for argument 0, which is float32\[\?\]"),
+        ([np.zeros(2, np.complex64)], r"gave complex64 \[2\] for argument 0"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_an_error(
+    monkeypatch: pytest.MonkeyPatch, given: list[npt.NDArray[Any]], message: str
+) -> None:
+    monkeypatch.setattr(Misfit, "given", given)
+    with pytest.raises(FusionError, match=f"fusion Misfit.*{message}"):
+        fuse(ABS, Misfit())
 
 
 def test_failure_of_the_inputs_is_an_error_of_the_fusion() -> None:

@@ -235,6 +235,19 @@ def test_samples_that_do_not_fit(tensorflow: TensorFlow) -> None:
     assert "is a int, not a sequence of samples" in error(3)
 
 
+def test_what_is_not_finite_has_no_range(tensorflow: TensorFlow) -> None:
+    dataset = samples("images", 3)
+    dataset[1]["x"][0, 0, 0, 0] = np.nan
+    with pytest.raises(litefuse.LitefuseError, match="'x' holds what is no finite number") as raised:
+        litefuse.convert(tensorflow.save(images), quantize="int8", representative_dataset=dataset)
+    assert raised.value.where == "representative dataset, sample 2 of 'serving_default'"
+    random = np.random.default_rng(1)
+    pair = {"x": np.full((4, 40), 1e30, np.float32), "scale": np.float32(1e30)}
+    finite = {"x": random.normal(size=(4, 40)).astype(np.float32), "scale": np.float32(1)}
+    with pytest.raises(litefuse.LitefuseError, match="is not finite on the samples, and has no range"):
+        litefuse.convert(tensorflow.save(pairs), quantize="int8", representative_dataset=[finite, pair])
+
+
 def test_options_that_do_not_go_together(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(images)
     with pytest.raises(litefuse.LitefuseError, match="'int8' needs a representative dataset"):

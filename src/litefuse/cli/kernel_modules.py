@@ -34,9 +34,13 @@ def import_kernels(sources: Iterable[str]) -> None:
 def _import_file(path: Path) -> None:
     if not path.is_file():
         raise KernelError("no such file", where=str(path))
+    import cloudpickle
+
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise KernelError("this is no Python file", where=str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
+    # What it registers is sent to the process that converts, where no module of its name can be imported.
+    cloudpickle.register_pickle_by_value(module)
     spec.loader.exec_module(module)

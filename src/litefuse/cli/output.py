@@ -38,6 +38,8 @@ def check_writable(target: Path, what: str) -> None:
     try:
         if target.is_dir():
             reason = "it is a folder"
+        elif target.exists() and not target.is_file():
+            reason = "a device, pipe or the like is no file"
         elif not target.parent.is_dir():
             reason = f"there is no folder {target.parent}"
         elif not os.access(target.parent, os.W_OK):

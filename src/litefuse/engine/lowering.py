@@ -16,9 +16,16 @@ __all__ = ["flatbuffer", "lower", "run_mlir_passes", "set_signature", "write_fla
 
 
 def run_mlir_passes(module: ir.Module, *passes: str) -> None:
-    """Runs passes of MLIR itself, such as ``symbol-dce``, over the module."""
+    """Runs passes of MLIR itself, such as ``symbol-dce``, over the module.
+
+    Raises:
+        LoweringError: One of them refused the module.
+    """
     COUNTS["engine_calls"] += 1
-    PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
+    try:
+        PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
+    except ir.MLIRError as error:
+        raise _lowering_error("the engine refused the model", error) from error
 
 
 def lower(module: ir.Module) -> None:

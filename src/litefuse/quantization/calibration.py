@@ -32,7 +32,7 @@ def ranges_of(path: Path, calls: Calls) -> Ranges:
         calls: Calls of its signatures; state is kept between those of one signature.
 
     Raises:
-        InterpreterError: The model does not run on a sample.
+        InterpreterError: The model does not run on a sample, or computes what is not finite.
     """
     ranges: Ranges = {}
     for signature, of_signature in calls.items():
@@ -54,6 +54,13 @@ def ranges_of(path: Path, calls: Calls) -> Ranges:
                     f"the model does not run on it: {error}", where=f"{WHERE}, sample {number} of {signature!r}"
                 ) from error
             _widen(ranges, observed.found)
+    for name, each in ranges.items():
+        if not np.isfinite([each["min"], each["max"]]).all():
+            raise InterpreterError(
+                f"the tensor {name!r} is not finite on the samples, and has no range",
+                where=WHERE,
+                hint="Where the model masks with infinity, a large number does as well.",
+            )
     return ranges
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
@@ -48,6 +49,12 @@ def calls_of(samples: Samples, model: Path) -> Calls:
             raise InterpreterError(f"there is no sample for the signature {key!r}", where=WHERE)
         if not of_signature:
             of_signature.append({})  # it takes nothing: one call tells all
+        for number, inputs in enumerate(of_signature, 1):
+            for name, value in inputs.items():
+                if value.dtype.kind in "fc" and not np.isfinite(value).all():
+                    raise InterpreterError(
+                        f"{name!r} holds what is no finite number", where=f"{WHERE}, sample {number} of {key!r}"
+                    )
     return calls
 
 

@@ -143,6 +143,8 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     Raises:
         InterpreterError: The file cannot be read.
     """
+    if not path.exists():
+        raise InterpreterError("there is no such file", where=str(path))
     try:
         with np.load(path) as archive:  # without pickles: they run code
             return {name: np.asarray(archive[name]) for name in archive.files}

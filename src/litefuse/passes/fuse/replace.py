@@ -13,7 +13,7 @@ from litefuse.errors import FusionError, LitefuseError
 from litefuse.forms import CompositeForm, CompositeForms
 from litefuse.fusions.annotation import ANNOTATIONS, Annotation
 from litefuse.fusions.builder import Builder
-from litefuse.fusions.composite import Composite, tensor_type_of
+from litefuse.fusions.composite import Composite, TensorType, tensor_type_of
 from litefuse.fusions.fusable_op import FusableOp
 from litefuse.fusions.fusion import Fusion
 from litefuse.fusions.kept_composite import KeptComposite
@@ -162,12 +162,46 @@ def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize | None:
         return None
 
     def inputs(size: int, random: np.random.Generator) -> Sequence[npt.NDArray[Any]] | None:
+        where = _where(fusion, composite)
         try:
-            return fusion.check_inputs(composite, size, random)
+            given = fusion.check_inputs(composite, size, random)
         except Exception as error:
-            raise FusionError(f"check_inputs failed: {error!r}", where=_where(fusion, composite)) from error
+            raise FusionError(f"check_inputs failed: {error!r}", where=where) from error
+        return None if given is None else _fitting(given, composite.arg_types, where)
 
     return inputs
+
+
+# The dtypes that numpy has itself.
+_NUMPY = frozenset(
+    {
+        *("bool", "complex64", "float16", "float32", "float64", "int8", "int16", "int32", "int64"),
+        *("uint8", "uint16", "uint32", "uint64"),
+    }
+)
+
+
+def _fitting(given: Sequence[Any], types: Sequence[TensorType], where: str) -> list[npt.NDArray[Any]]:
+    """What a fusion gives for the check, as the composite takes it; numpy itself makes floats float64."""
+    if len(given) != len(types):
+        raise FusionError(f"check_inputs gave {len(given)} arrays for {len(types)} arguments", where=where)
+    arrays = [np.asarray(value) for value in given]
+    for index, (array, kind) in enumerate(zip(arrays, types, strict=True)):
+        fits = kind.shape is None or _has_sizes(array, kind.shape)
+        if kind.dtype in _NUMPY:
+            fits = fits and np.can_cast(array.dtype, kind.dtype, "same_kind")
+        if not fits:
+            found = f"{array.dtype} {list(array.shape)}"
+            raise FusionError(f"check_inputs gave {found} for argument {index}, which is {kind}", where=where)
+        if kind.dtype in _NUMPY:
+            arrays[index] = array.astype(kind.dtype)
+    return arrays
+
+
+def _has_sizes(array: npt.NDArray[Any], sizes: Sequence[int | None]) -> bool:
+    return array.ndim == len(sizes) and all(
+        known is None or known == size for known, size in zip(sizes, array.shape, strict=True)
+    )
 
 
 def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp, body: _Body) -> str | None:
