@@ -97,6 +97,10 @@ def test_threads_convert_side_by_side() -> None:
     [
         ({"signatures": ["nope"]}, "no signature 'nope'"),
         ({"signatures": "serving_default"}, "takes a list of names"),
+        ({"signatures": [3]}, "signatures takes a list of names, which are strings, not [3]"),
+        ({"tags": 3}, "tags takes a list of names, which are strings, not 3"),
+        ({"shapes": 3}, "shapes are given by the names of inputs, not as 3"),
+        ({"shapes": {"x": 3.5}}, "the shape of the input 'x' must be sizes"),
         ({"tags": ["train"]}, "no graph is tagged train"),
         ({"require_fused": ["lstm"]}, "'lstm': no function of the model is annotated so"),
     ],
@@ -169,7 +173,8 @@ def test_a_failing_fusion_is_named(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(script)
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert "FusionError: fusion Mine, composite 'embedding_matmul'" in done.stderr
-    assert "has no attribute 'nothing'" in done.stderr
+    assert "has no attribute 'nothing' (" in done.stderr
+    assert "script.py, line 8, in rewrite)" in done.stderr
 
 
 def test_a_full_disk_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,3 +200,19 @@ def test_what_is_no_file_is_not_replaced(result: litefuse.ConversionResult, tmp_
     result.save(link)
     assert link.is_symlink()
     assert (tmp_path / "model.tflite").read_bytes() == result.model_bytes
+
+
+def test_a_temporary_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(LitefuseError, match=f"{tmp_path}/missing: no temporary folder can be made: No such file"):
+        litefuse.convert(SAVED_MODEL, temporary_folder=tmp_path / "missing")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    with pytest.raises(LitefuseError, match="no temporary folder can be made"):
+        litefuse.convert(SAVED_MODEL)
+
+
+def test_a_current_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(LitefuseError, match="the current folder is gone"):
+        litefuse.convert("model")

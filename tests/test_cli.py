@@ -218,7 +218,7 @@ def make_hash_table(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (None, "no such folder"),
+        (None, "no such file or folder"),
         (make_empty_folder, "no saved_model.pb"),
         (make_file, "a file, not a SavedModel"),
         (make_damaged, "damaged"),
@@ -240,6 +240,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_conversion(
     monkeypatch.setattr("litefuse.api.convert", None)
     refused(run("convert", SAVED_MODEL, "-o", tmp_path / "missing" / "m.tflite"), "there is no folder", "missing")
     refused(run("convert", SAVED_MODEL, "-o", tmp_path), "it is a folder")
+    refused(run("convert", SAVED_MODEL, "-o", "-"), "- would be the standard output")
     refused(run("convert", SAVED_MODEL, "-o", tmp_path / ("x" * 300) / "m"), "cannot be written")
 
 
@@ -271,7 +272,7 @@ def test_inspect_tells_models_by_their_content(demo_model: Path, tmp_path: Path)
 
 
 def test_inspect_bad_input(tmp_path: Path) -> None:
-    refused(run("inspect", tmp_path / "nothing"), "no such folder")
+    refused(run("inspect", tmp_path / "nothing"), "no such file or folder")
     refused(run("inspect", tmp_path), "no saved_model.pb")
     broken = tmp_path / "m.tflite"
     broken.write_bytes(b"")
@@ -373,6 +374,12 @@ def test_run_bad_input(demo_model: Path, table_model: Path, tmp_path: Path) -> N
     assert run("run", table_model, "--repeat", "0").code == 2
 
 
+def test_run_a_file_whose_name_is_no_text(table_model: Path, tmp_path: Path) -> None:
+    strange = tmp_path / os.fsdecode(b"\xff.tflite")
+    strange.write_bytes(table_model.read_bytes())
+    assert run("run", strange).out == run("run", table_model).out
+
+
 def test_run_without_the_kernel_of_a_custom_op(demo_model: Path) -> None:
     # In a process of its own, where no test has registered a kernel of that name.
     outcome = spawn("run", demo_model, "--signature", "serving_default")
@@ -470,7 +477,7 @@ def test_wrong_usage(args: tuple[str, ...]) -> None:
 def test_errors_are_plain_text_where_there_is_no_terminal(tmp_path: Path) -> None:
     outcome = spawn("convert", tmp_path / "nothing", "-o", tmp_path / "m.tflite")
     refused(outcome)
-    assert outcome.err == f"error: {tmp_path / 'nothing'}: there is no such folder\n"
+    assert outcome.err == f"error: {tmp_path / 'nothing'}: there is no such file or folder\n"
 
 
 def test_a_traceback_on_demand(tmp_path: Path) -> None:

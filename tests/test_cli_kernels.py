@@ -1,4 +1,4 @@
-"""``litefuse run --kernels`` on the demo, whose custom op no kernel pack has."""
+"""``litefuse run --kernels`` and ``convert --plug-in`` on the demo, whose custom op no kernel pack has."""
 
 from __future__ import annotations
 
@@ -48,12 +48,18 @@ def test_a_module_by_name(model: Path, tmp_path: Path) -> None:
     done = run(tmp_path, model, "--kernels", "json", "-o", "out.npz")  # a module without the kernel
     assert done.returncode == 1
     assert "there is no kernel for the custom ops my_custom_fused_op" in done.stderr
+    assert "--kernels FILE.py" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("source", "body", "message"),
     [
-        ("kernel.py", "return 1 // 0", "ZeroDivisionError"),
+        (
+            "kernel.py",
+            "return 1 // 0",
+            "my_custom_fused_op, node 'StatefulPartitionedCall_1:0': the model does not run: ZeroDivisionError: integer",
+        ),
+        ("kernel.py", "return 1 // 0", "kernel.py, line 11, in invoke)"),
         ("kernel.py", "return (", "cannot be imported: SyntaxError"),
         ("missing.py", "", "missing.py: no such file"),
         ("no_such_module", "", "cannot be imported: ModuleNotFoundError"),
@@ -68,7 +74,8 @@ def test_what_is_wrong_is_a_message(model: Path, tmp_path: Path, source: str, bo
     assert "Traceback" not in done.stdout
 
 
-def test_a_fusion_beside_the_kernel_in_a_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--plug-in", "--kernels"])
+def test_a_fusion_beside_the_kernel_in_a_file(tmp_path: Path, option: str) -> None:
     fusion = """
 @litefuse.fusion("my_custom_fused_op", replace=True)
 class Fused(litefuse.Fusion):
@@ -79,7 +86,7 @@ class Fused(litefuse.Fusion):
         raise AssertionError
 """
     (tmp_path / "both.py").write_text(KERNEL.replace("BODY", "outputs[0][...] = 1") + fusion)
-    command = [sys.executable, "-m", "litefuse", "convert", str(SAVED_MODEL), "-o", "m.tflite", "--kernels", "both.py"]
+    command = [sys.executable, "-m", "litefuse", "convert", str(SAVED_MODEL), "-o", "m.tflite", option, "both.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "the file's fusion says so" in done.stdout

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from litefuse.engine.process import prepare_worker, run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError
@@ -30,6 +30,7 @@ from litefuse.fusions.fusion import pickle_registered
 from litefuse.input_shapes import InputShapes
 from litefuse.job import ConversionJob
 from litefuse.plug_ins import find_plug_ins
+from litefuse.temporary import make_temporary_folder
 
 if TYPE_CHECKING:
     from litefuse.quantization.dataset import RepresentativeDataset, Samples
@@ -210,9 +211,7 @@ def convert(
     if quantize is not None:
         _check_quantization(quantize)
     samples = _samples(quantize, representative_dataset, quantized_io=quantized_io)
-    # The process that converts was started elsewhere, perhaps: it gets no relative path.
-    place = None if temporary_folder is None else Path(temporary_folder).absolute()
-    folder = tempfile.TemporaryDirectory(prefix="litefuse-" if place is None else ".litefuse-", dir=place)
+    folder = make_temporary_folder(temporary_folder)
     job = ConversionJob(
         source=source.folder(Path(folder.name, "saved_model")),
         output=Path(folder.name, "model.tflite"),
@@ -288,7 +287,13 @@ def _kernels() -> dict[str, bytes]:
 def _names(value: Iterable[str] | None, argument: str) -> tuple[str, ...] | None:
     if isinstance(value, str):
         raise LitefuseError(f"{argument} takes a list of names, not the string {value!r}", hint=f"Pass [{value!r}].")
-    return None if value is None else tuple(value)
+    if value is None:
+        return None
+    given = cast("object", value)
+    names = list(cast("Iterable[object]", given)) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(name, str) for name in names):
+        raise LitefuseError(f"{argument} takes a list of names, which are strings, not {value!r}")
+    return tuple(cast("list[str]", names))
 
 
 def _switch(value: bool | Collection[str], argument: str) -> bool | frozenset[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import index
+from typing import SupportsIndex, cast
 
 from litefuse.errors import LitefuseError, SignatureError
 
@@ -35,13 +37,16 @@ class InputShapes:
         Raises:
             LitefuseError: A size is no number, or negative.
         """
+        if shapes is not None and not isinstance(cast("object", shapes), Mapping):
+            raise LitefuseError(f"shapes are given by the names of inputs, not as {shapes!r}")
         checked: dict[str, tuple[int | None, ...]] = {}
         for name, shape in (shapes or {}).items():
-            if isinstance(shape, (int, str)) or not all(map(_is_size, shape)):
+            sizes = cast("object", shape)
+            if isinstance(sizes, str) or not isinstance(sizes, Iterable) or not all(map(_is_size, shape)):
                 raise LitefuseError(
                     f"the shape of the input {name!r} must be sizes, None for one that stays open, not {shape!r}"
                 )
-            checked[name] = tuple(shape)
+            checked[name] = tuple(None if size is None else int(size) for size in shape)
         if batch is not None and not (_is_size(batch) and batch):
             raise LitefuseError(f"the batch size must be a positive number, not {batch!r}")
         return cls(checked, batch)
@@ -103,4 +108,5 @@ class InputShapes:
 
 
 def _is_size(size: object) -> bool:
-    return size is None or (isinstance(size, int) and not isinstance(size, bool) and size >= 0)
+    # Those of numpy are integers as well.
+    return size is None or (isinstance(size, SupportsIndex) and not isinstance(size, bool) and index(size) >= 0)

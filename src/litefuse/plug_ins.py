@@ -7,13 +7,15 @@ what was found.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["PlugIn", "find_plug_ins", "take_plug_ins"]
+__all__ = ["PlugIn", "find_plug_ins", "take_plug_ins", "what_was_raised"]
 
 _GROUPS = ("litefuse.fusions", "litefuse.recognizers", "litefuse.kernels")
 _found: tuple[PlugIn, ...] | None = None
@@ -74,3 +76,22 @@ def take_plug_ins(found: Iterable[PlugIn] | None) -> None:
     """Takes over what another process found; None makes the next look find anew."""
     global _found
     _found = None if found is None else tuple(found)
+
+
+def what_was_raised(error: BaseException) -> str:
+    """An exception of somebody else's code for a message: its type, its text, and the line of that code it came from.
+
+    The line is the last one in the file that litefuse called, not in what that file calls in turn.
+    """
+    import traceback
+
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_INNER)]
+    if not frames:
+        return text
+    last = [frame for frame in frames if frame.filename == frames[0].filename][-1]
+    return f"{text} ({last.filename}, line {last.lineno}, in {last.name})"
+
+
+# Files whose lines are not somebody else's: litefuse's own, and what Python imports modules with.
+_INNER = (str(Path(__file__).parent), str(Path(importlib.__file__).parent), "<frozen ")

@@ -83,6 +83,42 @@ def fuse(text: str, fusion: Fusion) -> Outcome:
     return outcome
 
 
+class Answering(Fusion):
+    verdict: ClassVar[Any] = None
+    results: ClassVar[Any] = None
+
+    def verify(self, composite: Composite) -> str | None:
+        return self.verdict
+
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        return self.results
+
+
+@pytest.mark.parametrize(
+    ("verdict", "results", "message"),
+    [
+        (True, None, "verify returned True; it returns the reason why there is no fusing"),
+        (None, None, "rewrite returned None; it returns the values"),
+        (None, [1], r"rewrite returned \[1\]; it returns the values"),
+    ],
+)
+def test_answers_that_are_none(monkeypatch: pytest.MonkeyPatch, verdict: object, results: object, message: str) -> None:
+    monkeypatch.setattr(Answering, "verdict", verdict)
+    monkeypatch.setattr(Answering, "results", results)
+    with pytest.raises(FusionError, match=f"fusion Answering, composite 'composite'.*{message}"):
+        fuse(ABS, Answering())
+
+
+class Unknown(Fusion):
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        return b.op("tfl.no_such_op", composite.args, composite.result_types)
+
+
+def test_an_op_that_there_is_not() -> None:
+    outcome = fuse(ABS, Unknown())
+    assert (outcome.kind, outcome.reason) == ("inlined", "there is no op 'tfl.no_such_op'")
+
+
 def test_random_inputs_find_the_difference() -> None:
     outcome = fuse(ABS, Relu())
     assert (outcome.kind, outcome.unchecked) == ("inlined", None)
@@ -119,7 +155,10 @@ def test_inputs_that_do_not_fit_are_an_error(
 
 
 def test_failure_of_the_inputs_is_an_error_of_the_fusion() -> None:
-    with pytest.raises(FusionError, match=r"fusion Failing.*check_inputs failed: ZeroDivisionError\('nothing'\)"):
+    with pytest.raises(
+        FusionError,
+        match=r"fusion Failing.*check_inputs failed: ZeroDivisionError: nothing \(.*test_check.py, line \d+, in check_inputs\)",
+    ):
         fuse(ABS, Failing())
 
 

@@ -83,7 +83,7 @@ def test_what_cannot_be_converted_is_told_with_the_reason(tmp_path: Path) -> Non
 
 
 def test_no_saved_model() -> None:
-    with pytest.raises(SavedModelError, match="no such folder"):
+    with pytest.raises(SavedModelError, match="no such file or folder"):
         inspect(Path("/nowhere"))
 
 

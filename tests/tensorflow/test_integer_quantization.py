@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 import litefuse
 from litefuse.cli.app import app
+from litefuse.inspection.litert_model import inspect_litert_model
 from tests.tensorflow.checking import check, check_calls, difference, interpreter
 from tests.tensorflow.pages import blocks, run
 from tests.tensorflow.test_quantization import counting, digits, images, inputs, texts
@@ -163,6 +164,10 @@ def test_inputs_and_outputs_can_be_integers(tensorflow: TensorFlow, tmp_path: Pa
     takes, gives = runner.get_input_details()["x"], runner.get_output_details()["y"]
     assert np.dtype(takes["dtype"]) == np.dtype(gives["dtype"]) == np.dtype(form)
     (scale, zero), (output_scale, output_zero) = takes["quantization"], gives["quantization"]
+    (signature,) = inspect_litert_model(target).signatures
+    told = [(each.scale, each.zero_point) for each in (*signature.inputs, *signature.outputs)]
+    assert told == [(pytest.approx(scale), zero), (pytest.approx(output_scale), output_zero)]
+    assert f" zero point {output_zero}\n" in CliRunner().invoke(app, ["inspect", str(target)]).stdout
     for each in inputs("images"):
         (expected,) = tensorflow.run_calls(path, [("serving_default", each)])
         limits = np.iinfo(form)

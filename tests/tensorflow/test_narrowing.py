@@ -341,6 +341,17 @@ def test_int64_that_litert_computes_stays(tensorflow: TensorFlow) -> None:
     assert not result.report.lacking_ops
 
 
+def hashed(tf: Any, module: Any, words: Any) -> Any:
+    return {"y": tf.strings.to_hash_bucket_fast(words, 10)}
+
+
+def test_narrowing_is_not_proposed_where_it_does_not_help(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(of, "hashed", ((3,), "string"))
+    with pytest.raises(UnsupportedOpsError, match="StringToHashBucketFast") as caught:
+        litefuse.convert(path)
+    assert "narrow" not in caught.value.hint.lower()
+
+
 def large_exponent(tf: Any, module: Any, x: Any) -> Any:
     return {"y": tf.pow(tf.constant([2**40, 3, 1], tf.int64), x, name="power")}
 

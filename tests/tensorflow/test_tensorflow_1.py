@@ -73,7 +73,11 @@ def test_frozen_graph(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> No
 @pytest.mark.parametrize(
     ("arrays", "message", "hint"),
     [
-        ({"output_arrays": ["nowhere"]}, "there is no node 'nowhere'", "The placeholders are net/x"),
+        (
+            {"output_arrays": ["nowhere"]},
+            "there is no node 'nowhere'",
+            "'net/x'; the nodes that nothing reads are 'net/",
+        ),
         ({"output_arrays": ["net/logits:3"]}, "has no output 3", ""),
         ({"input_arrays": [], "output_arrays": ["net/logits"]}, "depends on the placeholder 'net/x'", "input"),
         ({"tags": ["serve"]}, "a frozen graph has no tags", ""),

@@ -121,10 +121,12 @@ class _OptionalValueCommand(click.Command):
     help="Check the custom ops too that composites ask for (tfl_fusable_op), where there are kernels for them.",
 )
 @click.option(
+    "--plug-in",
     "--kernels",
+    "plug_ins",
     multiple=True,
     metavar="FILE.py|MODULE",
-    help="Python code that registers kernels of custom ops, to check with; may be repeated.",
+    help="Python code that registers fusions, recognisers, or kernels of custom ops to check with; may be repeated.",
 )
 @click.option("--in-process", is_flag=True, help="Convert in this process, for a debugger in conversion code.")
 @click.option(
@@ -152,7 +154,7 @@ def convert(
     require_fused: str | None,
     check_fusions: bool,
     check_custom_ops: bool,
-    kernels: tuple[str, ...],
+    plug_ins: tuple[str, ...],
     in_process: bool,
     as_json: bool,
     quiet: bool,
@@ -170,7 +172,7 @@ def convert(
     """
     target = output if output is not None else _default_output(model)
     check_writable(target, "the model")
-    if not in_process and not kernels:  # kernels may come with paths of their own
+    if not in_process and not plug_ins:  # they may come with paths of their own
         from litefuse.engine.process import prepare_worker
 
         prepare_worker("litefuse.conversion")
@@ -178,7 +180,7 @@ def convert(
     from litefuse.api import convert as convert_model
     from litefuse.cli.kernel_modules import import_kernels
 
-    import_kernels(kernels)
+    import_kernels(plug_ins)
 
     with progress(f"Converting {model}", quiet=quiet) as on_step:
         result = convert_model(

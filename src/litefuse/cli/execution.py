@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.plug_ins import what_was_raised
 from litefuse.runtime.interpreter import Interpreter
 
 __all__ = ["Execution", "execute", "open_model", "save_outputs", "summary_rows"]
@@ -68,7 +69,8 @@ def execute(
     except LitefuseError:
         raise
     except Exception as error:  # of the runtime, or whatever a kernel raises
-        raise InterpreterError(f"the model does not run: {type(error).__name__}: {error}") from error
+        where = ", ".join(getattr(error, "__notes__", ()))  # of a kernel: its op and node
+        raise InterpreterError(f"the model does not run: {what_was_raised(error)}", where=where) from error
     changed = tuple(name for name, value in outputs.items() if not _same(first[name], value))
     return Execution(outputs, tuple(seconds), changed)
 

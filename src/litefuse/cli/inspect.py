@@ -36,7 +36,6 @@ def inspect(model: Path, tags: str | None, everything: bool, as_json: bool) -> N
             print_sections(litert_model_sections(litert_facts))
         return
 
-    import tempfile
     from dataclasses import replace
 
     from litefuse.engine.process import prepare_worker, run_in_worker
@@ -46,12 +45,13 @@ def inspect(model: Path, tags: str | None, everything: bool, as_json: bool) -> N
     from litefuse.frontends import source_of
     from litefuse.inspection.facts import InspectionJob, SavedModelFacts
     from litefuse.inspection.sections import saved_model_sections
+    from litefuse.temporary import make_temporary_folder
 
     chosen = None if tags is None else tuple(split_names(tags))
     source = source_of(model)
     with (
         progress(f"Reading {model}") as on_step,
-        tempfile.TemporaryDirectory(prefix="litefuse-") as temporary,
+        make_temporary_folder() as temporary,
         source.opened(folder := source.folder(Path(temporary, "saved_model")), on_step),
     ):
         job = InspectionJob(folder, chosen)

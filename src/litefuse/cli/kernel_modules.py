@@ -1,4 +1,4 @@
-"""Loading the Python files that register kernels, for the commands that run models."""
+"""Loading the Python files that register kernels, fusions and recognisers, for the commands that take them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from litefuse.errors import KernelError
+from litefuse.errors import KernelError, LitefuseError
+from litefuse.plug_ins import what_was_raised
 
 __all__ = ["import_kernels"]
 
 
 def import_kernels(sources: Iterable[str]) -> None:
-    """Imports modules, given as ``.py`` files or by their names, so that they register their kernels.
+    """Imports modules, given as ``.py`` files or by their names, so that they register what they define.
 
     Raises:
         KernelError: There is no such file or module, or importing it fails.
+        LitefuseError: What it registers is refused.
     """
     for source in sources:
         try:
@@ -25,10 +27,10 @@ def import_kernels(sources: Iterable[str]) -> None:
                 _import_file(Path(source))
             else:
                 importlib.import_module(source)
-        except KernelError:
+        except LitefuseError:
             raise
         except Exception as error:  # whatever a user's module raises
-            raise KernelError(f"cannot be imported: {type(error).__name__}: {error}", where=source) from error
+            raise KernelError(f"cannot be imported: {what_was_raised(error)}", where=source) from error
 
 
 def _import_file(path: Path) -> None:

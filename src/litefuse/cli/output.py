@@ -36,7 +36,9 @@ def check_writable(target: Path, what: str) -> None:
     """
     reason = ""
     try:
-        if target.is_dir():
+        if str(target) == "-":
+            reason = "- would be the standard output, and it takes none"
+        elif target.is_dir():
             reason = "it is a folder"
         elif target.exists() and not target.is_file():
             reason = "a device, pipe or the like is no file"

@@ -8,12 +8,12 @@ import pickle
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.temporary import make_temporary_file
 
 __all__ = ["prepare_worker", "run_alone", "run_in_worker"]
 
@@ -31,7 +31,7 @@ class _Worker:
     def __init__(self, environment: Mapping[str, str] | None = None, module: str = "") -> None:
         child_receives, parent_sends = os.pipe()
         parent_receives, child_sends = os.pipe()
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the worker
+        self._stderr = make_temporary_file()
         # The paths of this process let the worker find litefuse and the plug-ins where this process found them.
         program = (
             f"import sys; sys.path[:] = {sys.path!r}; "

@@ -92,7 +92,11 @@ def source_of(model: object) -> Source:
     from litefuse.frontends.module import module_source
 
     if isinstance(model, (str, os.PathLike)):
-        path = Path(os.fsdecode(cast("str | os.PathLike[str]", model))).absolute()
+        path = Path(os.fsdecode(cast("str | os.PathLike[str]", model)))
+        try:
+            path = path.absolute()
+        except FileNotFoundError:
+            raise LitefuseError("the current folder is gone, so there is no such path", where=str(path)) from None
         return keras_file_source(path) if is_keras_file(path) else Source(str(path), path)
     # A model of Keras 2 is a tf.Module too, and is to be exported as Keras does.
     for recognise in (keras_model_source, function_source, module_source, jax_export_source):

@@ -37,7 +37,15 @@ class Builder:
         result_types: Sequence[ir.Type],
         attributes: Mapping[str, ir.Attribute] | None = None,
     ) -> list[ir.Value]:
-        """Any op by its full name, such as ``tfl.embedding_lookup``, with the result types given."""
+        """Any op by its full name, such as ``tfl.embedding_lookup``, with the result types given.
+
+        Raises:
+            FusionError: There is no such op.
+        """
+        context = ir.Context.current
+        assert context is not None, "ops are built in a context"
+        if not context.is_registered_operation(name):
+            raise FusionError(f"there is no op {name!r}", hint="LiteRT's builtin ops are tfl.add and the like.")
         op = ir.Operation.create(
             name, results=result_types, operands=operands, attributes=dict(attributes) if attributes else None
         )

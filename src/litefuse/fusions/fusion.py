@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from litefuse.errors import FusionError
-from litefuse.plug_ins import find_plug_ins
+from litefuse.plug_ins import find_plug_ins, what_was_raised
 from litefuse.recognizers.recognizer import called_recognizers, take_recognizers
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def load_plug_ins() -> None:
                 raise
             except Exception as error:  # whatever a plug-in raises is the plug-in's fault
                 raise FusionError(
-                    f"the plug-in cannot be loaded: {error!r}",
+                    f"the plug-in cannot be loaded: {what_was_raised(error)}",
                     where=f"entry point {plug_in.name} ({plug_in.value})",
                 ) from error
     except BaseException:

@@ -43,11 +43,15 @@ class TensorFacts:
         name: Its name.
         dtype: Its dtype, such as ``float32``.
         shape: Its shape; None for an unknown dimension, or instead of the tuple for an unknown rank.
+        scale: Of quantized numbers: what an integer stands for is ``scale * (integer - zero_point)``; else None.
+        zero_point: See ``scale``.
     """
 
     name: str
     dtype: str
     shape: tuple[int | None, ...] | None
+    scale: float | None = None
+    zero_point: int | None = None
 
 
 @dataclass(frozen=True)

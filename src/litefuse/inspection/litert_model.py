@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import flexbuffers
 
@@ -131,7 +132,17 @@ def _tensor(subgraph: Any, index: int, name: str | None = None) -> TensorFacts:
         sizes = [tensor.ShapeSignature(i) for i in range(tensor.ShapeSignatureLength())]
     shape = None if not sizes and not tensor.HasRank() else tuple(None if size < 0 else size for size in sizes)
     dtype = _DTYPES.get(tensor.Type(), f"type_{tensor.Type()}")
-    return TensorFacts(_text(tensor.Name()) if name is None else name, dtype, shape)
+    scale, zero_point = _quantization(tensor.Quantization())
+    return TensorFacts(_text(tensor.Name()) if name is None else name, dtype, shape, scale, zero_point)
+
+
+def _quantization(parameters: Any) -> tuple[float | None, int | None]:
+    """Scale and zero point of a tensor that has one of each, as inputs and outputs do."""
+    if parameters is None or parameters.ScaleLength() != 1:
+        return None, None
+    # As few digits as give the same float32 again.
+    scale = float(str(np.float32(parameters.Scale(0))))
+    return scale, int(parameters.ZeroPoint(0)) if parameters.ZeroPointLength() else 0
 
 
 def _subgraph(subgraph: Any) -> SubgraphFacts:

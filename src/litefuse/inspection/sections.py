@@ -107,10 +107,14 @@ def _signature_sections(signatures: Sequence[SignatureFacts]) -> list[Section]:
 
 def _tensor_rows(inputs: Sequence[TensorFacts], outputs: Sequence[TensorFacts]) -> list[tuple[str, ...]]:
     return [
-        (role, tensor.name, f"{tensor.dtype} {shape_text(tensor.shape)}")
+        (role, tensor.name, f"{tensor.dtype} {shape_text(tensor.shape)}{_quantization_text(tensor)}")
         for role, tensors in (("in", inputs), ("out", outputs))
         for tensor in tensors
     ]
+
+
+def _quantization_text(tensor: TensorFacts) -> str:
+    return "" if tensor.scale is None else f", scale {tensor.scale:g}, zero point {tensor.zero_point}"
 
 
 def _attribute_text(attributes: Mapping[str, Any]) -> str:

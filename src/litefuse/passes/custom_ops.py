@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -25,6 +25,9 @@ _EXPORTED_DIALECTS = frozenset({"tfl", "stablehlo", "vhlo"})
 
 # What can be narrowed, and to what.
 _WIDE = {"complex128": "complex64", "float64": "float32", "int64": "int32"}
+
+# An op on these lacks more than narrow numbers.
+_NO_NUMBERS = frozenset({"resource", "string", "variant"})
 
 _VARIABLE_OPS = frozenset({"tf.VarHandleOp", "tf.ReadVariableOp", "tf.AssignVariableOp"})
 
@@ -83,7 +86,9 @@ class EmitCustomOps:
         if refused:
             # What reads and assigns a variable is left as well when another op on it is: that one is to blame.
             blamed = [each for each in refused if each[1].name not in _VARIABLE_OPS]
-            raise _error([_describe(function, op) for function, op in blamed or refused], narrow=self.narrow)
+            shown = blamed or refused
+            wide = {dtype for _, op in shown for dtype in _narrowable(op) if not self.narrow}
+            raise _error([_describe(function, op) for function, op in shown], sorted(wide))
         for function, op in left:
             name = tensorflow_name(op) or ""
             self.emitted.append(CustomOpForm(name, name in self.pack, _reason(op)))
@@ -144,7 +149,15 @@ def _describe(function: func.FuncOp, op: ir.OpView) -> UnsupportedOp:
 _PYTHON = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
 
 
-def _error(refused: list[UnsupportedOp], *, narrow: bool) -> UnsupportedOpsError:
+def _narrowable(op: ir.OpView) -> set[str]:
+    """The dtypes of an op without which it might be one that LiteRT has."""
+    if op.name == "tfl.custom_tf" and not _reason(op):
+        return set()  # nothing here knows this op
+    dtypes = {tensor_type_of(value).dtype for value in (*op.operands, *op.results)}
+    return set() if dtypes & _NO_NUMBERS else dtypes & _WIDE.keys()
+
+
+def _error(refused: list[UnsupportedOp], wide: Sequence[str]) -> UnsupportedOpsError:
     names = sorted({op.op for op in refused})
     listed = "\n".join(f"  {op}" for op in refused)
     hint = (
@@ -153,17 +166,12 @@ def _error(refused: list[UnsupportedOp], *, narrow: bool) -> UnsupportedOpsError
     )
     if not _PYTHON.isdisjoint(names):
         hint = f"What tf.py_function and tf.numpy_function call is no part of a saved model: write it in ops.\n{hint}"
-    wide = sorted({dtype for op in refused for dtype in map(_dtype, (*op.operands, *op.results)) if dtype in _WIDE})
-    if wide and not narrow:
+    if wide:
         hint = (
             f"Narrowing may help, where the values allow it: narrow=True, --narrow computes {' and '.join(wide)} in "
             f"{' and '.join(_WIDE[dtype] for dtype in wide)}.\n{hint}"
         )
     return UnsupportedOpsError(f"LiteRT has no op for {', '.join(names)}:\n{listed}", hint=hint, ops=refused)
-
-
-def _dtype(tensor_type: str) -> str:
-    return tensor_type.partition("[")[0]
 
 
 def _replace(function: func.FuncOp, op: ir.OpView) -> None:

@@ -11,6 +11,7 @@ from litefuse.engine.mlir import func, ir
 from litefuse.errors import FusionError
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import create_call, function_symbol, update_function_type
+from litefuse.plug_ins import what_was_raised
 from litefuse.recognizers.cells import number
 from litefuse.recognizers.matching import ADDITIONS, PRODUCTS, Match, Mismatch, match
 from litefuse.recognizers.outline import empty_composite, value_name
@@ -85,7 +86,9 @@ class FormulaSearch:
         try:
             return self.recognizer.check(kinds, attributes)
         except Exception as error:
-            raise FusionError(f"the recogniser's check failed: {error!r}", where=_where(self.recognizer)) from error
+            raise FusionError(
+                f"the recogniser's check failed: {what_was_raised(error)}", where=_where(self.recognizer)
+            ) from error
 
     def _remember(self, matched: int, text: str) -> None:
         if matched >= _NEAR and (self.closest is None or matched > self.closest[0]):
@@ -108,7 +111,9 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
     try:
         made: Any = recognizer.formula(*arguments, **numbers)
     except Exception as error:
-        raise FusionError(f"the recogniser's formula failed: {error!r}", where=_where(recognizer)) from error
+        raise FusionError(
+            f"the recogniser's formula failed: {what_was_raised(error)}", where=_where(recognizer)
+        ) from error
     given = list(cast("Sequence[Any]", made)) if isinstance(made, (list, tuple)) else [made]
     results = tuple(each for each in given if isinstance(each, Pattern))
     if not results or len(results) < len(given):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.plug_ins import PlugIn, find_plug_ins
+from litefuse.plug_ins import PlugIn, find_plug_ins, what_was_raised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
@@ -69,7 +69,8 @@ class CustomOp:
     The op's options arrive as keyword arguments. A method that names some of them receives those; one that ends in
     ``**attributes`` receives all. A named option without a default that the model lacks is a ``KernelError``.
 
-    Any exception that a method raises leaves ``litefuse.Interpreter.allocate_tensors`` or ``invoke`` as it is.
+    Any exception that a method raises leaves ``litefuse.Interpreter.allocate_tensors`` or ``invoke``, with a note of
+    the op and the node.
     """
 
     op_name: ClassVar[str] = ""
@@ -238,7 +239,7 @@ def _load(plug_in: PlugIn) -> type[CustomOp]:
     try:
         loaded = plug_in.load()
     except Exception as error:  # whatever a plug-in's import raises
-        raise KernelError(f"does not load: {type(error).__name__}: {error}", where=where) from error
+        raise KernelError(f"does not load: {what_was_raised(error)}", where=where) from error
     try:
         return kernels_by_name([loaded])[plug_in.name]
     except KernelError as error:

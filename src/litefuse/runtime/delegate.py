@@ -13,7 +13,7 @@ from litefuse.runtime import abi
 from litefuse.runtime.callbacks import guarded
 from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name
 from litefuse.runtime.layout import check_layout
-from litefuse.runtime.node import Node
+from litefuse.runtime.node import Node, node_text
 from litefuse.runtime.tensors import name_of
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Delegate:
 
     def claim_failed(self, error: BaseException) -> int:
         """Reports what ``claim`` raised."""
-        return self._fail(error, self._context, "delegate")
+        return self._fail(error, self._context, "")
 
     def _nodes(self, known: abi.TfLiteContext, context: int) -> Iterator[tuple[int, Node]]:
         unresolved = check_layout().unresolved_invoke
@@ -212,15 +212,26 @@ class Delegate:
     def _fail(self, error: BaseException, context: int, where: str) -> int:
         """Keeps the exception, and tells the runtime and the log of it unless someone takes it from here."""
         self.failure = error
-        if isinstance(error, LitefuseError):
-            error.where = error.where or where
+        _say_where(error, where)
         if self._report:
-            message = str(error) if isinstance(error, LitefuseError) else f"{where}: {type(error).__name__}: {error}"
+            message = str(error)
+            if not isinstance(error, LitefuseError):
+                message = f"{where or 'delegate'}: {type(error).__name__}: {message}"
             logger.error("%s", message, exc_info=error)
             # A format in C, so percent signs are doubled; it ends at the first zero byte.
             text = message.encode("utf-8", "replace").replace(b"%", b"%%").replace(b"\0", b" ")
             abi.REPORT_ERROR(abi.TfLiteContext.from_address(context).ReportError)(context, text)
         return abi.Status.ERROR
+
+
+def _say_where(error: BaseException, where: str) -> None:
+    """Tells an exception which node it is about; one of others' gets a note (``add_note`` is not in Python 3.10)."""
+    if isinstance(error, LitefuseError):
+        error.where = error.where or where
+        return
+    notes: list[str] = getattr(error, "__notes__", [])
+    if where and where not in notes:
+        error.__notes__ = [*notes, where]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _alive(reference: weakref.ref[Delegate]) -> Delegate:
@@ -242,11 +253,10 @@ def _make_node(known: abi.TfLiteContext, op: str, kernel: type[CustomOp], node: 
     outputs = abi.read_int_array(node.outputs)
     size = ctypes.sizeof(abi.TfLiteTensor)
     names = [name_of(abi.TfLiteTensor.from_address(known.tensors + index * size)) for index in outputs if index >= 0]
-    return Node(
-        kernel,
-        op=op,
-        name=names[0] if names else "",
-        inputs=abi.read_int_array(node.inputs),
-        outputs=outputs,
-        options=options,
-    )
+    name = names[0] if names else ""
+    inputs = abi.read_int_array(node.inputs)
+    try:
+        return Node(kernel, op=op, name=name, inputs=inputs, outputs=outputs, options=options)
+    except Exception as error:  # the kernel's own code runs there
+        _say_where(error, node_text(op, name))
+        raise

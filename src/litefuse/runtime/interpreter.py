@@ -36,7 +36,8 @@ class Interpreter(litert.Interpreter):
     group ``litefuse.kernels``. A StableHLO composite that there is a kernel for runs with it instead of its
     decomposition.
 
-    An exception that a kernel raises leaves ``allocate_tensors``, ``invoke`` and signature runners as it is.
+    An exception that a kernel raises leaves ``allocate_tensors``, ``invoke`` and signature runners, with a note of the
+    op and the node.
 
     Args:
         model_path: The ``.tflite`` file, or its content as bytes.
@@ -134,7 +135,10 @@ class Interpreter(litert.Interpreter):
         unresolved = list(self._kernels.unresolved)
         if not any(f"({name})" in text for name in unresolved):
             return error
-        hint = "Write one with @litefuse.custom_op, pass kernels as custom_ops=[...], or install a package with them."
+        hint = (
+            "Write one with @litefuse.custom_op (--kernels FILE.py on the command line), pass kernels as "
+            "custom_ops=[...], or install a package with them."
+        )
         if any(name.startswith("Flex") for name in unresolved):
             hint += " Names with Flex are TensorFlow ops that the converter left as they are."
         message = f"there is no kernel for the custom ops {', '.join(unresolved)}"
@@ -171,4 +175,8 @@ def _path_and_content(
         raise InterpreterError("is a folder" if path.is_dir() else "no such file", where=str(path))
     if path.stat().st_size == 0:
         raise InterpreterError("the file is empty", where=str(path))
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:  # of bytes that are no UTF-8, which the runtime takes for paths alone
+        return None, path.read_bytes()
     return str(path), None

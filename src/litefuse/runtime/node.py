@@ -16,7 +16,7 @@ from litefuse.runtime.tensors import STRING, array_view, dtype_of, name_of, read
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Node"]
+__all__ = ["Node", "node_text"]
 
 _CONSTANT = (AllocationType.MMAP_RO, AllocationType.PERSISTENT_RO)
 
@@ -27,7 +27,7 @@ class Node:
     Attributes:
         context: The address of the ``TfLiteContext`` of the last call.
         op: The op's name in the model.
-        where: What error messages call the node: nodes have no names, so it is the op's and the first output's.
+        where: What error messages call the node.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Node:
     ) -> None:
         self.context = 0
         self.op = op
-        self.where = f"custom op {op}, node {name!r}"
+        self.where = node_text(op, name)
         self._indices = (tuple(inputs), tuple(outputs))
         if -1 in outputs:
             raise KernelError("the node leaves out an output, which Python kernels cannot", where=self.where)
@@ -176,6 +176,11 @@ class Node:
                     where=self.where,
                 )
         return specs
+
+
+def node_text(op: str, name: str) -> str:
+    """What messages call a node: nodes have no names, so it is the op's and the first output's (``name``)."""
+    return f"custom op {op}, node {name!r}"
 
 
 def _accepted(method: Any, inputs: int, options: Mapping[str, Any], where: str) -> dict[str, Any]:

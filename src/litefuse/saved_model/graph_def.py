@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ _SHAPES_OF_PLACEHOLDERS = 24
 _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2"})
 # What nobody reads and yet is no output.
 _NO_OUTPUTS = frozenset({"Const", "NoOp", "Assert", "PlaceholderWithDefault", *_PLACEHOLDERS})
+_LISTED = 20  # the most names of nodes in a message
 
 
 def is_graph_file(path: Path) -> bool:
@@ -63,11 +64,11 @@ def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequenc
     fed = list(inputs) if inputs is not None else _placeholders(nodes, fetched)
     for tensor in (*fed, *fetched):
         if split_tensor_name(tensor)[0] not in nodes:
-            listed = ", ".join(sorted(name for name, node in nodes.items() if node.op in _PLACEHOLDERS)) or "none"
             raise SignatureError(
                 f"there is no node {split_tensor_name(tensor)[0]!r}",
                 where=where,
-                hint=f"The placeholders are {listed}.",
+                hint=f"The placeholders are {_listed(name for name in nodes if nodes[name].op in _PLACEHOLDERS)}; "
+                f"the nodes that nothing reads are {_listed(_unread(nodes))}.",
             )
     functions = {function.signature.name: function for function in graph.library.function}
     reader = GraphSignatures(folder=None, nodes=nodes, registry=registry, assets={}, functions=functions, first_id=0)
@@ -119,16 +120,26 @@ def _of_text(content: bytes) -> GraphDef:
 
 
 def _only_output(nodes: Mapping[str, NodeDef], where: str) -> str:
-    read = {split_tensor_name(each.removeprefix("^"))[0] for node in nodes.values() for each in node.input}
-    found = [name for name, node in nodes.items() if name not in read and node.op not in _NO_OUTPUTS]
+    found = _unread(nodes)
     if len(found) == 1:
         return found[0]
-    listed = ", ".join(map(repr, sorted(found)[:20])) or "none"
     raise SignatureError(
-        f"the graph does not say what its outputs are; the nodes that nothing reads are {listed}",
+        f"the graph does not say what its outputs are; the nodes that nothing reads are {_listed(found)}",
         where=where,
         hint="Name them: output_arrays=[...], or --output-arrays on the command line.",
     )
+
+
+def _unread(nodes: Mapping[str, NodeDef]) -> list[str]:
+    """The nodes that may be outputs because nothing reads them."""
+    read = {split_tensor_name(each.removeprefix("^"))[0] for node in nodes.values() for each in node.input}
+    return [name for name, node in nodes.items() if name not in read and node.op not in _NO_OUTPUTS]
+
+
+def _listed(names: Iterable[str]) -> str:
+    some = sorted(names)
+    more = f" and {len(some) - _LISTED} more" if len(some) > _LISTED else ""
+    return ", ".join(map(repr, some[:_LISTED])) + more if some else "none"
 
 
 def _placeholders(nodes: Mapping[str, NodeDef], outputs: Sequence[str]) -> list[str]:

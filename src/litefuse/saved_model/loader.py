@@ -87,7 +87,7 @@ def _find_folder(path: Path) -> Path:
     except (OSError, RuntimeError, ValueError) as reason:
         raise SavedModelError(f"the path cannot be resolved: {reason}", where=where) from None
     if not exists:
-        raise SavedModelError("there is no such folder", where=where)
+        raise SavedModelError("there is no such file or folder", where=where)
     if not is_folder:
         message, hint = _OTHER_FILES.get(
             path.suffix.lower(), ("this is a file, not a SavedModel", "Give the SavedModel's folder.")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from litefuse.fusions.kept_composite import KeptComposite
 from litefuse.fusions.marks import AUXILIARY, COMPOSITE
 from litefuse.passes.call_graph import function_symbol, operations
 from litefuse.passes.fuse.outcome import Check, Outcome
+from litefuse.plug_ins import what_was_raised
 from litefuse.verify.result import CheckResult, InputsOfSize
 
 __all__ = ["Replacer"]
@@ -166,7 +167,7 @@ def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize | None:
         try:
             given = fusion.check_inputs(composite, size, random)
         except Exception as error:
-            raise FusionError(f"check_inputs failed: {error!r}", where=where) from error
+            raise FusionError(f"check_inputs failed: {what_was_raised(error)}", where=where) from error
         return None if given is None else _fitting(given, composite.arg_types, where)
 
     return inputs
@@ -207,12 +208,12 @@ def _has_sizes(array: npt.NDArray[Any], sizes: Sequence[int | None]) -> bool:
 def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp, body: _Body) -> str | None:
     where = _where(fusion, composite)
     try:
-        reason = fusion.verify(composite)
+        reason = _verdict(fusion.verify(composite))
         if reason is not None:
             return reason
         with ir.InsertionPoint(replacement.entry_block), ir.Location.name(composite.name):
             results = fusion.rewrite(composite, Builder(body.symbol))
-            results = [results] if isinstance(results, ir.Value) else list(results)
+            results = [results] if isinstance(results, ir.Value) else _values(results)
             func.ReturnOp(results)
         reason = _result_mismatch(results, composite.result_types)
         if reason is None:
@@ -230,8 +231,21 @@ def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp, body:
     except LitefuseError:
         raise
     except Exception as error:
-        raise FusionError(f"the conversion code failed: {error!r}", where=where) from error
+        raise FusionError(f"the conversion code failed: {what_was_raised(error)}", where=where) from error
     return reason
+
+
+def _verdict(verdict: object) -> str | None:
+    if verdict is None or isinstance(verdict, str):
+        return verdict
+    raise TypeError(f"verify returned {verdict!r}; it returns the reason why there is no fusing, a string, or None")
+
+
+def _values(results: object) -> list[ir.Value]:
+    values = list(cast("Iterable[object]", results)) if isinstance(results, Iterable) else [results]
+    if not all(isinstance(value, ir.Value) for value in values):
+        raise TypeError(f"rewrite returned {results!r}; it returns the values that take the place of the results")
+    return cast("list[ir.Value]", values)
 
 
 def _first_line(error: ir.MLIRError) -> str:
