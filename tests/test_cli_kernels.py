@@ -57,7 +57,7 @@ def test_a_module_by_name(model: Path, tmp_path: Path) -> None:
         (
             "kernel.py",
             "return 1 // 0",
-            "my_custom_fused_op, node 'StatefulPartitionedCall_1:0': the model does not run: ZeroDivisionError: integer",
+            "my_custom_fused_op, node 'StatefulPartitionedCall_1:0': the model does not run: ZeroDivisionError: ",
         ),
         ("kernel.py", "return 1 // 0", "kernel.py, line 11, in invoke)"),
         ("kernel.py", "return (", "cannot be imported: SyntaxError"),

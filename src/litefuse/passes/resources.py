@@ -251,6 +251,13 @@ def _handle(value: ir.Value, user: ir.OpView) -> ir.OpView:
     owner = value.owner
     if isinstance(owner, ir.Block):
         raise GraphError("an exported function takes a resource as an argument", where=node_text(user))
+    if "!tf_type.variant" in str(value.type):
+        raise GraphError(
+            "a list of variables is handed to a function",
+            where=node_text(user),
+            hint="tf.vectorized_map makes one for a loop in what it maps, and Keras's TimeDistributed uses it where the number "
+            "of steps is open: give it a size, or use tf.map_fn.",
+        )
     if "shared_name" not in owner.attributes:
         raise GraphError(f"a resource made by {owner.name} is passed to a function", where=node_text(user))
     return owner

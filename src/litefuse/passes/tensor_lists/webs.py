@@ -197,12 +197,15 @@ def node(op: ir.OpView) -> str:
 
 def unsupported(op: ir.OpView, what: str) -> ConversionError:
     """The error that a list op cannot be converted."""
-    return ConversionError(
-        f"the tensor list cannot become a dense tensor: {what}",
-        where=node(op),
-        hint="A TensorArray is converted when its items have one shape, which does not change while it is filled. "
-        "Give tf.TensorArray an element_shape, or export the model with fixed sizes.",
-    )
+    where = node(op)
+    if "/pfor/" in where:
+        hint = "tf.vectorized_map makes lists of lists for a loop in what it maps: use tf.map_fn."
+    else:
+        hint = (
+            "A TensorArray is converted when its items have one shape, which does not change while it is filled. "
+            "Give tf.TensorArray an element_shape, or export the model with fixed sizes."
+        )
+    return ConversionError(f"the tensor list cannot become a dense tensor: {what}", where=where, hint=hint)
 
 
 def _text(shape: Shape) -> str:
