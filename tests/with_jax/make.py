@@ -1,13 +1,12 @@
 """Run as a program: exports functions of JAX as SavedModels, and computes what they give.
 
-``python -m tests.with_jax.make FOLDER NAME...``: for each name ``FOLDER/NAME.open`` with an open batch and
-``FOLDER/NAME.fixed`` with a batch of 3, and beside each the inputs and outputs of two calls (``.npz``).
+``python -m tests.with_jax.make FOLDER``: for each name on the standard input ``FOLDER/NAME.open`` with an open batch
+and ``FOLDER/NAME.fixed`` with a batch of 3, and beside each the inputs and outputs of two calls (``.npz``).
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from litefuse.frontends.jax_export import write_exported
 from tests.with_jax.functions import FIXED_ONLY, FUNCTIONS
+from tests.with_jax.process import serve
 
 jax: Any = importlib.import_module("jax")
 export: Any = importlib.import_module("jax.export")
@@ -45,5 +45,4 @@ def make(name: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    for each in sys.argv[2:]:
-        make(each, Path(sys.argv[1]))
+    serve(make)

@@ -1,13 +1,13 @@
 """Run as a program, with ``KERAS_BACKEND=jax``: exports Keras models as SavedModels, and computes what they give.
 
-``python -m tests.with_jax.make_keras FOLDER NAME...``: for each name ``FOLDER/NAME.keras``, by ``model.export()``, and
-``FOLDER/NAME.litefuse``, as ``litefuse.convert(model)`` writes it; beside them ``FOLDER/NAME.npz``.
+``python -m tests.with_jax.make_keras FOLDER``: for each name on the standard input ``FOLDER/NAME.keras``, by
+``model.export()``, and ``FOLDER/NAME.litefuse``, as ``litefuse.convert(model)`` writes it; beside them
+``FOLDER/NAME.npz``.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from litefuse.frontends.keras_on_jax import write_keras_model_on_jax
 from tests.with_jax.keras_models import MODELS
+from tests.with_jax.process import serve
 
 keras: Any = importlib.import_module("keras")
 
@@ -44,5 +45,4 @@ def make(name: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    for each in sys.argv[2:]:
-        make(each, Path(sys.argv[1]))
+    serve(make)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.with_jax.process import check, is_installed, run
+from tests.with_jax.process import Maker, check, is_installed
 
 pytestmark = pytest.mark.skipif(not is_installed("jax"), reason="JAX is not installed")
 
@@ -22,16 +23,16 @@ _TOLERANCES = dict.fromkeys(
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("jax")
-    run("make", str(folder), *_NAMES)
-    return folder
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Maker]:
+    maker = Maker("make", tmp_path_factory.mktemp("jax"))
+    yield maker
+    maker.close()
 
 
 @pytest.mark.parametrize("kind", ["open", "fixed"])
 @pytest.mark.parametrize("name", _NAMES)
-def test_function(programs: Path, name: str, kind: str) -> None:
-    path = programs / f"{name}.{kind}"
+def test_function(programs: Maker, name: str, kind: str) -> None:
+    path = programs(name, kind)
     if not path.exists():
         pytest.skip("JAX cannot export it with an open batch")
     result = check(path, Path(f"{path}.npz"), rtol=_TOLERANCES.get(name, 1e-5))
@@ -51,45 +52,45 @@ def test_function(programs: Path, name: str, kind: str) -> None:
         ("swish", {"FULLY_CONNECTED": 1, "LOGISTIC": 1, "MUL": 1}),
     ],
 )
-def test_an_open_batch_costs_no_ops(programs: Path, name: str, ops: dict[str, int]) -> None:
+def test_an_open_batch_costs_no_ops(programs: Maker, name: str, ops: dict[str, int]) -> None:
     import litefuse
 
     if name == "dense":
         ops = {"FULLY_CONNECTED": 1, "SOFTMAX": 1}
-    assert dict(litefuse.convert(programs / f"{name}.open").report.op_counts) == ops
+    assert dict(litefuse.convert(programs(name, "open")).report.op_counts) == ops
 
 
-def test_a_scan_is_a_recurrent_layer(programs: Path) -> None:
+def test_a_scan_is_a_recurrent_layer(programs: Maker) -> None:
     import litefuse
 
-    report = litefuse.convert(programs / "scan.open", rnn="fused").report
+    report = litefuse.convert(programs("scan", "open"), rnn="fused").report
     assert [(each.name, each.outcome) for each in report.composites] == [("rnn_loop", "fused")]
 
 
-def test_an_lstm_of_flax_is_fused(programs: Path) -> None:
+def test_an_lstm_of_flax_is_fused(programs: Maker) -> None:
     """What a step makes of weights alone is done before the loop."""
     import litefuse
 
-    counts = litefuse.convert(programs / "flax_lstm.open", rnn="fused").report.op_counts
+    counts = litefuse.convert(programs("flax_lstm", "open"), rnn="fused").report.op_counts
     assert counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
     assert counts["CONCATENATION"] == 1  # of sizes: the states' shape
 
 
 @pytest.mark.parametrize("gates", ["by_gate", "of_columns", "of_joint_kernel", "of_rows", "without_training"])
-def test_lstms_of_other_libraries_are_fused(programs: Path, gates: str) -> None:
+def test_lstms_of_other_libraries_are_fused(programs: Maker, gates: str) -> None:
     import litefuse
 
-    path = programs / f"lstm_{gates}.open"
+    path = programs(f"lstm_{gates}", "open")
     result = check(path, Path(f"{path}.npz"), rnn="fused")
     assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
     assert litefuse.convert(path).report.loops == ()
 
 
-def test_a_composite_of_jax_is_a_composite(programs: Path) -> None:
+def test_a_composite_of_jax_is_a_composite(programs: Maker) -> None:
     """``jax.lax.composite`` is an annotation like ``experimental_implements``."""
     import litefuse
 
-    path = programs / "composite.fixed"
+    path = programs("composite", "fixed")
     (composite,) = litefuse.convert(path).report.composites
     assert (composite.name, composite.outcome) == ("test.scaled_swish", "inlined")
     kept = check(path, Path(f"{path}.npz"), composites="keep")

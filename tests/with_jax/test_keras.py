@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.with_jax.process import check, is_installed, run
+from tests.with_jax.process import Maker, check, is_installed
 
 pytestmark = pytest.mark.skipif(not is_installed("jax", "keras", "tensorflow"), reason="JAX or Keras is not installed")
 
@@ -17,26 +18,25 @@ _NAMES = re.findall(r'^    "(\w+)": (?:lambda|_|jax)', _SOURCE, re.MULTILINE)
 
 
 @pytest.fixture(scope="session")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("keras")
-    run("make_keras", str(folder), *_NAMES, KERAS_BACKEND="jax")
-    return folder
+def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Maker]:
+    maker = Maker("make_keras", tmp_path_factory.mktemp("keras"), KERAS_BACKEND="jax")
+    yield maker
+    maker.close()
 
 
 @pytest.mark.parametrize("kind", ["keras", "litefuse"])
 @pytest.mark.parametrize("name", _NAMES)
-def test_model(models: Path, name: str, kind: str) -> None:
-    expected = models / f"{name}.npz"
-    result = check(models / f"{name}.{kind}", expected, name=str(np.load(expected)["name"]))
+def test_model(models: Maker, name: str, kind: str) -> None:
+    expected = models(name, "npz")
+    result = check(models(name, kind), expected, name=str(np.load(expected)["name"]))
     assert not result.report.custom_ops
     # Keras assigns all states after each call, those of training too: to what they were.
     assert [each.name for each in result.report.variables if each.verdict == "mutable"] == []
 
 
 @pytest.mark.parametrize("kind", ["keras", "litefuse"])
-def test_an_lstm_is_fused(models: Path, kind: str) -> None:
-    result = check(
-        models / f"lstm.{kind}", models / "lstm.npz", name=str(np.load(models / "lstm.npz")["name"]), rnn="fused"
-    )
+def test_an_lstm_is_fused(models: Maker, kind: str) -> None:
+    expected = models("lstm", "npz")
+    result = check(models("lstm", kind), expected, name=str(np.load(expected)["name"]), rnn="fused")
     assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
     assert "WHILE" not in result.report.op_counts

@@ -255,8 +255,8 @@ def _handle(value: ir.Value, user: ir.OpView) -> ir.OpView:
         raise GraphError(
             "a list of variables is handed to a function",
             where=node_text(user),
-            hint="tf.vectorized_map makes one for a loop in what it maps, and Keras's TimeDistributed uses it where the number "
-            "of steps is open: give it a size, or use tf.map_fn.",
+            hint="tf.vectorized_map makes one for a loop in what it maps, and Keras's TimeDistributed uses that where "
+            "the number of steps is open: give it a size, or use tf.map_fn.",
         )
     if "shared_name" not in owner.attributes:
         raise GraphError(f"a resource made by {owner.name} is passed to a function", where=node_text(user))
