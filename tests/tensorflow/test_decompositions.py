@@ -589,3 +589,39 @@ def test_python_functions_are_not_in_the_model(tensorflow: TensorFlow) -> None:
     with pytest.raises(UnsupportedOpsError, match="EagerPyFunc") as raised:
         litefuse.convert(tensorflow.save(calling_python))
     assert "is no part of a saved model" in raised.value.hint
+
+
+def quotients(tf: Any) -> Any:
+    module = tf.Module()
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, None], tf.float32, name="x"), tf.TensorSpec([None], tf.int32, name="n")],
+        autograph=False,
+    )
+    def serve(x: Any, n: Any) -> Any:
+        sizes, divisor = tf.shape(x), tf.constant([3, -7])
+        return {
+            "half": x[: tf.cast(sizes[0] / 2, tf.int32), : tf.cast(tf.math.ceil(sizes[1] / 2), tf.int32)],
+            "truncated": tf.cast(n[:, None] / divisor, tf.int64),
+            "floor": tf.cast(tf.floor(n[:, None] / divisor), tf.int32),
+            "ceil": tf.cast(tf.math.ceil(n[:, None] / divisor), tf.int32),
+            "constant": tf.cast(tf.cast(n, tf.float64) / 5.0, tf.int32),
+            "number": tf.cast(sizes / n[0], tf.float32),
+        }
+
+    module.serve = serve
+    return module
+
+
+def test_quotients_of_integers_need_no_float64(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(4)
+    extremes = np.array([2**31 - 1, -(2**31), 0, 21, -21, 20, -20, 1], np.int32)
+    inputs = [
+        {
+            "x": random.normal(size=(batch, batch + 2)).astype(np.float32),
+            "n": np.concatenate([extremes, random.integers(-(2**31), 2**31, batch * 9).astype(np.int32)]),
+        }
+        for batch in (3, 7, 2)
+    ]
+    result = check(tensorflow, tensorflow.save(quotients), inputs)
+    assert not result.report.narrowed

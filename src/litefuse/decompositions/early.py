@@ -89,6 +89,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         # The engine exchanges it with a broadcast, to one of a dtype that LiteRT's op lacks.
         "Cast": (
             Early("casts", "CastOfBroadcast", frozenset({"float32"})),
+            # LiteRT's op has no float64.
+            Early("casts", "CastOfQuotient", frozenset({"float64"})),
             # The engine gathers from the operand what is gathered from the result, and LiteRT's op lacks the dtype.
             Early("casts", "CastToInteger", _HALVES | {"uint16", "uint32"}),
         ),
