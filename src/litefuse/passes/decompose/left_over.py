@@ -10,7 +10,7 @@ from litefuse.decompositions.decomposition import NotDecomposed
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import attribute_value
 from litefuse.fusions.composite import tensor_type_of
-from litefuse.passes.call_graph import attributes_of, functions, update_function_type
+from litefuse.passes.call_graph import attributes_of, functions, nested_operations, update_function_type
 from litefuse.passes.composite_ops import create_composite_op
 from litefuse.passes.custom_ops import REASON, is_option, tensorflow_name, tensorflow_op
 from litefuse.passes.decompose.decomposed import Decomposed
@@ -58,8 +58,28 @@ def replace_left_over(
         decomposed.append(Decomposed(name, form))
     for function in functions(module).values() if modified else ():
         if not function.is_external:
+            _erase_unused(function)
             update_function_type(function)  # a rewriting may know more of a result's shape
     return modified
+
+
+# Ops that do something besides computing their results, or may.
+_EFFECTS = frozenset(
+    f"tfl.{name}"
+    for name in (
+        *("assign_variable", "call_once", "custom", "hashtable", "hashtable_find", "hashtable_import"),
+        *("hashtable_size", "if", "read_variable", "var_handle", "while", "yield"),
+    )
+)
+
+
+def _erase_unused(function: func.FuncOp) -> None:
+    """Erases what computes the results of a rewriting that the model does not use."""
+    for op in reversed(list(nested_operations(function.entry_block))):
+        if not op.name.startswith("tfl.") or op.name in _EFFECTS or len(op.results) == 0:
+            continue
+        if not any(True for result in op.results for _ in result.uses):
+            op.operation.erase()
 
 
 def _found(op: ir.OpView, exact: Rewritings, narrow: Rewritings | None) -> Rewriting | None:

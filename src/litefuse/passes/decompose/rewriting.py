@@ -17,6 +17,7 @@ from litefuse.passes.call_graph import attributes_of, functions, operations
 from litefuse.passes.custom_ops import is_option, left_over, tensorflow_name, tensorflow_op
 from litefuse.passes.decompose.seen_ops import constant_operands, replace_results, small_constant, tensorflow_op_of
 from litefuse.passes.prepared_shapes import PrepareShapes
+from litefuse.passes.result_types import TypeResults
 
 __all__ = ["Rewriting", "Rewritings", "spliced"]
 
@@ -102,6 +103,7 @@ class Rewritings:
             lower(module)
         except LoweringError as error:
             raise NotDecomposed(error.message) from error
+        TypeResults().run(module)
         PrepareShapes().run(module)
         (lowered,) = functions(module).values()
         narrowed = isinstance(decomposition, Narrowed)
