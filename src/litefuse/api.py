@@ -123,6 +123,7 @@ def convert(
     allow_custom_ops: bool | Collection[str] = False,
     builtins_only: bool = False,
     narrow: bool = False,
+    widen: bool = False,
     composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
     rnn: RnnForm = "auto",
     quantize: Quantization | None = None,
@@ -162,6 +163,8 @@ def convert(
         narrow: Make float32 of all that is float64, inputs and outputs of signatures too, and complex64 of complex128;
             and compute an op of int64 that LiteRT lacks in int32, between two casts: int64 inputs, outputs and
             variables stay. Values that fit neither are computed wrongly then; constants that do not are an error.
+        widen: Make float32 of all that is float16 or bfloat16, inputs and outputs of signatures too: a model of mixed
+            precision then runs without the casts between its layers, and without their rounding.
         composites: What composites are to become, all of them or each by name (or by a pattern such as ``lstm_*``).
             ``fuse``: what the fusion that is registered makes of it; ``builtin``: the same, if it is builtin ops;
             ``custom``: a custom op of its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE of its name
@@ -223,6 +226,7 @@ def convert(
         allow_custom_ops=allowed,
         builtins_only=builtins_only,
         narrow=narrow,
+        widen=widen,
         composites=CompositeForms.of(composites),
         rnn=rnn,
         require_fused=_switch(require_fused, "require_fused"),

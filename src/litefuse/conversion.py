@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -50,9 +50,9 @@ from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import InitializeVariables
 from litefuse.passes.zero_factors import KeepZeroFactors
 from litefuse.plug_ins import take_plug_ins
-from litefuse.report import CompositeReport, LackingOpReport, NarrowedReport, QuantizationReport, Report
+from litefuse.report import CompositeReport, LackingOpReport, QuantizationReport, Report, RetypedReport
 from litefuse.runtime.transfer import unpickle_kernels
-from litefuse.saved_model import Narrowing, load, narrowed_dtype, op_registry
+from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, load, op_registry
 from litefuse.shapes import InferShapes, SetInputShapes
 from litefuse.weights import Weights
 
@@ -119,8 +119,9 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     saved_model = load(job.source, job.tags, **arrays)
     steps.begin("import")
     keys = job.signatures or default_signatures(saved_model)
-    narrowing = Narrowing(op_registry()) if job.narrow else None
-    imported = import_saved_model(saved_model if narrowing is None else narrowing.model(saved_model, keys), keys)
+    dtypes = {**(NARROWED if job.narrow else {}), **(WIDENED if job.widen else {})}
+    retyping = Retyping(op_registry(), dtypes)
+    imported = import_saved_model(retyping.model(saved_model, keys) if dtypes else saved_model, keys)
     module = steps.module = imported.module
     inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
     run_passes(module, [SetInputShapes(job.input_shapes, inputs)], steps.begin)
@@ -205,7 +206,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         pack_kernels=tuple(name for name in summary.custom_ops if name in PACK),
         python_kernels=tuple(name for name in summary.custom_ops if name in PYTHON_ONLY),
         lacking_ops=_lacking_ops(decomposed, emitted),
-        narrowed=() if narrowing is None else _narrowed(narrowing),
+        narrowed=_retyped(retyping, NARROWED),
+        widened=_retyped(retyping, WIDENED),
         quantization=quantization,
         size=job.output.stat().st_size,
         timings=steps.timings,
@@ -280,10 +282,11 @@ def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpFor
     return tuple(replace(each, count=found[each]) for each in ordered)
 
 
-def _narrowed(narrowing: Narrowing) -> tuple[NarrowedReport, ...]:
+def _retyped(retyping: Retyping, dtypes: Mapping[DataType, DataType]) -> tuple[RetypedReport, ...]:
     return tuple(
-        NarrowedReport(each.what, each.name, str(each.dtype), str(narrowed_dtype(each.dtype)), count)
-        for each, count in narrowing.found.items()
+        RetypedReport(each.what, each.name, str(each.dtype), str(dtypes[each.dtype]), count)
+        for each, count in retyping.found.items()
+        if each.dtype in dtypes
     )
 
 

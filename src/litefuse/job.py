@@ -32,6 +32,7 @@ class ConversionJob:
         allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
         builtins_only: No custom op takes the place of an op that LiteRT lacks.
         narrow: float64 becomes float32, and an op of int64 that LiteRT lacks is computed in int32.
+        widen: float16 and bfloat16 become float32.
         composites: What the composites are to become.
         rnn: Which of the recurrent layers that nobody annotated are to be fused.
         require_fused: Composites that must be fused: True for all, or names.
@@ -57,6 +58,7 @@ class ConversionJob:
     allow_custom_ops: bool | frozenset[str] = False
     builtins_only: bool = False
     narrow: bool = False
+    widen: bool = False
     composites: CompositeForms = field(default_factory=CompositeForms)
     rnn: RnnForm = "auto"
     require_fused: bool | frozenset[str] = False

@@ -83,7 +83,7 @@ def test_dense(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(of, "dense", ((None, 4), "float64"))
     result = check_narrowed(tensorflow, path, [{"x0": normal(n, 4)} for n in (1, 3)])
     assert op_counts(result.model_bytes) == {"FULLY_CONNECTED": 1, "SOFTMAX": 1}
-    found = {(each.what, each.name): (each.dtype, each.narrowed_to) for each in result.report.narrowed}
+    found = {(each.what, each.name): (each.dtype, each.new_dtype) for each in result.report.narrowed}
     assert found["input", "serving_default:x0"] == found["output", "serving_default:y"] == ("float64", "float32")
     assert {name for what, name in found if what == "variable"} == {"kernel", "bias"}
     assert ("op", "MatMul") in found
@@ -109,7 +109,7 @@ def test_command(tensorflow: TensorFlow, tmp_path: Path) -> None:
         "what": "output",
         "name": "serving_default:y",
         "dtype": "float64",
-        "narrowed_to": "float32",
+        "new_dtype": "float32",
         "count": 1,
     } in found
     assert target.exists()

@@ -117,7 +117,9 @@ def main() -> None:
 
     with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
         wide = export.export(jax.jit(plain))(jax.ShapeDtypeStruct((3,), jnp.float64))
-    print("float64:", found("export it without jax_enable_x64", lambda: litefuse.convert(wide, narrow=True)))
+    print(
+        "float64:", found("export it in float32, without jax_enable_x64", lambda: litefuse.convert(wide, narrow=True))
+    )
 
     def keras_cases() -> str:
         keras: Any = importlib.import_module("keras")

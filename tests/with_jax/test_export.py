@@ -20,7 +20,7 @@ def test_in_a_process_with_jax() -> None:
         "platforms: 12.0",
         "not exported: the shapes of the inputs of the JAX function 'plain' are not known",
         "for another platform: it was exported for tpu",
-        "float64: export it without jax_enable_x64",
+        "float64: export it in float32, without jax_enable_x64",
         "two inputs of one length: 0.0",
         "same names: two of its values have the same name",
         "unknown call: code of JAX's own runtime",

@@ -77,6 +77,11 @@ class _OptionalValueCommand(click.Command):
     help="Make float32 of float64, in inputs and outputs too, and compute ops of int64 that LiteRT lacks in int32.",
 )
 @click.option(
+    "--widen",
+    is_flag=True,
+    help="Make float32 of float16 and bfloat16, in inputs and outputs too, as for a model of mixed precision.",
+)
+@click.option(
     "--composites",
     multiple=True,
     metavar="[NAME=]FORM",
@@ -146,6 +151,7 @@ def convert(
     allow_custom_ops: str | None,
     builtins_only: bool,
     narrow: bool,
+    widen: bool,
     composites: tuple[str, ...],
     rnn: RnnForm,
     quantize: Quantization | None,
@@ -194,6 +200,7 @@ def convert(
             allow_custom_ops=_all_or_names(allow_custom_ops, "--allow-custom-ops"),
             builtins_only=builtins_only,
             narrow=narrow,
+            widen=widen,
             composites=_forms(composites),
             rnn=rnn,
             quantize=quantize,

@@ -106,9 +106,10 @@ def _integers(value: ir.Value) -> _Integers | None:
     elements = elements_of_constant(value, "tf.Const")
     if elements is None:
         return None
-    array: npt.NDArray[np.float64] = np.array(elements)
+    array = np.asarray(elements, np.float64)
+    whole = np.round(np.clip(array, -(2**31), 2**31 - 1))
     # What is no number, or beyond int32, is not what it was.
-    return array.astype(np.int32) if np.array_equal(array, array.clip(-(2**31), 2**31 - 1).round()) else None
+    return whole.astype(np.int32) if np.array_equal(array, whole) else None
 
 
 class CastToInteger(Decomposition):

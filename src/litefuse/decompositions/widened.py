@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
@@ -10,8 +10,9 @@ from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
+    from litefuse.fusions.composite import TensorType
 
-__all__ = ["Widened"]
+__all__ = ["Widened", "is_widened_float"]
 
 _FLOATS = {"bfloat16": "float32", "float16": "float32"}
 _INTEGERS = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
@@ -61,3 +62,8 @@ class Widened(Decomposition):
         if narrow is None:
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype if op.types else 'it'}")
         return b.recast(op, narrow, widths[narrow])
+
+
+def is_widened_float(decomposition: Decomposition, types: Iterable[TensorType]) -> bool:
+    """Whether this computes operands of these types in float32 that are of a narrower one."""
+    return isinstance(decomposition, Widened) and any(each.dtype in _FLOATS for each in types)

@@ -43,7 +43,9 @@ _MOVING = frozenset(
 _FOLDED = _COMPUTING | _MOVING
 # The largest that TensorFlow's own folding makes, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc).
 _LARGEST = 10 << 20
-_DTYPES = {"f32": 4, "i1": 1, "i32": 4, "i64": 8}
+_DTYPES = {"bf16": 2, "f16": 2, "f32": 4, "i1": 1, "i32": 4, "i64": 8}
+# What a constant is made of; of the others are steps on the way only.
+_MADE = frozenset({"f32", "i1", "i32", "i64"})
 
 
 class FoldConstants:
@@ -78,7 +80,7 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
             computes = op.name in _COMPUTING or any(computed.get(value, False) for value in op.operands)
             computed.update(dict.fromkeys(op.results, computes))
     used = [value for value in computed if any(not _is_in(use, computed) for use in value.uses)]
-    wanted = [value for value in used if computed[value]]
+    wanted = [value for value in used if computed[value] and str(ir.ShapedType(value.type).element_type) in _MADE]
     arrays = _computed(cone, wanted) if wanted else None
     if arrays is None:
         return False

@@ -4,10 +4,10 @@ from litefuse.report.report import (
     CompositeReport,
     LackingOpReport,
     LoopReport,
-    NarrowedReport,
     QuantizationReport,
     RecognizerReport,
     Report,
+    RetypedReport,
     VariableReport,
 )
 
@@ -15,9 +15,9 @@ __all__ = [
     "CompositeReport",
     "LackingOpReport",
     "LoopReport",
-    "NarrowedReport",
     "QuantizationReport",
     "RecognizerReport",
     "Report",
+    "RetypedReport",
     "VariableReport",
 ]

@@ -12,10 +12,10 @@ __all__ = [
     "CompositeReport",
     "LackingOpReport",
     "LoopReport",
-    "NarrowedReport",
     "QuantizationReport",
     "RecognizerReport",
     "Report",
+    "RetypedReport",
     "VariableReport",
 ]
 
@@ -53,14 +53,15 @@ class LackingOpReport:
         op: The op's name.
         outcome: ``rewritten``: exactly, into builtin ops; ``composite``: a composite, which runs by such a rewriting in
             any LiteRT and faster with litefuse's kernel; ``narrowed``: into builtin ops that compute its int64 values
-            in int32, as asked for; ``pack``: a custom op that needs the kernel of litefuse's pack; ``custom``: a custom
-            op, as allowed, that needs a kernel of the user's.
+            in int32, as asked for; ``widened``: into builtin ops that compute its float16 or bfloat16 values in
+            float32, between casts; ``pack``: a custom op that needs the kernel of litefuse's pack; ``custom``: a
+            custom op, as allowed, that needs a kernel of the user's.
         reason: For a custom op, why it was not rewritten; empty if there is no rewriting of this op.
         count: How many such ops there are.
     """
 
     op: str
-    outcome: Literal["rewritten", "composite", "narrowed", "pack", "custom"]
+    outcome: Literal["rewritten", "composite", "narrowed", "widened", "pack", "custom"]
     reason: str = ""
     count: int = 0
 
@@ -79,21 +80,21 @@ class LoopReport:
 
 
 @dataclass(frozen=True)
-class NarrowedReport:
-    """What was float64 or complex128 in the model.
+class RetypedReport:
+    """Something that has another dtype than in the model, as asked for.
 
     Attributes:
         what: An input or output of a signature, a variable, a table, or an op.
         name: ``SIGNATURE:NAME`` of an input or output, otherwise the name.
         dtype: The dtype in the TensorFlow model.
-        narrowed_to: The dtype in the output.
-        count: How often an op of that name is narrowed; 1 for anything else.
+        new_dtype: The dtype in the output.
+        count: How often an op of that name is changed; 1 for anything else.
     """
 
     what: Literal["input", "output", "variable", "table", "op"]
     name: str
     dtype: str
-    narrowed_to: str
+    new_dtype: str
     count: int = 1
 
 
@@ -170,6 +171,7 @@ class Report:
         lacking_ops: The TensorFlow ops that LiteRT lacks, and what became of them.
         narrowed: What was narrowed to float32 or complex64, as asked for. (The ops of int64 that are computed in int32
             are among ``lacking_ops``.)
+        widened: What was widened to float32, as asked for.
         quantization: What became of the weights; None if they are as they were.
         size: The output's size in bytes.
         timings: Seconds for each step, in order; ``start`` is the wait for the process that converts.
@@ -189,7 +191,8 @@ class Report:
     pack_kernels: tuple[str, ...] = ()
     python_kernels: tuple[str, ...] = ()
     lacking_ops: tuple[LackingOpReport, ...] = ()
-    narrowed: tuple[NarrowedReport, ...] = ()
+    narrowed: tuple[RetypedReport, ...] = ()
+    widened: tuple[RetypedReport, ...] = ()
     quantization: QuantizationReport | None = None
     size: int = 0
     timings: Mapping[str, float] = field(default_factory=dict[str, float])

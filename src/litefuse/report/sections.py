@@ -12,10 +12,10 @@ from litefuse.report.report import (
     CompositeReport,
     LackingOpReport,
     LoopReport,
-    NarrowedReport,
     QuantizationReport,
     RecognizerReport,
     Report,
+    RetypedReport,
     VariableReport,
 )
 
@@ -72,7 +72,8 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
         *([_loop_section(report.loops)] if report.loops else []),
         *([_recognizer_section(report.recognizers)] if report.recognizers else []),
         _variable_section(report.variables),
-        *([_narrowed_section(report.narrowed)] if report.narrowed else []),
+        *([_retyped_section("narrowed", report.narrowed)] if report.narrowed else []),
+        *([_retyped_section("widened", report.widened)] if report.widened else []),
         *([_quantization_section(report.quantization, report.size)] if report.quantization else []),
         op_section(report.op_counts, "Ops"),
     ]
@@ -159,6 +160,7 @@ _LACKING_OUTCOMES = {
     "rewritten": "rewritten into builtin ops",
     "composite": "composite: runs anywhere, faster with litefuse's kernel",
     "narrowed": "rewritten into builtin ops, its int64 computed in int32",
+    "widened": "rewritten into builtin ops of float32, between casts",
     "pack": "custom op: needs the kernel of litefuse's pack",
     "custom": "custom op: needs a kernel of yours",
 }
@@ -171,7 +173,9 @@ def _lacking_section(ops: Sequence[LackingOpReport]) -> Section:
         rows.append((each.op, f"{each.count:,}", _LACKING_OUTCOMES[each.outcome] + reason))
     judgements: list[Judgement] = ["bad" if each.outcome in {"pack", "custom"} else "good" for each in ops]
     title = f"TensorFlow ops that LiteRT lacks: {sum(each.count for each in ops):,}"
-    return Section(title, rows, right=frozenset({1}), judgements=judgements)
+    widened = any(each.outcome == "widened" for each in ops)
+    note = "With --widen, what is float16 or bfloat16 is float32 throughout, without these casts." if widened else ""
+    return Section(title, rows, right=frozenset({1}), judgements=judgements, note=note)
 
 
 def _composite_section(composites: Sequence[CompositeReport]) -> Section:
@@ -229,19 +233,19 @@ def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]
     return sorted(groups.values(), key=lambda group: (group[0].outcome == "fused", group[0].name))
 
 
-def _narrowed_section(narrowed: Sequence[NarrowedReport]) -> Section:
+def _retyped_section(how: str, retyped: Sequence[RetypedReport]) -> Section:
     """Inputs and outputs by name, since their callers must know; how many of the rest there are."""
     rows = [
-        (each.what, each.name, f"{each.dtype}, now {each.narrowed_to}")
-        for each in narrowed
+        (each.what, each.name, f"{each.dtype}, now {each.new_dtype}")
+        for each in retyped
         if each.what in {"input", "output"}
     ]
     counts = Counter[str]()
-    for each in narrowed:
+    for each in retyped:
         counts[each.what] += each.count
     rest = [count_of(counts[what], what) for what in ("variable", "table", "op") if counts[what]]
-    note = f"Also narrowed: {', '.join(rest)}." if rest else ""
-    return Section("Narrowed", rows, note=note)
+    note = f"Also {how}: {', '.join(rest)}." if rest else ""
+    return Section(how.capitalize(), rows, note=note)
 
 
 def _variable_section(variables: Sequence[VariableReport]) -> Section:

@@ -7,20 +7,22 @@ from litefuse.saved_model.dtypes import DataType, Shape
 from litefuse.saved_model.graph_def import is_graph_file, load_graph
 from litefuse.saved_model.loader import load
 from litefuse.saved_model.model import SavedModel
-from litefuse.saved_model.narrowing import Narrowing, narrowed_dtype
 from litefuse.saved_model.op_registry import OpRegistry, op_registry
+from litefuse.saved_model.retyping import NARROWED, WIDENED, Retyping
 from litefuse.saved_model.signatures import Signature, TensorSpec
 from litefuse.saved_model.tensor_bundle import Storage, TensorBundle
 from litefuse.saved_model.tensor_proto import tensor_value
 
 __all__ = [
+    "NARROWED",
+    "WIDENED",
     "Asset",
     "Capture",
     "Constant",
     "DataType",
-    "Narrowing",
     "OpRegistry",
     "ResourceObject",
+    "Retyping",
     "SavedModel",
     "Shape",
     "Signature",
@@ -32,7 +34,6 @@ __all__ = [
     "is_graph_file",
     "load",
     "load_graph",
-    "narrowed_dtype",
     "op_registry",
     "tensor_value",
 ]

@@ -63,7 +63,10 @@ class RewriteBeforeLowering:
         replace_results(op, results)
         op.operation.erase()
         if not decomposition.folds:
-            self._decomposed.append(Decomposed(name, "rewritten"))
+            from litefuse.decompositions.widened import is_widened_float
+
+            widened = is_widened_float(decomposition, seen.types)
+            self._decomposed.append(Decomposed(name, "widened" if widened else "rewritten"))
         return True
 
 

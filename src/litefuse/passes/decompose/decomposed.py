@@ -13,8 +13,9 @@ class Decomposed(NamedTuple):
     Attributes:
         op: The TensorFlow op's name.
         form: ``rewritten``: builtin ops stand in its place; ``composite``: a composite with these as decomposition;
-            ``narrowed``: builtin ops that compute its int64 values in int32.
+            ``narrowed``: builtin ops that compute its int64 values in int32; ``widened``: builtin ops that compute its
+            float16 or bfloat16 values in float32, between casts.
     """
 
     op: str
-    form: Literal["rewritten", "composite", "narrowed"]
+    form: Literal["rewritten", "composite", "narrowed", "widened"]

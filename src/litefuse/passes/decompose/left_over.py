@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from litefuse.passes.custom_ops import REASON, is_option, tensorflow_name, tenso
 from litefuse.passes.decompose.decomposed import Decomposed
 from litefuse.passes.decompose.rewriting import Rewriting, Rewritings, spliced
 from litefuse.passes.decompose.seen_ops import replace_results
+from litefuse.passes.fold_constants import FoldConstants
 
 __all__ = ["replace_left_over"]
 
@@ -54,13 +56,29 @@ def replace_left_over(
             results = spliced(op, rewriting.function)
         replace_results(op, results)
         op.operation.erase()
-        form = "narrowed" if rewriting.narrowed else "composite" if rewriting.composite else "rewritten"
-        decomposed.append(Decomposed(name, form))
+        decomposed.append(Decomposed(name, _form(rewriting)))
     for function in functions(module).values() if modified else ():
         if not function.is_external:
+            _merge_casts(function.entry_block)
             _erase_unused(function)
             update_function_type(function)  # a rewriting may know more of a result's shape
+    if modified:
+        FoldConstants().run(module)  # as of weights that are cast
     return modified
+
+
+def _merge_casts(block: ir.Block) -> None:
+    """Casts a value to a dtype once: ops that are rewritten to compute in another one have a cast each."""
+    casts: dict[tuple[ir.Value, ir.Type], ir.Value] = {}
+    for op in block.operations:
+        if op.name == "tfl.cast":
+            (value,), (result,) = op.operands, op.results
+            first = casts.setdefault((value, result.type), result)
+            if first != result:
+                result.replace_all_uses_with(first)
+        for region in op.regions:
+            for inner in region.blocks:
+                _merge_casts(inner)
 
 
 # Ops that do something besides computing their results, or may.
@@ -80,6 +98,14 @@ def _erase_unused(function: func.FuncOp) -> None:
             continue
         if not any(True for result in op.results for _ in result.uses):
             op.operation.erase()
+
+
+def _form(rewriting: Rewriting) -> Literal["rewritten", "composite", "narrowed", "widened"]:
+    if rewriting.narrowed:
+        return "narrowed"
+    if rewriting.widened:
+        return "widened"
+    return "composite" if rewriting.composite else "rewritten"
 
 
 def _found(op: ir.OpView, exact: Rewritings, narrow: Rewritings | None) -> Rewriting | None:

@@ -9,6 +9,7 @@ from litefuse.decompositions.builder import Builder
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed
 from litefuse.decompositions.narrowed import Narrowed
 from litefuse.decompositions.registry import find_decompositions
+from litefuse.decompositions.widened import is_widened_float
 from litefuse.engine.lowering import lower
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import LoweringError
@@ -33,6 +34,7 @@ class Rewriting(NamedTuple):
         function: Its only function.
         composite: Whether it is to be the decomposition of a composite.
         narrowed: Whether an op of int64 is computed in int32.
+        widened: Whether an op of float16 or bfloat16 is computed in float32.
         key: Ops of one key have the same rewriting.
     """
 
@@ -40,6 +42,7 @@ class Rewriting(NamedTuple):
     function: func.FuncOp
     composite: bool
     narrowed: bool
+    widened: bool
     key: object
 
 
@@ -87,7 +90,8 @@ class Rewritings:
                 reasons.append(reason)
                 continue
             (function,) = functions(module).values()
-            return Rewriting(module, function, decomposition.composite, narrowed, key)
+            widened = is_widened_float(decomposition, map(tensor_type_of, op.operands))
+            return Rewriting(module, function, decomposition.composite, narrowed, widened, key)
         return reasons[0]
 
     def _lowered(self, op: ir.OpView, name: str, decomposition: Decomposition, depth: int) -> tuple[ir.Module, bool]:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from litefuse.errors import GraphError
-from litefuse.saved_model import DataType, Narrowing, SavedModel, op_registry, tensor_value
+from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, op_registry, tensor_value
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NameAttrList, TensorProto
 
 
@@ -31,8 +31,8 @@ def model_of(function: FunctionDef) -> SavedModel:
     )
 
 
-def narrowed(function: FunctionDef) -> tuple[FunctionDef, Narrowing]:
-    narrowing = Narrowing(op_registry())
+def narrowed(function: FunctionDef) -> tuple[FunctionDef, Retyping]:
+    narrowing = Retyping(op_registry(), NARROWED)
     return narrowing.model(model_of(function), ()).functions["f"], narrowing
 
 
@@ -98,6 +98,25 @@ def test_constants(values: Any, expected: Any) -> None:
     np.testing.assert_array_equal(value, np.array(expected, np.float32))
 
 
+@pytest.mark.parametrize("dtype", [DataType.FLOAT16, DataType.BFLOAT16])
+@pytest.mark.parametrize("values", [[0.1, -2.5, 0.0], 3.25, [np.inf, -np.inf, np.nan], [6e-8, 60000.0], []])
+def test_constants_are_widened(dtype: DataType, values: Any) -> None:
+    function = with_node("Const", dtype=AttrValue(type=dtype), value=constant(values, dtype))
+    widening = Retyping(op_registry(), WIDENED)
+    (node,) = widening.model(model_of(function), ()).functions["f"].node_def
+    assert node.attr["dtype"].type == DataType.FLOAT32
+    value = tensor_value(node.attr["value"].tensor)
+    assert value.dtype == np.float32
+    np.testing.assert_array_equal(value, np.array(values, dtype.to_numpy()).astype(np.float32))
+    assert {(found.what, found.dtype) for found in widening.found} == {("op", dtype)}
+
+
+def test_what_is_not_asked_for_stays() -> None:
+    function = with_node("SomeOp", T=AttrValue(type=DataType.FLOAT64), U=AttrValue(type=DataType.FLOAT16))
+    (node,) = Retyping(op_registry(), WIDENED).model(model_of(function), ()).functions["f"].node_def
+    assert (node.attr["T"].type, node.attr["U"].type) == (DataType.FLOAT64, DataType.FLOAT32)
+
+
 def test_constant_of_one_value_for_all_elements() -> None:
     tensor = TensorProto(dtype=DataType.FLOAT64, double_val=[0.5])
     tensor.tensor_shape.dim.add(size=1000)
@@ -126,7 +145,7 @@ def test_op_that_is_of_float64_by_definition() -> None:
 
 
 def test_functions_are_narrowed_when_they_are_asked_for() -> None:
-    narrowing = Narrowing(op_registry())
+    narrowing = Retyping(op_registry(), NARROWED)
     model = narrowing.model(model_of(with_node("Bitcast", T=AttrValue(type=DataType.FLOAT64))), ())
     assert list(model.functions) == ["f"]
     assert "f" in model.functions
