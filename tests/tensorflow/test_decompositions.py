@@ -340,6 +340,27 @@ def test_crop_and_resize(tensorflow: TensorFlow) -> None:
     check_cases(tensorflow, cases)
 
 
+def clipped_boxes(random: np.random.Generator, shape: Sequence[int]) -> Any:
+    """Boxes that end with the image, as those of detectors do that are clipped to it."""
+    boxes = random.uniform(0, 0.6, shape)
+    boxes[:, 2:] = 1.0
+    return boxes
+
+
+def test_crops_up_to_the_border_of_the_image(tensorflow: TensorFlow) -> None:
+    cases = [
+        Case(
+            "CropAndResize",
+            [((1, 38, 50, 2), F), ((200, 4), F), np.zeros(200, INT), np.array([size, size + 1], INT)],
+            {"method": "bilinear", "extrapolation_value": -1e3},
+            values={0: uniform(0, 1), 1: clipped_boxes},
+            outcome="composite",
+        )
+        for size in (7, 14, 27, 28)
+    ]
+    check_cases(tensorflow, cases)
+
+
 def lone(tf: Any, op: str, dtype: str) -> Any:
     return ops(tf, [(op, [((None, 3, 3), dtype)], {})])
 

@@ -81,7 +81,10 @@ class _Samples(NamedTuple):
         last = b.cast(b.scalar(b.dims("AddV2", size, -1)), "float32")
         begin, end = (b.slice(boxes, 1, column, column + 1) for column in (axis, axis + 2))
         steps = b.cast(b.scalar(b.dims("Maximum", b.dims("AddV2", count, -1), 1)), "float32")
-        step = b.binary("RealDiv", b.binary("Mul", b.binary("Sub", end, begin), last), steps)
+        # The steps, as the engine does not know them: in the place of dividing by a constant, it multiplies with the
+        # reciprocal, which is rounded, and the last point of a box that ends with the image is behind the image.
+        divisor = b.binary("Maximum", b.binary("Minimum", begin, steps), steps)
+        step = b.binary("RealDiv", b.binary("Mul", b.binary("Sub", end, begin), last), divisor)
         first = b.binary("Mul", begin, last)
         if count == 1 or not isinstance(count, int):
             middle = b.binary("Mul", b.binary("Mul", b.binary("AddV2", begin, end), 0.5), last)
