@@ -60,7 +60,8 @@ def run(
         # The keys are Python identifiers; the inputs' names in the signature need not be.
         keywords = {spec.name: key for key, spec in specs.items()}
         tensors = {keywords[name]: tf.constant(value, specs[keywords[name]].dtype) for name, value in inputs.items()}
-        results.append({key: np.asarray(value) for key, value in function(**tensors).items()})
+        # Copies: a tensor may share the memory of a variable, which the next call changes.
+        results.append({key: np.array(value) for key, value in function(**tensors).items()})
     del loaded
     gc.collect()
     return results

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,6 +139,93 @@ def test_state_is_kept_between_calls_and_shared(tensorflow: TensorFlow, tmp_path
     tensorflow.call(stateful, str(tmp_path / "model"), resource)
     x = {"x": np.array([0.5, -3.0], np.float32)}
     check_calls(tensorflow, tmp_path / "model", [("add", x), ("add", x), ("replace", x), ("add", x), ("replace", x)])
+
+
+def written_references(tf: Any, path: str) -> None:
+    """What is read of reference variables after they are written, in each of the ways that there are."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None, 2], "x")
+        y: dict[str, Any] = {}
+        for name in ("identity", "computed", "beside", "result", "twice"):
+            count = v1.get_variable(name, initializer=tf.constant([1.0, -2.0]), use_resource=False)
+            added = v1.assign_add(count, tf.reduce_sum(x, 0))
+            with tf.control_dependencies([added]):
+                if name == "identity":
+                    y[name] = tf.identity(count)
+                elif name == "computed":
+                    y[name] = count * 1.5
+                elif name == "beside":
+                    y[name] = x + count
+                elif name == "result":
+                    y[name] = tf.identity(added)
+                else:
+                    doubled = v1.assign(count, count * 2.0)
+                    with tf.control_dependencies([doubled]):
+                        y[name] = count + 0.5
+        average = v1.get_variable("average", initializer=tf.constant([0.0, 4.0]), use_resource=False)
+        moved = v1.assign_sub(average, (average - tf.reduce_mean(x, 0)) * 0.1)
+        with tf.control_dependencies([moved]):
+            y["normal"] = x - average
+        session.run(v1.global_variables_initializer())
+        v1.saved_model.simple_save(session, path, {"x": x}, y)
+
+
+def test_references_are_read_after_what_writes_them(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    tensorflow.call(written_references, str(tmp_path / "model"))
+    random = np.random.default_rng(3)
+    check(tensorflow, tmp_path / "model", [{"x": random.normal(size=(n, 2)).astype(np.float32)} for n in (3, 1, 2)])
+
+
+def with_tables_of_lists(tf: Any, path: str) -> None:
+    lookup_ops: Any = importlib.import_module("tensorflow.python.ops.lookup_ops")
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        words, ids = v1.placeholder(tf.string, [None], "words"), v1.placeholder(tf.int64, [None], "ids")
+        names = ["a", "bb", "ccc"]
+        tables: list[Any] = [
+            lookup_ops.index_table_from_tensor(names, default_value=-1).lookup(words),
+            lookup_ops.index_to_string_table_from_tensor(names, default_value="?").lookup(ids),
+            tf.lookup.StaticHashTable(
+                tf.lookup.KeyValueTensorInitializer(tf.cast(tf.range(10, 16, 2) - 4, tf.int64), names), "none"
+            ).lookup(ids),
+        ]
+        session.run(v1.tables_initializer())
+        outputs = {f"y{number}": value for number, value in enumerate(tables)}
+        builder = v1.saved_model.Builder(path)
+        signature = v1.saved_model.predict_signature_def({"words": words, "ids": ids}, outputs)
+        builder.add_meta_graph_and_variables(
+            session, ["serve"], {"serving_default": signature}, main_op=v1.tables_initializer()
+        )
+        builder.save()
+
+
+def test_tables_of_positions(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    """TensorFlow 1 fills a table of a list with ``Range(0, Size(list))``."""
+    tensorflow.call(with_tables_of_lists, str(tmp_path / "model"))
+    inputs = {"words": np.array([b"bb", b"x", b"a", b"ccc"], object), "ids": np.array([2, 0, 8, 6, 7], np.int64)}
+    check(tensorflow, tmp_path / "model", inputs)
+
+
+def ending_in_a_call(tf: Any, path: str) -> None:
+    v1 = tf.compat.v1
+
+    @importlib.import_module("tensorflow.python.framework.function").Defun(tf.float32)
+    def squares(x: Any) -> Any:
+        return x * x + 0.25
+
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [None, 3], "x")
+        squares(x, name="y")
+        Path(path).write_bytes(graph.as_graph_def().SerializeToString())
+
+
+def test_an_output_that_is_a_call(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    tensorflow.call(ending_in_a_call, str(tmp_path / "model.pb"))
+    result = litefuse.convert(tmp_path / "model.pb", output_arrays=["y"])
+    x = np.random.default_rng(1).normal(size=(4, 3)).astype(np.float32)
+    for outputs in run_calls(result.model_bytes, [("serving_default", {"x": x})] * 2):
+        np.testing.assert_allclose(outputs["y"], x * x + 0.25, rtol=1e-6)
 
 
 def with_table(tf: Any, path: str) -> None:

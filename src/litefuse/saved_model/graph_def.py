@@ -13,7 +13,7 @@ from litefuse.errors import SavedModelError, SignatureError
 from litefuse.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.saved_model.graph_function import split_tensor_name
 from litefuse.saved_model.graph_signatures import GraphSignatures
-from litefuse.saved_model.messages import GraphDef, NodeDef
+from litefuse.saved_model.messages import FunctionDef, GraphDef, NodeDef
 from litefuse.saved_model.model import SavedModel
 from litefuse.saved_model.op_registry import op_registry
 from litefuse.saved_model.regular_file import read_regular
@@ -76,8 +76,8 @@ def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequenc
     signatures: dict[str, Signature] = {
         SIGNATURE_KEY: reader.signature(
             SIGNATURE_KEY,
-            [(_spec(tensor, nodes, registry, producer, where), tensor) for tensor in fed],
-            [(_spec(tensor, nodes, registry, producer, where), tensor) for tensor in fetched],
+            [(_spec(tensor, nodes, registry, functions, producer, where), tensor) for tensor in fed],
+            [(_spec(tensor, nodes, registry, functions, producer, where), tensor) for tensor in fetched],
         )
     }
     return SavedModel(
@@ -154,10 +154,20 @@ def _placeholders(nodes: Mapping[str, NodeDef], outputs: Sequence[str]) -> list[
     return [name for name, node in nodes.items() if name in live and node.op in _PLACEHOLDERS]
 
 
-def _spec(tensor: str, nodes: Mapping[str, NodeDef], registry: OpRegistry, producer: int, where: str) -> TensorSpec:
+def _spec(
+    tensor: str,
+    nodes: Mapping[str, NodeDef],
+    registry: OpRegistry,
+    functions: Mapping[str, FunctionDef],
+    producer: int,
+    where: str,
+) -> TensorSpec:
     name, index = split_tensor_name(tensor)
     node = nodes[name]
-    types = [dtype for _, dtypes in registry.outputs(node) for dtype in dtypes]
+    if node.op in functions:  # a call
+        types = [int(result.type) for result in functions[node.op].signature.output_arg]
+    else:
+        types = [dtype for _, dtypes in registry.outputs(node) for dtype in dtypes]
     if index >= len(types):
         raise SignatureError(f"node {name!r} ({node.op}) has no output {index}", where=where)
     shape: Shape = None

@@ -28,6 +28,7 @@ VARIABLE_OPS = REFERENCE_VARIABLES | {"VarHandleOp"}
 _WRITES = {"Assign": "AssignVariableOp", "AssignAdd": "AssignAddVariableOp", "AssignSub": "AssignSubVariableOp"}
 # What hands a reference on, into a branch or a loop, and what does so with a handle.
 _HANDS_ON = {"RefSwitch": "Switch", "RefEnter": "Enter", "RefExit": "Exit"}
+_IDENTITIES = frozenset({"Identity", "RefIdentity"})
 # Ops on tables whose handle is a reference to a string, and the same ops on resources.
 _TABLE_USES = {"LookupTableFind": "LookupTableFindV2", "LookupTableSize": "LookupTableSizeV2"}
 
@@ -93,6 +94,7 @@ class _Graph:
     _resources: dict[str, NodeDef] = field(default_factory=dict[str, "NodeDef"])
     _body: list[NodeDef] = field(default_factory=list["NodeDef"])
     _taken: set[str] = field(default_factory=set[str])
+    _written: set[str] = field(default_factory=set[str])  # the reference variables that something writes
 
     def function(
         self, inputs: Sequence[tuple[str, DataType]], outputs: Sequence[tuple[str, DataType]]
@@ -109,6 +111,7 @@ class _Graph:
         for tensor, _ in outputs:
             self._check_exists(tensor)
         live = self._live([tensor for tensor, _ in outputs])
+        self._written = set(filter(None, (self._written_by(self.nodes[name]) for name in live)))
         for node in self.nodes.values():  # in the graph's order, which side effects keep
             if node.name in live:
                 self._add(node)
@@ -187,7 +190,7 @@ class _Graph:
                     made.attr[key].CopyFrom(node.attr[key])
             made.attr["T"].type = DataType.RESOURCE
             made.input.extend([handle, *(self._value(each, node) for each in references[1:])])
-        elif handle is not None and node.op in {"Identity", "RefIdentity"}:
+        elif handle is not None and node.op in _IDENTITIES:
             self._body.append(self._read(node.name, handle, [*controls, *self._after(references[0])]))
             return
         else:
@@ -217,7 +220,17 @@ class _Graph:
             return self._reference(node.input[0])
         if node is not None and node.op in _HANDS_ON and node.input and self._reference(node.input[0]) is not None:
             return f"{name}:{index}"
+        # The tensor that a variable is taken for everywhere (``Variable.value()``): it shares the variable's memory, so
+        # that who reads it gets what is in there by then.
+        if node is not None and _is_alias(node):
+            handle = self._reference(node.input[0])
+            return handle if handle is not None and self._variable(handle).name in self._written else None
         return None
+
+    def _written_by(self, node: NodeDef) -> str | None:
+        """The name of the reference variable that a node writes, or None."""
+        handle = self._reference(node.input[0]) if node.op in _WRITES and node.input else None
+        return None if handle is None else self._variable(handle).name
 
     def _variable(self, handle: str) -> NodeDef:
         """The variable of a handle."""
@@ -228,8 +241,10 @@ class _Graph:
 
     def _after(self, reference: str) -> list[str]:
         """The control input of a read that goes through an assignment."""
-        name, _ = split_tensor_name(reference)
-        return [f"^{name}"] if self.nodes[name].op in _WRITES else []
+        node = self.nodes[split_tensor_name(reference)[0]]
+        while _is_alias(node):
+            node = self.nodes[split_tensor_name(node.input[0])[0]]
+        return [f"^{node.name}"] if node.op in _WRITES else []
 
     def _refuse_references(self, node: NodeDef, references: Sequence[str]) -> None:
         definition = self.registry.get(node.op)
@@ -264,3 +279,8 @@ class _Graph:
         shapes = AttrValue.ListValue(shape=[variable.attr["shape"].shape])
         node.attr["_output_shapes"].list.CopyFrom(shapes)
         return node
+
+
+def _is_alias(node: NodeDef) -> bool:
+    """Whether what a node gives is its only input, whenever that is."""
+    return node.op in _IDENTITIES and len(node.input) == 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -42,6 +42,43 @@ TABLE_OPS = _STATIC | _MUTABLE
 
 _FROM_TENSORS = frozenset({"LookupTableImport", "LookupTableImportV2", "InitializeTable", "InitializeTableV2"})
 _FROM_FILE = frozenset({"InitializeTableFromTextFile", "InitializeTableFromTextFileV2"})
+
+_Array: TypeAlias = "NDArray[Any]"
+
+
+def _cast(x: _Array, dtype: np.dtype[Any]) -> _Array:
+    return x.astype(dtype)
+
+
+def _range(start: _Array, limit: _Array, delta: _Array) -> _Array:
+    values: _Array = np.arange(start.item(), limit.item(), delta.item())
+    return values.astype(start.dtype)
+
+
+def _shape(x: _Array, dtype: np.dtype[Any]) -> _Array:
+    return np.array(x.shape, dtype)
+
+
+def _size(x: _Array, dtype: np.dtype[Any]) -> _Array:
+    return np.array(x.size, dtype)
+
+
+def _reshape(x: _Array, shape: _Array) -> _Array:
+    return np.reshape(x, shape.tolist())
+
+
+# What else entries are made by: the positions of a list, as a rule.
+_COMPUTED: Mapping[str, Callable[..., _Array]] = {
+    "Add": np.add,
+    "AddV2": np.add,
+    "Cast": _cast,
+    "Mul": np.multiply,
+    "Range": _range,
+    "Reshape": _reshape,
+    "Shape": _shape,
+    "Size": _size,
+    "Sub": np.subtract,
+}
 
 # The columns of a text file that are not columns.
 _WHOLE_LINE = -2
@@ -202,9 +239,22 @@ class TableNodes:
         source = self._source(reference)
         if isinstance(source, Constant):
             return source.read()
-        if source is not None and not isinstance(source, (Asset, Table)) and source.op == "Const":
+        if source is None or isinstance(source, (Asset, Table)):
+            raise SavedModelError(f"the entries of table {name!r} are no constants")
+        if source.op == "Const":
             return tensor_value(source.attr["value"].tensor, f"table {name!r}")
-        raise SavedModelError(f"the entries of table {name!r} are computed by ops, not constants")
+        if source.op not in _COMPUTED:
+            raise SavedModelError(f"the entries of table {name!r} are computed by {source.op}, not constants")
+        operands = [self._tensor(each, name) for each in source.input if not each.startswith("^")]
+        try:
+            return np.asarray(_COMPUTED[source.op](*operands, *self._dtype_of(source)))
+        except (TypeError, ValueError) as error:
+            raise SavedModelError(f"{source.op} fails: {error}", where=f"node {source.name}") from None
+
+    def _dtype_of(self, node: NodeDef) -> list[np.dtype[Any]]:
+        """The dtype that an attribute of an op demands, if there is one."""
+        found = [name for name in ("DstT", "out_type") if name in node.attr or name in self.registry.defaults(node.op)]
+        return [DataType.from_proto(self.registry.attribute(node, name).type).to_numpy() for name in found]
 
     def _asset(self, reference: str, name: str) -> Asset:
         source = self._source(reference)
