@@ -52,7 +52,7 @@ from litefuse.passes.zero_factors import KeepZeroFactors
 from litefuse.plug_ins import take_plug_ins
 from litefuse.report import CompositeReport, LackingOpReport, QuantizationReport, Report, RetypedReport
 from litefuse.runtime.transfer import unpickle_kernels
-from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, is_graph_file, load, op_registry
+from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, load, op_registry
 from litefuse.shapes import InferShapes, SetInputShapes
 from litefuse.weights import Weights
 
@@ -125,8 +125,6 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     module = steps.module = imported.module
     inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
     run_passes(module, [SetInputShapes(job.input_shapes, inputs)], steps.begin)
-    if is_graph_file(job.source):  # which notes no shapes, and recurrent layers are recognised by them
-        run_passes(module, [InferShapes()], steps.begin)
     weights = Weights(job.mapped_from, _release_checkpoint(imported))
     values = VariableValues(imported, weights)
     analysis = analyze(

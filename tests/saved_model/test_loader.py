@@ -157,7 +157,13 @@ def test_file_instead_of_a_folder(name: str, message: str, hint: str, tmp_path: 
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [(None, "holds no saved_model.pb"), ("saved_model.pbtxt", "text form"), ("saved_model.cpb", "in chunks")],
+    [
+        (None, "holds no saved_model.pb"),
+        ("saved_model.pbtxt", "text form"),
+        ("saved_model.cpb", "in chunks"),
+        ("checkpoint", "holds a checkpoint"),
+        ("model.ckpt-10.index", "holds a checkpoint"),
+    ],
 )
 def test_folder_without_the_file(name: str | None, message: str, tmp_path: Path) -> None:
     if name:

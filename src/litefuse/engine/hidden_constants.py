@@ -12,6 +12,9 @@ dimensions, is subtracted from or divides is hidden.
 It moves transpositions behind reshapes, too, and then gives a size that is open to the type of the result as -1: where
 another transposition follows, the shape of such a reshape is hidden.
 
+It makes FULLY_CONNECTED of a product with a constant matrix, of int8 too, which that op takes with scales only, unlike
+BATCH_MATMUL: a constant factor of int8 is hidden.
+
 It takes a quotient by the norm of all elements for one by the norms of rows: the axes of such a norm are hidden.
 
 It also makes a constant of a product with 0, whose shape may be open, which may then be such an operand, and which is
@@ -32,6 +35,7 @@ from litefuse.engine.mlir import ir, producer
 __all__ = ["hidden_constants"]
 
 _ORDERED = frozenset({"tf.Div", "tf.RealDiv", "tf.Sub"})
+_PRODUCTS = frozenset({"tf.BatchMatMul", "tf.BatchMatMulV2", "tf.BatchMatMulV3"})
 _SUMS = frozenset({"tf.Add", "tf.AddV2"})
 _CONSTANTS = frozenset({"tf.Const", "tfl.pseudo_const"})
 _RESHAPES = frozenset({"tf.Cast", "tf.ExpandDims", "tf.Reshape", "tf.Squeeze"})
@@ -158,7 +162,7 @@ def _may_be_turned(op: ir.Operation) -> bool:
 
 
 def _misread_operand(op: ir.Operation, computed: set[ir.Value]) -> int | None:
-    """Which operand is a constant that another is subtracted from or divides, or will be, or the axes of a norm."""
+    """Which operand is a constant that the engine makes something else of, or the axes of a norm."""
     name, operands = op.name, op.operands
     if name in _ORDERED:
         return 0 if operands[0] in computed and _may_be_transposed(operands[1]) else None
@@ -166,6 +170,8 @@ def _misread_operand(op: ir.Operation, computed: set[ir.Value]) -> int | None:
         for constant, other in ((0, 1), (1, 0)):
             if operands[constant] in computed and producer(operands[other], "tf.Neg"):
                 return constant if _may_be_transposed(operands[other]) else None
+    if name in _PRODUCTS:
+        return 1 if operands[1] in computed and isinstance(_element_type(operands[1]), ir.IntegerType) else None
     return 1 if name == "tf.Sum" and _is_whole_norm(op) else None
 
 

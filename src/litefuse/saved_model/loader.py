@@ -86,6 +86,8 @@ def _find_folder(path: Path) -> Path:
         is_folder, exists = folder.is_dir(), folder.exists()
     except (OSError, RuntimeError, ValueError) as reason:
         raise SavedModelError(f"the path cannot be resolved: {reason}", where=where) from None
+    if not exists and path.with_name(f"{path.name}.index").is_file():
+        raise SavedModelError("this is a checkpoint: it holds variables, but no graph", where=where, hint=_SAVE_HINT)
     if not exists:
         raise SavedModelError("there is no such file or folder", where=where)
     if not is_folder:
@@ -100,11 +102,20 @@ def _find_folder(path: Path) -> Path:
     for name, (message, hint) in _OTHER_FORMS.items():
         if os.path.lexists(folder / name):
             raise SavedModelError(message, where=where, hint=hint)
+    if os.path.lexists(folder / "checkpoint") or any(folder.glob("*.index")):
+        message = "the folder holds a checkpoint, which has variables, but no saved_model.pb"
+        raise SavedModelError(message, where=where, hint=_SAVE_HINT)
     raise SavedModelError("the folder holds no saved_model.pb, so it is not a SavedModel", where=where)
 
 
 _EXPORT_HINT = "Load it with keras.models.load_model and write a SavedModel with model.export(folder)."
+_SAVE_HINT = "Restore it in the program that builds the model, and save that: tf.saved_model.save(model, folder)."
 _OTHER_FILES = {
+    ".index": ("this is the index of a checkpoint, which holds variables, but no graph", _SAVE_HINT),
+    ".meta": (
+        "this is a MetaGraph, which has a graph, but not the values of its variables",
+        "Import it in TensorFlow, restore its checkpoint, and save that: tf.compat.v1.saved_model.simple_save.",
+    ),
     ".h5": ("this is a Keras HDF5 file, not a SavedModel", _EXPORT_HINT),
     ".hdf5": ("this is a Keras HDF5 file, not a SavedModel", _EXPORT_HINT),
     ".keras": ("this is a Keras file, not a SavedModel", _EXPORT_HINT),

@@ -51,8 +51,7 @@ def _cast(x: _Array, dtype: np.dtype[Any]) -> _Array:
 
 
 def _range(start: _Array, limit: _Array, delta: _Array) -> _Array:
-    values: _Array = np.arange(start.item(), limit.item(), delta.item())
-    return values.astype(start.dtype)
+    return np.array(np.arange(start.item(), limit.item(), delta.item()), start.dtype)
 
 
 def _shape(x: _Array, dtype: np.dtype[Any]) -> _Array:
@@ -64,7 +63,8 @@ def _size(x: _Array, dtype: np.dtype[Any]) -> _Array:
 
 
 def _reshape(x: _Array, shape: _Array) -> _Array:
-    return np.reshape(x, shape.tolist())
+    sizes: list[int] = shape.tolist()
+    return np.reshape(x, sizes)
 
 
 # What else entries are made by: the positions of a list, as a rule.
