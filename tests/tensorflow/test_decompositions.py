@@ -13,7 +13,7 @@ import pytest
 import litefuse
 from litefuse.errors import LitefuseError, UnsupportedOpsError
 from litefuse.scaffold.project import new_project, read_op
-from tests.tensorflow.checking import check, check_calls, normal, op_counts, op_histogram, run_calls
+from tests.tensorflow.checking import check, check_calls, custom_options, normal, op_counts, op_histogram, run_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -646,3 +646,122 @@ def test_quotients_of_integers_need_no_float64(tensorflow: TensorFlow) -> None:
     ]
     result = check(tensorflow, tensorflow.save(quotients), inputs)
     assert not result.report.narrowed
+
+
+def empty_slices(tf: Any, rows: int | None, columns: int | None, dtype: str) -> Any:
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([rows, columns, 4], dtype, name="x")], autograph=False)
+    def serve(x: Any) -> Any:
+        nothing = {
+            "first": (x[:0], 0),
+            "second": (x[:, :0], 1),
+            "last": (x[..., :0], 2),
+            "turned": (x[:, 2:2:-1], 1),
+            "of one": (x[0, :, :0], 1),
+            "new": (x[:, tf.newaxis, :, :0], 3),
+            "slice": (tf.slice(x, [0, 0, 0], [1, 2, 0]), 2),
+            "below": (x[2:1], 0),
+        }
+        return {
+            **{name: tf.reduce_sum(value, axis) for name, (value, axis) in nothing.items()},
+            "joined": tf.concat([x[:, :0], x], 1),
+            "joined last": tf.concat([x, x[..., :0]], -1),
+        }
+
+    module.serve = serve
+    return module
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("sizes", [(3, 5), (None, 5), (3, None), (None, None)])
+def test_slices_of_nothing(tensorflow: TensorFlow, sizes: tuple[int | None, int | None], dtype: str) -> None:
+    random = np.random.default_rng(3)
+    shapes = [[known or open_size for known, open_size in zip(sizes, each, strict=True)] for each in ((3, 5), (4, 2))]
+    inputs = [{"x": random.normal(0, 9, (*shape, 4)).astype(dtype)} for shape in shapes]
+    check(tensorflow, tensorflow.save(empty_slices, *sizes, dtype), inputs)
+
+
+def scattered(tf: Any, dtype: str) -> Any:
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], "float32", name="x")], autograph=False)
+    def serve(x: Any) -> Any:
+        values = tf.complex(x, x * 2.0 - 1.0) if dtype == "complex64" else tf.cast(x * 4.0, dtype)
+        places = tf.constant([[1], [1], [4]])
+        summed = tf.scatter_nd(places, values[:3], [6, 3])
+        if dtype == "complex64":
+            return {"real": tf.math.real(summed), "imaginary": tf.math.imag(summed)}
+        added = tf.tensor_scatter_nd_add(values[:2], [[0], [0], [1]], values[:3])
+        return {"summed": tf.cast(summed, "float32"), "added": tf.cast(added, "float32")}
+
+    module.serve = serve
+    return module
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "complex64", "int16", "int8"])
+def test_what_falls_on_one_place_is_added(tensorflow: TensorFlow, dtype: str) -> None:
+    random = np.random.default_rng(5)
+    inputs = [{"x": (random.integers(-12, 12, (batch, 3)) / 4).astype(np.float32)} for batch in (3, 5)]
+    check(tensorflow, tensorflow.save(scattered, dtype), inputs)
+
+
+def few_forms(tf: Any) -> Any:
+    """Forms of ops that the engine, or what checks the module, took for others."""
+    module = tf.Module()
+    signature = [
+        tf.TensorSpec([None, 4, 4], tf.float32, name="x"),
+        tf.TensorSpec([None, 4, 2], tf.int32, name="i"),
+        tf.TensorSpec([2], tf.int64, name="begin"),
+    ]
+
+    @tf.function(input_signature=signature, autograph=False)
+    def serve(x: Any, i: Any, begin: Any) -> Any:
+        return {
+            "batch from the last": tf.gather(x, i, batch_dims=-1),
+            "two before the last": tf.gather(x, i, axis=1, batch_dims=-2),
+            "at": tf.slice(x[0], begin, tf.constant([1, 2], tf.int64)),
+            "ones": tf.math.real(tf.ones_like(tf.complex(x, x))),
+            "band": tf.cast(tf.linalg.band_part(tf.cast(tf.abs(x) * 9.0, tf.uint32), 1, 0), tf.int64),
+        }
+
+    module.serve = serve
+    return module
+
+
+def test_forms_of_gathers_slices_and_bands(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(6)
+    inputs = [
+        {
+            "x": random.normal(size=(batch, 4, 4)).astype(np.float32),
+            "i": random.integers(0, 4, (batch, 4, 2)).astype(np.int32),
+            "begin": np.array([2, 1]),
+        }
+        for batch in (3, 1, 2)
+    ]
+    check(tensorflow, tensorflow.save(few_forms), inputs)
+
+
+def beams(tf: Any) -> Any:
+    """``CTCBeamSearchDecoder`` has several groups of results."""
+    module = tf.Module()
+    signature = [tf.TensorSpec([5, None, 4], tf.float32, name="x"), tf.TensorSpec([None], tf.int32, name="n")]
+
+    @tf.function(input_signature=signature, autograph=False)
+    def serve(x: Any, n: Any) -> Any:
+        decoded, scores = tf.nn.ctc_beam_search_decoder(x, n, beam_width=3, top_paths=2)
+        return {"values": decoded[0].values, "scores": scores}
+
+    module.serve = serve
+    return module
+
+
+def test_an_op_with_groups_of_results(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(beams)
+    for narrow in (False, True):
+        with pytest.raises(UnsupportedOpsError, match="LiteRT has no op for CTCBeamSearchDecoder"):
+            litefuse.convert(path, narrow=narrow)
+    result = litefuse.convert(path, allow_custom_ops=["CTCBeamSearchDecoder"])
+    (options,) = custom_options(result.model_bytes)["CTCBeamSearchDecoder"]
+    assert (options["beam_width"], options["top_paths"]) == (3, 2)
+    assert not [name for name in options if "egment" in name]

@@ -430,3 +430,44 @@ def test_a_list_that_nobody_reads_is_not_made(tensorflow: TensorFlow) -> None:
         tensorflow, save(tensorflow, never_read, (None, None, 3), dtype="float32"), sets(((None, None, 3),), "float32")
     )
     assert op_counts(result.model_bytes)["DYNAMIC_UPDATE_SLICE"] == 0
+
+
+def decoder(tf: Any, form: str) -> Any:
+    """A loop that writes a word for each row of an open batch, and reads the last one, in different shapes."""
+    random = np.random.default_rng(2)
+    words, weights = (tf.constant(random.normal(size=size).astype(np.float32)) for size in ([7, 4], [4, 7]))
+    module = tf.Module()
+
+    def turn(step: Any, last: Any, written: Any) -> Any:
+        x = tf.gather(words, last)[:, 0]
+        if form == "reshape":
+            x = tf.reshape(tf.reshape(x, [-1, 2, 2]) * 1.5, [-1, 4])
+        word = tf.argmax(tf.matmul(x + tf.cast(step, tf.float32), weights), -1, output_type=tf.int32)
+        if form == "new axis":
+            last = word[:, None]
+        elif form == "ellipsis":
+            last = word[..., tf.newaxis]
+        elif form == "several":
+            last = word[tf.newaxis, ..., tf.newaxis][0]
+        else:
+            last = tf.expand_dims(word, 1)
+        return step + 1, last, written.write(step, word)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 1], tf.int32, name="first")], autograph=False)
+    def serve(first: Any) -> Any:
+        array = tf.TensorArray(tf.int32, 5, element_shape=[None])
+
+        def before_the_end(step: Any, *_: Any) -> Any:
+            return step < 5
+
+        return {"words": tf.while_loop(before_the_end, turn, [0, first, array])[2].stack()}
+
+    module.serve = serve
+    return module
+
+
+@pytest.mark.parametrize("form", ["new axis", "ellipsis", "several", "reshape"])
+def test_words_of_an_open_batch(tensorflow: TensorFlow, form: str) -> None:
+    random = np.random.default_rng(4)
+    inputs = [{"first": random.integers(0, 7, (batch, 1)).astype(np.int32)} for batch in (3, 1, 6)]
+    check(tensorflow, tensorflow.save(decoder, form), inputs)

@@ -63,7 +63,13 @@ class Builder:
         return list(created.results)
 
     def options(self, op: TensorFlowOp) -> dict[str, Any]:
-        """An op's attributes but for dtypes, which the types of operands and results say already."""
+        """An op's attributes but for dtypes, which the types of operands and results say already.
+
+        Raises:
+            NotDecomposed: Some say how many of its operands or results belong together.
+        """
+        if any(key.endswith("SegmentSizes") for key in op.attributes):
+            raise NotDecomposed("it has several groups of operands or results")
         return {key: value for key, value in op.attributes.items() if not isinstance(value, ir.TypeAttr)}
 
     def recast(self, op: TensorFlowOp, dtype: str, other: str) -> list[ir.Value]:

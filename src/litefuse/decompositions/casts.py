@@ -106,10 +106,10 @@ def _integers(value: ir.Value) -> _Integers | None:
     elements = elements_of_constant(value, "tf.Const")
     if elements is None:
         return None
-    array = np.asarray(elements, np.float64)
-    whole = np.round(np.clip(array, -(2**31), 2**31 - 1))
+    array: npt.NDArray[Any] = np.array(elements)
     # What is no number, or beyond int32, is not what it was.
-    return whole.astype(np.int32) if np.array_equal(array, whole) else None
+    whole = np.array(np.round(np.clip(array, -(2**31), 2**31 - 1)), np.int32)
+    return whole if np.array_equal(array, whole) else None
 
 
 class CastToInteger(Decomposition):

@@ -17,6 +17,7 @@ __all__ = [
     "ComplexBits",
     "ComplexParts",
     "ComplexProduct",
+    "ComplexScatter",
     "ConjugateTranspose",
     "complex_of",
     "parts_of",
@@ -133,6 +134,22 @@ class ComplexArithmetic(Decomposition):
             b.binary("Sub", b.binary("Mul", real, other[0]), b.binary("Mul", imaginary, other[1])),
             b.binary("AddV2", b.binary("Mul", real, other[1]), b.binary("Mul", imaginary, other[0])),
         )
+
+
+class ComplexScatter(Decomposition):
+    """The parts scattered apart, each added up where several fall on one place."""
+
+    names = ("ScatterNd",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        indices, updates, shape = op.operands
+        if op.types[1].dtype != "complex64":
+            raise NotDecomposed(f"LiteRT's ScatterNd does not take {op.types[1].dtype}")
+        (result,) = op.results
+        if result.shape is None:
+            raise NotDecomposed("the rank of its result is unknown")
+        parts = parts_of(b, updates)
+        return complex_of(b, *(b.op("ScatterNd", [indices, part, shape], result.shape, "float32") for part in parts))
 
 
 class ComplexProduct(Decomposition):

@@ -27,6 +27,7 @@ class Early(NamedTuple):
         attribute: The name of an attribute, and the text that it must have.
         above_rank: The operand must have more dimensions.
         operand: Which operand; as a rule the first.
+        empty: A result must be known to have no elements.
     """
 
     module: str
@@ -35,6 +36,7 @@ class Early(NamedTuple):
     attribute: tuple[str, str] | None = None
     above_rank: int = -1
     operand: int = 0
+    empty: bool = False
 
     def load(self) -> Decomposition:
         """An instance of it."""
@@ -51,7 +53,7 @@ _COMPLEX_PRODUCT = Early("complex_numbers", "ComplexProduct", frozenset({"comple
 # with.
 _WIDENED = Early("widened", "Widened", _HALVES)
 _COMPARED = Early("widened", "Widened", frozenset({"uint8"}))
-_LIKE = Early("like", "Like", _UNSIGNED)
+_LIKE = Early("like", "Like", _UNSIGNED | {"complex64"})
 # The engine takes every diagonal for the main one, and dies of bands.
 _DIAGONALS = (Early("diagonals", "Diagonal"), Early("open_diagonals", "OpenDiagonal"))
 # The engine quantizes with a zero point, whose grid is another one.
@@ -68,6 +70,8 @@ _FOURIER = Early("fourier", "RealFourierTransform")
 _QUOTIENT = Early("division", "Quotient", frozenset({"float32"}))
 # The engine turns it over where it is transposed.
 _RECIPROCAL = Early("division", "Reciprocal", frozenset({"float32"}))
+# XNNPACK takes a size of 0 for all that follows.
+_EMPTY_SLICE = Early("strided_slice", "EmptySlice", empty=True)
 # The engine dies of folding them.
 _CONSTANT_STRINGS = Early("strings", "ConstantStrings", frozenset({"string"}))
 _MOVED_STRINGS = Early("strings", "MovedStrings", frozenset({"string"}))
@@ -124,6 +128,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "Lgamma": (Early("gamma", "Gamma"),),
         # The engine transposes the operand of a product of integers, and leaves it without a shape.
         "MatMul": (_COMPLEX_PRODUCT, Early("einsum", "IntegerProduct", frozenset({"int32", "int64"})), _WIDENED),
+        # The engine dies of unsigned constants.
+        "MatrixBandPart": (Early("moving", "Carried", frozenset({"uint32", "uint64"})),),
         "Max": (_REDUCTION,),
         "MatrixDiagV2": _DIAGONALS,
         "MatrixDiagV3": _DIAGONALS,
@@ -154,7 +160,13 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         # LiteRT's fails when a segment is left out.
         "SegmentSum": (Early("segments", "Segment"),),
         # The engine writes it, but LiteRT's kernel fails.
-        "Slice": (_CONSTANT_STRINGS, _MOVED_STRINGS),
+        "Slice": (
+            _CONSTANT_STRINGS,
+            _MOVED_STRINGS,
+            _EMPTY_SLICE,
+            # The engine makes int32 of constant sizes, but not of positions beside them.
+            Early("strided_slice", "SliceAtComputedPositions", frozenset({"int64"}), operand=1),
+        ),
         # The engine writes a formula that is infinite from 89 on.
         "Softplus": (Early("elementary", "Softplus", frozenset({"float32"})),),
         "Softsign": (_WIDENED,),
@@ -170,9 +182,12 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "StatelessRandomUniformInt": (_RANDOM,),
         "StatelessRandomUniformIntV2": (_RANDOM,),
         "StatelessRandomUniformV2": (_RANDOM,),
-        "StridedSlice": (_CONSTANT_STRINGS,),
+        "StridedSlice": (_CONSTANT_STRINGS, _EMPTY_SLICE),
         "Sum": (_REDUCTION,),
         # The engine leaves it out before sums and products where the repeated size is open.
+        # The engine gathers, adds and scatters: of what falls on one place, the last one counts.
+        "TensorScatterAdd": (_WIDENED,),
+        "TensorScatterSub": (_WIDENED,),
         "Tile": (Early("tile", "OpenTile"),),
         "Transpose": (_CONSTANT_STRINGS,),
         "Unpack": (_CONSTANT_STRINGS,),

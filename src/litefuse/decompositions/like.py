@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from litefuse.decompositions.complex_numbers import complex_of
 from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ __all__ = ["Like", "ShapeN"]
 
 
 class Like(Decomposition):
-    """One number in the operand's shape; the engine dies of unsigned ones."""
+    """One number in the operand's shape; the engine dies of unsigned and of complex ones."""
 
     names = ("OnesLike", "ZerosLike")
 
@@ -27,6 +28,8 @@ class Like(Decomposition):
         dtype = b.dtype(value)
         if dtype.startswith(("int", "uint")):
             return b.cast(b.fill(b.sizes(value), number, "int32"), dtype)
+        if dtype == "complex64":
+            return complex_of(b, *(b.fill(b.sizes(value), part, "float32") for part in (number, 0)))
         return b.fill(b.sizes(value), number, dtype)
 
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["Carried", "InvertPermutation", "LegacyBlocks", "ParallelConcat", "Pieces", "Reverse"]
 
 
+# Dtypes whose elements are carried as bits, and are no integers.
+_OF_BITS = frozenset({"bfloat16", "complex64", "float16", "float64"})
+
+
 class Carried(Decomposition):
     """The op of other elements that stand for them: bits or numbers, and back."""
 
@@ -23,13 +27,15 @@ class Carried(Decomposition):
         *("BatchToSpaceND", "BroadcastTo", "ConcatV2", "DepthToSpace", "ExpandDims", "Fill", "GatherNd", "GatherV2"),
         *("MirrorPad", "Pack", "Pad", "PadV2", "Reshape", "ReverseSequence", "ReverseV2", "ScatterNd", "Select"),
         *("SelectV2", "Slice", "SpaceToBatchND", "SpaceToDepth", "Squeeze", "TensorScatterUpdate", "Tile"),
-        *("Transpose", "MatrixDiag", "Unpack", "ZerosLike"),
+        *("Transpose", "MatrixBandPart", "MatrixDiag", "Unpack", "ZerosLike"),
     )
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         if op.name == "MirrorPad":
             raise NotDecomposed("LiteRT's MirrorPad takes few dtypes")
         dtype = op.results[0].dtype
+        if op.name == "ScatterNd" and dtype in _OF_BITS:
+            raise NotDecomposed("it adds up what falls on one place, and bits cannot be added")
         pairs = list(zip(op.operands, op.types, strict=True))
         moved = [carried(b, value) if each.dtype == dtype else value for value, each in pairs]
         alike = [b.dtype(value) for value, (_, each) in zip(moved, pairs, strict=True) if each.dtype == dtype]

@@ -19,6 +19,7 @@ from litefuse.decompositions.complex_numbers import (
     ComplexBits,
     ComplexParts,
     ComplexProduct,
+    ComplexScatter,
     ConjugateTranspose,
 )
 from litefuse.decompositions.concatenation import RepeatedColumns
@@ -142,6 +143,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     ComplexBits,
     ComplexParts,
     ComplexProduct,
+    ComplexScatter,
     ConcatOffset,
     ConjugateTranspose,
     ConvolutionFilterGradient,

@@ -6,13 +6,55 @@ from typing import TYPE_CHECKING
 
 from litefuse.decompositions.carrier import carried, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
-from litefuse.decompositions.slices import LITERT_RANK, AxisSlice, Slices
+from litefuse.decompositions.slices import LITERT_RANK, WHOLE, AxisSlice, Slices
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["StridedSlice", "StridedSliceGradient", "StridedSliceUpdate"]
+__all__ = ["EmptySlice", "SliceAtComputedPositions", "StridedSlice", "StridedSliceGradient", "StridedSliceUpdate"]
+
+
+class EmptySlice(Decomposition):
+    """Nothing, made of nothing: XNNPACK takes a slice of size 0 for one of all that follows."""
+
+    names = ("Slice", "StridedSlice")
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.types[0].dtype in {"float32", "int32", "int64"}  # those of others XNNPACK does not take
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (result,) = op.results
+        if result.shape is None or 0 not in result.shape:
+            raise NotDecomposed("its result has elements, or may have some")
+        if None not in result.shape:
+            return b.fill([size for size in result.shape if size is not None], 0, result.dtype)
+        if op.name == "Slice":
+            raise NotDecomposed("a size is open")
+        sizes = b.sizes(op.operands[0])
+        slices = Slices.of(op, b, len(sizes))
+        # An open size is that of the operand where all of it is taken; others are marked.
+        kept = [size if each is WHOLE else -1 for each, size in zip(slices.axes, sizes, strict=True) if not each.shrink]
+        dims = slices.with_new_axes(kept)
+        dims = [dim if size is None else size for size, dim in zip(result.shape, dims, strict=True)]
+        if -1 in [dim for dim in dims if isinstance(dim, int)]:
+            raise NotDecomposed("a part of an open size is taken")
+        return b.fill(dims, 0, result.dtype)
+
+
+class SliceAtComputedPositions(Decomposition):
+    """Positions and sizes of int64 as int32, where only one of the two is a constant."""
+
+    names = ("Slice",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return (op.constants[1] is None) != (op.constants[2] is None)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        value, *places = op.operands
+        (result,) = op.results
+        shape = (None,) * len(op.shape(0)) if result.shape is None else result.shape
+        return b.op("Slice", [value, *(b.cast(place, "int32") for place in places)], shape, result.dtype)
 
 
 class StridedSlice(Decomposition):

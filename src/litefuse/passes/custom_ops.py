@@ -179,7 +179,7 @@ def _replace(function: func.FuncOp, op: ir.OpView) -> None:
     name = tensorflow_name(op) or ""
     options: dict[str, Any] = {}
     for key in tf_op.attributes:
-        if is_option(key):
+        if is_option(key) and not key.endswith("SegmentSizes"):  # which is MLIR's
             options[key] = _option(tf_op.attributes[key])
     # Few models have custom ops; the others do not need flexbuffers.
     from litefuse.fusions.options import encode_options

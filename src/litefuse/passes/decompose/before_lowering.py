@@ -71,6 +71,8 @@ class RewriteBeforeLowering:
 
 
 def _may_be_needed(op: ir.OpView, early: Early) -> bool:
+    if early.empty and not any(0 in (tensor_type_of(result).shape or ()) for result in op.results):
+        return False
     if early.dtypes is not None or early.above_rank >= 0:
         kind = tensor_type_of(op.operands[early.operand])
         if early.dtypes is not None and kind.dtype not in early.dtypes:

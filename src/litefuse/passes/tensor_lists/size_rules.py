@@ -178,23 +178,39 @@ def _split(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size | None:
 
 
 def _strided_slice(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size | None:
-    """Of dimensions that are taken whole, or are not mentioned."""
+    """Of new dimensions, and of those that are taken whole, or are not mentioned."""
     value, begin, end, strides = op.operands
     rank, count = _rank(value), sizes.size(begin, 0)
-    if rank is None or not isinstance(count, int) or _integer(op, "ellipsis_mask") or _integer(op, "new_axis_mask"):
+    if rank is None or not isinstance(count, int):
         return None
-    shrink = _integer(op, "shrink_axis_mask")
-    kept = [each for each in range(rank) if not (each < count and shrink >> each & 1)]
-    source = kept[axis]
-    if source >= count:
-        return sizes.size(value, source)
-    whole = _integer(op, "begin_mask") >> source & 1 or sizes.number(begin, source) == 0
-    if not whole or sizes.number(strides, source) != 1:
-        return None
+    source, at = _places(op, rank, count)[axis]
+    if source is None:
+        return 1
     size = sizes.size(value, source)
-    if _integer(op, "end_mask") >> source & 1 or sizes.number(end, source) == size:
+    if at is None:
         return size
-    return None
+    whole = _integer(op, "begin_mask") >> at & 1 or sizes.number(begin, at) == 0
+    if not whole or sizes.number(strides, at) != 1:
+        return None
+    return size if _integer(op, "end_mask") >> at & 1 or sizes.number(end, at) == size else None
+
+
+def _places(op: ir.OpView, rank: int, count: int) -> list[tuple[int | None, int | None]]:
+    """For each dimension of a slice the operand's, None for a new one, and where begin and end say what is taken."""
+    ellipsis, new, shrink = (_integer(op, f"{mask}_mask") for mask in ("ellipsis", "new_axis", "shrink_axis"))
+    mentioned = sum(not (ellipsis | new) >> at & 1 for at in range(count))
+    places: list[tuple[int | None, int | None]] = []
+    source = 0
+    for at in range(count):
+        if ellipsis >> at & 1:
+            places += [(source + each, None) for each in range(rank - mentioned)]
+            source += rank - mentioned
+        elif new >> at & 1:
+            places.append((None, None))
+        else:
+            places += [] if shrink >> at & 1 else [(source, at)]
+            source += 1
+    return [*places, *((each, None) for each in range(source, rank))]
 
 
 def _slice(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size | None:

@@ -279,6 +279,8 @@ def arithmetic(name: str, a: Size, b: Size) -> Size:
         return a
     if (name == "Mul" and a == 1) or (name == "AddV2" and a == 0):
         return b
+    if name == "FloorDiv" and isinstance(a, Arithmetic) and a.name == "Mul" and isinstance(b, int) and b in (a.a, a.b):
+        return a.a if a.b == b else a.b  # as where dimensions are split and joined again
     return Arithmetic(name, a, b)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from litefuse.shapes.combining import meet
 from litefuse.shapes.dims import Dim, Formula, is_size, maximum, minimum
-from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, normal_axis, text
+from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
 from litefuse.shapes.rules.layout import stated_shape
 
 __all__ = ["RULES", "Extent", "extents"]
@@ -148,12 +148,12 @@ def _slice(op: Op) -> Answer:
 
 def _gather(op: Op) -> Answer:
     shape, indices = op.shape(0), op.shape(1)
+    batch = op.attribute("batch_dims", 0)
+    batch = batch + len(indices) if batch < 0 else batch
     try:
         axis = op.axis(2, len(shape)) if op.name == "GatherV2" else 0
     except Undecided:
-        return (None,) * (len(shape) + len(indices) - 1 - op.attribute("batch_dims", 0))
-    batch = op.attribute("batch_dims", 0)
-    batch = normal_axis(batch, len(indices) + 1) if batch < 0 else batch
+        return (None,) * (len(shape) + len(indices) - 1 - batch)
     if not shape or batch > axis or batch > len(indices):
         raise ShapeError(f"{batch} batch dimensions, axis {axis}, {text(shape)} and {text(indices)} do not fit")
     meet(shape[:batch], indices[:batch])
