@@ -99,7 +99,12 @@ from litefuse.decompositions.sparse import (
     SparseSum,
 )
 from litefuse.decompositions.stateless_random import StatelessMultinomial, StatelessRandom
-from litefuse.decompositions.strided_slice import StridedSlice, StridedSliceGradient, StridedSliceUpdate
+from litefuse.decompositions.strided_slice import (
+    SliceAtComputedPositions,
+    StridedSlice,
+    StridedSliceGradient,
+    StridedSliceUpdate,
+)
 from litefuse.decompositions.strings import MovedStrings
 from litefuse.decompositions.tan import Tan
 from litefuse.decompositions.tile import OpenTile
@@ -244,6 +249,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     SparseSum,
     StatelessMultinomial,
     StatelessRandom,
+    SliceAtComputedPositions,
     StridedSlice,
     StridedSliceGradient,
     StridedSliceUpdate,

@@ -19,6 +19,7 @@ class EmptySlice(Decomposition):
     """Nothing, made of nothing: XNNPACK takes a slice of size 0 for one of all that follows."""
 
     names = ("Slice", "StridedSlice")
+    folds = True
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.types[0].dtype in {"float32", "int32", "int64"}  # those of others XNNPACK does not take
