@@ -70,7 +70,8 @@ def execute(
         raise
     except Exception as error:  # of the runtime, or whatever a kernel raises
         where = ", ".join(getattr(error, "__notes__", ()))  # of a kernel: its op and node
-        raise InterpreterError(f"the model does not run: {what_was_raised(error)}", where=where) from error
+        text = what_was_raised(error) if where else f"{type(error).__name__}: {error}"
+        raise InterpreterError(f"the model does not run: {text}", where=where) from error
     changed = tuple(name for name, value in outputs.items() if not _same(first[name], value))
     return Execution(outputs, tuple(seconds), changed)
 

@@ -67,6 +67,9 @@ def replace_left_over(
     return modified
 
 
+_ENDS = frozenset({"func.return", "tfl.yield"})
+
+
 def _merge_casts(block: ir.Block) -> None:
     """Casts a value to a dtype once: ops that are rewritten to compute in another one have a cast each."""
     casts: dict[tuple[ir.Value, ir.Type], ir.Value] = {}
@@ -74,7 +77,8 @@ def _merge_casts(block: ir.Block) -> None:
         if op.name == "tfl.cast":
             (value,), (result,) = op.operands, op.results
             first = casts.setdefault((value, result.type), result)
-            if first != result:
+            # What a branch returns twice, the runtime's IF takes out of it once.
+            if first != result and not any(use.owner.name in _ENDS for use in result.uses):
                 result.replace_all_uses_with(first)
         for region in op.regions:
             for inner in region.blocks:
