@@ -248,7 +248,7 @@ class TableNodes:
         operands = [self._tensor(each, name) for each in source.input if not each.startswith("^")]
         try:
             return np.asarray(_COMPUTED[source.op](*operands, *self._dtype_of(source)))
-        except (TypeError, ValueError) as error:
+        except (ArithmeticError, TypeError, ValueError) as error:
             raise SavedModelError(f"{source.op} fails: {error}", where=f"node {source.name}") from None
 
     def _dtype_of(self, node: NodeDef) -> list[np.dtype[Any]]:
