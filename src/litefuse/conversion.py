@@ -48,7 +48,7 @@ from litefuse.passes.tables import InitializeTables
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import InitializeVariables
-from litefuse.passes.zero_factors import KeepZeroFactors
+from litefuse.passes.zero_operands import KeepZeroOperands
 from litefuse.plug_ins import take_plug_ins
 from litefuse.report import CompositeReport, LackingOpReport, QuantizationReport, Report, RetypedReport
 from litefuse.runtime.transfer import unpickle_kernels
@@ -148,7 +148,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     if run_passes(module, [LowerTensorLists(), RefineCallTypes()], steps.begin) or changed:
         run_passes(module, [InferShapes()], steps.begin)
     # A weight that is no placeholder may be a factor that is zero everywhere.
-    placing = [HoistProjections(), RewriteBeforeLowering(decomposed), PlaceWeights(weights), KeepZeroFactors()]
+    placing = [HoistProjections(), RewriteBeforeLowering(decomposed), PlaceWeights(weights), KeepZeroOperands()]
     run_passes(module, placing, steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
@@ -266,7 +266,7 @@ def _inline_and_fold(module: ir.Module, steps: _Steps) -> bool:
         Whether the last inference of shapes changed anything.
     """
     while True:
-        # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-factors prevents.
+        # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-operands prevents.
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
         changed = run_passes(module, [InferShapes()], steps.begin)
         steps.begin(FoldBranches.name)

@@ -55,7 +55,7 @@ from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import FreezeVariables, InitializeVariables
 from litefuse.passes.xla_call_module import LowerXlaCallModule
-from litefuse.passes.zero_factors import KeepZeroFactors
+from litefuse.passes.zero_operands import KeepZeroOperands
 from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.shapes import InferShapes
 
@@ -116,7 +116,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "fold-constants": lambda _o, _v: FoldConstants(),
     "merge-handles": lambda _o, _v: MergeHandles(),
     "type-results": lambda _o, _v: TypeResults(),
-    "keep-zero-factors": lambda _o, _v: KeepZeroFactors(),
+    "keep-zero-operands": lambda _o, _v: KeepZeroOperands(),
     "lift-reads": lambda _o, _v: LiftReads(),
     "lower-case": lambda _o, _v: LowerCase(),
     "lower-ensure-shape": lambda _o, _v: LowerEnsureShape(),

@@ -216,7 +216,6 @@ def parts_of(b: Builder, value: ir.Value) -> tuple[ir.Value, ir.Value]:
 def complex_of(b: Builder, real: ir.Value, imaginary: ir.Value) -> ir.Value:
     """The complex64 numbers of two parts; they broadcast."""
     if b.shape(real) != b.shape(imaginary) or None in b.shape(real):
-        false = b.compare("Less", b.binary("AddV2", b.unary("ZerosLike", real), b.unary("ZerosLike", imaginary)), 0.0)
-        real, imaginary = b.select(false, 0.0, real), b.select(false, 0.0, imaginary)
+        real, imaginary = b.broadcast_both(real, imaginary)
     pairs = b.stack([real, imaginary], len(b.shape(real)))
     return b.op("Bitcast", [pairs], b.shape(real), "complex64")

@@ -116,6 +116,4 @@ class Atan2(Decomposition):
         y, x = op.operands
         if b.shape(x) == b.shape(y):
             return b.binary("Atan2", y, x)
-        # Zeros of the result's shape; not a product with 0, which an infinity would spoil.
-        false = b.compare("Less", b.binary("AddV2", b.unary("ZerosLike", x), b.unary("ZerosLike", y)), 0.0)
-        return b.binary("Atan2", b.select(false, 0.0, y), b.select(false, 0.0, x))
+        return b.binary("Atan2", *b.broadcast_both(y, x))

@@ -18,7 +18,7 @@ BATCH_MATMUL: a constant factor of int8 is hidden.
 It takes a quotient by the norm of all elements for one by the norms of rows: the axes of such a norm are hidden.
 
 It also makes a constant of a product with 0, whose shape may be open, which may then be such an operand, and which is
-not 0 where the other factor is infinite: so the 0 is hidden (``litefuse.passes.zero_factors`` has those of many
+not 0 where the other factor is infinite: so the 0 is hidden (``litefuse.passes.zero_operands`` has those of many
 elements).
 """
 

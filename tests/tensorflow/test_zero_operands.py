@@ -61,3 +61,26 @@ def infinite(tf: Any) -> Any:
 def test_zero_times_infinity(tensorflow: TensorFlow) -> None:
     values = np.array([1, np.inf, np.nan], np.float32)
     check(tensorflow, tensorflow.save(infinite), {"x": np.stack([values, values]), "v": values})
+
+
+def zero_terms(tf: Any, dtype: str) -> Any:
+    module = tf.Module()
+    spec = tf.TensorSpec([None, None], dtype)
+
+    @tf.function(input_signature=[spec, spec], autograph=False)
+    def serve(x: Any, y: Any) -> Any:
+        zeros = tf.zeros_like(y)
+        return {"first": zeros + x, "second": x + zeros, "less": x - zeros, "own": x + tf.zeros_like(x)}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "float16"])
+def test_zeros_that_broadcast(tensorflow: TensorFlow, dtype: str) -> None:
+    random = np.random.default_rng(1)
+    inputs = [
+        {name: random.normal(0, 5, shape).astype(dtype) for name, shape in zip("xy", shapes, strict=True)}
+        for shapes in [((1, 4), (3, 4)), ((3, 4), (3, 4)), ((2, 1), (2, 5)), ((2, 5), (1, 1))]
+    ]
+    check(tensorflow, tensorflow.save(zero_terms, dtype), inputs, rtol=1e-3 if dtype == "float16" else 1e-5)
