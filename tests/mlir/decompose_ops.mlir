@@ -31,10 +31,10 @@ func.func @main(%a: tensor<?x8x8x3xf32>, %b: tensor<2x4x4x1xi32>) -> (tensor<?x7
 // What cannot be rewritten says why.
 // ERROR: LiteRT has no op for Cross, RFFT
 // ERROR: not rewritten: LiteRT's ops for it take float32, int32, int64, not float64
-// ERROR: not rewritten: dimension 0 of size unknown; it must be at most 4096
-func.func @main(%a: tensor<?x3xf64>, %b: tensor<?xf32>) -> (tensor<?x3xf64>, tensor<4xcomplex<f32>>) {
-  %length = arith.constant dense<6> : tensor<1xi32>
+// ERROR: not rewritten: fft_length is [5000]; it must be from 1 to 4096
+func.func @main(%a: tensor<?x3xf64>, %b: tensor<?xf32>) -> (tensor<?x3xf64>, tensor<2501xcomplex<f32>>) {
+  %length = arith.constant dense<5000> : tensor<1xi32>
   %0 = "tf.Cross"(%a, %a) : (tensor<?x3xf64>, tensor<?x3xf64>) -> tensor<?x3xf64>
-  %1 = "tf.RFFT"(%b, %length) : (tensor<?xf32>, tensor<1xi32>) -> tensor<4xcomplex<f32>>
-  return %0, %1 : tensor<?x3xf64>, tensor<4xcomplex<f32>>
+  %1 = "tf.RFFT"(%b, %length) : (tensor<?xf32>, tensor<1xi32>) -> tensor<2501xcomplex<f32>>
+  return %0, %1 : tensor<?x3xf64>, tensor<2501xcomplex<f32>>
 }

@@ -26,6 +26,14 @@ Shape: TypeAlias = "tuple[int | None, ...]"
 _NUMPY = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "?"}
 
 
+def _numpy_dtype(dtype: str) -> npt.DTypeLike:
+    if dtype == "bfloat16":
+        import ml_dtypes
+
+        return ml_dtypes.bfloat16
+    return _NUMPY.get(dtype, dtype)
+
+
 class Builder:
     """Emits ``tf`` ops at the current insertion point and location.
 
@@ -72,12 +80,27 @@ class Builder:
             raise NotDecomposed("it has several groups of operands or results")
         return {key: value for key, value in op.attributes.items() if not isinstance(value, ir.TypeAttr)}
 
-    def recast(self, op: TensorFlowOp, dtype: str, other: str) -> list[ir.Value]:
-        """The op with operands and results of one dtype cast to another and back."""
-        operands = [self.cast(value, other) if self.dtype(value) == dtype else value for value in op.operands]
+    def recast(
+        self, op: TensorFlowOp, dtype: str, other: str, between: Callable[[ir.Value], ir.Value] | None = None
+    ) -> list[ir.Value]:
+        """The op with operands and results of one dtype cast to another and back.
+
+        Args:
+            op: The op.
+            dtype: The dtype.
+            other: The other dtype.
+            between: What happens to the results of it that are cast back.
+        """
+        operands = list(op.operands)
+        for place, (value, known) in enumerate(zip(op.operands, op.constants, strict=True)):
+            if self.dtype(value) == dtype:
+                operands[place] = self.cast(value, other) if known is None else self.constant(known, other)
         kinds = [(each.shape, other if each.dtype == dtype else each.dtype) for each in op.results]
         results = self.ops(op.name, operands, kinds, **self.options(op))
-        return [self.cast(value, each.dtype) for value, each in zip(results, op.results, strict=True)]
+        return [
+            self.cast(between(value) if between and each.dtype == dtype else value, each.dtype)
+            for value, each in zip(results, op.results, strict=True)
+        ]
 
     # Values and sizes.
 
@@ -98,7 +121,7 @@ class Builder:
 
     def constant(self, value: npt.ArrayLike, dtype: str) -> ir.Value:
         """A constant of the given dtype."""
-        array = np.ascontiguousarray(np.asarray(value).astype(_NUMPY.get(dtype, dtype)))
+        array = np.ascontiguousarray(np.asarray(value).astype(_numpy_dtype(dtype)))
         array = array.reshape(np.shape(value))
         kind = ranked_tensor_type(TensorType(dtype, array.shape))
         attribute = ir.DenseElementsAttr.get(array, type=kind)
@@ -177,6 +200,13 @@ class Builder:
         first, second = self._alike(a, b)
         attributes = {"incompatible_shape_error": True} if name in {"Equal", "NotEqual"} else {}
         return self.op(name, [first, second], self._broadcast(first, second), "bool", **attributes)
+
+    def broadcast_both(self, a: ir.Value, b: ir.Value) -> list[ir.Value]:
+        """Two values of real numbers, each in the shape that they broadcast to together."""
+        # Where it is false; no sum of zeros or product with them, which the engine folds or an infinity would spoil.
+        false = [self.compare("Less", self.unary("Abs", value), 0.0) for value in (a, b)]
+        nowhere = self.op("LogicalOr", false, self._broadcast(a, b), "bool")
+        return [self.select(nowhere, 0.0, value) for value in (a, b)]
 
     def select(self, condition: ir.Value, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
         """``SelectV2``: ``a`` where the condition holds, else ``b``."""

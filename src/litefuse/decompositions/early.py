@@ -28,6 +28,7 @@ class Early(NamedTuple):
         above_rank: The operand must have more dimensions.
         operand: Which operand; as a rule the first.
         empty: A result must be known to have no elements.
+        recast: What it gives is the op in another dtype.
     """
 
     module: str
@@ -37,6 +38,7 @@ class Early(NamedTuple):
     above_rank: int = -1
     operand: int = 0
     empty: bool = False
+    recast: bool = False
 
     def load(self) -> Decomposition:
         """An instance of it."""
@@ -51,8 +53,8 @@ _UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})
 _COMPLEX_PRODUCT = Early("complex_numbers", "ComplexProduct", frozenset({"complex64"}))
 # Of these dtypes the engine refuses the op, or writes one that the runtime refuses, dies of, or computes something else
 # with.
-_WIDENED = Early("widened", "Widened", _HALVES)
-_COMPARED = Early("widened", "Widened", frozenset({"uint8"}))
+_WIDENED = Early("widened", "Widened", _HALVES, recast=True)
+_COMPARED = Early("widened", "Widened", frozenset({"uint8"}), recast=True)
 _LIKE = Early("like", "Like", _UNSIGNED | {"complex64"})
 # The engine takes every diagonal for the main one, and dies of bands.
 _DIAGONALS = (Early("diagonals", "Diagonal"), Early("open_diagonals", "OpenDiagonal"))
@@ -109,7 +111,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "CumulativeLogsumexp": (Early("losses", "CumulativeLogsumexp"),),
         "DivNoNan": (_QUOTIENT,),
         # The engine takes the sum over a label for a transposition, and products without a sum for those of matrices.
-        "Einsum": (Early("einsum", "Einsum"),),
+        "Einsum": (_WIDENED, Early("einsum", "Einsum")),
         "Equal": (_COMPARED,),
         "ExpandDims": (_CONSTANT_STRINGS,),
         # The engine writes the plain formulas, whose relative errors near 0 have no bound.
@@ -124,8 +126,10 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "Inv": (_RECIPROCAL,),
         # The engine's is never true.
         "IsInf": (Early("comparison", "Classification"),),
+        # The engine writes ops whose kernels compute something else with halves.
+        "L2Loss": (_WIDENED,),
         # The engine's folds a constant wrongly when a size is open.
-        "Lgamma": (Early("gamma", "Gamma"),),
+        "Lgamma": (_WIDENED, Early("gamma", "Gamma")),
         # The engine transposes the operand of a product of integers, and leaves it without a shape.
         "MatMul": (_COMPLEX_PRODUCT, Early("einsum", "IntegerProduct", frozenset({"int32", "int64"})), _WIDENED),
         # The engine dies of unsigned constants.
@@ -160,6 +164,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         # LiteRT's fails when a segment is left out.
         "SegmentSum": (Early("segments", "Segment"),),
         # The engine writes it, but LiteRT's kernel fails.
+        # The engine dies of halves.
+        "SigmoidGrad": (_WIDENED,),
         "Slice": (
             _CONSTANT_STRINGS,
             _MOVED_STRINGS,

@@ -125,8 +125,8 @@ def _size(shape: Sequence[int | None], axis: int) -> int:
 
 def _cut(b: Builder, value: ir.Value, axis: int, length: int) -> ir.Value:
     """The first elements along a dimension; TensorFlow's ops do not take fewer than they need either."""
-    size = _size(b.shape(value), axis)
-    if size < length:
+    size = b.shape(value)[axis]
+    if size is not None and size < length:
         raise NotDecomposed(f"dimension {axis} has {size} elements, and fft_length needs {length}")
     return value if size == length else b.slice(value, axis, 0, length)
 

@@ -10,7 +10,7 @@ from litefuse.decompositions.carrier import carried, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
-    from litefuse.decompositions.builder import Builder
+    from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
 __all__ = ["Carried", "InvertPermutation", "LegacyBlocks", "ParallelConcat", "Pieces", "Reverse"]
@@ -63,22 +63,21 @@ class Pieces(Decomposition):
             axis = int(op.attributes.get("axis", 0)) % rank
         else:
             axis = op.axis(0 if op.name == "Split" else 2, rank)
-        size = op.shape(operand)[axis]
-        if size is None:
-            raise NotDecomposed("the size of the dimension that is split is unknown")
-        count = len(op.results)
-        lengths = [size // count] * count
-        if op.name == "SplitV":
-            lengths = op.constant(1).reshape(-1).tolist()
-            lengths = [size - sum(lengths) - 1 if length == -1 else length for length in lengths]
         rows, sizes = around_axis(b, carried(b, op.operands[operand]), axis)
+        count = len(op.results)
+        lengths: list[Dim] = [1 if op.name == "Unpack" else b.dims("FloorDiv", sizes[axis], count)] * count
+        if op.name == "SplitV":
+            given: list[int] = op.constant(1).reshape(-1).tolist()
+            rest = b.dims("Sub", sizes[axis], sum(given) + 1)
+            lengths = [rest if length == -1 else length for length in given]
         pieces: list[ir.Value] = []
-        begin = 0
+        begin: Dim = 0
         for length in lengths:
-            piece = b.slice(rows, 1, begin, begin + length)
+            end = b.dims("AddV2", begin, length)
+            piece = b.slice(rows, 1, begin, end)
             inner = [] if op.name == "Unpack" else [length]
             pieces.append(delivered(b, b.reshape(piece, [*sizes[:axis], *inner, *sizes[axis + 1 :]]), dtype))
-            begin += length
+            begin = end
         return pieces
 
 

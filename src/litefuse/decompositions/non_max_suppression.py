@@ -1,4 +1,4 @@
-"""``NonMaxSuppression`` without padding: LiteRT's ops pad their results, and say how much of them is valid."""
+"""``NonMaxSuppression`` without padding, and of boxes that only its definition says are of four numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class NonMaxSuppression(Decomposition):
         op.shape(1, 1)
         op.require(0, "float32")
         boxes, scores, number, *others = op.operands
-        if op.attributes.get("pad_to_max_output_size", False):
+        pads = op.attributes.get("pad_to_max_output_size", False)
+        if pads and columns is not None:
             raise NotDecomposed("LiteRT's op for it takes boxes of four numbers")
         if columns is None:  # LiteRT's wants to see that there are four
             boxes = b.reshape(boxes, [b.size(boxes, 0), 4])
@@ -49,4 +50,5 @@ class NonMaxSuppression(Decomposition):
             [*(((length,), kind) for kind in kinds), ((), "int32")],
             pad_to_max_output_size=True,
         )
-        return [*(b.slice(each, 0, 0, valid) for each in padded), valid][: len(op.results)]
+        found = padded if pads else [b.slice(each, 0, 0, valid) for each in padded]
+        return [*found, valid][: len(op.results)]

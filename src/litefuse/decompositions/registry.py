@@ -71,6 +71,7 @@ from litefuse.decompositions.moving import (
     Reverse,
 )
 from litefuse.decompositions.non_max_suppression import NonMaxSuppression
+from litefuse.decompositions.open_channels import OpenChannels
 from litefuse.decompositions.open_diagonals import OpenDiagonal
 from litefuse.decompositions.partitions import DynamicPartition, DynamicStitch
 from litefuse.decompositions.pool_3d import Pool3D
@@ -211,6 +212,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     NextAfter,
     NonMaxSuppression,
     NthElement,
+    OpenChannels,
     OpenDiagonal,
     OpenTile,
     OrthogonalFactors,

@@ -29,9 +29,10 @@ class Segment(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
         op.shape(1, 1)
-        op.require(0, "float32", "int32")
+        kind = op.name.removeprefix("Segment")
+        op.require(0, "float32", "int32", *(["int64"] if kind == "Sum" else []))
         data, ids = op.operands
-        return _segments(b, op.name.removeprefix("Segment"), data, b.cast(ids, "int32"), op.constants[1])
+        return _segments(b, kind, data, b.cast(ids, "int32"), op.constants[1])
 
 
 class SparseSegment(Decomposition):
@@ -92,8 +93,9 @@ class TensorScatter(Decomposition):
         tensor, indices, updates = op.operands
         dtype = b.dtype(tensor)
         depth = index_shape[-1]
-        if depth is None:
-            raise NotDecomposed("the length of the index vectors is unknown")
+        if depth is None:  # what is left of the tensor's dimensions is in the updates
+            depth = len(index_shape) - 1 + len(shape) - len(op.shape(2))
+            indices = b.reshape(indices, [*b.sizes(indices)[:-1], depth])
         sizes = b.sizes(tensor)
         indices = b.cast(indices, "int32")
         if op.name in {"TensorScatterAdd", "TensorScatterSub"}:

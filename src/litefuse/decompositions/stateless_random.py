@@ -39,7 +39,7 @@ class StatelessRandom(Decomposition):
         (result,) = op.results
         if result.shape is None:
             raise NotDecomposed("the result is of unknown rank")
-        seed = _seed(op)
+        seed = _seed(op, b)
         shape = b.sizes_in(op.operands[0], result.shape)
         kind = op.name.removeprefix("StatelessRandom").removesuffix("V2")
         of_integers = kind in {"UniformFullInt", "UniformInt"} and result.dtype in ("int32", "int64")
@@ -79,8 +79,6 @@ class StatelessMultinomial(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 2)
         op.require(0, "bfloat16", "float16", "float32")
-        if op.types[2].shape != (2,):
-            raise NotDecomposed("its seed is not two numbers")
         logits = b.cast(op.operands[0], "float32")
         rows, classes = b.sizes(logits)
         known = op.constants[1]
@@ -98,7 +96,7 @@ class StatelessMultinomial(Decomposition):
     def _numbers(self, op: TensorFlowOp, b: Builder, count: Dim) -> ir.Value:
         """The first bits of random numbers of float64 from 0 to 1, without it, as float32 ``[count]``."""
         groups = _groups(b, b.dims("Mul", count, 2))
-        words = philox_words(b, b.cast(op.operands[2], "int64"), groups)
+        words = philox_words(b, b.cast(_pair(op, 2, b), "int64"), groups)
         pairs = b.slice(b.reshape(words, [b.dims("Mul", groups, 2), 2]), 0, 0, count)
         # The first word has the first 20 bits of the mantissa.
         first = b.binary("Mul", b.binary("FloorMod", b.slice(pairs, 1, 0, 1), MANTISSA // 8), 8)
@@ -111,16 +109,14 @@ def _groups(b: Builder, words: Dim) -> Dim:
     return b.dims("FloorDiv", b.dims("AddV2", words, 3), 4)
 
 
-def _seed(op: TensorFlowOp) -> ir.Value:
+def _seed(op: TensorFlowOp, b: Builder) -> ir.Value:
     """The two seeds that the key and the counter are made of.
 
     Raises:
         NotDecomposed: They come from somewhere else, or another generator is asked for.
     """
     if not op.name.endswith("V2"):
-        if op.types[1].shape != (2,):
-            raise NotDecomposed("its seed is not two numbers")
-        return op.operands[1]
+        return _pair(op, 1, b)
     _, key, counter, algorithm = op.operands[:4]
     known = op.constants[3]
     if not producer(algorithm, *_ALGORITHM_MAKERS) and (known is None or int(known) not in _ALGORITHMS):
@@ -129,6 +125,16 @@ def _seed(op: TensorFlowOp) -> ir.Value:
     if maker is None or maker != producer(counter, *_KEY_MAKERS):
         raise NotDecomposed("its key is not made of a seed")
     return maker.operands[0]
+
+
+def _pair(op: TensorFlowOp, operand: int, b: Builder) -> ir.Value:
+    """The seeds, of which the op's definition says that there are two."""
+    shape = op.shape(operand, 1)
+    if shape == (None,):
+        return b.reshape(op.operands[operand], [2])
+    if shape != (2,):
+        raise NotDecomposed("its seed is not two numbers")
+    return op.operands[operand]
 
 
 def _normal(b: Builder, pairs: ir.Value) -> ir.Value:

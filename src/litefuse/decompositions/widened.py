@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.elementary import LARGEST
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
@@ -33,35 +37,42 @@ _EXACT = frozenset(
         *("SegmentMax", "SegmentMin", "SegmentProd", "LowerBound", "UpperBound", "ExpandDims", "Squeeze"),
     }
 )
-# Ops of floats alone.
-_OF_FLOATS = frozenset(
-    {
-        *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "BatchMatMul", "BatchMatMulV2", "BesselI0e"),
-        *("BesselI1e", "BiasAdd", "Ceil", "Cos", "Cosh", "Digamma", "DivNoNan", "Elu", "Erf", "Erfc", "Erfinv"),
-        *("Exp", "Expm1", "Floor", "Inv", "IsFinite", "IsInf", "IsNan", "LeakyRelu", "Lgamma", "Log", "Log1p"),
-        *("LogSoftmax", "MatMul", "Mean", "MulNoNan", "Ndtri", "Reciprocal", "Rint", "Rsqrt", "Selu"),
-        *("Sigmoid", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Sqrt", "Tan", "Tanh", "Xdivy", "Xlog1py"),
-        *("Xlogy", "Conv2D", "DepthwiseConv2dNative", "AvgPool", "MaxPool", "ResizeBilinear", "FusedBatchNormV3"),
-        *("Einsum", "CumulativeLogsumexp", "L2Loss", "EuclideanNorm", "Conv2DBackpropInput", "ResizeNearestNeighbor"),
-        *("AvgPool3D", "Conv3D", "Conv3DBackpropInputV2", "MaxPool3D", "BatchMatMulV3", "Range"),
-    }
-)
+# Ops that are about the bits of their operands.
+_OF_BITS = frozenset({"Bitcast", "NextAfter"})
+# Of nothing they give the least or the largest number of the dtype.
+_EXTREMES = frozenset({"Max", "Min", "UnsortedSegmentMax", "UnsortedSegmentMin"})
+_LARGEST = {"bfloat16": 3.3895313892515355e38, "float16": 65504.0}
+_REFERENCES = frozenset({"resource", "variant"})
 
 
 class Widened(Decomposition):
     """The op between two casts.
 
-    float16 and bfloat16 values are computed in float32 and rounded once at the end, integers in int32, uint32 in int64.
+    float16 and bfloat16 values are computed in float32 and rounded once at the end, whatever the op; of the ops that
+    are named here, integers are computed in int32, and uint32 in int64.
     """
 
-    names = tuple(sorted(_EXACT | _OF_FLOATS))
+    names = tuple(sorted(_EXACT))
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         widths = _FLOATS | _INTEGERS if op.name in _EXACT else _FLOATS
         narrow = next((each.dtype for each in op.types if each.dtype in widths), None)
-        if narrow is None:
+        if narrow is None or op.name in _OF_BITS or any(each.dtype in _REFERENCES for each in op.types):
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype if op.types else 'it'}")
-        return b.recast(op, narrow, widths[narrow])
+        wide = widths[narrow]
+        if op.name in _EXTREMES:
+            return b.recast(op, narrow, wide, lambda value: _within(b, value, narrow))
+        return b.recast(op, narrow, wide)
+
+
+def _within(b: Builder, value: ir.Value, dtype: str) -> ir.Value:
+    """What is larger than the numbers of a dtype, because nothing was looked at, is the largest of them."""
+    if dtype in _INTEGERS:
+        limits = np.iinfo(dtype)
+        return b.binary("Minimum", b.binary("Maximum", value, int(limits.min)), int(limits.max))
+    for limit in (_LARGEST[dtype], -_LARGEST[dtype]):  # an infinity stays one
+        value = b.select(b.compare("Equal", value, math.copysign(LARGEST, limit)), limit, value)
+    return value
 
 
 def is_widened_float(decomposition: Decomposition, types: Iterable[TensorType]) -> bool:

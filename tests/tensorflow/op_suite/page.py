@@ -35,6 +35,7 @@ of the same cases. This page is written by `python -m scripts.write_ops_page`, t
 
 - **builtin**: the engine has builtin ops for it.
 - **rewritten**: litefuse writes it in terms of builtin ops.
+- **widened**: float16 or bfloat16 is computed in float32 and rounded once, at the end.
 - **rewritten (composite)**: the same, as the decomposition of a composite of the op's name: the model runs anywhere,
   and faster where litefuse's kernel is at hand.
 - **kernel of the pack**: a custom op, for which litefuse has a kernel.

@@ -8,19 +8,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.tensorflow.op_suite import algebra, arrays, elementwise, gradients, networks, sparse
+from tests.tensorflow.op_suite import algebra, arrays, elementwise, gradients, networks, open_shapes, sparse
 from tests.tensorflow.op_suite.case import Case
+from tests.tensorflow.op_suite.halves import cases_of_halves
 
 __all__ = ["CASES", "CHUNK", "SIDES", "chunks", "name_of", "record", "recorded", "results_file", "selected"]
 
-CASES: tuple[Case, ...] = (
+_CASES: tuple[Case, ...] = (
     *elementwise.CASES,
     *arrays.CASES,
     *networks.CASES,
     *gradients.CASES,
     *sparse.CASES,
     *algebra.CASES,
+    *open_shapes.CASES,
 )
+CASES = (*_CASES, *cases_of_halves(_CASES))
 """Every case."""
 
 SIDES = ("litefuse", "stock")

@@ -35,11 +35,21 @@ class RewriteBeforeLowering:
         for function in functions(module).values():
             if function.is_external:
                 continue
-            for op in list(nested_operations(function.entry_block)):
-                name = op.name.removeprefix("tf.")
-                if op.name != name and name in EARLY:
-                    modified |= any(self._rewritten(op, name, early) for early in EARLY[name])
+            ops = list(nested_operations(function.entry_block))
+            while ops:
+                rewritten = [early for op in ops if (early := self._rewriting(op)) is not None]
+                modified |= bool(rewritten)
+                # The op in another dtype may be one of those that are rewritten.
+                recast = any(early.recast for early in rewritten)
+                ops = list(nested_operations(function.entry_block)) if recast else []
         return modified
+
+    def _rewriting(self, op: ir.OpView) -> Early | None:
+        """What rewrote the op; None if it stays."""
+        name = op.name.removeprefix("tf.")
+        if op.name == name or name not in EARLY:
+            return None
+        return next((early for early in EARLY[name] if self._rewritten(op, name, early)), None)
 
     def _rewritten(self, op: ir.OpView, name: str, early: Early) -> bool:
         if not _may_be_needed(op, early):

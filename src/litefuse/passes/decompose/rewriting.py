@@ -9,13 +9,14 @@ from litefuse.decompositions.builder import Builder
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed
 from litefuse.decompositions.narrowed import Narrowed
 from litefuse.decompositions.registry import find_decompositions
-from litefuse.decompositions.widened import is_widened_float
+from litefuse.decompositions.widened import Widened, is_widened_float
 from litefuse.engine.lowering import lower
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import LoweringError
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import attributes_of, functions, operations
 from litefuse.passes.custom_ops import is_option, left_over, tensorflow_name, tensorflow_op
+from litefuse.passes.decompose.before_lowering import RewriteBeforeLowering
 from litefuse.passes.decompose.seen_ops import constant_operands, replace_results, small_constant, tensorflow_op_of
 from litefuse.passes.prepared_shapes import PrepareShapes
 from litefuse.passes.result_types import TypeResults
@@ -54,8 +55,8 @@ class Rewritings:
     """
 
     def __init__(self, *, narrow: bool = False) -> None:
-        self._known: dict[object, Rewriting | NotDecomposed] = {}
-        self._last: tuple[Decomposition, ...] = (Narrowed(),) if narrow else ()
+        self._known: dict[object, Rewriting | NotDecomposed | None] = {}
+        self._last: tuple[Decomposition, ...] = (Widened(), Narrowed()) if narrow else (Widened(),)
 
     def find(self, op: ir.OpView, depth: int = 0) -> Rewriting | None:
         """The rewriting of an op; None when there is none of any op of its name.
@@ -68,22 +69,20 @@ class Rewritings:
             NotDecomposed: There is none of this form.
         """
         name = tensorflow_name(op)
-        decompositions = () if name is None else (*find_decompositions(name), *self._last)
-        if name is None or not decompositions:
+        if name is None:
             return None
         key = _key(op, name)
         if key not in self._known:
-            self._known[key] = self._first(op, name, decompositions, depth, key)
+            self._known[key] = self._first(op, name, depth, key)
         known = self._known[key]
         if isinstance(known, NotDecomposed):
             raise known
         return known
 
-    def _first(
-        self, op: ir.OpView, name: str, decompositions: Sequence[Decomposition], depth: int, key: object
-    ) -> Rewriting | NotDecomposed:
+    def _first(self, op: ir.OpView, name: str, depth: int, key: object) -> Rewriting | NotDecomposed | None:
+        own = find_decompositions(name)
         reasons: list[NotDecomposed] = []
-        for decomposition in decompositions:
+        for decomposition in (*own, *self._last):
             try:
                 module, narrowed = self._lowered(op, name, decomposition, depth)
             except NotDecomposed as reason:
@@ -92,7 +91,7 @@ class Rewritings:
             (function,) = functions(module).values()
             widened = is_widened_float(decomposition, map(tensor_type_of, op.operands))
             return Rewriting(module, function, decomposition.composite, narrowed, widened, key)
-        return reasons[0]
+        return reasons[0] if own else None
 
     def _lowered(self, op: ir.OpView, name: str, decomposition: Decomposition, depth: int) -> tuple[ir.Module, bool]:
         """A module whose one function computes the op's results from its operands in builtin ops, and if narrowly.
@@ -103,6 +102,7 @@ class Rewritings:
         if depth == _MAX_DEPTH:
             raise NotDecomposed(f"its rewriting needs {name} again")
         module = _built(op, name, decomposition)
+        RewriteBeforeLowering([]).run(module)
         try:
             lower(module)
         except LoweringError as error:

@@ -53,10 +53,15 @@ def small_constant(value: ir.Value) -> ir.DenseElementsAttr | None:
     if attribute is None or not attribute.type.has_static_shape:
         return None
     element = str(attribute.type.element_type)
-    if "complex" in element or element == "bf16" or np.prod(attribute.type.shape) > _MAX_ELEMENTS:
+    if "complex" in element or np.prod(attribute.type.shape) > _MAX_ELEMENTS:
+        return None
+    if element == "bf16" and not attribute.is_splat:  # the bindings give no others
         return None
     return attribute
 
 
 def _array(attribute: ir.DenseElementsAttr) -> npt.NDArray[Any]:
-    return np.array(attribute).reshape(attribute.type.shape)
+    shape = attribute.type.shape
+    if str(attribute.type.element_type) == "bf16":
+        return np.full(shape, ir.FloatAttr(attribute.get_splat_value()).value, np.float32)
+    return np.array(attribute).reshape(shape)
