@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,8 @@ FUNCTIONS: list[tuple[str, npt.NDArray[Any], Callable[[npt.NDArray[Any]], npt.ND
     ("Atan", LARGE, np.arctan, 1e-6),
     ("Erfc", np.linspace(-5, 3, COUNT), vectorized(math.erfc), 2e-6),
     ("Erfc", np.linspace(3, 9, COUNT), vectorized(math.erfc), 1e-5),
+    ("Ndtri", np.geomspace(1e-37, 0.4, COUNT), vectorized(NormalDist().inv_cdf), 2e-6),
+    ("Ndtri", 1 - np.geomspace(1e-6, 0.4, COUNT), vectorized(NormalDist().inv_cdf), 2e-6),
     ("Lgamma", np.geomspace(0.01, 1e6, COUNT), vectorized(math.lgamma), 0.0),
 ]
 
