@@ -556,3 +556,10 @@ func.func @mixed(%x: tensor<?x6xf32>) -> tensor<?x4x2xf32> {
   %2 = "tf.Transpose"(%1, %back) : (tensor<4x?x2xf32>, tensor<3xi32>) -> tensor<?x4x2xf32>
   return %2 : tensor<?x4x2xf32>
 }
+// Dimensions that are dropped are counted from the front.
+// CHECK-LABEL: func.func @squeezed
+// CHECK: "tf.Squeeze"(%arg0) <{squeeze_dims = [2]}> : (tensor<?x6x1xf32>) -> tensor<?x6xf32>
+func.func @squeezed(%x: tensor<?x6x1xf32>) -> tensor<?x6xf32> {
+  %0 = "tf.Squeeze"(%x) {squeeze_dims = [-1]} : (tensor<?x6x1xf32>) -> tensor<?x6xf32>
+  return %0 : tensor<?x6xf32>
+}

@@ -192,7 +192,26 @@ TURNED_BACK: Mapping[str, Form] = {
     "integers": lambda tf, x: _back(tf, tf.nn.relu(tf.cast(tf.transpose(_rows(tf, x)) * 9, tf.int32))),
 }
 
+
+def _column(x: Any) -> Any:
+    return x[:, :, :1]
+
+
+SQUEEZED: Mapping[str, Form] = {
+    "weights": lambda tf, x: tf.squeeze(tf.nn.softmax(_column(x), axis=1), -1),
+    "weighed": lambda tf, x: tf.reduce_sum(x[:, :, 1] * tf.squeeze(tf.nn.softmax(_column(x), axis=1), -1), 1),
+    "turned": lambda tf, x: tf.squeeze(tf.transpose(_column(x), [1, 0, 2]), -1) * tf.reduce_sum(x, [1, 2]),
+    "turned to the middle": lambda tf, x: tf.squeeze(tf.transpose(_column(x), [1, 2, 0]), -2),
+    "turned, activated": lambda tf, x: tf.argmax(tf.squeeze(tf.tanh(tf.transpose(_column(x), [1, 0, 2])), -1), -1),
+    "a product": lambda tf, x: tf.squeeze(tf.einsum("btc,cd->tbd", x, tf.transpose(_TALL[:1])), -1),
+    "vectors": lambda tf, x: tf.vectorized_map(lambda row: tf.linalg.matvec(_TALL, row), x[:, 0]),
+    "two of them": lambda tf, x: tf.squeeze(tf.transpose(_column(x)[:, :1], [1, 0, 2]), [-1, 0]),
+    "of known sizes": lambda tf, x: tf.squeeze(tf.transpose(_column(x[:1]), [1, 0, 2]), [-1]),
+    "the largest": lambda tf, x: tf.squeeze(tf.transpose(tf.nn.top_k(x, 1)[0], [0, 2, 1]), -2),
+}
+
 FORMS = {
+    "squeezed": SQUEEZED,
     "turned": TURNED,
     "turned back": TURNED_BACK,
     "tiled": TILED,

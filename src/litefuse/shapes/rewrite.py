@@ -28,7 +28,7 @@ from litefuse.shapes.simplify import (
     reshape_back,
     scalar_operand,
 )
-from litefuse.shapes.split_products import squeeze, transpose_split
+from litefuse.shapes.split_products import squeeze, squeeze_from_front, transpose_split
 from litefuse.shapes.transpositions import multiply_constant_last, reshape_first
 from litefuse.shapes.values import VALUES
 
@@ -51,7 +51,7 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     "Relu": [activate_first],
     "Relu6": [activate_first],
     "Reshape": [reshape_back, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
-    "Squeeze": [reshape_back, squeeze],
+    "Squeeze": [reshape_back, squeeze, squeeze_from_front],
     "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], new_axes],
     "Sub": [scalar_operand],
     "Transpose": [SIMPLIFICATIONS["Transpose"], reshape_first, transpose_split, swap_operands],

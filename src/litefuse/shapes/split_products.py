@@ -28,6 +28,7 @@ __all__ = [
     "numbers",
     "reorder",
     "squeeze",
+    "squeeze_from_front",
     "transpose_split",
 ]
 
@@ -231,6 +232,21 @@ def squeeze(editor: Editor, node: Node) -> int | None:
     if result.dtype != "f32":
         return _squeeze_first(editor, node, axes)
     return add_squeeze(editor, node, editor.resolve(value), axes)
+
+
+def squeeze_from_front(editor: Editor, node: Node) -> int | None:
+    """Counts the dimensions that are dropped from the front: the engine does not when it exchanges ops::
+
+    %y = tf.Squeeze(%x : tensor<?x6x1xf32>) {squeeze_dims = [-1]}  -->  %y = tf.Squeeze(%x) {squeeze_dims = [2]}
+
+    It dropped no dimension, or another one, of what is transposed before, as around a softmax over an inner axis.
+    """
+    value = editor.resolve(node.operands[0])
+    axes, shape = node.attributes.get("squeeze_dims") or (), editor.shape(value)
+    if shape is None or min(axes, default=0) >= 0:
+        return None
+    positions = [axis % len(shape) for axis in axes]
+    return editor.add(node, "Squeeze", [value], editor.tensor(node.results[0]), {"squeeze_dims": positions})
 
 
 def _squeeze_first(editor: Editor, node: Node, axes: Sequence[int]) -> int | None:

@@ -43,11 +43,12 @@ def expanded(g: Graph, x: Any) -> Any:
 
 @step(ANY, range(1, 6))
 def squeezed(g: Graph, x: Any) -> Any:
-    """One axis of size 1 less."""
+    """One axis of size 1 less, or all of them, counted from either end."""
     ones = [axis for axis, size in enumerate(x.shape.as_list()) if size == 1]
     if not ones:
         raise NoStep
-    return g.tf.squeeze(x, g.pick(ones))
+    dropped = ones if g.chance(0.3) else [g.pick(ones)]
+    return g.tf.squeeze(x, [axis - x.shape.rank if g.chance(0.5) else axis for axis in dropped])
 
 
 @step(ANY, range(1, 6), resizes=True)
