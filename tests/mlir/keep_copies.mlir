@@ -61,3 +61,18 @@ func.func @of_a_shape(%x: tensor<?x2xf32>, %shape: tensor<2xi32>) -> tensor<?x4x
   %2 = "tfl.concatenation"(%1, %1) {axis = 1 : i32, fused_activation_function = "NONE"} : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x4xf32>
   return %2 : tensor<?x4xf32>
 }
+// Where the first op is XNNPACK's, so is the first part, and what waits for another op is in the next one.
+// CHECK-LABEL: func.func private @first_part
+// CHECK: %[[RESHAPED:.*]] = "tfl.reshape"
+// CHECK: %[[KEPT:.*]] = "tfl.maximum"(%[[RESHAPED]], %[[RESHAPED]])
+// CHECK: tfl.gather
+// CHECK: "tfl.concatenation"(%[[KEPT]]
+func.func private @first_part(%x: tensor<?x2xf32>, %i: tensor<?xi32>) -> tensor<?x2xf32> {
+  %shape = "tfl.pseudo_const"() {value = dense<[-1, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tfl.neg"(%x) : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  %1 = "tfl.reshape"(%0, %shape) : (tensor<?x2xf32>, tensor<2xi32>) -> tensor<?x2xf32>
+  %2 = "tfl.gather"(%x, %i) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<?x2xf32>, tensor<?xi32>) -> tensor<?x2xf32>
+  %3 = "tfl.concatenation"(%1, %2) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  %4 = "tfl.abs"(%3) : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %4 : tensor<?x2xf32>
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -204,7 +205,7 @@ SQUEEZED: Mapping[str, Form] = {
     "turned to the middle": lambda tf, x: tf.squeeze(tf.transpose(_column(x), [1, 2, 0]), -2),
     "turned, activated": lambda tf, x: tf.argmax(tf.squeeze(tf.tanh(tf.transpose(_column(x), [1, 0, 2])), -1), -1),
     "a product": lambda tf, x: tf.squeeze(tf.einsum("btc,cd->tbd", x, tf.transpose(_TALL[:1])), -1),
-    "vectors": lambda tf, x: tf.vectorized_map(lambda row: tf.linalg.matvec(_TALL, row), x[:, 0]),
+    "vectors": lambda tf, x: tf.vectorized_map(functools.partial(tf.linalg.matvec, _TALL), x[:, 0]),
     "two of them": lambda tf, x: tf.squeeze(tf.transpose(_column(x)[:, :1], [1, 0, 2]), [-1, 0]),
     "of known sizes": lambda tf, x: tf.squeeze(tf.transpose(_column(x[:1]), [1, 0, 2]), [-1]),
     "the largest": lambda tf, x: tf.squeeze(tf.transpose(tf.nn.top_k(x, 1)[0], [0, 2, 1]), -2),

@@ -79,11 +79,20 @@ def _keep(block: ir.Block) -> bool:
 
 
 def _parts(block: ir.Block) -> dict[ir.OpView, int]:
-    """Which ops LiteRT gives to XNNPACK together: one odd number for all of a part, even ones for other ops."""
+    """Which ops LiteRT gives to XNNPACK together: one odd number for all of a part, even ones for other ops.
+
+    The first op says whether the first part is XNNPACK's (tensorflow/lite/graph_info.cc).
+    """
     parts: dict[ir.OpView, int] = {}
+    first: int | None = None
     for op in block.operations:
-        before = max((_part(value, parts) for value in op.operands), default=0)
+        if not op.operands:
+            parts[op] = 0
+            continue
         delegated = op.name.removeprefix("tfl.") in _DELEGATED and all(map(_is_float, op.results))
+        if first is None:
+            first = int(delegated)
+        before = max(first, *(_part(value, parts) for value in op.operands))
         parts[op] = before + (before % 2 != delegated)
     return parts
 
