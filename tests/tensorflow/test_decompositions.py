@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.errors import LitefuseError, UnsupportedOpsError
+from litefuse.errors import ConversionError, UnsupportedOpsError
 from litefuse.scaffold.project import new_project, read_op
 from tests.tensorflow.checking import check, check_calls, custom_options, normal, op_counts, op_histogram, run_calls
 
@@ -610,6 +610,44 @@ def test_python_functions_are_not_in_the_model(tensorflow: TensorFlow) -> None:
     with pytest.raises(UnsupportedOpsError, match="EagerPyFunc") as raised:
         litefuse.convert(tensorflow.save(calling_python))
     assert "is no part of a saved model" in raised.value.hint
+
+
+def writing_checkpoints(tf: Any) -> Any:
+    module = tf.Module()
+    module.weight = tf.Variable([1.0, 2.0])
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string, name="path")])
+    def save(path: Any) -> Any:
+        tf.raw_ops.Save(filename=path, tensor_names=["weight"], data=[module.weight.read_value()])
+        return {"path": path}
+
+    module.save = save
+    return module, {"save": save}
+
+
+def test_checkpoints_are_not_written(tensorflow: TensorFlow) -> None:
+    with pytest.raises(UnsupportedOpsError, match="Save") as raised:
+        litefuse.convert(tensorflow.save(writing_checkpoints))
+    assert "docs/training.md" in raised.value.hint
+
+
+def ragged_results(tf: Any) -> Any:
+    module = tf.Module()
+    specification = tf.RaggedTensorSpec([None], tf.int32)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32, name="n")])
+    def serve(n: Any) -> Any:
+        return {"y": tf.map_fn(tf.range, n, fn_output_signature=specification).to_tensor()}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_ragged_results_of_a_map_are_refused(tensorflow: TensorFlow) -> None:
+    with pytest.raises(ConversionError, match="RaggedTensorFromVariant") as raised:
+        litefuse.convert(tensorflow.save(ragged_results))
+    assert "ragged" in raised.value.hint
+    assert "TensorArray" not in raised.value.hint
 
 
 def quotients(tf: Any) -> Any:

@@ -145,8 +145,16 @@ def _describe(function: func.FuncOp, op: ir.OpView) -> UnsupportedOp:
     )
 
 
-# What calls a Python function of the process that made the model.
-_PYTHON = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
+# What to do instead of some ops.
+_ADVICE = {
+    frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"}): (
+        "What tf.py_function and tf.numpy_function call is no part of a saved model: write it in ops."
+    ),
+    frozenset({"MergeV2Checkpoints", "Restore", "RestoreSlice", "RestoreV2", "Save", "SaveSlices", "SaveV2"}): (
+        "LiteRT reads and writes no checkpoints: let the signatures that save and restore give and take the weights as "
+        "tensors, which the program writes (docs/training.md)."
+    ),
+}
 
 
 def _narrowable(op: ir.OpView) -> set[str]:
@@ -164,8 +172,9 @@ def _error(refused: list[UnsupportedOp], wide: Sequence[str]) -> UnsupportedOpsE
         "Allow them as custom ops (allow_custom_ops, --allow-custom-ops) and give the interpreter kernels for them, or "
         "write the model without them."
     )
-    if not _PYTHON.isdisjoint(names):
-        hint = f"What tf.py_function and tf.numpy_function call is no part of a saved model: write it in ops.\n{hint}"
+    for ops, advice in _ADVICE.items():
+        if not ops.isdisjoint(names):
+            hint = f"{advice}\n{hint}"
     if wide:
         hint = (
             f"Narrowing may help, where the values allow it: narrow=True, --narrow computes {' and '.join(wide)} in "

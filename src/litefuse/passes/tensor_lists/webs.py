@@ -200,6 +200,11 @@ def unsupported(op: ir.OpView, what: str) -> ConversionError:
     where = node(op)
     if "/pfor/" in where:
         hint = "tf.vectorized_map makes lists of lists for a loop in what it maps: use tf.map_fn."
+    elif "Ragged" in op.name:
+        hint = (
+            "LiteRT has no ragged tensors: let the function that tf.map_fn maps take and return dense ones, padded to one "
+            "size."
+        )
     else:
         hint = (
             "A TensorArray is converted when its items have one shape, which does not change while it is filled. "
