@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.errors import ConversionError, UnsupportedOpsError
+from litefuse.errors import ConversionError, LitefuseError, UnsupportedOpsError
 from litefuse.scaffold.project import new_project, read_op
 from tests.tensorflow.checking import check, check_calls, custom_options, normal, op_counts, op_histogram, run_calls
 
