@@ -202,8 +202,8 @@ def unsupported(op: ir.OpView, what: str) -> ConversionError:
         hint = "tf.vectorized_map makes lists of lists for a loop in what it maps: use tf.map_fn."
     elif "Ragged" in op.name:
         hint = (
-            "LiteRT has no ragged tensors: let the function that tf.map_fn maps take and return dense ones, padded to one "
-            "size."
+            "LiteRT has no ragged tensors: let the function that tf.map_fn maps take and return dense ones, padded to "
+            "one size."
         )
     else:
         hint = (
