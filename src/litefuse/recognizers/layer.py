@@ -37,15 +37,17 @@ class LoopLayer(NamedTuple):
     @property
     def steps(self) -> int | None:
         """The number of steps; None where the call decides it."""
-        inputs = ir.ShapedType(self.loop.inputs.type)
-        return None if not inputs.has_rank or inputs.is_dynamic_dim(0) else inputs.shape[0]
+        return self._size(self.loop.time_axis)
 
     @property
     def batch(self) -> int | None:
         """The batch size; None where the call decides it."""
+        return self._size(1 - self.loop.time_axis)
+
+    def _size(self, axis: int) -> int | None:
         inputs = ir.ShapedType(self.loop.inputs.type)
-        known = inputs.has_rank and inputs.rank > 1 and not inputs.is_dynamic_dim(1)
-        return inputs.shape[1] if known else None
+        known = inputs.has_rank and inputs.rank > axis and not inputs.is_dynamic_dim(axis)
+        return inputs.shape[axis] if known else None
 
 
 def described(cell: Cell, *, masked: bool = False, unrolled: bool = False) -> str:
@@ -61,7 +63,7 @@ def recognize_loop(loop: StepLoop, cells: Iterable[Cell]) -> LoopLayer:
     Raises:
         NotRecognized: It is none; with what is nearest to one of the cells.
     """
-    first = [p for p, value in loop.states.items() if value == loop.output]
+    first = [p for p, value in loop.states.items() if loop.output is None or value == loop.output]
     if not first:
         raise NotRecognized("its output is not one of its states")
     best: tuple[Mismatch, Cell] | None = None

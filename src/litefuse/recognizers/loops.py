@@ -10,7 +10,9 @@ from litefuse.passes.call_graph import callees, is_call, operations
 from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
 from litefuse.passes.tensor_lists.sizes import NumberRule, Size, Sizes, Unknown
+from litefuse.passes.tensor_lists.webs import resizes
 from litefuse.recognizers.masks import unmasked
+from litefuse.recognizers.readings import Reading, position_of, reading
 from litefuse.recognizers.sources import source
 
 __all__ = ["NotRecognized", "StepLoop", "read_loop"]
@@ -29,16 +31,16 @@ class NotRecognized(Exception):  # noqa: N818  no error: the loop stays one
 
 
 class StepLoop(NamedTuple):
-    """A loop over all items of a list, which carries states and writes its outputs into another list.
+    """A loop over all items of a list, or slices of a tensor, which carries states and writes its outputs into a list.
 
     Attributes:
         op: The ``tf.While``.
         cond: Its condition.
         body: Its body.
-        inputs: The tensor that the list of inputs was made of, time first, beside the op.
-        input_list: The position of the list of inputs among the loop variables.
-        output_list: The position of the list of outputs.
-        output: What the body writes into it.
+        inputs: The tensor that the list of inputs was made of, or that is sliced, beside the op.
+        input: The position of the list or tensor of inputs among the loop variables, and how a step reads it.
+        output_list: The position of the list of outputs; None if it makes none.
+        output: What the body writes into it; None if it writes nothing.
         every_step: Whether the output of every step is kept, or the last one alone.
         states: The loop variables that change in their own way: by position, their values in the next turn.
         kept: The positions of the loop variables that stay as they are.
@@ -52,9 +54,9 @@ class StepLoop(NamedTuple):
     cond: func.FuncOp
     body: func.FuncOp
     inputs: ir.Value
-    input_list: int
-    output_list: int
-    output: ir.Value
+    input: Reading
+    output_list: int | None
+    output: ir.Value | None
     every_step: bool
     states: Mapping[int, ir.Value]
     kept: frozenset[int]
@@ -66,12 +68,14 @@ class StepLoop(NamedTuple):
         """A loop variable's value in the body."""
         return self.body.entry_block.arguments[position]
 
+    @property
+    def time_axis(self) -> int:
+        """Which dimension of the inputs the steps are."""
+        return self.input.axis or 0
+
     def is_input(self, value: ir.Value) -> bool:
         """Whether a value in the body is this step's input."""
-        owner = value.owner
-        if isinstance(owner, ir.Block) or owner.name != "tf.TensorListGetItem":
-            return False
-        return source(owner.operands[0]) == self.argument(self.input_list)
+        return not isinstance(value.owner, ir.Block) and reading(value.owner, self.indices) == self.input
 
     def stays(self, value: ir.Value) -> bool:
         """Whether a value in the body is the same in every step: a constant, or a variable that the loop keeps."""
@@ -100,48 +104,67 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
     arguments = list(body.entry_block.arguments)
     following = [source(value) for value in list(body.entry_block.operations)[-1].operands]
     kept = frozenset(p for p, value in enumerate(following) if value == arguments[p])
+    ones = [arguments[p] for p in kept if constant(source(op.operands[p])) == 1]
     indices = frozenset(
         p
         for p, value in enumerate(following)
-        if _is_next(value, arguments[p]) and constant(source(op.operands[p])) == 0
+        if _is_next(value, arguments[p], ones) and constant(source(op.operands[p])) == 0
     )
     writes = {p: write for p, value in enumerate(following) if (write := _write(value, arguments[p])) is not None}
     _check_effects(body)
-    input_list = _input_list(body, kept, indices)
-    if len(writes) != 1:
+    read = _input(body, kept, indices)
+    if len(writes) > 1:
         raise NotRecognized(f"it writes into {len(writes)} lists, not 1")
-    ((output_list, write),) = writes.items()
+    output_list, write = next(iter(writes.items()), (None, None))
     changing = [p for p in range(len(following)) if p not in kept | indices | writes.keys()]
-    states, output, masked = _behind_masks(arguments, following, changing, source(write.operands[2]))
-    made = _maker(op, input_list, "tf.TensorListFromTensor", "the list that it reads is not made of one tensor")
-    inputs = made.operands[0]
+    written = None if write is None else source(write.operands[2])
+    states, output, masked = _behind_masks(arguments, following, changing, written)
+    inputs = op.operands[read.position]
+    if read.axis is None:
+        made = _maker(op, read.position, "tf.TensorListFromTensor", "the list that it reads is not made of one tensor")
+        inputs = made.operands[0]
     kind = ir.ShapedType(inputs.type)
-    if not kind.has_rank or not kind.rank:
+    if not kind.has_rank or kind.rank <= (read.axis or 0):
         raise NotRecognized("the rank of its inputs is not known")
 
     sizes = Sizes(by_symbol, RULES, NUMBERS | _MORE_NUMBERS, {}, _first_turn)
-    count = sizes.size(inputs, 0)
+    count = sizes.size(inputs, read.axis or 0)
     steps = frozenset(p for p in kept if _is_scalar(op.operands[p]) and sizes.number(op.operands[p], None) == count)
     _check_condition(cond, indices, kept if masked else steps, count)
+    every_step = (
+        write is not None and output_list is not None and _keeps_all(op, sizes, write, output_list, indices, count)
+    )
+    if any(list(op.results[p].uses) for p in indices):
+        raise NotRecognized("the number of its turns is used after it")
+    return StepLoop(op, cond, body, inputs, read, output_list, output, every_step, states, kept, indices, steps, masked)
+
+
+def _keeps_all(
+    op: ir.OpView, sizes: Sizes, write: ir.OpView, output_list: int, indices: frozenset[int], count: Size
+) -> bool:
+    """Whether the list of outputs is that of all steps; the last one's alone otherwise.
+
+    Raises:
+        NotRecognized: It is neither.
+    """
     index = source(write.operands[1])
     reserved = _maker(op, output_list, "tf.TensorListReserve", "the list that it writes into is not an empty one")
     length = sizes.number(reserved.operands[1], None)
-    every_step = _position(index) in indices
-    if not every_step and (constant(index) != 0 or length != 1):
+    if position_of(index) in indices:
+        if length != count and not (length == 0 and resizes(write)):
+            raise NotRecognized("its list of outputs is not as long as its inputs")
+        return True
+    if constant(index) != 0 or length != 1:
         raise NotRecognized("it does not write the output of each step in its place, nor the last one alone")
-    if every_step and length != count:
-        raise NotRecognized("its list of outputs is not as long as its inputs")
-    if any(list(op.results[p].uses) for p in indices):
-        raise NotRecognized("the number of its turns is used after it")
-    return StepLoop(
-        op, cond, body, inputs, input_list, output_list, output, every_step, states, kept, indices, steps, masked
-    )
+    return False
 
 
 def _behind_masks(
-    arguments: Sequence[ir.Value], following: Sequence[ir.Value], changing: Sequence[int], written: ir.Value
-) -> tuple[dict[int, ir.Value], ir.Value, bool]:
+    arguments: Sequence[ir.Value], following: Sequence[ir.Value], changing: Sequence[int], written: ir.Value | None
+) -> tuple[dict[int, ir.Value], ir.Value | None, bool]:
     """The states and the output in a step that no mask leaves out, and whether there is a mask."""
+    if written is None:
+        return {p: following[p] for p in changing}, None, False
     outputs = unmasked(written, arguments)
     states = {p: unmasked(following[p], [arguments[p]]) for p in changing}
     if outputs == written:
@@ -159,21 +182,18 @@ def _is_choice(op: ir.OpView) -> bool:
     return op.name in {"tf.Select", "tf.SelectV2", "func.return", "tf.Identity"}
 
 
-def _position(value: ir.Value) -> int | None:
-    return ir.BlockArgument(value).arg_number if isinstance(value.owner, ir.Block) else None
-
-
 def _is_scalar(value: ir.Value) -> bool:
     kind = ir.ShapedType(value.type)
     return kind.has_rank and kind.rank == 0 and str(kind.element_type) in {"i32", "i64"}
 
 
-def _is_next(value: ir.Value, argument: ir.Value) -> bool:
+def _is_next(value: ir.Value, argument: ir.Value, ones: Sequence[ir.Value]) -> bool:
+    """Whether a value is a variable and 1, or one of the variables that stay 1."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name not in {"tf.Add", "tf.AddV2"}:
         return False
     a, b = (source(operand) for operand in owner.operands)
-    return (a == argument and constant(b) == 1) or (b == argument and constant(a) == 1)
+    return any(one == argument and (other in ones or constant(other) == 1) for one, other in ((a, b), (b, a)))
 
 
 def _write(value: ir.Value, argument: ir.Value) -> ir.OpView | None:
@@ -191,17 +211,17 @@ def _check_effects(body: func.FuncOp) -> None:
             raise NotRecognized(f"it has side effects ({op.name.removeprefix('tf.')})")
 
 
-def _input_list(body: func.FuncOp, kept: frozenset[int], indices: frozenset[int]) -> int:
-    """The list of inputs; one of masks may be beside it."""
-    lists: set[int] = set()
+def _input(body: func.FuncOp, kept: frozenset[int], indices: frozenset[int]) -> Reading:
+    """How the body reads its input; a list of masks may be beside it."""
+    lists: set[Reading] = set()
     for op in operations(body):
-        if op.name != "tf.TensorListGetItem":
+        read = reading(op, indices)
+        if read is None and op.name != "tf.TensorListGetItem":
             continue
-        position = _position(source(op.operands[0]))
-        if position is None or position not in kept or _position(source(op.operands[1])) not in indices:
+        if read is None or read.position not in kept:
             raise NotRecognized("it reads items of a list out of turn")
         if str(ir.ShapedType(op.results[0].type).element_type) != "i1":
-            lists.add(position)
+            lists.add(read)
     if len(lists) != 1:
         raise NotRecognized(f"it reads {len(lists)} lists, not 1")
     return lists.pop()
@@ -229,7 +249,7 @@ def _check_condition(cond: func.FuncOp, indices: frozenset[int], steps: frozense
         if isinstance(owner, ir.Block) or owner.name != "tf.Less":
             raise NotRecognized("its condition is not only that there are more steps")
         index, bound = (source(operand) for operand in owner.operands)
-        if _position(index) not in indices or not (_position(bound) in steps or constant(bound) == count):
+        if position_of(index) not in indices or not (position_of(bound) in steps or constant(bound) == count):
             raise NotRecognized("it does not run over all items of its list")
 
 

@@ -53,7 +53,7 @@ def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
     if loop.masked:
         raise NotRecognized("its composite would have no mask")
     taken = [position for value in step.weights if (position := _argument_number(value)) is not None]
-    for position in loop.kept - loop.steps - {loop.input_list, *taken}:
+    for position in loop.kept - loop.steps - {loop.input.position, *taken}:
         if not _is_constant(op.operands[position]):
             raise NotRecognized(f"it takes something that the layer does not (argument {position})")
     constants = [value for value in step.weights if _argument_number(value) is None]
@@ -62,7 +62,8 @@ def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
 
     with ir.InsertionPoint(op), op.location:
         weights = [_outside(loop, value) for value in step.weights]
-        operands = [loop.inputs, *(op.operands[position] for position in layer.states), *weights]
+        time_first = _with_axes_swapped(loop.inputs) if loop.time_axis else loop.inputs
+        operands = [time_first, *(op.operands[position] for position in layer.states), *weights]
         function = empty_composite(
             module, layer_name(op), step.cell.composite, step.attributes, [value.type for value in operands]
         )
@@ -79,13 +80,15 @@ def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
 
         call = create_call(function_symbol(function), [value.type for value in results], operands)
         outputs, *states = call.results
-        written = ir.Operation.create(
-            "tf.TensorListFromTensor",
-            [op.results[loop.output_list].type],
-            [outputs, _item_shape(states[0])],
-            _element_type(outputs),
-        )
-    replacements = {**dict(zip(layer.states, states, strict=True)), loop.output_list: written.result}
+        replacements: dict[int, ir.Value] = dict(zip(layer.states, states, strict=True))
+        if loop.output_list is not None:
+            written = ir.Operation.create(
+                "tf.TensorListFromTensor",
+                [op.results[loop.output_list].type],
+                [outputs, _item_shape(states[0])],
+                _element_type(outputs),
+            )
+            replacements[loop.output_list] = written.result
     replacements |= {position: op.operands[position] for position in loop.kept}
     for position, value in replacements.items():
         op.results[position].replace_all_uses_with(value)
@@ -111,10 +114,12 @@ def _loop(
     for position, value in enumerate(op.operands):
         if position in inner:
             operands.append(inner[position])
-        elif position == loop.input_list:
+        elif position == loop.input.position and loop.input.axis is None:
             item = _item_shape(inputs, leading=1)
             made = ir.Operation.create("tf.TensorListFromTensor", [value.type], [inputs, item], _element_type(inputs))
             operands.append(made.result)
+        elif position == loop.input.position:
+            operands.append(_with_axes_swapped(inputs) if loop.time_axis else inputs)
         elif position == loop.output_list:
             made = ir.Operation.create(
                 "tf.TensorListReserve", [value.type], [_item_shape(state), length], _element_type(state)
@@ -133,6 +138,10 @@ def _loop(
     )
     states = [made.results[position] for position in layer.states]
     kind = ir.ShapedType(states[0].type)
+    if loop.output_list is None:
+        last = ir.RankedTensorType.get([1, *kind.shape], kind.element_type)
+        outputs = ir.Operation.create("tf.ExpandDims", [last], [states[0], int32_constant(0)])
+        return [outputs.result, *states]
     given = ir.ShapedType(inputs.type)
     steps = given.shape[0] if loop.every_step else 1
     known = not loop.every_step or not given.is_dynamic_dim(0)
@@ -258,6 +267,16 @@ def _size(value: ir.Value) -> ir.Value:
         [shape, *(int32_constant([number]) for number in (0, 1, 1))],
         {name: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(name == "shrink_axis_mask")) for name in masks},
     ).result
+
+
+def _with_axes_swapped(value: ir.Value) -> ir.Value:
+    """A value with its first two dimensions in the other order."""
+    kind = ir.ShapedType(value.type)
+    order = [1, 0, *range(2, kind.rank)]
+    dynamic = ir.ShapedType.get_dynamic_size()
+    sizes = [dynamic if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in order]
+    swapped = ir.RankedTensorType.get(sizes, kind.element_type)
+    return ir.Operation.create("tf.Transpose", [swapped], [value, int32_constant(order)]).result
 
 
 def _cast(value: ir.Value, kind: ir.Type) -> ir.Value:
