@@ -76,3 +76,31 @@ func.func private @first_part(%x: tensor<?x2xf32>, %i: tensor<?xi32>) -> tensor<
   %4 = "tfl.abs"(%3) : (tensor<?x2xf32>) -> tensor<?x2xf32>
   return %4 : tensor<?x2xf32>
 }
+// XNNPACK takes what others computed, and inputs, by an op that does nothing else, where shapes are known so late.
+// CHECK-LABEL: func.func @taken
+// CHECK: %[[INPUT:.*]] = "tfl.maximum"(%arg0, %arg0)
+// CHECK: "tfl.fully_connected"(%[[INPUT]], %{{.*}}, %{{.*}})
+// CHECK: %[[GATHERED:.*]] = "tfl.gather"
+// CHECK: %[[TAKEN:.*]] = "tfl.maximum"(%[[GATHERED]], %[[GATHERED]])
+// CHECK: tfl.add %{{.*}}, %[[TAKEN]]
+// CHECK: tfl.mul %[[TAKEN]], %{{.*}}
+// CHECK-NOT: tfl.maximum
+func.func @taken(%x: tensor<?x2xf32>, %i: tensor<?xi32>, %count: tensor<i32>) -> (tensor<?x2xf32>, tensor<?x2xf32>) {
+  %weights = "tfl.pseudo_const"() {value = dense<2.0> : tensor<2x2xf32>} : () -> tensor<*xf32>
+  %none = "tfl.no_value"() {value} : () -> none
+  %0 = "tfl.fully_connected"(%x, %weights, %none) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<?x2xf32>, tensor<*xf32>, none) -> tensor<?x2xf32>
+  %1 = "tfl.gather"(%x, %i) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<?x2xf32>, tensor<?xi32>) -> tensor<?x2xf32>
+  %2 = tfl.add %0, %1 {fused_activation_function = "NONE"} : tensor<?x2xf32>
+  %3 = tfl.mul %1, %2 {fused_activation_function = "NONE"} : tensor<?x2xf32>
+  %4 = "tfl.unsorted_segment_sum"(%3, %i, %count) : (tensor<?x2xf32>, tensor<?xi32>, tensor<i32>) -> tensor<?x2xf32>
+  return %3, %4 : tensor<?x2xf32>, tensor<?x2xf32>
+}
+// Neither where the count is a constant.
+// CHECK-LABEL: func.func @known
+// CHECK-NOT: tfl.maximum
+func.func @known(%x: tensor<?x2xf32>, %i: tensor<?xi32>) -> tensor<?x2xf32> {
+  %count = "tfl.pseudo_const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tfl.neg"(%x) : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  %1 = "tfl.unsorted_segment_sum"(%0, %i, %count) : (tensor<?x2xf32>, tensor<?xi32>, tensor<i32>) -> tensor<?x2xf32>
+  return %1 : tensor<?x2xf32>
+}
