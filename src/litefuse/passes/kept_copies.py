@@ -85,10 +85,7 @@ def _is_prepared_in_calls(block: ir.Block) -> bool:
     return any(
         op.name in _UNKNOWN_SHAPES
         or is_computed_in_calls(op)
-        or (
-            op.name in _UNKNOWN_UNLESS_CONSTANT
-            and not _is_constant(op.operands[_UNKNOWN_UNLESS_CONSTANT[op.name]])
-        )
+        or (op.name in _UNKNOWN_UNLESS_CONSTANT and not _is_constant(op.operands[_UNKNOWN_UNLESS_CONSTANT[op.name]]))
         for op in block.operations
     )
 
