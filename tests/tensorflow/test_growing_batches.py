@@ -117,11 +117,11 @@ def test_parts_that_are_prepared_in_a_call(tensorflow: TensorFlow) -> None:
     for atoms in random.permutation([3, 5, 7, 9, 11]):
         for _ in range(3):  # the fault was in the second and third
             bonds = 3 * atoms - 6
-            inputs = {
+            inputs: dict[str, np.ndarray] = {
                 "x": random.normal(size=(atoms, 6)).astype(np.float32),
                 "bond": random.normal(size=(bonds, 5)).astype(np.float32),
                 "pair": random.integers(0, atoms, (bonds, 2)).astype(np.int32),
-                "molecule": (np.arange(atoms) % 2).astype(np.int32),
+                "molecule": np.arange(atoms, dtype=np.int32) % 2,
             }
             calls.append(("serving_default", inputs))
     check(converted, calls, tensorflow.run_calls(path, calls), interpreters=1500)
