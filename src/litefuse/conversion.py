@@ -26,8 +26,8 @@ from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.check_constants import CheckConstants
 from litefuse.passes.composite_ops import EmitCompositeOps
-from litefuse.passes.constant_pieces import FoldConstantPieces
 from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
+from litefuse.passes.cut_constants import CutConstants
 from litefuse.passes.decompose import Decomposed, DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.embedding_lookups import EmbeddingLookups
 from litefuse.passes.ensure_shape import LowerEnsureShape
@@ -148,8 +148,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     if run_passes(module, [LowerTensorLists(), RefineCallTypes()], steps.begin) or changed:
         run_passes(module, [InferShapes()], steps.begin)
     # A weight that is no placeholder may be a factor that is zero everywhere.
-    placing = [HoistProjections(), RewriteBeforeLowering(decomposed), PlaceWeights(weights), KeepZeroOperands()]
-    run_passes(module, placing, steps.begin)
+    rewriting = [HoistProjections(), RewriteBeforeLowering(decomposed), CutConstants(weights)]
+    run_passes(module, [*rewriting, PlaceWeights(weights), KeepZeroOperands()], steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in imported.entry_points:
@@ -161,7 +161,6 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     finishing = [
         TypeResults(),
         FoldConstants(),
-        FoldConstantPieces(),
         FoldWeights(weights),
         *([EmbeddingLookups()] if job.quantize else []),
         EmitCompositeOps(),

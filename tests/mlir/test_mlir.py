@@ -31,8 +31,8 @@ from litefuse.passes.call_graph import function_symbol
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
-from litefuse.passes.constant_pieces import FoldConstantPieces
 from litefuse.passes.custom_ops import EmitCustomOps
+from litefuse.passes.cut_constants import CutConstants
 from litefuse.passes.decompose import DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.embedding_lookups import EmbeddingLookups
 from litefuse.passes.ensure_shape import LowerEnsureShape
@@ -58,6 +58,7 @@ from litefuse.passes.xla_call_module import LowerXlaCallModule
 from litefuse.passes.zero_operands import KeepZeroOperands
 from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.shapes import InferShapes
+from litefuse.weights import Weights
 
 Values = dict[str, str]
 
@@ -99,12 +100,12 @@ class WrapProgram:
 PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "call-once": lambda options, _: CallOnce(["initialize_variables"], tuple(options["entry"].split("+"))),
     "copy-branch-results": lambda _o, _v: CopyBranchResults(),
+    "cut-constants": lambda _o, _v: CutConstants(Weights(1 << 40)),
     "decompose-ops": lambda _o, _v: DecomposeOps([]),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
     "embedding-lookups": lambda _o, _v: EmbeddingLookups(),
     "fill-buffers": lambda _o, _v: FillBuffers(),
-    "fold-constant-pieces": lambda _o, _v: FoldConstantPieces(),
     "fold-branches": lambda _o, _v: FoldBranches(),
     "infer-shapes": lambda _o, _v: InferShapes(),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from litefuse.engine.mlir import ir
 from litefuse.importer.constants import loaded_attribute
 from litefuse.passes.call_graph import functions, nested_operations
-from litefuse.weights import Weights
+from litefuse.weights import Weights, takes_placeholder
 
 __all__ = ["LoadWeights", "PlaceWeights"]
 
@@ -39,7 +38,7 @@ class PlaceWeights:
                 continue
             modified = True
             _remove_casts(op.results[0])
-            if not _takes_placeholder(op.results[0]):
+            if not takes_placeholder(op.results[0]):
                 op.attributes["value"] = loaded_attribute(op.attributes["value"])
                 continue
             with ir.InsertionPoint(op), op.location:
@@ -83,65 +82,3 @@ def _remove_casts(weight: ir.Value) -> None:
         ):
             cast.results[0].replace_all_uses_with(weight)
             cast.operation.erase()
-
-
-def _takes_placeholder(weight: ir.Value) -> bool:
-    uses = list(weight.uses)
-    return bool(uses) and all(_is_known(use.owner, use.operand_number) for use in uses)
-
-
-def _is_known(op: ir.OpView, position: int) -> bool:
-    if op.name in _REARRANGING:
-        return position == 0 and _takes_placeholder(op.results[0])
-    known = _USERS.get(op.name)
-    return known is not None and position == known[0] and known[1](op)
-
-
-# What the engine leaves of these is a transposition or a reshape of the placeholder.
-_REARRANGING = frozenset({"tf.Identity", "tf.Reshape", "tf.Transpose"})
-
-
-def _any(_op: ir.OpView) -> bool:
-    return True
-
-
-def _is_float(op: ir.OpView) -> bool:
-    return str(ir.ShapedType(op.results[0].type).element_type) == "f32"
-
-
-def _is_plain(op: ir.OpView, *flags: str) -> bool:
-    """Whether none of the boolean attributes is set."""
-    return _is_float(op) and not any(name in op.attributes and ir.BoolAttr(op.attributes[name]).value for name in flags)
-
-
-def _is_channels_last(op: ir.OpView) -> bool:
-    return _is_float(op) and ir.StringAttr(op.attributes["data_format"]).value in {"NHWC", "NDHWC"}
-
-
-def _matrix_product(op: ir.OpView) -> bool:
-    return _is_plain(op, "transpose_a", "a_is_sparse", "b_is_sparse")
-
-
-def _batch_matrix_product(op: ir.OpView) -> bool:
-    """A product with one matrix for the whole batch: FULLY_CONNECTED. The others stay what they are."""
-    rank = ir.ShapedType(op.operands[0].type)
-    return _is_plain(op, "adj_x") and rank.has_rank and rank.rank >= 2
-
-
-# The operand that may be a placeholder, and what else must hold.
-_USERS: Mapping[str, tuple[int, Callable[[ir.OpView], bool]]] = {
-    "tf.AssignVariableOp": (1, _any),
-    "tf.BatchMatMul": (1, _batch_matrix_product),
-    "tf.BatchMatMulV2": (1, _batch_matrix_product),
-    "tf.BatchMatMulV3": (1, _batch_matrix_product),
-    "tf.Conv2D": (1, _is_channels_last),
-    "tf.Conv2DBackpropInput": (1, _is_channels_last),
-    "tf.DepthwiseConv2dNative": (1, _is_channels_last),
-    "tf.Einsum": (1, _is_float),
-    "tf.Gather": (0, _any),
-    "tf.GatherV2": (0, _any),
-    "tf.MatMul": (1, _matrix_product),
-    "tfl.embedding_lookup": (1, _any),
-    "tfl.fully_connected": (1, _is_float),
-    "tfl.gather": (0, _any),
-}

@@ -199,7 +199,8 @@ def _pack(op: Op) -> Values:
 
 
 def _unpack(op: Op) -> list[Values]:
-    return [np.asarray(part, object) for part in np.moveaxis(op.values(0), op.attribute("axis", 0), 0)]
+    values = op.values(0)
+    return [np.asarray(part, values.dtype) for part in np.moveaxis(values, op.attribute("axis", 0), 0)]
 
 
 def _concat(op: Op) -> Values:
@@ -283,7 +284,7 @@ def _strided_slice(op: Op) -> Values:
             start = None if begin_mask >> entry & 1 else begins[entry]
             stop = None if end_mask >> entry & 1 else ends[entry]
             index.append(slice(start, stop, strides[entry]))
-    return np.asarray(values[tuple(index)], object)
+    return np.asarray(values[tuple(index)], values.dtype)
 
 
 def _select(op: Op) -> Values:
