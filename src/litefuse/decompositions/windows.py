@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["WindowAxis", "image_axes", "window_positions"]
+__all__ = ["WindowAxis", "image_axes", "padded_images", "window_positions"]
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,13 @@ def image_axes(
     )
 
 
+def padded_images(b: Builder, images: ir.Value, axes: Sequence[WindowAxis], fill: float) -> ir.Value:
+    """The images with all that windows reach over their edges."""
+    return b.pad(images, [(0, 0), *((axis.before, axis.after) for axis in axes), (0, 0)], fill)
+
+
 def window_positions(b: Builder, images: ir.Value, axes: Sequence[WindowAxis], fill: float) -> list[ir.Value]:
     """For each position in a window, row by row, the images' pixels there: ``[batch, windows, windows, channels]``."""
-    padded = b.pad(images, [(0, 0), *((axis.before, axis.after) for axis in axes), (0, 0)], fill)
+    padded = padded_images(b, images, axes, fill)
     positions = [[axis.positions(b, number) for number in range(axis.size)] for axis in axes]
     return [b.slices(padded, dict(enumerate(taken, start=1))) for taken in itertools.product(*positions)]

@@ -17,6 +17,7 @@ from litefuse.shapes.expansions import (
 )
 from litefuse.shapes.facts import INTEGERS, ShapeError, known
 from litefuse.shapes.graph import Function, Node
+from litefuse.shapes.identity_filters import take_windows
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.numbers import NAMES
 from litefuse.shapes.products import activate_first, compute_first, multiply_merged, unflatten_product
@@ -43,6 +44,7 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     "BatchMatMulV2": [multiply_merged, multiply_rows, multiply_constant_last],
     "BiasAdd": [compute_first],
     "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
+    "Conv2D": [take_windows],
     "Einsum": [multiply_matrices, project],
     "ExpandDims": [reshape_back, keep_reduced],
     "MatMul": [multiply_constant_last],
