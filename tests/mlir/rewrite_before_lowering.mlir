@@ -3,10 +3,9 @@
 // CHECK-LABEL: func.func @infinite
 // CHECK-NOT: tf.IsInf
 // CHECK: %[[SIZE:.*]] = "tf.Abs"(%arg0)
-// CHECK: "tf.GreaterEqual"(%[[SIZE]]
-// CHECK: "tf.LessEqual"
-// CHECK: %[[BOTH:.*]] = "tf.LogicalAnd"({{.*}}) : (tensor<?x3xi1>, tensor<?x3xi1>) -> tensor<?x3xi1>
-// CHECK: return %[[BOTH]]
+// CHECK: %[[INFINITY:.*]] = "tf.Const"() <{value = dense<0x7F800000> : tensor<f32>}>
+// CHECK: %[[EQUAL:.*]] = "tf.Equal"(%[[SIZE]], %[[INFINITY]])
+// CHECK: return %[[EQUAL]]
 func.func @infinite(%x: tensor<?x3xf32>) -> tensor<?x3xi1> {
   %0 = "tf.IsInf"(%x) : (tensor<?x3xf32>) -> tensor<?x3xi1>
   return %0 : tensor<?x3xi1>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
@@ -38,10 +39,9 @@ class Classification(Decomposition):
         (x,) = op.operands
         if op.name == "IsFinite":
             return where_finite(b, x)
-        ordered = b.compare("GreaterEqual", b.unary("Abs", x), 0.0)
-        if op.name == "IsNan":
-            return b.op("LogicalNot", [ordered], shape, "bool")
-        return b.op("LogicalAnd", [ordered, b.op("LogicalNot", [where_finite(b, x)], shape, "bool")], shape, "bool")
+        if op.name == "IsInf":
+            return b.compare("Equal", b.unary("Abs", x), math.inf)
+        return b.op("LogicalNot", [b.compare("GreaterEqual", b.unary("Abs", x), 0.0)], shape, "bool")
 
 
 class NextAfter(Decomposition):

@@ -57,6 +57,8 @@ class Quotient(Decomposition):
 
     xdivy(x, y) = 0 where x is 0, else x / y
     mul_no_nan(x, y) = 0 where y is 0, else x y
+
+    The zeros are those of the operand: LiteRT selects much faster where nothing is broadcast.
     """
 
     names = ("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy")
@@ -68,14 +70,14 @@ class Quotient(Decomposition):
         x, y = op.operands
         match op.name:
             case "DivNoNan":
-                return b.select(b.compare("Equal", y, 0.0), 0.0, b.binary("RealDiv", x, y))
+                return b.select(b.compare("Equal", y, 0.0), y, b.binary("RealDiv", x, y))
             case "MulNoNan":
-                return b.select(b.compare("Equal", y, 0.0), 0.0, b.binary("Mul", x, y))
+                return b.select(b.compare("Equal", y, 0.0), y, b.binary("Mul", x, y))
             case "Xdivy":
                 value = b.binary("RealDiv", x, y)
             case _:
                 value = b.binary("Mul", x, _logarithm(b, y, op.constants[1], plus_one=op.name == "Xlog1py"))
-        return b.select(b.compare("Equal", x, 0.0), 0.0, value)
+        return b.select(b.compare("Equal", x, 0.0), x, value)
 
 
 class Reciprocal(Decomposition):

@@ -29,9 +29,10 @@ LARGEST = 3.4028234e38
 
 
 class Expm1(Decomposition):
-    """``exp(x) - 1``: its Taylor series up to a half, where the difference cancels digits.
+    """``exp(x) - 1`` as ``tanh(x / 2) (exp(x) + 1)``, which cancels no digits near 0.
 
-    The engine writes the difference everywhere, whose relative error near 0 has no bound. Here it is below 1e-6.
+    The engine writes the difference, whose relative error near 0 has no bound. Here it is below 1e-6. Of what is never
+    positive it is the builtin op ELU.
     """
 
     names = ("Expm1",)
@@ -96,25 +97,37 @@ def _stays_positive(value: ir.Value) -> bool:
     while (same := producer(value, "tf.Identity", "tf.Reshape", "tf.ExpandDims", "tf.Squeeze")) is not None:
         value = same.operands[0]
     bounded = producer(value, "tf.Add", "tf.AddV2", "tf.Maximum")
-    return bounded is not None and any(map(_is_positive, bounded.operands))
+    return bounded is not None and any((_number(each) or 0.0) > 0 for each in bounded.operands)
 
 
-def _is_positive(value: ir.Value) -> bool:
-    """Whether a value is a constant of one positive number."""
+def _is_never_positive(value: ir.Value) -> bool:
+    """Whether a value is the smaller of something and a constant that is not positive, perhaps times a positive one."""
+    while (scaled := producer(value, "tf.Identity", "tf.Mul", "tf.RealDiv")) is not None:
+        if len(scaled.operands) == 2 and not (_number(scaled.operands[1]) or 0.0) > 0:
+            return False
+        value = scaled.operands[0]
+    bounded = producer(value, "tf.Minimum")
+    return bounded is not None and any(
+        (number := _number(each)) is not None and number <= 0 for each in bounded.operands
+    )
+
+
+def _number(value: ir.Value) -> float | None:
+    """The number that all elements of a constant are; None for any other value."""
     constant = producer(value, "tf.Const")
     elements = None if constant is None else constant.attributes["value"]
     if not isinstance(elements, ir.DenseElementsAttr) or not elements.is_splat:
-        return False
+        return None
     element = elements.get_splat_value()
-    return isinstance(element, ir.FloatAttr) and element.value > 0
+    return element.value if isinstance(element, ir.FloatAttr) else None
 
 
 def expm1(b: Builder, x: ir.Value) -> ir.Value:
     """``exp(x) - 1`` to float32 precision."""
-    small = between(b, x, -0.5, 0.5)
-    series = b.binary("Mul", small, polynomial(b, small, [1 / n for n in (1, 2, 6, 24, 120, 720, 5040, 40320)]))
-    near = b.compare("LessEqual", b.unary("Abs", x), 0.5)
-    return b.select(near, series, b.binary("Sub", b.unary("Exp", x), 1.0))
+    if _is_never_positive(x):
+        return b.unary("Elu", x)
+    half = b.unary("Tanh", b.binary("Mul", x, 0.5))
+    return b.binary("Mul", half, b.binary("AddV2", b.unary("Exp", x), 1.0))
 
 
 def log1p(b: Builder, x: ir.Value) -> ir.Value:
@@ -122,7 +135,7 @@ def log1p(b: Builder, x: ir.Value) -> ir.Value:
     # log(1 + x) = 2 artanh(s) = 2 (s + s^3 / 3 + s^5 / 5 ...) with s = x / (2 + x)
     small = between(b, x, -0.3, 0.4)
     s = b.binary("RealDiv", small, b.binary("AddV2", small, 2.0))
-    series = b.binary("Mul", s, polynomial(b, b.binary("Mul", s, s), [2 / n for n in (1, 3, 5, 7, 9, 11)]))
+    series = b.binary("Mul", s, polynomial(b, b.binary("Mul", s, s), [2 / n for n in (1, 3, 5, 7, 9)]))
     near = b.compare("Equal", small, x)
     return b.select(near, series, b.unary("Log", b.binary("AddV2", x, 1.0)))
 
