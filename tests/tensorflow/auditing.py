@@ -25,7 +25,7 @@ def findings(model: bytes) -> list[str]:
     root = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
     numbers: Mapping[str, Any] = {name: getattr(schema.BuiltinOperator, name) for name in dir(schema.BuiltinOperator)}
     builtins = {number: name for name, number in numbers.items() if isinstance(number, int)}
-    names = [builtins[max(code.builtinCode, code.deprecatedBuiltinCode)] for code in root.operatorCodes]
+    names: list[str] = [builtins[max(code.builtinCode, code.deprecatedBuiltinCode)] for code in root.operatorCodes]
     return [
         f"{graph.name.decode()}: {name} {graph.tensors[op.outputs[0]].name.decode()!r} {problem}"
         for graph in root.subgraphs
