@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["findings"]
+__all__ = ["findings", "operators"]
 
 # Ops that rearrange: of a constant, what they give is one, and XNNPACK takes convolutions and products with constant
 # filters only.
@@ -21,24 +21,30 @@ def findings(model: bytes) -> list[str]:
     Results without a rank, which XNNPACK does not take; constants that each call rearranges; casts and reshapes that
     change nothing.
     """
+    found: list[str] = []
+    for root, graph, name, op in operators(model):
+        operands = [graph.tensors[index] for index in op.inputs if index >= 0]
+        results = [graph.tensors[index] for index in op.outputs]
+        where = f"{graph.name.decode()}: {name} {results[0].name.decode()!r}" if results else name
+        found += [f"{where} {problem}" for problem in _problems(name, operands, results, root.buffers)]
+    return found
+
+
+def operators(model: bytes) -> Iterator[tuple[Any, Any, str, Any]]:
+    """The ops of a model: the model, the subgraph, the op's name (a custom op's own), and the op."""
     schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")
+    numbers: Mapping[str, int] = {name: getattr(schema.BuiltinOperator, name) for name in dir(schema.BuiltinOperator)}
+    builtins = {code: name for name, code in numbers.items() if not name.startswith("_")}
     root = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
-    numbers: Mapping[str, Any] = {name: getattr(schema.BuiltinOperator, name) for name in dir(schema.BuiltinOperator)}
-    builtins = {number: name for name, number in numbers.items() if isinstance(number, int)}
-    names: list[str] = [builtins[max(code.builtinCode, code.deprecatedBuiltinCode)] for code in root.operatorCodes]
-    return [
-        f"{graph.name.decode()}: {name} {graph.tensors[op.outputs[0]].name.decode()!r} {problem}"
-        for graph in root.subgraphs
-        for op in graph.operators or ()
-        if op.outputs is not None and len(op.outputs)
-        for name in [names[op.opcodeIndex]]
-        for problem in _problems(
-            name,
-            [graph.tensors[index] for index in op.inputs if index >= 0],
-            [graph.tensors[index] for index in op.outputs],
-            root.buffers,
-        )
+    names: list[str] = [
+        code.customCode.decode()
+        if code.builtinCode == schema.BuiltinOperator.CUSTOM
+        else builtins[max(code.builtinCode, code.deprecatedBuiltinCode)]
+        for code in root.operatorCodes
     ]
+    for graph in root.subgraphs:
+        for op in graph.operators or ():
+            yield root, graph, names[op.opcodeIndex], op
 
 
 def _problems(name: str, operands: Sequence[Any], results: Sequence[Any], buffers: Sequence[Any]) -> Iterator[str]:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 import litefuse
-from tests.tensorflow.auditing import findings
+from tests.tensorflow.auditing import findings, operators
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     import numpy.typing as npt
@@ -159,12 +158,12 @@ def normal(
 
 def op_histogram(model: bytes) -> Counter[tuple[str, str]]:
     """How often each op stands in each subgraph: ``(subgraph's name, op's name)``, custom ops by their own name."""
-    return Counter((graph, name) for graph, name, _ in _ops(model))
+    return Counter((graph.name.decode(), name) for _, graph, name, _ in operators(model))
 
 
 def op_counts(model: bytes) -> Counter[str]:
     """How often each op stands in the model, in all its subgraphs together."""
-    return Counter(name for _, name, _ in _ops(model))
+    return Counter(name for _, _, name, _ in operators(model))
 
 
 def partition_count(model: bytes, inputs: Arrays, *, signature: str = "serving_default") -> int:
@@ -180,26 +179,10 @@ def custom_options(model: bytes) -> dict[str, list[dict[str, Any]]]:
     """The custom options (a flexbuffer map) of each custom op that has any, by the op's name."""
     flexbuffers: Any = importlib.import_module("flatbuffers.flexbuffers")
     options: dict[str, list[dict[str, Any]]] = {}
-    for _, name, op in _ops(model):
+    for _, _, name, op in operators(model):
         if op.customOptions is not None and len(op.customOptions):
             options.setdefault(name, []).append(flexbuffers.Loads(bytes(bytearray(op.customOptions))))
     return options
-
-
-def _ops(model: bytes) -> Iterator[tuple[str, str, Any]]:
-    schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")
-    numbers: Mapping[str, int] = {name: getattr(schema.BuiltinOperator, name) for name in dir(schema.BuiltinOperator)}
-    builtins = {code: name for name, code in numbers.items() if not name.startswith("_")}
-    root = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
-    names: list[str] = [
-        code.customCode.decode()
-        if code.builtinCode == schema.BuiltinOperator.CUSTOM
-        else builtins[max(code.builtinCode, code.deprecatedBuiltinCode)]
-        for code in root.operatorCodes
-    ]
-    for graph in root.subgraphs:
-        for op in graph.operators or ():
-            yield graph.name.decode(), names[op.opcodeIndex], op
 
 
 def _output_difference(name: str, actual: Arrays, expected: Arrays, *, rtol: float, atol: float) -> str:
