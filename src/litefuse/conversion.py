@@ -31,6 +31,7 @@ from litefuse.passes.cut_constants import CutConstants
 from litefuse.passes.decompose import Decomposed, DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.embedding_lookups import EmbeddingLookups
 from litefuse.passes.ensure_shape import LowerEnsureShape
+from litefuse.passes.expand_powers import ExpandPowers
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
@@ -160,6 +161,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     emitted: list[CustomOpForm] = []
     finishing = [
         TypeResults(),
+        ExpandPowers(),
         FoldConstants(),
         FoldWeights(weights),
         *([EmbeddingLookups()] if job.quantize else []),

@@ -36,6 +36,7 @@ from litefuse.passes.cut_constants import CutConstants
 from litefuse.passes.decompose import DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.embedding_lookups import EmbeddingLookups
 from litefuse.passes.ensure_shape import LowerEnsureShape
+from litefuse.passes.expand_powers import ExpandPowers
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
@@ -105,6 +106,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
     "embedding-lookups": lambda _o, _v: EmbeddingLookups(),
+    "expand-powers": lambda _o, _v: ExpandPowers(),
     "fill-buffers": lambda _o, _v: FillBuffers(),
     "fold-branches": lambda _o, _v: FoldBranches(),
     "infer-shapes": lambda _o, _v: InferShapes(),

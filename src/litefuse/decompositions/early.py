@@ -155,6 +155,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "QuantizeAndDequantizeV4": (_QUANTIZED,),
         "RFFT": (_FOURIER,),
         "RFFT2D": (_FOURIER,),
+        # The engine makes RSQRT of the power -0.5, and POW of all powers of many dimensions.
+        "Pow": (Early("powers", "Power", frozenset({"float32", "int32", "int64"})),),
         "Reciprocal": (_RECIPROCAL,),
         "Reshape": (_CONSTANT_STRINGS,),
         # LiteRT's takes dimensions side by side only.

@@ -21,6 +21,7 @@ __all__ = [
     "expm1",
     "log1p",
     "polynomial",
+    "reciprocal_root",
     "where_finite",
 ]
 
@@ -73,7 +74,7 @@ class ReciprocalRoot(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
         op.require(0, "float32")
-        return b.unary("Sqrt", b.binary("RealDiv", 1.0, op.operands[0]))
+        return reciprocal_root(b, op.operands[0])
 
 
 class Softplus(Decomposition):
@@ -120,6 +121,13 @@ def _number(value: ir.Value) -> float | None:
         return None
     element = elements.get_splat_value()
     return element.value if isinstance(element, ir.FloatAttr) else None
+
+
+def reciprocal_root(b: Builder, x: ir.Value) -> ir.Value:
+    """``1 / sqrt(x)``, infinite for 0."""
+    if _stays_positive(x):
+        return b.unary("Rsqrt", x)
+    return b.unary("Sqrt", b.binary("RealDiv", 1.0, x))
 
 
 def expm1(b: Builder, x: ir.Value) -> ir.Value:

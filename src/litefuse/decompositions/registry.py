@@ -75,6 +75,7 @@ from litefuse.decompositions.open_channels import OpenChannels
 from litefuse.decompositions.open_diagonals import OpenDiagonal
 from litefuse.decompositions.partitions import DynamicPartition, DynamicStitch
 from litefuse.decompositions.pool_3d import Pool3D
+from litefuse.decompositions.powers import Power
 from litefuse.decompositions.quantization import FakeQuantize, QuantizeAndDequantize
 from litefuse.decompositions.ragged import RaggedRange, RaggedTensorToTensor
 from litefuse.decompositions.random_numbers import RandomNumbers, RandomShuffle
@@ -221,6 +222,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     PermutedVector,
     Pieces,
     Pool3D,
+    Power,
     PoolingGradient,
     PopulationCount,
     Quotient,
