@@ -14,7 +14,7 @@ from litefuse.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types
 from litefuse.scaffold.litert_model import bind_constants, custom_names, one_op_model, read_calls, read_model
 from litefuse.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
 from litefuse.scaffold.saved_model import read_saved_model
-from litefuse.scaffold.sources import copy_kit, empty_folder
+from litefuse.scaffold.sources import copy_kit, new_folder
 
 __all__ = ["Project", "module_name", "new_project", "read_op"]
 
@@ -103,8 +103,7 @@ def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Pr
     for index, call in enumerate(cases):
         if call.reference is not None:
             models[f"models/{index}.reference"] = bind_constants(call.reference, call)
-    empty_folder(folder)
-    try:
+    with new_folder(folder):
         (folder / "models").mkdir()
         for name, text in texts.items():
             (folder / name).write_text(text)
@@ -112,8 +111,6 @@ def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Pr
             (folder / name).write_bytes(data)
         if native:
             copy_kit(folder / "kit")
-    except OSError as error:
-        raise LitefuseError(f"cannot be written: {error.strerror or error}", where=str(folder)) from error
     return Project(folder, tuple(sorted([*texts, *models])), len(calls))
 
 
