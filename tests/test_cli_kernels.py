@@ -63,6 +63,7 @@ def test_a_module_by_name(model: Path, tmp_path: Path) -> None:
         ("kernel.py", "return (", "cannot be imported: SyntaxError"),
         ("missing.py", "", "missing.py: no such file"),
         ("no_such_module", "", "cannot be imported: ModuleNotFoundError"),
+        (".", "", ".: this is neither a .py file nor the name of a module"),
     ],
 )
 def test_what_is_wrong_is_a_message(model: Path, tmp_path: Path, source: str, body: str, message: str) -> None:
