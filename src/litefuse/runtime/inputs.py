@@ -85,7 +85,7 @@ def random_inputs(
         shapes: Shapes for some of them; unknown sizes of others are 1.
 
     Raises:
-        InterpreterError: A shape does not fit its input, or is for none.
+        InterpreterError: A shape does not fit its input, is for none, or is of more than there is memory for.
     """
     unknown = sorted(shapes.keys() - {spec.name for spec in specs})
     if unknown:
@@ -96,7 +96,12 @@ def random_inputs(
         shape = shapes.get(spec.name, tuple(1 if size is None else size for size in spec.shape))
         if not spec.accepts(shape):
             raise InterpreterError(f"the shape {list(shape)} does not fit the input {spec.name!r}, which is {spec}")
-        inputs[spec.name] = _random(rng, spec, shape)
+        try:
+            inputs[spec.name] = _random(rng, spec, shape)
+        except (MemoryError, ValueError) as error:
+            raise InterpreterError(
+                f"no memory for the input {spec.name!r} of the shape {list(shape)}: {error}", hint="Give smaller sizes."
+            ) from error
     return inputs
 
 
@@ -143,8 +148,8 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     Raises:
         InterpreterError: The file cannot be read.
     """
-    if not path.exists():
-        raise InterpreterError("there is no such file", where=str(path))
+    if not path.is_file():  # a pipe would be waited for
+        raise InterpreterError("this is no file" if path.exists() else "there is no such file", where=str(path))
     try:
         with np.load(path) as archive:  # without pickles: they run code
             return {name: np.asarray(archive[name]) for name in archive.files}
