@@ -356,12 +356,15 @@ def test_a_reader_that_has_seen_enough() -> None:
     assert result.stderr == ""
 
 
-def test_an_interrupt(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt(tmp_path: Path, number: signal.Signals, code: int) -> None:
     # The worker imports this in place of the engine, and never ends.
     (tmp_path / "litert_converter.py").write_text(
-        f"import pathlib, time; pathlib.Path({str(tmp_path / 'started')!r}).touch(); time.sleep(600)"
+        f"import os, pathlib, time; pathlib.Path({str(tmp_path / 'started')!r}).write_text(str(os.getpid())); "
+        "time.sleep(600)"
     )
-    output = tmp_path / "m.tflite"
+    (tmp_path / "out").mkdir()
+    output = tmp_path / "out" / "m.tflite"
     process = subprocess.Popen(
         [sys.executable, "-m", "litefuse", "convert", str(SAVED_MODEL), "-o", str(output)],
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
@@ -371,10 +374,15 @@ def test_an_interrupt(tmp_path: Path) -> None:
         text=True,
     )
     deadline = time.monotonic() + 60
-    while not (tmp_path / "started").exists():
+    while not ((tmp_path / "started").exists() and (tmp_path / "started").read_text()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)  # as a terminal does
+    else:
+        process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "")
-    assert not output.exists()
+    assert (process.returncode, out, err) == (code, "", "")
+    assert not list(output.parent.iterdir())
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "started").read_text()), 0)
