@@ -9,6 +9,7 @@ from pathlib import Path
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_file import is_keras_file
+from litefuse.saved_model.graph_def import is_graph_file
 from litefuse.scaffold.call import Call
 from litefuse.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types
 from litefuse.scaffold.litert_model import bind_constants, custom_names, one_op_model, read_calls, read_model
@@ -45,12 +46,12 @@ def module_name(op: str) -> str:
 
 
 def read_op(model: Path, op: str, tags: Collection[str] | None, on_step: Callable[[str], None]) -> list[Call]:
-    """The calls of an op in a ``.tflite`` file or SavedModel.
+    """The calls of an op in a ``.tflite`` file, or in a model that is converted for that.
 
     Raises:
         LitefuseError: The model cannot be read, or has no such op.
     """
-    if model.is_dir() or is_keras_file(model):
+    if model.is_dir() or is_keras_file(model) or is_graph_file(model):
         calls, names = read_saved_model(model, op, tags, on_step)
     else:
         read = read_model(model)
