@@ -173,7 +173,7 @@ CALL = {"Tin": FLOATS, "Tout": FLOATS}
     [
         ([node("r", "NoSuchOp", "x")], "r:y:0", "function f, node r (NoSuchOp): the op NoSuchOp is unknown"),
         ([node("r", "Relu", "missing:y:0")], "r:activations:0", "node r reads from 'missing', which does not exist"),
-        ([], "gone:y:0", "its results reads from 'gone'"),
+        ([], "gone:y:0", "a result reads from 'gone'"),
         ([node("r", "Relu", "x")], "r:activations:7", "the input 'r:activations:7' does not exist"),
         ([node("r", "Relu", "r:activations:0")], "r:activations:0", "the graph has a cycle"),
         ([node("r", "Relu", "x"), node("r", "Relu", "x")], "r:activations:0", "two nodes have the same name"),
