@@ -183,6 +183,11 @@ CALL = {"Tin": FLOATS, "Tout": FLOATS}
             "r:output:0",
             "function f, node r (Unpack): an op cannot have 1000000000 outputs",
         ),
+        (
+            [node("r", "Relu", "x", _output_shapes=shapes((2**31,)))],
+            "r:activations:0",
+            "function f, node r (Relu): a dimension of the size 2147483648 is more than LiteRT's shapes can note",
+        ),
         ([node("r", "Relu6", "x", extra=AttrValue(placeholder="T"))], "r:activations:0", "placeholder 'T'"),
     ],
 )
