@@ -12,8 +12,6 @@ from litefuse.saved_model.control_flow import functionalize
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, TensorProto
 from tests.importer.function_defs import TYPE_F32, Asked, function, node, shapes
 
-FRAME = AttrValue(s=b"frame")
-
 
 def constant(name: str, value: int, *waits: str, dtype: DataType = DataType.INT32) -> NodeDef:
     is_bool = dtype == DataType.BOOL
