@@ -142,6 +142,15 @@ def test_run_a_file_whose_name_is_no_text(table_model: Path, tmp_path: Path) -> 
     assert run("run", strange).out == run("run", table_model).out
 
 
+def test_run_a_model_with_a_name_that_is_no_text(tmp_path: Path) -> None:
+    graph = Graph()
+    x, y = graph.input("a_name", (2,)), graph.output("y", (2,))
+    graph.builtin("ADD", [x, x], [y])
+    path = tmp_path / "m.tflite"
+    path.write_bytes(model(graph).replace(b"a_name", b"a\xffname"))
+    refused(run("run", path), "the model has a name that is no text", "damaged")
+
+
 def test_run_without_the_kernel_of_a_custom_op(demo_model: Path) -> None:
     # In a process of its own, where no test has registered a kernel of that name.
     outcome = spawn("run", demo_model, "--signature", "serving_default")
