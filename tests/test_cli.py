@@ -52,11 +52,6 @@ def refused(outcome: Outcome, *words: str) -> None:
         assert word in outcome.err
 
 
-@pytest.fixture(scope="module")
-def demo_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return litefuse.convert(SAVED_MODEL).save(tmp_path_factory.mktemp("demo") / "demo.tflite")
-
-
 # convert
 
 

@@ -9,16 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import litefuse
 from litefuse.demo import SAVED_MODEL
 from litefuse.runtime.inputs import InputSpec, random_inputs
 from tests.runtime.models import Graph, model
 from tests.test_cli import Outcome, refused, run, spawn
-
-
-@pytest.fixture(scope="module")
-def demo_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return litefuse.convert(SAVED_MODEL).save(tmp_path_factory.mktemp("demo") / "demo.tflite")
 
 
 @pytest.fixture
