@@ -164,16 +164,7 @@ def _call(model: Any, graph: Any, operator: Any) -> Call:
     )
     options = decode_map(data)
     reference = _decomposition(model, composite.decompositionSubgraphIndex, inputs) if composite is not None else None
-    return Call(inputs, outputs, None if data and not options and not _is_empty_map(data) else options, data, reference)
-
-
-def _is_empty_map(data: bytes) -> bool:
-    from flatbuffers import flexbuffers
-
-    try:
-        return flexbuffers.GetRoot(data).IsMap
-    except Exception:  # noqa: BLE001  any bytes may stand there
-        return False
+    return Call(inputs, outputs, options if data else {}, data, reference)
 
 
 def _call_tensor(model: Any, tensor: Any, default: str, used: set[str]) -> CallTensor:
