@@ -12,7 +12,7 @@ from litefuse.frontends.keras_file import is_keras_file
 from litefuse.saved_model.graph_def import is_graph_file
 from litefuse.scaffold.call import Call
 from litefuse.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types
-from litefuse.scaffold.litert_model import bind_constants, custom_names, one_op_model, read_calls, read_model
+from litefuse.scaffold.litert_model import bind_constants, one_op_model, read_calls
 from litefuse.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
 from litefuse.scaffold.saved_model import read_saved_model
 from litefuse.scaffold.sources import copy_kit, new_folder
@@ -54,8 +54,7 @@ def read_op(model: Path, op: str, tags: Collection[str] | None, on_step: Callabl
     if model.is_dir() or is_keras_file(model) or is_graph_file(model):
         calls, names = read_saved_model(model, op, tags, on_step)
     else:
-        read = read_model(model)
-        calls, names = read_calls(read, op), custom_names(read)
+        calls, names = read_calls(model, op)
     if not calls:
         there = ", ".join(names)
         raise LitefuseError(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from litefuse.errors import ConversionError
 from litefuse.scaffold.call import Call
-from litefuse.scaffold.litert_model import custom_names, read_calls, read_model
+from litefuse.scaffold.litert_model import read_calls
 from litefuse.temporary import make_temporary_folder
 
 __all__ = ["read_saved_model"]
@@ -35,9 +35,8 @@ def read_saved_model(
 
     with make_temporary_folder() as work:
         result = convert(folder, tags=tags, allow_custom_ops=True, composites="keep", on_step=on_step)
-        model = read_model(result.save(Path(work, "converted.tflite")))
-    calls = read_calls(model, op)
+        calls, names = read_calls(result.save(Path(work, "converted.tflite")), op)
     for composite in result.report.composites:
         if not calls and composite.name == op and composite.outcome != "fused":
             raise ConversionError(f"the composite cannot be kept as one op: {composite.reason}", where=op)
-    return calls, custom_names(model)
+    return calls, names
