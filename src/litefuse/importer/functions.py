@@ -21,7 +21,7 @@ from litefuse.importer.schedule import execution_order
 from litefuse.importer.types import tensor_type, variant_type
 from litefuse.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
-from litefuse.saved_model.op_registry import OpRegistry, node_outputs
+from litefuse.saved_model.op_registry import OpRegistry, input_count, node_outputs
 
 __all__ = ["FunctionImporter", "argument_types"]
 
@@ -61,13 +61,6 @@ class _OpTemplate(NamedTuple):
     defaults: Mapping[str, ir.Attribute]
     calls: bool
     segmented: Mapping[str, Sequence[OpDef.ArgDef]]
-
-    def input_count(self, node: NodeDef) -> int:
-        """How many inputs a node must have."""
-        inputs = self.definition.input_arg
-        if all(not each.number_attr and not each.type_list_attr for each in inputs):
-            return len(inputs)
-        return sum(_length(node, each, self) for each in inputs)
 
     def attribute(self, node: NodeDef, name: str) -> AttrValue:
         """The attribute of a node, or its default."""
@@ -166,7 +159,7 @@ class FunctionImporter:
             return
         template = self._template(node)
         operands = [_lookup(reference, values, starts, None) for reference in node.input if reference[0] != "^"]
-        if (taken := template.input_count(node)) != len(operands):
+        if (taken := input_count(node, template.definition, template.attribute)) != len(operands):
             raise GraphError(f"it has {len(operands)} inputs; its op takes {taken}")
         types, offsets = self._result_types(node, template)
         for name in callees_with_its_results(node):
