@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,10 @@ def test_inputs_that_cannot_be_read(table_model: Path, tmp_path: Path) -> None:
     refused(run("run", table_model, "--inputs", tmp_path / "pipe.npz"), "this is no file")
     (tmp_path / "in.npz").write_bytes(b"text")
     refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "cannot be read")
+    with zipfile.ZipFile(tmp_path / "in.npz", "w") as archive, archive.open("x.npy", "w") as member:
+        header = {"descr": "<f4", "fortran_order": False, "shape": (10**15, 3)}
+        np.lib.format.write_array_header_1_0(member, header)
+    refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "in.npz: there is not enough memory")
     np.save(tmp_path / "in.npy", np.zeros(3))
     refused(run("run", table_model, "--inputs", tmp_path / "in.npy"), "cannot be read")
 

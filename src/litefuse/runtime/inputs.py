@@ -151,13 +151,15 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The arrays in an ``.npz`` file, by their names.
 
     Raises:
-        InterpreterError: The file cannot be read.
+        InterpreterError: The file cannot be read, or says that it holds more than there is memory for.
     """
     if not path.is_file():  # a pipe would be waited for
         raise InterpreterError("this is no file" if path.exists() else "there is no such file", where=str(path))
     try:
         with np.load(path) as archive:  # without pickles: they run code
             return {name: np.asarray(archive[name]) for name in archive.files}
+    except MemoryError as error:
+        raise InterpreterError(f"there is not enough memory for the inputs: {error}", where=str(path)) from error
     except (OSError, ValueError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise InterpreterError(
             "the inputs cannot be read: this is no .npz file of plain arrays",
