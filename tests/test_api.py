@@ -101,6 +101,8 @@ def test_threads_convert_side_by_side() -> None:
         ({"tags": 3}, "tags takes a list of names, which are strings, not 3"),
         ({"shapes": 3}, "shapes are given by the names of inputs, not as 3"),
         ({"shapes": {"x": 3.5}}, "the shape of the input 'x' must be sizes"),
+        ({"shapes": {"x": [None, 2**31]}}, "no sizes above 2147483647, so an input cannot be of 2147483648"),
+        ({"batch": 2**31}, "no sizes above 2147483647"),
         ({"tags": ["train"]}, "no graph is tagged train"),
         ({"require_fused": ["lstm"]}, "'lstm': no function of the model is annotated so"),
     ],

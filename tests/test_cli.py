@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,8 +19,6 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.cli.app import app
 from litefuse.demo import REFERENCES, SAVED_MODEL
-from litefuse.runtime.inputs import InputSpec, random_inputs
-from tests.runtime.models import Graph, model
 from tests.saved_model.model_writer import write
 
 
@@ -51,25 +50,6 @@ def refused(outcome: Outcome, *words: str) -> None:
     assert "Traceback" not in outcome.err
     for word in words:
         assert word in outcome.err
-
-
-@pytest.fixture(scope="module")
-def demo_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return litefuse.convert(SAVED_MODEL).save(tmp_path_factory.mktemp("demo") / "demo.tflite")
-
-
-@pytest.fixture
-def table_model(tmp_path: Path) -> Path:
-    """``y = x + x`` for float32 ``x [?, 3]``, and the untouched int32 ``n []``, with the signature ``double``."""
-    graph = Graph()
-    x = graph.input("x", (1, 3), signature=(-1, 3))
-    n = graph.input("n", (), np.int32)
-    y = graph.output("y", (1, 3), signature=(-1, 3))
-    graph.builtin("ADD", [x, x], [y])
-    graph.outputs.append(n)
-    path = tmp_path / "double.tflite"
-    path.write_bytes(model(graph, signatures={"double": 0}))
-    return path
 
 
 # convert
@@ -244,6 +224,17 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_conversion(
     refused(run("convert", SAVED_MODEL, "-o", tmp_path / ("x" * 300) / "m"), "cannot be written")
 
 
+def test_a_model_is_not_replaced_by_what_it_becomes(tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(SAVED_MODEL, tmp_path / "model"))
+    (tmp_path / "graph.pb").write_bytes(b"x")
+    (tmp_path / "link").symlink_to(copy / "saved_model.pb")
+    for source, target in ((copy, copy / "saved_model.pb"), (copy, tmp_path / "link"), (tmp_path / "graph.pb",) * 2):
+        refused(run("convert", source, "-o", target), "it would replace what it is made from", "--output")
+    assert (copy / "saved_model.pb").read_bytes() == (SAVED_MODEL / "saved_model.pb").read_bytes()
+    for _ in range(2):  # there may be models beside it, of an earlier conversion too
+        assert run("convert", copy, "-o", copy / "m.tflite", "-q") == Outcome(0, "", "")
+
+
 # inspect
 
 
@@ -277,142 +268,6 @@ def test_inspect_bad_input(tmp_path: Path) -> None:
     broken = tmp_path / "m.tflite"
     broken.write_bytes(b"")
     refused(run("inspect", broken), "not a LiteRT model")
-
-
-# run
-
-
-def test_run_with_random_inputs(table_model: Path) -> None:
-    first = run("run", table_model)
-    assert first.code == 0
-    assert "Random inputs, seed 0\n" in first.out
-    assert run("run", table_model, "--random", "0").out == first.out
-    assert run("run", table_model, "--random", "1").out != first.out
-
-
-def test_run_saves_what_the_inputs_give(table_model: Path, tmp_path: Path) -> None:
-    x = np.arange(6, dtype=np.float64).reshape(2, 3)
-    np.savez(tmp_path / "in.npz", x=x, n=7)
-    outcome = run("run", table_model, "--inputs", tmp_path / "in.npz", "-o", tmp_path / "out.npz")
-    assert outcome == Outcome(0, f"Outputs written to {tmp_path / 'out.npz'}\n", outcome.err)
-    with np.load(tmp_path / "out.npz") as outputs:
-        assert set(outputs) == {"y", "n"}
-        assert outputs["y"].dtype == np.float32
-        assert outputs["y"].tolist() == (2 * x).tolist()
-        assert outputs["n"].item() == 7
-
-
-def test_run_prints_a_summary_of_the_outputs(table_model: Path, tmp_path: Path) -> None:
-    np.savez(tmp_path / "in.npz", x=np.array([[1, 2, 3], [4, 5, 6]], np.float32), n=np.int32(7))
-    lines = run("run", table_model, "--inputs", tmp_path / "in.npz").out.splitlines()
-    rows = [line.split() for line in lines]
-    assert ["y", "float32", "[2,", "3]", "2", "12", "7", "2", "4", "6", "8", "10", "..."] in rows
-    assert ["n", "int32", "[]", "7", "7", "7", "7"] in rows
-
-
-def test_run_takes_shapes_for_unknown_sizes(table_model: Path) -> None:
-    assert "[4, 3]" in run("run", table_model, "--shape", "x=4,3").out
-    refused(run("run", table_model, "--shape", "x=4,5"), "[4, 5]", "float32 [?, 3]")
-    refused(run("run", table_model, "--shape", "z=4"), "no input 'z'", "x (float32 [?, 3])")
-    for text in ("x", "x=a", "=3", "x=-1,3"):
-        outcome = run("run", table_model, "--shape", text)
-        assert outcome.code == 2
-        assert "NAME=SIZE" in outcome.err
-
-
-@pytest.mark.parametrize(
-    ("arrays", "words"),
-    [
-        ({"x": np.zeros((1, 3), np.float32)}, "lacks 'n'"),
-        ({"x": np.zeros((1, 3), np.float32), "n": 1, "m": 1}, "no input 'm'"),
-        ({"x": np.zeros((1, 4), np.float32), "n": 1}, "is float32 [1, 4]; the model takes float32 [?, 3]"),
-        ({"x": np.zeros((1, 3), np.complex64), "n": 1}, "is complex64"),
-        ({"x": np.zeros((1, 3), np.float32), "n": 2**40}, "cannot hold its values"),
-        ({"x": np.zeros((1, 3), np.float32), "n": np.array("a")}, "the model takes int32"),
-    ],
-)
-def test_inputs_that_do_not_fit(table_model: Path, tmp_path: Path, arrays: Any, words: str) -> None:
-    np.savez(tmp_path / "in.npz", **arrays)
-    refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), words)
-
-
-def test_inputs_that_cannot_be_read(table_model: Path, tmp_path: Path) -> None:
-    refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "there is no such file")
-    (tmp_path / "in.npz").write_bytes(b"text")
-    refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "cannot be read")
-    np.save(tmp_path / "in.npy", np.zeros(3))
-    refused(run("run", table_model, "--inputs", tmp_path / "in.npy"), "cannot be read")
-
-
-def test_run_repeatedly_keeps_state_and_says_what_changed(tmp_path: Path) -> None:
-    path = tmp_path / "embed.tflite"
-    assert run("convert", SAVED_MODEL, "--signature", "embed", "-o", path, "-q").code == 0
-    outcome = run("run", path, "--repeat", "3", "--shape", "ids=2")
-    assert ["calls", "int32", "[]", "3", "3", "3", "3"] in [line.split() for line in outcome.out.splitlines()]
-    assert outcome.out.endswith("The outputs changed from the first run to the last: calls\n")
-
-
-def test_run_a_model_without_signatures(tmp_path: Path) -> None:
-    graph = Graph()
-    x, y = graph.input("x", (2,)), graph.output("y", (2,))
-    graph.builtin("ADD", [x, x], [y])
-    path = tmp_path / "m.tflite"
-    path.write_bytes(model(graph))
-    np.savez(tmp_path / "in.npz", x=np.array([1.5, -2], np.float32))
-    outcome = run("run", path, "--inputs", tmp_path / "in.npz")
-    assert ["y", "float32", "[2]", "-4", "3", "-0.5", "3", "-4"] in [line.split() for line in outcome.out.splitlines()]
-
-
-def test_run_bad_input(demo_model: Path, table_model: Path, tmp_path: Path) -> None:
-    refused(run("run", tmp_path / "nothing.tflite"), "no such file")
-    refused(run("run", SAVED_MODEL), "is a folder")
-    refused(run("run", SAVED_MODEL / "saved_model.pb"), "Is it a complete .tflite file")
-    refused(run("run", demo_model), "a signature must be named", "embed, serving_default")
-    refused(run("run", demo_model, "--signature", "x"), "no signature 'x'")
-    refused(run("run", table_model, "-o", tmp_path / "missing" / "o.npz"), "there is no folder")
-    assert run("run", table_model, "--inputs", tmp_path / "i.npz", "--random", "1").code == 2
-    assert run("run", table_model, "--repeat", "0").code == 2
-
-
-def test_run_a_file_whose_name_is_no_text(table_model: Path, tmp_path: Path) -> None:
-    strange = tmp_path / os.fsdecode(b"\xff.tflite")
-    strange.write_bytes(table_model.read_bytes())
-    assert run("run", strange).out == run("run", table_model).out
-
-
-def test_run_without_the_kernel_of_a_custom_op(demo_model: Path) -> None:
-    # In a process of its own, where no test has registered a kernel of that name.
-    outcome = spawn("run", demo_model, "--signature", "serving_default")
-    assert outcome.code == 1
-    assert "no kernel for the custom ops my_custom_fused_op" in outcome.err
-    assert "Traceback" not in outcome.err
-
-
-@pytest.mark.parametrize(
-    ("dtype", "least", "greatest"),
-    [("int32", 0, 9), ("int64", 0, 9), ("int8", -128, 127), ("uint8", 0, 255), ("bool", 0, 1)],
-)
-def test_random_integers(dtype: str, least: int, greatest: int) -> None:
-    value = random_inputs([InputSpec("x", np.dtype(dtype), (None, 5000))], 3, {})["x"]
-    assert value.dtype == dtype
-    assert value.shape == (1, 5000)
-    assert (value.min(), value.max()) == (least, greatest)
-
-
-def test_random_numbers_and_strings() -> None:
-    specs = [
-        InputSpec("f", np.dtype(np.float16), (40, 50)),
-        InputSpec("c", np.dtype(np.complex64), (3,)),
-        InputSpec("s", np.dtype(object), (2, 2)),
-        InputSpec("scalar", np.dtype(np.float32), ()),
-    ]
-    inputs = random_inputs(specs, 0, {})
-    assert inputs["f"].dtype == np.float16
-    assert abs(float(inputs["f"].astype(np.float64).std()) - 1) < 0.1
-    assert inputs["c"].dtype == np.complex64
-    assert np.imag(inputs["c"]).any()
-    assert all(len(word) == 8 and word.isalpha() for word in inputs["s"].reshape(-1))
-    assert inputs["scalar"].shape == ()
 
 
 # demo, fusions, the command itself
@@ -496,12 +351,15 @@ def test_a_reader_that_has_seen_enough() -> None:
     assert result.stderr == ""
 
 
-def test_an_interrupt(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt(tmp_path: Path, number: signal.Signals, code: int) -> None:
     # The worker imports this in place of the engine, and never ends.
     (tmp_path / "litert_converter.py").write_text(
-        f"import pathlib, time; pathlib.Path({str(tmp_path / 'started')!r}).touch(); time.sleep(600)"
+        f"import os, pathlib, time; pathlib.Path({str(tmp_path / 'started')!r}).write_text(str(os.getpid())); "
+        "time.sleep(600)"
     )
-    output = tmp_path / "m.tflite"
+    (tmp_path / "out").mkdir()
+    output = tmp_path / "out" / "m.tflite"
     process = subprocess.Popen(
         [sys.executable, "-m", "litefuse", "convert", str(SAVED_MODEL), "-o", str(output)],
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
@@ -511,10 +369,15 @@ def test_an_interrupt(tmp_path: Path) -> None:
         text=True,
     )
     deadline = time.monotonic() + 60
-    while not (tmp_path / "started").exists():
+    while not ((tmp_path / "started").exists() and (tmp_path / "started").read_text()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)  # as a terminal does
+    else:
+        process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "")
-    assert not output.exists()
+    assert (process.returncode, out, err) == (code, "", "")
+    assert not list(output.parent.iterdir())
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "started").read_text()), 0)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,6 +132,30 @@ def test_export(tmp_path: Path) -> None:
         if path.is_file():
             assert (target / path.relative_to(origin)).read_bytes() == path.read_bytes()
     refused(run("kernels", "export", target), "the folder is not empty")
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_folder_that_cannot_be_filled_is_left_as_it_was(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    copied: list[Any] = []
+
+    def copy(source: Path, target: Path) -> None:
+        copied.append(source)
+        if len(copied) % 4 == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        target.write_bytes(source.read_bytes())
+
+    monkeypatch.setattr(shutil, "copyfile", copy)
+    target = tmp_path / "made"
+    if there:
+        target.mkdir()
+    full = "the folder cannot be written: No space left on device"
+    refused(run("kernels", "export", target), str(target), full)
+    refused(run("kernels", "new", "Scale", "--from", model, "--to", target), str(target), full)
+    assert len(copied) == 8
+    assert target.is_dir() == there
+    assert not list(tmp_path.glob("made/*"))
 
 
 @pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")

@@ -62,12 +62,12 @@ def test_conversion_leaves_the_engine_out_of_the_process() -> None:
 
 
 def test_what_few_models_need_is_loaded_for_those() -> None:
-    rooms = ("decompositions", "fusions", "kernels", "recognizers")
+    packages = ("decompositions", "fusions", "kernels", "recognizers")
     program = "import sys\nimport litefuse.conversion\nprint(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     loaded = {*result.stdout.splitlines()[-1].split()}
 
-    assert {name for name in loaded if name.startswith(tuple(f"litefuse.{room}." for room in rooms))} == {
+    assert {name for name in loaded if name.startswith(tuple(f"litefuse.{package}." for package in packages))} == {
         "litefuse.decompositions.early",
         "litefuse.fusions.annotation",
         "litefuse.fusions.composite",

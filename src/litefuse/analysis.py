@@ -68,11 +68,16 @@ class VariablePlaceholders:
 
     def __call__(self, name: str) -> ir.Attribute:
         variable = self.imported.variables[name]
-        known = [size for size in variable.shape or () if size is not None]
-        if variable.shape is None or len(known) != len(variable.shape) or variable.dtype == DataType.STRING:
+        if variable.dtype == DataType.STRING:
             return VariableValues(self.imported)(name)
-        zero: npt.NDArray[Any] = np.zeros(1, variable.dtype.to_numpy())
-        return elements_attribute(*constant_parts(np.broadcast_to(zero, known), variable.dtype))
+        if variable.is_partitioned:  # to read it is to copy it together
+            shape = tuple(size for size in variable.shape or () if size is not None)
+            if variable.shape is None or len(shape) != len(variable.shape):
+                return VariableValues(self.imported)(name)
+        else:  # a view of the mapped checkpoint, which was compared with the declaration
+            shape = variable.read(verify=False).shape
+        zero: npt.NDArray[Any] = np.zeros((), variable.dtype.to_numpy())
+        return elements_attribute(*constant_parts(np.broadcast_to(zero, shape), variable.dtype))
 
 
 class Analysis(NamedTuple):

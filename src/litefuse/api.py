@@ -340,7 +340,10 @@ def _convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Re
 
 def _save_module(job: ConversionJob, step: str) -> str | None:
     """Repeats a conversion up to the step that killed it, and saves the module there."""
-    path = Path(tempfile.mkdtemp(prefix="litefuse-crash-"), "module.mlirbc")
+    try:
+        path = Path(tempfile.mkdtemp(prefix="litefuse-crash-"), "module.mlirbc")
+    except OSError:
+        return None  # the crash is what there is to tell
     try:
         run_in_worker(_JOB_RUNNER, replace(job, output=path, save_module_before=step))
     except LitefuseError:

@@ -115,17 +115,10 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
 
 def _convert(job: ConversionJob, steps: _Steps) -> Report:
     COUNTS.clear()
-    steps.begin("read")
-    arrays = {"input_arrays": job.input_arrays, "output_arrays": job.output_arrays}
-    saved_model = load(job.source, job.tags, **arrays)
-    steps.begin("import")
-    keys = job.signatures or default_signatures(saved_model)
     dtypes = {**(NARROWED if job.narrow else {}), **(WIDENED if job.widen else {})}
     retyping = Retyping(op_registry(), dtypes)
-    imported = import_saved_model(retyping.model(saved_model, keys) if dtypes else saved_model, keys)
-    module = steps.module = imported.module
-    inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
-    run_passes(module, [SetInputShapes(job.input_shapes, inputs)], steps.begin)
+    imported = _import(job, steps, retyping if dtypes else None)
+    module = imported.module
     weights = Weights(job.mapped_from, _release_checkpoint(imported))
     values = VariableValues(imported, weights)
     analysis = analyze(
@@ -182,18 +175,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     ]
     run_passes(module, finishing, steps.begin)
 
-    steps.begin("write")
-    partial = job.output.with_name(job.output.name + ".part")
-    try:
-        summary = summarize(module)
-        write_model(module, weights, partial)
-        quantization = None
-        if job.quantize is not None:
-            steps.begin("quantize")
-            quantization, summary = _quantize(partial, job, job.quantize, summary)
-        partial.replace(job.output)
-    finally:
-        partial.unlink(missing_ok=True)
+    summary, quantization = _write(module, weights, job, steps)
     steps.begin("")
     return Report(
         source=str(job.source),
@@ -214,6 +196,42 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         timings=steps.timings,
         counts=dict(COUNTS),
     )
+
+
+def _import(job: ConversionJob, steps: _Steps, retyping: Retyping | None) -> ImportedModule:
+    """Reads the model, of other dtypes where that was asked for, and gives its inputs their shapes."""
+    steps.begin("read")
+    arrays = {"input_arrays": job.input_arrays, "output_arrays": job.output_arrays}
+    saved_model = load(job.source, job.tags, **arrays)
+    steps.begin("import")
+    keys = job.signatures or default_signatures(saved_model)
+    imported = import_saved_model(saved_model if retyping is None else retyping.model(saved_model, keys), keys)
+    steps.module = imported.module
+    inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
+    run_passes(imported.module, [SetInputShapes(job.input_shapes, inputs)], steps.begin)
+    return imported
+
+
+def _write(
+    module: ir.Module, weights: Weights, job: ConversionJob, steps: _Steps
+) -> tuple[ModelSummary, QuantizationReport | None]:
+    """Writes the model, quantized where that was asked for; returns what it holds.
+
+    The file appears whole or not at all.
+    """
+    steps.begin("write")
+    partial = job.output.with_name(job.output.name + ".part")
+    quantization = None
+    try:
+        summary = summarize(module)
+        write_model(module, weights, partial)
+        if job.quantize is not None:
+            steps.begin("quantize")
+            quantization, summary = _quantize(partial, job, job.quantize, summary)
+        partial.replace(job.output)
+    finally:
+        partial.unlink(missing_ok=True)
+    return summary, quantization
 
 
 def _quantize(

@@ -35,7 +35,7 @@ class InputShapes:
         """What a user asked for, checked.
 
         Raises:
-            LitefuseError: A size is no number, or negative.
+            LitefuseError: A size is no number, negative, or more than LiteRT can note.
         """
         if shapes is not None and not isinstance(cast("object", shapes), Mapping):
             raise LitefuseError(f"shapes are given by the names of inputs, not as {shapes!r}")
@@ -49,6 +49,9 @@ class InputShapes:
             checked[name] = tuple(None if size is None else int(size) for size in shape)
         if batch is not None and not (_is_size(batch) and batch):
             raise LitefuseError(f"the batch size must be a positive number, not {batch!r}")
+        for size in (batch, *(size for shape in checked.values() for size in shape)):
+            if size is not None and size > _LARGEST:
+                raise LitefuseError(f"LiteRT has no sizes above {_LARGEST}, so an input cannot be of {size}")
         return cls(checked, batch)
 
     def check_names(self, signatures: Mapping[str, Iterable[str]]) -> None:
@@ -110,3 +113,7 @@ class InputShapes:
 def _is_size(size: object) -> bool:
     # Those of numpy are integers as well.
     return size is None or (isinstance(size, SupportsIndex) and not isinstance(size, bool) and index(size) >= 0)
+
+
+# Shapes are vectors of int32 in a .tflite file.
+_LARGEST = 2**31 - 1

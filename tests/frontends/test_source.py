@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -34,6 +35,10 @@ def test_a_file_of_keras_is_told_by_its_name(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     with pytest.raises(LitefuseError, match="there is no such file"):
         source_of(path)
+    os.mkfifo(path)  # to read it would be to wait
+    with pytest.raises(LitefuseError, match="this is no file"):
+        source_of(path)
+    path.unlink()
     path.touch()
     source = source_of(path)
     assert source.name == str(path)

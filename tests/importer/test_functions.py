@@ -173,7 +173,7 @@ CALL = {"Tin": FLOATS, "Tout": FLOATS}
     [
         ([node("r", "NoSuchOp", "x")], "r:y:0", "function f, node r (NoSuchOp): the op NoSuchOp is unknown"),
         ([node("r", "Relu", "missing:y:0")], "r:activations:0", "node r reads from 'missing', which does not exist"),
-        ([], "gone:y:0", "its results reads from 'gone'"),
+        ([], "gone:y:0", "a result reads from 'gone'"),
         ([node("r", "Relu", "x")], "r:activations:7", "the input 'r:activations:7' does not exist"),
         ([node("r", "Relu", "r:activations:0")], "r:activations:0", "the graph has a cycle"),
         ([node("r", "Relu", "x"), node("r", "Relu", "x")], "r:activations:0", "two nodes have the same name"),
@@ -183,6 +183,17 @@ CALL = {"Tin": FLOATS, "Tout": FLOATS}
             "r:output:0",
             "function f, node r (Unpack): an op cannot have 1000000000 outputs",
         ),
+        (
+            [node("r", "Relu", "x", _output_shapes=shapes((2**31,)))],
+            "r:activations:0",
+            "function f, node r (Relu): a dimension of the size 2147483648 is more than LiteRT's shapes can note",
+        ),
+        (
+            [node("r", "IdentityN", "x", "x", T=FLOATS)],
+            "r:output:0",
+            "function f, node r (IdentityN): it has 2 inputs; its op takes 1",
+        ),
+        ([node("r", "Mul", "x")], "r:z:0", "function f, node r (Mul): it has 1 inputs; its op takes 2"),
         ([node("r", "Relu6", "x", extra=AttrValue(placeholder="T"))], "r:activations:0", "placeholder 'T'"),
     ],
 )
@@ -190,3 +201,18 @@ def test_what_cannot_be_imported_is_named(nodes: list[NodeDef], result: str, mes
     with pytest.raises(GraphError) as caught:
         import_one(function("f", nodes, results={"y": result}))
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes"),
+    [
+        ("StatefulPartitionedCall", {"f": callee("g"), **CALL}),
+        ("While", {"cond": callee("g"), "body": callee("g"), "T": FLOATS}),
+        ("If", {"then_branch": callee("g"), "else_branch": callee("g"), **CALL}),
+    ],
+)
+def test_a_call_of_a_function_with_other_results(op: str, attributes: dict[str, AttrValue]) -> None:
+    inner = function("g", [node("r", "Relu", "x")], results={"y": "r:activations:0", "z": "r:activations:0"})
+    inputs = ["x", "x"] if op == "If" else ["x"]
+    with pytest.raises(GraphError, match="it has 1 results, but the function 'g' that it calls gives 2"):
+        import_one(function("f", [node("r", op, *inputs, **attributes)], results={"y": "r:output:0"}), inner)

@@ -71,6 +71,10 @@ _REASONS = {
     "its list of outputs is not as long as its inputs": [
         ('"tf.TensorListReserve"(%item, %n)', '"tf.TensorListReserve"(%item, %zero)')
     ],
+    "as a recurrent layer: the rank of its states is not known": [
+        ("main(%x: tensor<?x?x3xf32>, %h: tensor<?x2xf32>", "main(%x: tensor<?x?x3xf32>, %h: tensor<*xf32>"),
+        ("<tensor<*xf32>>>, tensor<?x2xf32>, tensor<?x2xf32>", "<tensor<*xf32>>>, tensor<*xf32>, tensor<?x2xf32>"),
+    ],
     "as a recurrent layer: its output is not one of its states": [
         ('"tf.TensorListSetItem"(%out, %t, %13)', '"tf.TensorListSetItem"(%out, %t, %12)')
     ],

@@ -6,8 +6,8 @@ from dataclasses import replace
 from rich.console import Console
 
 from litefuse.report import CompositeReport, LackingOpReport, Report, VariableReport
-from litefuse.report.console import report_renderable
-from litefuse.report.sections import Section, op_section, shape_text
+from litefuse.report.console import sections_renderable
+from litefuse.report.sections import Section, op_section, report_sections, shape_text
 from litefuse.report.text import report_text, sections_text
 
 REPORT = Report(
@@ -74,7 +74,7 @@ def test_a_kernel_that_is_in_python_only() -> None:
 
 
 def test_time_of_every_step_on_demand() -> None:
-    assert report_text(REPORT, timings=True) == (
+    assert sections_text(report_sections(REPORT, timings=True)) == (
         f"{TEXT}\n\nTime by step\n  step        ms\n  read     500.0\n  lower  1,250.0"
     )
 
@@ -89,23 +89,23 @@ def test_an_empty_report() -> None:
 def test_the_console_shows_the_facts_of_the_text() -> None:
     console = Console(width=120, no_color=True)
     with console.capture() as capture:
-        console.print(report_renderable(REPORT, timings=True))
+        console.print(sections_renderable(report_sections(REPORT, timings=True)))
     # The columns' widths are the console's own.
     shown = [line.split() for line in capture.get().splitlines()]
-    assert shown == [line.split() for line in report_text(REPORT, timings=True).splitlines()]
+    assert shown == [line.split() for line in sections_text(report_sections(REPORT, timings=True)).splitlines()]
 
 
 def test_the_console_takes_brackets_for_what_they_are() -> None:
     console = Console(width=80, no_color=True)
     with console.capture() as capture:
-        console.print(report_renderable(replace(REPORT, source="[bold]x[/bold]")))
+        console.print(sections_renderable(report_sections(replace(REPORT, source="[bold]x[/bold]"))))
     assert capture.get().startswith("[bold]x[/bold]\n")
 
 
 def test_colours_tell_fused_from_not_fused() -> None:
     console = Console(width=120, force_terminal=True, color_system="standard")
     with console.capture() as capture:
-        console.print(report_renderable(REPORT))
+        console.print(sections_renderable(report_sections(REPORT)))
     assert "\x1b[32mfused into EMBEDDING_LOOKUP" in capture.get()
     assert "\x1b[33mnot fused" in capture.get()
 

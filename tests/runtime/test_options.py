@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from flatbuffers import flexbuffers
+from flatbuffers.flexbuffers import Type
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,7 +82,28 @@ def test_what_is_no_map_gives_no_options(data: bytes) -> None:
 
 @given(st.binary(max_size=64))
 def test_no_bytes_break_the_decoder(data: bytes) -> None:
-    assert isinstance(decode_map(data), dict)
+    assert isinstance(decode_map(data), dict | None)
+
+
+def doubled(levels: int) -> bytes:
+    """``{"a": x}``, where x is a vector that holds one vector twice, which holds another twice, down to [7]."""
+    vector, integer, of_map = (int(kind) << 2 for kind in (Type.VECTOR, Type.INT, Type.MAP))
+    data, held = bytearray([1, 7, integer]), 1
+    for _ in range(levels):
+        here = len(data) + 1
+        data += bytes([2, here - held, here + 1 - held, vector, vector])
+        held = here
+    key = len(data)
+    data += bytes([*b"a\0", 1, 3])  # the key, and the vector of keys
+    entries = len(data) + 3
+    data += bytes([entries - 3 - (key + 3), 1, 1, entries - held, vector])
+    return bytes(data) + bytes([len(data) - entries, of_map, 1])
+
+
+def test_vectors_that_hold_one_vector_again_and_again() -> None:
+    assert decode_map(doubled(0)) == {"a": [7]}
+    assert decode_map(doubled(1)) == {"a": [[7], [7]]}
+    assert decode_map(doubled(40)) is None  # 2**40 numbers in 215 bytes, which are not waited for
 
 
 @given(

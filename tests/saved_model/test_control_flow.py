@@ -12,7 +12,7 @@ from litefuse.saved_model.control_flow import functionalize
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, TensorProto
 from tests.importer.function_defs import TYPE_F32, Asked, function, node, shapes
 
-FRAME = AttrValue(s=b"frame")
+FLOAT = AttrValue(list=AttrValue.ListValue(type=[DataType.FLOAT32]))
 
 
 def constant(name: str, value: int, *waits: str, dtype: DataType = DataType.INT32) -> NodeDef:
@@ -145,10 +145,16 @@ def test_conditionals_that_need_each_other_are_split() -> None:
     assert sum(len(each.attr["Tout"].list.type) for each in functionals) == 4
 
 
+def test_a_node_with_an_input_too_few_is_refused() -> None:
+    nodes = [node("s", "Switch", "x", "p"), node("a", "Add", "s:1"), merge("m", "s:0", "a:0")]
+    with pytest.raises(GraphError, match="it has 1 inputs; its op takes 2"):
+        rewritten(nodes, {"y": "m:0"})
+
+
 def test_side_effects_that_two_conditionals_share_are_refused() -> None:
     nodes = [
         node("s", "Switch", "x", "p"),
-        node("print", "Print", "s:1", "s:1"),
+        node("print", "Print", "s:1", "s:1", U=FLOAT),
         merge("a/Merge", "s:0", "print:0"),
         node("neg", "Neg", "a/Merge:0"),
         node("t", "Switch", "neg:0", "p"),
@@ -163,10 +169,10 @@ def test_side_effects_of_a_branch() -> None:
     """The Print runs in its branch only, and after what the branch waits for."""
     made, others = rewritten(
         [
-            node("before", "Print", "x", "x"),
+            node("before", "Print", "x", "x", U=FLOAT),
             node("s", "Switch", "x", "p", "^before"),
             node("pivot", "Identity", "s:1"),
-            node("print", "Print", "pivot:0", "pivot:0"),
+            node("print", "Print", "pivot:0", "pivot:0", U=FLOAT),
             node("t", "Identity", "s:1", "^print"),
             merge("Merge", "s:0", "t:0"),
         ],
@@ -267,7 +273,7 @@ def test_loop_in_a_loop() -> None:
 
 
 def test_side_effects_of_a_loop() -> None:
-    body = [node("w/print", "Print", "w/Switch:1", "w/Switch:1"), node("w/neg", "Neg", "w/Switch:1")]
+    body = [node("w/print", "Print", "w/Switch:1", "w/Switch:1", U=FLOAT), node("w/neg", "Neg", "w/Switch:1")]
     nodes = loop("w", "x", body=body, next_value="w/neg:0")
     nodes[-2].input.append("^w/print")
     _, others = rewritten(nodes, {"y": "w/Exit:0"}, ["x", "limit"])

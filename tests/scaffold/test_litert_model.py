@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import flatbuffers
 import numpy as np
 import pytest
+from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.scaffold.call import Call
-from litefuse.scaffold.litert_model import bind_constants, custom_names, one_op_model, read_calls, read_model
+from litefuse.scaffold.litert_model import bind_constants, one_op_model, read_calls
 from tests.runtime.kernels import Scale
 from tests.runtime.models import unary
 from tests.scaffold.models import every_kind_of_option, scaled_sum
@@ -17,7 +19,7 @@ from tests.scaffold.models import every_kind_of_option, scaled_sum
 def calls(tmp_path: Path, content: bytes, op: str) -> list[Call]:
     path = tmp_path / "model.tflite"
     path.write_bytes(content)
-    return read_calls(read_model(path), op)
+    return read_calls(path, op)[0]
 
 
 def test_a_composite_and_its_body(tmp_path: Path) -> None:
@@ -73,7 +75,7 @@ def test_options_that_are_no_map(tmp_path: Path) -> None:
 def test_names(tmp_path: Path) -> None:
     path = tmp_path / "model.tflite"
     path.write_bytes(scaled_sum())
-    assert custom_names(read_model(path)) == ["my.ScaledSum"]
+    assert read_calls(path, "other")[1] == ["my.ScaledSum"]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +85,18 @@ def test_files_that_are_no_models(tmp_path: Path, content: bytes, message: str) 
     path = tmp_path / "model.tflite"
     path.write_bytes(content)
     with pytest.raises(InterpreterError, match=message):
-        read_model(path)
+        read_calls(path, "Op")
     with pytest.raises(InterpreterError, match="cannot be read"):
-        read_model(tmp_path / "missing.tflite")
+        read_calls(tmp_path / "missing.tflite", "Op")
+
+
+@pytest.mark.parametrize("place", ["opcodeIndex", "inputs"])
+def test_an_index_that_leads_nowhere(tmp_path: Path, place: str) -> None:
+    made = schema.ModelT.InitFromPackedBuf(bytearray(unary("Twice")), 0)
+    setattr(made.subgraphs[0].operators[0], place, [99] if place == "inputs" else 99)
+    builder = flatbuffers.Builder(0)
+    builder.Finish(made.Pack(builder), b"TFL3")
+    path = tmp_path / "model.tflite"
+    path.write_bytes(bytes(builder.Output()))
+    with pytest.raises(InterpreterError, match="the model is damaged"):
+        read_calls(path, "Twice")

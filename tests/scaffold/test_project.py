@@ -13,6 +13,8 @@ import pytest
 
 from litefuse.demo import SAVED_MODEL
 from litefuse.errors import LitefuseError
+from litefuse.saved_model.dtypes import DataType
+from litefuse.saved_model.messages import AttrValue, GraphDef, NodeDef, TensorShapeProto
 from litefuse.scaffold.project import Project, module_name, new_project, read_op
 from tests.runtime.models import DTYPES, Graph, model, unary
 from tests.scaffold.models import every_kind_of_option, scaled_sum
@@ -157,6 +159,17 @@ def test_a_composite_that_is_fused_otherwise(tmp_path: Path) -> None:
 def test_a_composite_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(LitefuseError, match="my_custom_fused_op"):  # the names that there are
         read_op(SAVED_MODEL, "my_op", None, lambda _: None)
+
+
+def test_an_op_of_a_frozen_graph(tmp_path: Path) -> None:
+    shape = TensorShapeProto(dim=[TensorShapeProto.Dim(size=2), TensorShapeProto.Dim(size=-1)])
+    given = {"dtype": AttrValue(type=DataType.FLOAT32), "shape": AttrValue(shape=shape)}
+    x = NodeDef(name="x", op="Placeholder", attr=given)
+    y = NodeDef(name="y", op="Zeta", input=["x", "x"], attr={"T": AttrValue(type=DataType.FLOAT32)})
+    path = tmp_path / "graph.pb"
+    path.write_bytes(GraphDef(node=[x, y]).SerializeToString())
+    (call,) = read_op(path, "Zeta", None, lambda _: None)
+    assert [each and (each.name, each.shape) for each in call.inputs] == [("x", (2, None)), ("input_1", (2, None))]
 
 
 def test_types_that_no_kernel_takes(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from litefuse.shapes import InferShapes
 PRODUCT = "{adj_x = false, adj_y = false}"
 
 
-def const(name: str, *shape: int, seed: int = 0) -> str:
-    values = np.random.default_rng(seed).integers(-9, 10, shape).astype(np.float32)
+def const(name: str, *shape: int) -> str:
+    values = np.random.default_rng(0).integers(-9, 10, shape).astype(np.float32)
     return literal(name, str(values.tolist()), f"{'x'.join(map(str, (*shape, 'f32')))}")
 
 

@@ -33,24 +33,18 @@ def narrow(values: Mapping[str, npt.NDArray[Any]]) -> Arrays:
 
 
 def check_narrowed(
-    tensorflow: TensorFlow,
-    path: Path,
-    inputs: Sequence[Arrays],
-    *,
-    rtol: float = 1e-5,
-    kernel_pack: bool = False,
-    **options: Any,
+    tensorflow: TensorFlow, path: Path, inputs: Sequence[Arrays], **options: Any
 ) -> litefuse.ConversionResult:
     """Every input twice in a row; what is of a wide dtype in TensorFlow is of a narrow one here."""
     result = litefuse.convert(path, narrow=True, **options)
     calls = [("serving_default", each) for each in inputs for _ in range(2)]
     narrowed = [(key, narrow(each)) for key, each in calls]
     expected = tensorflow.run_calls(path, calls)
-    for ours, theirs in zip(run_calls(result.model_bytes, narrowed, kernel_pack=kernel_pack), expected, strict=True):
+    for ours, theirs in zip(run_calls(result.model_bytes, narrowed), expected, strict=True):
         wanted = narrow(theirs)
         assert ours.keys() == wanted.keys()
         for name, value in wanted.items():
-            assert not (problem := difference(ours[name], value, rtol=rtol)), f"{name} {problem}"
+            assert not (problem := difference(ours[name], value, rtol=1e-5)), f"{name} {problem}"
     return result
 
 

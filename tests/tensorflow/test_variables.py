@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import litefuse
+from litefuse.engine.process import run_in_worker
 from litefuse.errors import ConversionError, UnsupportedOpsError
+from litefuse.inspection.facts import InspectionJob, SavedModelFacts
 from tests.tensorflow.checking import check, check_calls, normal, op_counts
 
 if TYPE_CHECKING:
@@ -43,6 +45,28 @@ def test_counter_starts_from_the_checkpoint_and_keeps_counting(tensorflow: Tenso
     result = check(tensorflow, tensorflow.save(counter, start), normal({"x": (None, 2)}), repeat=3)
     assert list(verdicts(result).values()) == ["mutable"]
     assert op_counts(result.model_bytes)["CALL_ONCE"] == 1
+
+
+def scaled(tf: Any) -> Any:
+    module = tf.Module()
+    module.scale, module.shift = tf.Variable(2.5, name="scale"), tf.Variable([1.0, 2.0], name="shift")
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        return {"y": x * module.scale + module.shift}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_inspection_of_a_variable_without_dimensions(tensorflow: TensorFlow) -> None:
+    job = InspectionJob(tensorflow.save(scaled))
+    facts: SavedModelFacts = run_in_worker("litefuse.inspection.saved_model:inspect_model", job)
+    assert facts.problem is None
+    assert {(each.name, each.shape, each.verdict) for each in facts.variables} == {
+        ("scale", (), "frozen"),
+        ("shift", (2,), "frozen"),
+    }
 
 
 def test_every_interpreter_starts_anew(tensorflow: TensorFlow) -> None:

@@ -29,11 +29,11 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except LitefuseError as error:
+        except (LitefuseError, MemoryError) as error:
             if ctx.params.get("debug"):
                 traceback.print_exc()
             click.secho("error: ", err=True, fg="red", bold=True, nl=False)
-            click.echo(str(error), err=True)
+            click.echo(f"{'' if isinstance(error, LitefuseError) else 'there is not enough memory: '}{error}", err=True)
             raise click.exceptions.Exit(1) from None
         except KeyboardInterrupt:
             raise click.exceptions.Exit(130) from None

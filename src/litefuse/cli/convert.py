@@ -177,7 +177,7 @@ def convert(
     composites, --require-fused=lstm,gelu for these two.
     """
     target = output if output is not None else _default_output(model)
-    check_writable(target, "the model")
+    check_writable(target, "the model", reads=(model, *([representative_dataset] if representative_dataset else ())))
     if not in_process and not plug_ins:  # they may come with paths of their own
         from litefuse.engine.process import prepare_worker
 

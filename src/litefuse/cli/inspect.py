@@ -20,7 +20,7 @@ __all__ = ["inspect"]
 def inspect(model: Path, tags: str | None, everything: bool, as_json: bool) -> None:
     """Show what a model holds.
 
-    MODEL is the folder of a SavedModel, or a .keras, .h5 or .tflite file.
+    MODEL is the folder of a SavedModel, a .keras, .h5 or .tflite file, or the file of a frozen graph (.pb, .pbtxt).
 
     Of a SavedModel, or what Keras makes of its file: signatures, composites and their call sites, variables and whether
     they change, ops, assets. Of a LiteRT model: signatures, subgraphs, ops, and the options of custom ops.

@@ -25,6 +25,8 @@ def import_kernels(sources: Iterable[str]) -> None:
         try:
             if source.endswith(".py"):
                 _import_file(Path(source))
+            elif not all(part.isidentifier() for part in source.split(".")):
+                raise KernelError("this is neither a .py file nor the name of a module", where=source)
             else:
                 importlib.import_module(source)
         except LitefuseError:

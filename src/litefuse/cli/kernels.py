@@ -58,7 +58,7 @@ def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     type=PATH,
     required=True,
     metavar="MODEL",
-    help="A .tflite file, a SavedModel's folder or a file of Keras's that has it.",
+    help="A .tflite file, a SavedModel's folder, a file of Keras's or a frozen graph that has it.",
 )
 @click.option("--to", type=PATH, metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")
 @click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")

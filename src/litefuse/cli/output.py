@@ -24,15 +24,16 @@ __all__ = ["check_writable", "print_json", "print_sections", "progress"]
 _PATIENCE = 1.0
 
 
-def check_writable(target: Path, what: str) -> None:
+def check_writable(target: Path, what: str, *, reads: Iterable[Path] = ()) -> None:
     """Finds out before the work what would prevent writing its result.
 
     Args:
         target: The file to write.
         what: What is to be written, for the message.
+        reads: What is read for it, files and folders, which the result must not replace.
 
     Raises:
-        LitefuseError: There is no such folder, or it cannot be written to.
+        LitefuseError: There is no such folder, it cannot be written to, or the file is one of those that are read.
     """
     reason = ""
     try:
@@ -46,12 +47,20 @@ def check_writable(target: Path, what: str) -> None:
             reason = f"there is no folder {target.parent}"
         elif not os.access(target.parent, os.W_OK):
             reason = f"the folder {target.parent} is not writable"
+        elif any(_would_replace(target, each) for each in reads):
+            reason = "it would replace what it is made from"
     except (OSError, ValueError) as error:
         reason = str(error)
     if reason:
         raise LitefuseError(
             f"{what} cannot be written: {reason}", where=str(target), hint="Name another file with --output."
         )
+
+
+def _would_replace(target: Path, source: Path) -> bool:
+    """Whether a file is ``source``, or in that folder; one that an earlier conversion wrote there may be replaced."""
+    place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
+    return place == read or (place.is_file() and place.is_relative_to(read) and place.suffix != ".tflite")
 
 
 def print_json(value: Any) -> None:

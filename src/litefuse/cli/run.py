@@ -59,7 +59,7 @@ def run(
     if inputs is not None and (random is not None or shape):
         raise click.BadParameter("--inputs excludes --random and --shape")
     if output is not None:
-        check_writable(output, "the outputs")
+        check_writable(output, "the outputs", reads=[model])
     shapes = dict(_parse_shape(each) for each in shape)
 
     from litefuse.cli.execution import execute, open_model, save_outputs, summary_rows

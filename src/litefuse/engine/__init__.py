@@ -1,1 +1,1 @@
-"""The lowering engine: the only room that imports litert_converter."""
+"""The lowering engine: the only package that imports litert_converter."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.engine.mlir import ir
 
-__all__ = ["node_name"]
+__all__ = ["node_name", "node_text"]
 
 
 def node_name(location: ir.Location) -> str:
@@ -18,3 +18,9 @@ def node_name(location: ir.Location) -> str:
     if isinstance(location, ir.FusedLoc):
         return ";".join(name for name in map(node_name, location.locations) if name)
     return location.name_str if isinstance(location, ir.NameLoc) else ""
+
+
+def node_text(op: ir.OpView) -> str:
+    """The node that an op stands for, in the words of an error's ``where``."""
+    name = node_name(op.location)
+    return f"node {name}" if name else op.name

@@ -1,6 +1,6 @@
 """The MLIR bindings, loaded quietly, and contexts that know the TensorFlow and LiteRT dialects.
 
-Every other room takes ``ir`` and ``func`` from here: this room is the only one that imports litert_converter.
+Every other package takes ``ir`` and ``func`` from here: this one alone imports litert_converter.
 """
 
 from __future__ import annotations

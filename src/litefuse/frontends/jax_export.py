@@ -36,16 +36,15 @@ def jax_export_source(model: object) -> Source | None:
     return None
 
 
-def write_exported(
-    exported: Any, folder: Path, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None
-) -> None:
+def write_exported(exported: Any, folder: Path, inputs: Sequence[str] | None = None) -> None:
     """Writes an exported function as a SavedModel with one signature, ``serving_default``.
+
+    Its outputs are called by the keys that lead to each, ``output_0`` and so on for a sequence.
 
     Args:
         exported: The ``jax.export.Exported``. Sizes of its inputs may be symbolic: they are open in the model.
         folder: The folder to write, which does not exist.
         inputs: The names of the inputs; None: the keys that lead to each, ``args_0`` and so on for those by position.
-        outputs: The names of the outputs; None: the keys that lead to each, ``output_0`` and so on for a sequence.
 
     Raises:
         LitefuseError: The function has side effects, runs on several devices or not on a CPU, or has an input or output
@@ -55,7 +54,7 @@ def write_exported(
 
     _check(exported)
     taken = _names(exported.in_tree, len(exported.in_avals), "args") if inputs is None else list(inputs)
-    given = _names(exported.out_tree, len(exported.out_avals), "output") if outputs is None else list(outputs)
+    given = _names(exported.out_tree, len(exported.out_avals), "output")
     graph = MetaGraphDef(meta_info_def=MetaGraphDef.MetaInfoDef(tags=[_TAG]))
     signature = SignatureDef(method_name="tensorflow/serving/predict")
     call = NodeDef(name="main", op="XlaCallModule")

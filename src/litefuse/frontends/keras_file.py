@@ -40,8 +40,8 @@ def keras_file_source(path: Path) -> Source:
     Raises:
         LitefuseError: There is no such file.
     """
-    if not path.exists():
-        raise LitefuseError("there is no such file", where=str(path))
+    if not path.is_file():  # a pipe would be waited for
+        raise LitefuseError("this is no file" if path.exists() else "there is no such file", where=str(path))
     return Source(str(path), write=lambda folder: _write(path, folder))
 
 

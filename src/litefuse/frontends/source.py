@@ -79,8 +79,8 @@ def source_of(model: object) -> Source:
     """Which source a model is.
 
     Args:
-        model: The folder of a SavedModel, a file of Keras's, a Keras model, a ``tf.function``, a concrete function, a
-            ``tf.Module``, what ``tf.saved_model.load`` returns, or a ``jax.export.Exported``.
+        model: The folder of a SavedModel, a file of Keras's or with a frozen graph, a Keras model, a ``tf.function``, a
+            concrete function, a ``tf.Module``, what ``tf.saved_model.load`` returns, or a ``jax.export.Exported``.
 
     Raises:
         LitefuseError: It is none of them, or cannot be one as it is.

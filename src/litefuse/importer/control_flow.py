@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from litefuse.engine.mlir import ir
+from litefuse.saved_model.messages import NodeDef
 
-__all__ = ["call_attributes", "control_flow_attributes", "dialect_op_name", "is_redundant"]
+__all__ = ["call_attributes", "callees_with_its_results", "control_flow_attributes", "dialect_op_name", "is_redundant"]
 
 # The stateless forms are not ops of the dialect: they are the same op with a flag.
 _STATELESS = {"StatelessIf": "If", "StatelessWhile": "While", "StatelessCase": "Case"}
@@ -14,6 +15,20 @@ _CONTROL_FLOW = frozenset({*_STATELESS, *_STATELESS.values()})
 _CALLS = frozenset({*_CONTROL_FLOW, "PartitionedCall", "StatefulPartitionedCall"})
 # What the operands and results of a call say themselves; passes change those.
 _REDUNDANT = frozenset({"T", "Tin", "Tout", "Tcond", "output_shapes", "config", "config_proto", "executor_type"})
+
+
+_CALLEES = {
+    **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall"), ("f",)),
+    **dict.fromkeys(("If", "StatelessIf"), ("then_branch", "else_branch")),
+    **dict.fromkeys(("While", "StatelessWhile"), ("body",)),
+    **dict.fromkeys(("Case", "StatelessCase"), ("branches",)),
+}
+
+
+def callees_with_its_results(node: NodeDef) -> list[str]:
+    """The names of the functions whose results are a node's: all that it calls but the condition of a loop."""
+    values = [node.attr[name] for name in _CALLEES.get(node.op, ()) if name in node.attr]
+    return [each.name for value in values for each in (value.func, *value.list.func) if each.name]
 
 
 def is_redundant(op: str, attribute: str) -> bool:

@@ -10,12 +10,18 @@ from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError, SavedModelError
 from litefuse.importer.attributes import attribute, implements_attribute
 from litefuse.importer.constants import constant, tensor_array
-from litefuse.importer.control_flow import call_attributes, control_flow_attributes, dialect_op_name, is_redundant
+from litefuse.importer.control_flow import (
+    call_attributes,
+    callees_with_its_results,
+    control_flow_attributes,
+    dialect_op_name,
+    is_redundant,
+)
 from litefuse.importer.schedule import execution_order
 from litefuse.importer.types import tensor_type, variant_type
 from litefuse.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
-from litefuse.saved_model.op_registry import OpRegistry, node_outputs
+from litefuse.saved_model.op_registry import OpRegistry, input_count, node_outputs
 
 __all__ = ["FunctionImporter", "argument_types"]
 
@@ -153,7 +159,13 @@ class FunctionImporter:
             return
         template = self._template(node)
         operands = [_lookup(reference, values, starts, None) for reference in node.input if reference[0] != "^"]
+        if (taken := input_count(node, template.definition, template.attribute)) != len(operands):
+            raise GraphError(f"it has {len(operands)} inputs; its op takes {taken}")
         types, offsets = self._result_types(node, template)
+        for name in callees_with_its_results(node):
+            if name in self.library and len(self.library[name].signature.output_arg) != len(types):
+                given = len(self.library[name].signature.output_arg)
+                raise GraphError(f"it has {len(types)} results, but the function {name!r} that it calls gives {given}")
         if node.op == "IdentityN":  # a weight among its operands would be used by it, and no longer stay mapped
             pairs = zip(operands, types, strict=True)
             values[node.name] = [value if value.type == kind else _identity(value, kind, node) for value, kind in pairs]

@@ -38,7 +38,7 @@ def execution_order(function: FunctionDef) -> list[NodeDef]:
 
 def _reachable(roots: Iterable[str], inputs: Mapping[str, Sequence[str]], function: str) -> set[str]:
     live: set[str] = set()
-    pending = [(root, "its results") for root in roots]
+    pending = [(root, "a result") for root in roots]
     while pending:
         node, reader = pending.pop()
         if node in live:

@@ -10,6 +10,7 @@ from litefuse.saved_model.dtypes import DataType
 
 __all__ = ["dimension_sizes", "element_type", "shape_text", "tensor_type", "variant_type"]
 
+_LARGEST = 2**31 - 1
 _ELEMENT_TYPES: dict[int, Callable[[], ir.Type]] = {
     DataType.FLOAT32: ir.F32Type.get,
     DataType.FLOAT64: ir.F64Type.get,
@@ -51,13 +52,24 @@ def element_type(dtype: int) -> ir.Type:
 
 
 def dimension_sizes(shape: Sequence[int | None]) -> list[int]:
-    """A shape as MLIR writes it, an unknown dimension (None) as the dynamic size."""
+    """A shape as MLIR writes it, an unknown dimension (None) as the dynamic size.
+
+    Raises:
+        GraphError: A size is more than the int32 of LiteRT's shapes, which the passes count in too.
+    """
+    for size in shape:
+        if size is not None and size > _LARGEST:
+            raise GraphError(f"a dimension of the size {size} is more than LiteRT's shapes can note, {_LARGEST}")
     dynamic = ir.ShapedType.get_dynamic_size()
     return [dynamic if size is None else size for size in shape]
 
 
 def tensor_type(dtype: int, shape: Sequence[int | None] | None) -> ir.ShapedType:
-    """The tensor type of a dtype and a shape; ``shape`` None is unknown rank, a dimension None is unknown size."""
+    """The tensor type of a dtype and a shape; ``shape`` None is unknown rank, a dimension None is unknown size.
+
+    Raises:
+        GraphError: MLIR's ``tf`` dialect has no such type, or a size is more than LiteRT's shapes can note.
+    """
     element = element_type(dtype)
     if shape is None:
         return ir.UnrankedTensorType.get(element)

@@ -13,10 +13,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
-from flatbuffers import flexbuffers
 
 from litefuse.errors import InterpreterError
 from litefuse.inspection.facts import CustomOperator, LiteRTModelFacts, SignatureFacts, SubgraphFacts, TensorFacts
+from litefuse.runtime.options import decode_map
 
 __all__ = ["inspect_litert_model", "is_litert_model"]
 
@@ -167,14 +167,8 @@ def _signature(signature: Any, subgraphs: list[Any]) -> SignatureFacts:
 
 def _options(data: bytes) -> Mapping[str, Any] | None:
     """A flexbuffer map as JSON can hold it; None when the bytes are none."""
-    if len(data) < 3:
-        return None
-    try:
-        root = flexbuffers.GetRoot(data)
-        # Bytes become text; a value that is still no JSON is not what a flexbuffer map holds.
-        return json.loads(json.dumps(root.AsMap.Value, default=_hex)) if root.IsMap else None
-    except Exception:  # noqa: BLE001  reading arbitrary bytes as offsets fails in many ways
-        return None
+    options = decode_map(data)
+    return None if options is None else json.loads(json.dumps(options, default=_hex))  # blobs become text
 
 
 def _hex(value: Any) -> str:

@@ -13,6 +13,7 @@ from litefuse.fusions.annotation import attribute_value
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.fusions.marks import custom_op_attributes
 from litefuse.passes.call_graph import function_symbol, functions, operations
+from litefuse.passes.handles import is_resource
 
 __all__ = ["REASON", "CustomOpForm", "EmitCustomOps", "is_option", "left_over", "tensorflow_name", "tensorflow_op"]
 
@@ -111,7 +112,7 @@ def left_over(function: func.FuncOp) -> Iterator[ir.OpView]:
 
 def _is_stateful(op: ir.OpView) -> bool:
     """Whether the op works on a resource, which no custom op's kernel gets at."""
-    return any("!tf_type.resource" in str(value.type) for value in (*op.operands, *op.results))
+    return any(map(is_resource, (*op.operands, *op.results)))
 
 
 def tensorflow_op(op: ir.OpView) -> ir.OpView:

@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.engine.constants import int32_constant
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import functions, operations
-from litefuse.passes.resources import resource_value_type
+from litefuse.passes.handles import resource_value_type
 
 __all__ = ["DecomposeResourceOps"]
 

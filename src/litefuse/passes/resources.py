@@ -6,12 +6,11 @@ be seen at once when the op that makes the handle stands in the function that us
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
-from litefuse.engine.locations import node_name
+from litefuse.engine.locations import node_text
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.passes.call_graph import (
@@ -27,26 +26,15 @@ from litefuse.passes.call_graph import (
     set_callees,
     update_function_type,
 )
+from litefuse.passes.handles import is_resource, is_variant, resource_value_type
 
-__all__ = ["LiftReads", "SinkHandles", "is_resource", "node_text", "resource_value_type"]
+__all__ = ["LiftReads", "SinkHandles"]
 
 _READ = "tf.ReadVariableOp"
 # What leaves a resource as it is.
 _READS = frozenset({_READ, "tf.LookupTableFindV2", "tf.LookupTableSizeV2", "tf.LookupTableExportV2"})
 _NO_WRITES = _READS | {"func.return"}
 _PLAIN_CALLS = frozenset({"tf.PartitionedCall", "tf.StatefulPartitionedCall", "tf.LegacyCall", "func.call"})
-_VALUE_TYPE = re.compile(r"tensor<!tf_type\.resource<(.+)>>")
-
-
-def is_resource(value: ir.Value) -> bool:
-    """Whether the value is a handle."""
-    return "!tf_type.resource" in str(value.type)
-
-
-def resource_value_type(handle: ir.Value) -> ir.ShapedType | None:
-    """The type of the value behind a handle, when the handle's type says it."""
-    match = _VALUE_TYPE.fullmatch(str(handle.type))
-    return ir.ShapedType(ir.Type.parse(match[1])) if match else None
 
 
 class LiftReads:
@@ -240,18 +228,12 @@ def _identity(handle: ir.OpView | None) -> str:
     return f"{handle.name} {handle.attributes['container']} {handle.attributes['shared_name']}"
 
 
-def node_text(op: ir.OpView) -> str:
-    """The node that an op stands for, in the words of an error's ``where``."""
-    name = node_name(op.location)
-    return f"node {name}" if name else op.name
-
-
 def _handle(value: ir.Value, user: ir.OpView) -> ir.OpView:
     """The op that makes a handle."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         raise GraphError("an exported function takes a resource as an argument", where=node_text(user))
-    if "!tf_type.variant" in str(value.type):
+    if is_variant(value):
         raise GraphError(
             "a list of variables is handed to a function",
             where=node_text(user),

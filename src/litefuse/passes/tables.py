@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.engine.locations import node_text
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.importer.constants import elements_attribute
 from litefuse.importer.types import element_type
 from litefuse.passes.call_graph import functions, operations
-from litefuse.passes.resources import node_text
 from litefuse.saved_model import DataType, Table
 
 __all__ = ["InitializeTables"]

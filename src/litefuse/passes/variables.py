@@ -13,7 +13,7 @@ from litefuse.errors import GraphError
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.importer.constants import complex_of_parts
 from litefuse.passes.call_graph import functions, operations, original_name
-from litefuse.passes.resources import resource_value_type
+from litefuse.passes.handles import resource_value_type
 
 __all__ = ["FreezeVariables", "InitializeVariables", "Verdict"]
 

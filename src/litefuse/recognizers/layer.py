@@ -66,6 +66,8 @@ def recognize_loop(loop: StepLoop, cells: Iterable[Cell]) -> LoopLayer:
     first = [p for p, value in loop.states.items() if loop.output is None or value == loop.output]
     if not first:
         raise NotRecognized("its output is not one of its states")
+    if not all(ir.ShapedType(loop.op.operands[position].type).has_rank for position in loop.states):
+        raise NotRecognized("the rank of its states is not known")
     best: tuple[Mismatch, Cell] | None = None
     for cell in cells:
         for h in first:

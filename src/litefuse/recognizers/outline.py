@@ -18,7 +18,7 @@ from litefuse.passes.call_graph import (
     original_name,
     update_function_type,
 )
-from litefuse.passes.tensor_lists.list_ops import is_variant
+from litefuse.passes.handles import is_variant
 from litefuse.recognizers.layer import LoopLayer
 from litefuse.recognizers.loops import NotRecognized, StepLoop
 

@@ -1,4 +1,4 @@
-"""The pass."""
+"""The pass that makes composites of what recognisers find."""
 
 from __future__ import annotations
 

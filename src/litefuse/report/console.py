@@ -9,17 +9,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from litefuse.report.report import Report
-from litefuse.report.sections import Section, report_sections
+from litefuse.report.sections import Section
 
-__all__ = ["report_renderable", "sections_renderable"]
+__all__ = ["sections_renderable"]
 
 _STYLES = {"good": "green", "bad": "yellow"}
-
-
-def report_renderable(report: Report, *, timings: bool = False) -> RenderableType:
-    """A conversion's report; see ``litefuse.report.text.report_text``."""
-    return sections_renderable(report_sections(report, timings=timings))
 
 
 def sections_renderable(sections: Iterable[Section]) -> RenderableType:

@@ -13,14 +13,9 @@ _INDENT = "  "
 _GAP = "  "
 
 
-def report_text(report: Report, *, timings: bool = False) -> str:
-    """A conversion's report for people: what was fused and what was not, variables, ops, size, time.
-
-    Args:
-        report: The report.
-        timings: Whether to list the time of every step.
-    """
-    return sections_text(report_sections(report, timings=timings))
+def report_text(report: Report) -> str:
+    """A conversion's report for people: what was fused and what was not, variables, ops, size, time."""
+    return sections_text(report_sections(report))
 
 
 def sections_text(sections: Iterable[Section]) -> str:

@@ -91,7 +91,7 @@ class CustomOp:
         """
         from litefuse.runtime.options import decode_map
 
-        return decode_map(data)
+        return decode_map(data) or {}
 
     def prepare(self, *inputs: Any, **attributes: Any) -> Any:
         """Says what the op's outputs will be; called before ``invoke`` and again when an input was resized.

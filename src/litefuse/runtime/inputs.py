@@ -52,12 +52,17 @@ def input_specs(interpreter: Interpreter, signature: str | None) -> list[InputSp
     """The inputs of a signature; of the model's first subgraph when it has no signatures.
 
     Raises:
-        InterpreterError: There is no such signature, or there are several and none is named.
+        InterpreterError: There is no such signature, there are several and none is named, or a name is no text.
     """
-    if signature is None and not interpreter.get_signature_list():
-        details = {each["name"]: each for each in interpreter.get_input_details()}
-    else:
-        details = interpreter.get_signature_runner(signature).get_input_details()
+    try:
+        if signature is None and not interpreter.get_signature_list():
+            details = {each["name"]: each for each in interpreter.get_input_details()}
+        else:
+            details = interpreter.get_signature_runner(signature).get_input_details()
+    except UnicodeDecodeError as error:
+        raise InterpreterError(
+            f"the model has a name that is no text: {error}", hint="The file is damaged, or of another maker."
+        ) from error
     return [_spec(name, each) for name, each in details.items()]
 
 
@@ -85,7 +90,7 @@ def random_inputs(
         shapes: Shapes for some of them; unknown sizes of others are 1.
 
     Raises:
-        InterpreterError: A shape does not fit its input, or is for none.
+        InterpreterError: A shape does not fit its input, is for none, or is of more than there is memory for.
     """
     unknown = sorted(shapes.keys() - {spec.name for spec in specs})
     if unknown:
@@ -96,7 +101,12 @@ def random_inputs(
         shape = shapes.get(spec.name, tuple(1 if size is None else size for size in spec.shape))
         if not spec.accepts(shape):
             raise InterpreterError(f"the shape {list(shape)} does not fit the input {spec.name!r}, which is {spec}")
-        inputs[spec.name] = _random(rng, spec, shape)
+        try:
+            inputs[spec.name] = _random(rng, spec, shape)
+        except (MemoryError, ValueError) as error:
+            raise InterpreterError(
+                f"no memory for the input {spec.name!r} of the shape {list(shape)}: {error}", hint="Give smaller sizes."
+            ) from error
     return inputs
 
 
@@ -141,13 +151,15 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The arrays in an ``.npz`` file, by their names.
 
     Raises:
-        InterpreterError: The file cannot be read.
+        InterpreterError: The file cannot be read, or says that it holds more than there is memory for.
     """
-    if not path.exists():
-        raise InterpreterError("there is no such file", where=str(path))
+    if not path.is_file():  # a pipe would be waited for
+        raise InterpreterError("this is no file" if path.exists() else "there is no such file", where=str(path))
     try:
         with np.load(path) as archive:  # without pickles: they run code
             return {name: np.asarray(archive[name]) for name in archive.files}
+    except MemoryError as error:
+        raise InterpreterError(f"there is not enough memory for the inputs: {error}", where=str(path)) from error
     except (OSError, ValueError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise InterpreterError(
             "the inputs cannot be read: this is no .npz file of plain arrays",

@@ -171,8 +171,11 @@ def _path_and_content(
     if content is not None or model is None or isinstance(model, (bytes, bytearray, memoryview)):
         raise InterpreterError("an interpreter needs either a path or a model's content")
     path = Path(model)
+    if path.is_dir():
+        hint = "The runtime takes a .tflite file, which litefuse.convert() makes of a SavedModel (litefuse convert)."
+        raise InterpreterError("is a folder", where=str(path), hint=hint)
     if not path.is_file():
-        raise InterpreterError("is a folder" if path.is_dir() else "no such file", where=str(path))
+        raise InterpreterError("no such file", where=str(path))
     if path.stat().st_size == 0:
         raise InterpreterError("the file is empty", where=str(path))
     try:

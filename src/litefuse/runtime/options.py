@@ -16,18 +16,51 @@ if TYPE_CHECKING:
 __all__ = ["Parameters", "decode_map"]
 
 
-def decode_map(data: bytes) -> dict[str, Any]:
-    """Decodes a flexbuffer map; anything else gives an empty dictionary.
+def decode_map(data: bytes) -> dict[str, Any] | None:
+    """Decodes a flexbuffer map; anything else gives None.
 
     Custom options carry no mark of their format, so bytes that are no flexbuffer are told from one by trying.
     """
     if len(data) < 3:
-        return {}
+        return None
     try:
         root = flexbuffers.GetRoot(data)
-        return dict(root.AsMap.Value) if root.IsMap else {}
+        return _Decoder(len(data)).map(root) if root.IsMap else None
     except Exception:  # noqa: BLE001 - reading arbitrary bytes as offsets fails in many ways
-        return {}
+        return None
+
+
+@dataclass
+class _Decoder:
+    """Reads no more values than the bytes can hold, of which each takes one.
+
+    In bytes that were made for that, vectors refer to one vector many times, and so on: what they hold has no end.
+
+    Attributes:
+        left: How many values there may be yet.
+    """
+
+    left: int
+
+    def map(self, ref: flexbuffers.Ref) -> dict[str, Any]:
+        entries = ref.AsMap
+        self._take(len(entries))
+        return {key.Value: self._value(value) for key, value in zip(entries.Keys, entries.Values, strict=True)}
+
+    def _value(self, ref: flexbuffers.Ref) -> Any:
+        if ref.IsMap:
+            return self.map(ref)
+        if ref.IsVector:
+            self._take(len(ref.AsVector))
+            return [self._value(each) for each in ref.AsVector]
+        if ref.IsTypedVector:
+            self._take(len(ref.AsTypedVector))
+        return ref.Value
+
+    def _take(self, count: int) -> None:
+        self.left -= count
+        if self.left < 0:
+            raise ValueError("more values than bytes")
 
 
 @dataclass(frozen=True)

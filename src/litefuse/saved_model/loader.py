@@ -1,4 +1,4 @@
-"""Loading a SavedModel: the public entry of this room."""
+"""Loading a SavedModel: the way into this package."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from litefuse.saved_model.messages import NodeDef
 
-__all__ = ["OpRegistry", "node_outputs", "op_registry"]
+__all__ = ["OpRegistry", "input_count", "node_outputs", "op_registry"]
 
 _MAX_OUTPUTS = 2**16
 
@@ -48,6 +48,17 @@ def node_outputs(
             raise SavedModelError(f"an op cannot have {count} outputs", where=f"node {node.name} ({node.op})")
         outputs.append((output.name, [dtype] * count))
     return outputs
+
+
+def input_count(node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, str], AttrValue]) -> int:
+    """How many inputs a node must have, those that it only waits for left out; see :func:`node_outputs`."""
+    count = 0
+    for each in definition.input_arg:
+        if each.type_list_attr:
+            count += len(attribute(node, each.type_list_attr).list.type)
+        else:
+            count += attribute(node, each.number_attr).i if each.number_attr else 1
+    return count
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from litefuse.errors import InterpreterError
 from litefuse.runtime.options import decode_map
 from litefuse.scaffold.call import Call, CallTensor
 
-__all__ = ["bind_constants", "custom_names", "one_op_model", "read_calls", "read_model"]
+__all__ = ["bind_constants", "one_op_model", "read_calls"]
 
 _IDENTIFIER = b"TFL3"
 # Weights beyond this size become inputs of the one-op model.
@@ -28,11 +28,15 @@ _TYPES: dict[str, int] = {
 _TYPE_NAMES = {number: name for name, number in _TYPES.items()}
 
 
-def read_model(path: Path) -> Any:
-    """The file as a ``ModelT`` of the LiteRT schema.
+def read_calls(path: Path, op: str) -> tuple[list[Call], list[str]]:
+    """The calls of a custom op or composite in a ``.tflite`` file.
+
+    Returns:
+        The calls, one for each combination of types and options, and the names of all custom ops and composites in the
+        model, sorted.
 
     Raises:
-        InterpreterError: It cannot be read, or is no LiteRT model.
+        InterpreterError: The file cannot be read, is no LiteRT model, or is damaged.
     """
     try:
         data = path.read_bytes()
@@ -41,13 +45,15 @@ def read_model(path: Path) -> Any:
     if data[4:8] != _IDENTIFIER:
         raise InterpreterError("this is not a LiteRT model", where=str(path))
     try:
-        return schema.ModelT.InitFromPackedBuf(bytearray(data), 0)
-    except Exception as error:  # following the offsets of damaged data fails in many ways
-        raise InterpreterError("the model is damaged", where=str(path)) from error
+        model = schema.ModelT.InitFromPackedBuf(bytearray(data), 0)
+        return _calls(model, op), _custom_names(model)
+    except Exception as error:  # following the offsets and indices of damaged data fails in many ways
+        raise InterpreterError(
+            "the model is damaged", where=str(path), hint="Is it complete? Convert or download it again."
+        ) from error
 
 
-def custom_names(model: Any) -> list[str]:
-    """The names of the custom ops and composites in the model, sorted."""
+def _custom_names(model: Any) -> list[str]:
     names = {
         name
         for graph in model.subgraphs
@@ -57,8 +63,7 @@ def custom_names(model: Any) -> list[str]:
     return sorted(names)
 
 
-def read_calls(model: Any, op: str) -> list[Call]:
-    """The calls of a custom op or composite, one for each combination of types and options."""
+def _calls(model: Any, op: str) -> list[Call]:
     calls: dict[tuple[object, ...], Call] = {}
     for graph in model.subgraphs:
         for operator in graph.operators or ():
@@ -164,16 +169,7 @@ def _call(model: Any, graph: Any, operator: Any) -> Call:
     )
     options = decode_map(data)
     reference = _decomposition(model, composite.decompositionSubgraphIndex, inputs) if composite is not None else None
-    return Call(inputs, outputs, None if data and not options and not _is_empty_map(data) else options, data, reference)
-
-
-def _is_empty_map(data: bytes) -> bool:
-    from flatbuffers import flexbuffers
-
-    try:
-        return flexbuffers.GetRoot(data).IsMap
-    except Exception:  # noqa: BLE001  any bytes may stand there
-        return False
+    return Call(inputs, outputs, options if data else {}, data, reference)
 
 
 def _call_tensor(model: Any, tensor: Any, default: str, used: set[str]) -> CallTensor:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_file import is_keras_file
+from litefuse.saved_model.graph_def import is_graph_file
 from litefuse.scaffold.call import Call
 from litefuse.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types
-from litefuse.scaffold.litert_model import bind_constants, custom_names, one_op_model, read_calls, read_model
+from litefuse.scaffold.litert_model import bind_constants, one_op_model, read_calls
 from litefuse.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
 from litefuse.scaffold.saved_model import read_saved_model
-from litefuse.scaffold.sources import copy_kit, empty_folder
+from litefuse.scaffold.sources import copy_kit, new_folder
 
 __all__ = ["Project", "module_name", "new_project", "read_op"]
 
@@ -45,16 +46,15 @@ def module_name(op: str) -> str:
 
 
 def read_op(model: Path, op: str, tags: Collection[str] | None, on_step: Callable[[str], None]) -> list[Call]:
-    """The calls of an op in a ``.tflite`` file or SavedModel.
+    """The calls of an op in a ``.tflite`` file, or in a model that is converted for that.
 
     Raises:
         LitefuseError: The model cannot be read, or has no such op.
     """
-    if model.is_dir() or is_keras_file(model):
+    if model.is_dir() or is_keras_file(model) or is_graph_file(model):
         calls, names = read_saved_model(model, op, tags, on_step)
     else:
-        read = read_model(model)
-        calls, names = read_calls(read, op), custom_names(read)
+        calls, names = read_calls(model, op)
     if not calls:
         there = ", ".join(names)
         raise LitefuseError(
@@ -103,8 +103,7 @@ def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Pr
     for index, call in enumerate(cases):
         if call.reference is not None:
             models[f"models/{index}.reference"] = bind_constants(call.reference, call)
-    empty_folder(folder)
-    try:
+    with new_folder(folder):
         (folder / "models").mkdir()
         for name, text in texts.items():
             (folder / name).write_text(text)
@@ -112,8 +111,6 @@ def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Pr
             (folder / name).write_bytes(data)
         if native:
             copy_kit(folder / "kit")
-    except OSError as error:
-        raise LitefuseError(f"cannot be written: {error.strerror or error}", where=str(folder)) from error
     return Project(folder, tuple(sorted([*texts, *models])), len(calls))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 from litefuse.errors import ConversionError
 from litefuse.scaffold.call import Call
-from litefuse.scaffold.litert_model import custom_names, read_calls, read_model
+from litefuse.scaffold.litert_model import read_calls
+from litefuse.temporary import make_temporary_folder
 
 __all__ = ["read_saved_model"]
 
@@ -19,7 +19,7 @@ def read_saved_model(
     """Converts a SavedModel so that the op stays one, and reads its calls.
 
     Args:
-        folder: The SavedModel.
+        folder: The SavedModel, or another file that is converted: of Keras's, or a frozen graph.
         op: The name of a composite or TensorFlow op.
         tags: The tags of its graph; None takes the one for serving.
         on_step: Called with each step's name.
@@ -33,11 +33,10 @@ def read_saved_model(
     """
     from litefuse.api import convert
 
-    with tempfile.TemporaryDirectory(prefix="litefuse-scaffold-") as work:
+    with make_temporary_folder() as work:
         result = convert(folder, tags=tags, allow_custom_ops=True, composites="keep", on_step=on_step)
-        model = read_model(result.save(Path(work, "converted.tflite")))
-    calls = read_calls(model, op)
+        calls, names = read_calls(result.save(Path(work, "converted.tflite")), op)
     for composite in result.report.composites:
         if not calls and composite.name == op and composite.outcome != "fused":
             raise ConversionError(f"the composite cannot be kept as one op: {composite.reason}", where=op)
-    return calls, custom_names(model)
+    return calls, names

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["check_empty", "copy_kit", "empty_folder", "export_pack", "native_sources"]
+__all__ = ["check_empty", "copy_kit", "export_pack", "native_sources", "new_folder"]
+
+_NOT_COPIED = frozenset({"build", "__pycache__"})
 
 
 def native_sources() -> Path:
@@ -47,24 +51,52 @@ def check_empty(target: Path) -> None:
         raise LitefuseError(reason, where=str(target), hint="Name a folder that is new or empty.")
 
 
-def empty_folder(target: Path) -> None:
-    """Makes the folder, which must not be there or be empty.
+@contextmanager
+def new_folder(target: Path) -> Generator[None]:
+    """Makes the folder, which must not be there or be empty; what fails to fill it in the context leaves nothing in it.
 
     Raises:
-        LitefuseError: There is something in it, or it cannot be made.
+        LitefuseError: There is something in it, or it cannot be made or written.
     """
     check_empty(target)
+    there = target.is_dir()
     try:
         target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LitefuseError(f"the folder cannot be made: {error.strerror or error}", where=str(target)) from error
+        yield
+    except BaseException as error:
+        for path in target.iterdir() if target.is_dir() else ():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        if target.is_dir() and not there:
+            target.rmdir()
+        if not isinstance(error, OSError):
+            raise
+        raise LitefuseError(
+            f"the folder cannot be written: {error.strerror or error}", where=str(target), hint="Name another folder."
+        ) from error
 
 
 def copy_kit(target: Path) -> None:
-    """Copies what every kernel in C++ needs, without the pack's kernels: ``include`` and ``src``."""
+    """Copies what every kernel in C++ needs, without the pack's kernels: ``include`` and ``src``.
+
+    Raises:
+        OSError: It cannot be written.
+    """
     sources = native_sources()
     for part in ("include", "src"):
-        shutil.copytree(sources / part, target / part)
+        _copy_folder(sources / part, target / part)
+
+
+def _copy_folder(source: Path, target: Path) -> None:
+    """Copies the files alone, not their modes: those of an installation may be read-only."""
+    target.mkdir(parents=True, exist_ok=True)
+    for path in source.iterdir():
+        if path.is_file():
+            shutil.copyfile(path, target / path.name)
+        elif path.name not in _NOT_COPIED:
+            _copy_folder(path, target / path.name)
 
 
 def export_pack(target: Path) -> list[Path]:
@@ -77,11 +109,11 @@ def export_pack(target: Path) -> list[Path]:
         LitefuseError: The folder is not empty or cannot be written.
     """
     sources = native_sources()
-    empty_folder(target)
-    shutil.copytree(sources, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("build", "__pycache__"))
-    kernels = sorted(path.stem for path in (target / "kernels").glob("*.cc"))
+    kernels = sorted(path.stem for path in (sources / "kernels").glob("*.cc"))
     readme = Path(__file__).with_name("templates") / "export_readme.md"
     text = readme.read_text().replace("@KERNELS@", "\n".join(f"- `kernels/{name}.cc`" for name in kernels))
-    (target / "README.md").rename(target / "KERNELS.md")
-    (target / "README.md").write_text(text)
+    with new_folder(target):
+        _copy_folder(sources, target)
+        (target / "README.md").rename(target / "KERNELS.md")
+        (target / "README.md").write_text(text)
     return sorted(path.relative_to(target) for path in target.rglob("*") if path.is_file())

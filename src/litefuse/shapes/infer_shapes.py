@@ -1,4 +1,4 @@
-"""The pass."""
+"""The pass that works out shapes."""
 
 from __future__ import annotations
 

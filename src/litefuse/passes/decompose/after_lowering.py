@@ -1,4 +1,4 @@
-"""The pass after the engine."""
+"""The pass after the engine: ops that it left because LiteRT lacks them, rewritten."""
 
 from __future__ import annotations
 

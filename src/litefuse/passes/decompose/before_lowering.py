@@ -1,4 +1,4 @@
-"""The pass before the engine."""
+"""The pass before the engine: ops that it would make something wrong of, rewritten."""
 
 from __future__ import annotations
 

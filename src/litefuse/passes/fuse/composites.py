@@ -1,4 +1,4 @@
-"""The pass."""
+"""The pass that replaces composites by what their fusions make of them."""
 
 from __future__ import annotations
 

@@ -14,10 +14,11 @@ from litefuse.passes.call_graph import (
     separate_callers,
     update_function_type,
 )
+from litefuse.passes.handles import is_variant
 from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.dense_ops import dense_form
 from litefuse.passes.tensor_lists.first_turn import FirstTurn
-from litefuse.passes.tensor_lists.list_ops import CREATORS, NONE, has_lists, hold_tensors, is_variant
+from litefuse.passes.tensor_lists.list_ops import CREATORS, NONE, has_lists, hold_tensors
 from litefuse.passes.tensor_lists.list_sizes import LIST_NUMBERS, LIST_RULES, item_sizes
 from litefuse.passes.tensor_lists.optionals import remove_optionals
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES

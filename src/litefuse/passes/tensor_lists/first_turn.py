@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import call_operands, is_call
-from litefuse.passes.tensor_lists.list_ops import is_variant
+from litefuse.passes.handles import is_variant
 from litefuse.passes.tensor_lists.sizes import Unknown
 from litefuse.passes.tensor_lists.webs import Web
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import operations
+from litefuse.passes.handles import is_variant
 
 __all__ = [
     "CREATORS",
@@ -22,7 +23,6 @@ __all__ = [
     "has_lists",
     "hold_tensors",
     "is_list_op",
-    "is_variant",
     "list_of",
     "variant_items",
 ]
@@ -107,11 +107,6 @@ SHAPES = {
 OPTIONALS = frozenset({"tf.OptionalFromValue", "tf.OptionalGetValue", NONE})
 #: The attribute of the ops of lists whose items may stand for nothing.
 HOLDS_NOTHINGS = "litefuse.holds_nothings"
-
-
-def is_variant(value: ir.Value) -> bool:
-    """Whether a value is a variant, which a tensor list is."""
-    return "!tf_type.variant" in str(value.type)  # a left-out operand of a fused op has no shaped type
 
 
 def is_list_op(op: ir.OpView) -> bool:

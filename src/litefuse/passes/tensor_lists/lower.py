@@ -1,4 +1,4 @@
-"""The pass."""
+"""The pass that makes dense tensors of tensor lists."""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ from typing import TypeAlias
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import is_call, operations
-from litefuse.passes.tensor_lists.list_ops import NONE, OPTIONALS, is_list_op, is_variant, list_of
+from litefuse.passes.handles import is_variant
+from litefuse.passes.tensor_lists.list_ops import NONE, OPTIONALS, is_list_op, list_of
 from litefuse.passes.tensor_lists.same_values import SameValues
 from litefuse.passes.tensor_lists.webs import Web, unsupported
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import call_operands, callees
-from litefuse.passes.tensor_lists.list_ops import PASSING, is_variant, list_of, variant_items
+from litefuse.passes.handles import is_variant
+from litefuse.passes.tensor_lists.list_ops import PASSING, list_of, variant_items
 
 __all__ = ["SameValues"]
 

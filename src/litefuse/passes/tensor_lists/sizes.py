@@ -10,7 +10,8 @@ from typing import TypeAlias
 from litefuse.decompositions.builder import Builder, Dim
 from litefuse.engine.mlir import func, ir, producer
 from litefuse.passes.call_graph import call_operands, callees, function_symbol, is_call, operations
-from litefuse.passes.tensor_lists.list_ops import NONE, is_variant
+from litefuse.passes.handles import is_variant
+from litefuse.passes.tensor_lists.list_ops import NONE
 from litefuse.passes.tensor_lists.webs import Web
 
 __all__ = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import GraphError
 from litefuse.saved_model.messages import FunctionDef, NodeDef, TensorProto, TensorShapeProto
+from litefuse.saved_model.op_registry import input_count
 from litefuse.saved_model.references import node_of
 
 if TYPE_CHECKING:
@@ -71,14 +72,19 @@ class FlatFunction:
         """The function in this form.
 
         Raises:
-            GraphError: An input names no node or no output of it.
-            SavedModelError: A node lacks an attribute that says what its outputs are.
+            GraphError: An input names no node or no output of it, or a node has too many or too few.
+            SavedModelError: A node lacks an attribute that says what its inputs and outputs are.
         """
         nodes = {node.name: node for node in function.node_def}
         if len(nodes) != len(function.node_def):
             raise GraphError("two nodes have the same name", where=f"function {function.signature.name}")
         made = cls(function, registry, nodes, dict(function.ret), dict(function.control_ret))
         made.prune()
+        for node in made.nodes.values():
+            definition = registry.get(node.op)
+            found = len(data_inputs(node))
+            if definition and (taken := input_count(node, definition, registry.attribute)) != found:
+                raise GraphError(f"it has {found} inputs; its op takes {taken}", where=made.where(node.name))
         made.results = {name: made._flat(reference) for name, reference in made.results.items()}
         for node in list(made.nodes.values()):
             copied = NodeDef()
@@ -177,7 +183,7 @@ class FlatFunction:
             GraphError: Something reads from what does not exist.
         """
         arguments = {argument.name for argument in self.source.signature.input_arg}
-        pending = [(each, "its results") for each in (*self.results.values(), *self.effects.values())]
+        pending = [(each, "a result") for each in (*self.results.values(), *self.effects.values())]
         live: set[str] = set()
         while pending:
             reference, reader = pending.pop()
