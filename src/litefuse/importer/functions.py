@@ -52,6 +52,7 @@ class _OpTemplate(NamedTuple):
         definition: The op's definition, or the signature of the function that it calls.
         defaults: The defaults of its attributes.
         calls: Whether it calls a function.
+        inputs: How many inputs a node has; None where its attributes tell.
         segmented: The attributes that say how many operands, or results, belong to each argument of the definition, and
             these arguments: for an op of which the types do not tell.
     """
@@ -60,6 +61,7 @@ class _OpTemplate(NamedTuple):
     definition: OpDef
     defaults: Mapping[str, ir.Attribute]
     calls: bool
+    inputs: int | None
     segmented: Mapping[str, Sequence[OpDef.ArgDef]]
 
     def attribute(self, node: NodeDef, name: str) -> AttrValue:
@@ -159,7 +161,10 @@ class FunctionImporter:
             return
         template = self._template(node)
         operands = [_lookup(reference, values, starts, None) for reference in node.input if reference[0] != "^"]
-        if (taken := input_count(node, template.definition, template.attribute)) != len(operands):
+        taken = template.inputs
+        if taken is None:
+            taken = input_count(node, template.definition, template.attribute)
+        if taken != len(operands):
             raise GraphError(f"it has {len(operands)} inputs; its op takes {taken}")
         types, offsets = self._result_types(node, template)
         for name in callees_with_its_results(node):
@@ -204,7 +209,9 @@ class FunctionImporter:
             name = dialect_op_name(node.op) if callee is None else call
             arguments = {"operandSegmentSizes": definition.input_arg, "resultSegmentSizes": definition.output_arg}
             segmented = {key: each for key, each in arguments.items() if callee is None and _is_segmented(each)}
-            template = _OpTemplate(name, definition, defaults, callee is not None, segmented)
+            several = any(each.type_list_attr or each.number_attr for each in definition.input_arg)
+            inputs = None if several else len(definition.input_arg)
+            template = _OpTemplate(name, definition, defaults, callee is not None, inputs, segmented)
             self._templates[node.op] = template
         return template
 
