@@ -164,12 +164,12 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         FoldConstantPieces(),
         FoldWeights(weights),
         *([EmbeddingLookups()] if job.quantize else []),
+        CopyBranchResults(),
         EmitCompositeOps(),
         PrepareShapes(),
         InitializeStates(),
         FillBuffers(),
         OutlineLoops(),
-        CopyBranchResults(),
         DecomposeOps(decomposed, job.narrow),
         OutlineLoops(),  # what was decomposed may have others
         MergeHandles(),
