@@ -16,7 +16,8 @@ _COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.
 
 
 def source(value: ir.Value) -> ir.Value:
-    """The value behind ops that only hand it on, or multiply it by ones, as Keras 2 does for dropout."""
+    """The value behind ops that only hand it on, cast it to its own dtype, or multiply it by ones, as Keras 2 does for
+    dropout."""
     while not isinstance(value.owner, ir.Block) and _hands_on(value.owner):
         value = value.owner.operands[0]
     return value
@@ -24,6 +25,9 @@ def source(value: ir.Value) -> ir.Value:
 
 def _hands_on(op: ir.OpView) -> bool:
     """Whether the result is the first operand."""
+    if op.name == "tf.Cast":  # from what is widened to what is widened, in a model of mixed precision
+        before, after = (ir.ShapedType(value.type).element_type for value in (op.operands[0], op.results[0]))
+        return before == after
     if op.name != "tf.Mul":
         return op.name in _COPIES
     value, factor = op.operands
