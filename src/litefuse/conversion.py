@@ -148,7 +148,13 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     if run_passes(module, [LowerTensorLists(), RefineCallTypes()], steps.begin) or changed:
         run_passes(module, [InferShapes()], steps.begin)
     # A weight that is no placeholder may be a factor that is zero everywhere.
-    placing = [HoistProjections(), RewriteBeforeLowering(decomposed), PlaceWeights(weights), KeepZeroOperands()]
+    placing = [
+        HoistProjections(),
+        RewriteBeforeLowering(decomposed),
+        PlaceWeights(weights),
+        FoldConstantPieces(),
+        KeepZeroOperands(),
+    ]
     run_passes(module, placing, steps.begin)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)

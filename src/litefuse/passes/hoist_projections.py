@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
-from litefuse.engine.constants import int32_constant
+from litefuse.engine.constants import int32_constant, without_copies
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import attributes_of, callees, functions, operations, update_function_type
 from litefuse.passes.integer_constants import constant
@@ -27,8 +27,9 @@ class HoistProjections:
           %p = tf.MatMul(%x, %w)                       %p = tf.GatherV2(%ps, %t, 0)
           ... tf.AddV2(%t, 1)                          ... tf.AddV2(%t, 1)
 
-    One large product is faster than many small ones. The step must be a counter that goes up by one, so that no product
-    is computed that the loop would not come to, unless it ends early.
+    One large product is faster than many small ones, and what is added to it alone, a bias, goes with it. The step must
+    be a counter that goes up by one, so that no product is computed that the loop would not come to, unless it ends
+    early.
 
     The product of input and state side by side, as the cells of TensorFlow 1 have it, is split for that::
 
@@ -64,12 +65,19 @@ class _Product(NamedTuple):
         inputs: The loop variable with the inputs of all steps.
         step: The index of the step.
         weight: The other factor.
+        bias: The op that adds a bias to the product, and the bias; None if there is none.
     """
 
     op: ir.OpView
     inputs: ir.BlockArgument
     step: ir.Value
     weight: ir.Value
+    bias: tuple[ir.OpView, ir.Value] | None
+
+    @property
+    def last(self) -> ir.OpView:
+        """The op whose result is computed before the loop."""
+        return self.op if self.bias is None else self.bias[0]
 
 
 def _symbol(op: ir.OpView, attribute: str) -> str:
@@ -80,12 +88,12 @@ def _split(op: ir.OpView, body: func.FuncOp) -> bool:
     """Splits the product of a concatenation, one part of which is a step's input, and a constant."""
     if op.name != "tf.MatMul" or any(ir.BoolAttr(op.attributes[f"transpose_{each}"]).value for each in "ab"):
         return False
-    joined, weight = (_source(operand).owner for operand in op.operands)
+    joined, weight = (without_copies(operand).owner for operand in op.operands)
     if isinstance(joined, ir.Block) or joined.name != "tf.ConcatV2" or isinstance(weight, ir.Block):
         return False
     *parts, axis = joined.operands
     kinds = [ir.ShapedType(part.type) for part in parts]
-    if weight.name != "tf.Const" or constant(_source(axis)) not in {1, -1}:
+    if weight.name != "tf.Const" or constant(without_copies(axis)) not in {1, -1}:
         return False
     if any(not kind.has_rank or kind.is_dynamic_dim(1) for kind in kinds):
         return False
@@ -115,15 +123,30 @@ def _product(op: ir.OpView, body: func.FuncOp) -> _Product | None:
     found = _step_input(op.operands[0], body)
     if found is None or not _comes_from_outside(op.operands[1], body):
         return None
-    return _Product(op, *found, op.operands[1])
+    return _Product(op, *found, op.operands[1], _bias(op.results[0], body))
+
+
+def _bias(product: ir.Value, body: func.FuncOp) -> tuple[ir.OpView, ir.Value] | None:
+    """What alone is done with a product, if a vector from before the loop is added to each of its rows."""
+    uses = list(product.uses)
+    if len(uses) != 1 or uses[0].owner.name not in {"tf.Add", "tf.AddV2", "tf.BiasAdd"}:
+        return None
+    op, position = uses[0].owner, uses[0].operand_number
+    if op.name == "tf.BiasAdd" and (position or ir.StringAttr(op.attributes["data_format"]).value != "NHWC"):
+        return None
+    bias = op.operands[1 - position]
+    kind, whole = ir.ShapedType(bias.type), ir.ShapedType(product.type)
+    if not kind.has_static_shape or list(kind.shape) not in ([whole.shape[1]], [1, whole.shape[1]]):
+        return None
+    return (op.opview, bias) if bias != product and _comes_from_outside(bias, body) else None
 
 
 def _step_input(value: ir.Value, body: func.FuncOp) -> tuple[ir.BlockArgument, ir.Value] | None:
     """The loop variable of all steps' inputs and the step, of a value that is one step's input."""
-    gather = _source(value).owner
+    gather = without_copies(value).owner
     if isinstance(gather, ir.Block) or gather.name != "tf.GatherV2":
         return None
-    inputs, step, axis = (_source(operand) for operand in gather.operands)
+    inputs, step, axis = (without_copies(operand) for operand in gather.operands)
     kind = ir.ShapedType(inputs.type)
     if not isinstance(inputs, ir.BlockArgument) or not _is_invariant(inputs, body) or constant(axis) != 0:
         return None
@@ -132,15 +155,8 @@ def _step_input(value: ir.Value, body: func.FuncOp) -> tuple[ir.BlockArgument, i
     return None if ir.ShapedType(step.type).rank or not _is_counter(step, body) else (inputs, step)
 
 
-def _source(value: ir.Value) -> ir.Value:
-    """The value behind copies of it."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Identity":
-        value = value.owner.operands[0]
-    return value
-
-
 def _returned(argument: ir.BlockArgument, body: func.FuncOp) -> ir.Value:
-    return _source(list(body.entry_block.operations)[-1].operands[argument.arg_number])
+    return without_copies(list(body.entry_block.operations)[-1].operands[argument.arg_number])
 
 
 def _is_invariant(value: ir.Value, body: func.FuncOp) -> bool:
@@ -153,7 +169,7 @@ def _is_counter(value: ir.Value, body: func.FuncOp) -> bool:
     after = _returned(value, body).owner
     if isinstance(after, ir.Block) or after.name not in {"tf.AddV2", "tf.Add"}:
         return False
-    sources = [_source(operand) for operand in after.operands]
+    sources = [without_copies(operand) for operand in after.operands]
     return value in sources and any(constant(each) == 1 for each in sources)
 
 
@@ -183,7 +199,11 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
                 "adj_y": product.op.attributes["transpose_b"],
             }
             operands = [outside[product.inputs], weight]
-            projected.append(ir.Operation.create("tf.BatchMatMulV2", [kind], operands, attributes).result)
+            value = ir.Operation.create("tf.BatchMatMulV2", [kind], operands, attributes).result
+            if product.bias is not None:
+                bias = _outside(product.bias[1], outside, loop)
+                value = ir.Operation.create("tf.AddV2", [kind], [value, bias]).result
+            projected.append(value)
     with ir.InsertionPoint(loop), loop.location:
         kinds = [*(result.type for result in loop.results), *(value.type for value in projected)]
         made = ir.Operation.create("tf.While", kinds, [*loop.operands, *projected], attributes_of(loop))
@@ -196,14 +216,14 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
         argument = body.entry_block.add_argument(value.type, product.op.location)
         cond.entry_block.add_argument(value.type, product.op.location)
         handed_on.append(argument)
-        with ir.InsertionPoint(product.op), product.op.location:
+        last = product.last
+        with ir.InsertionPoint(last), last.location:
             axis = int32_constant(0)
             attributes: dict[str, ir.Attribute] = {"batch_dims": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
-            row = ir.Operation.create(
-                "tf.GatherV2", [product.op.results[0].type], [argument, product.step, axis], attributes
-            )
-        product.op.results[0].replace_all_uses_with(row.result)
-        product.op.operation.erase()
+            row = ir.Operation.create("tf.GatherV2", [last.results[0].type], [argument, product.step, axis], attributes)
+        last.results[0].replace_all_uses_with(row.result)
+        for op in (last, product.op)[: 1 if last == product.op else 2]:
+            op.operation.erase()
     with ir.InsertionPoint(terminator), terminator.location:
         func.ReturnOp([*terminator.operands, *handed_on])
     terminator.operation.erase()

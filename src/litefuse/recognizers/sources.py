@@ -16,8 +16,7 @@ _COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.
 
 
 def source(value: ir.Value) -> ir.Value:
-    """The value behind ops that only hand it on, cast it to its own dtype, or multiply it by ones, as Keras 2 does for
-    dropout."""
+    """The value behind ops that hand it on, cast it to its own dtype, or multiply it by ones (Keras 2's dropout)."""
     while not isinstance(value.owner, ir.Block) and _hands_on(value.owner):
         value = value.owner.operands[0]
     return value
