@@ -69,7 +69,7 @@ V1: dict[str, tuple[str, dict[str, Any], str]] = {
     "rnn": ("BasicRNNCell", {}, RNN),
     "gru": ("GRUCell", {}, f"a GRU of 4 units: {NO_GRU}"),
     "lengths": ("LSTMCell", {}, f"a masked LSTM of 4 units: {LSTM} takes no mask"),
-    "clipped": ("LSTMCell", {"cell_clip": 0.5}, "not recognised as an LSTM: "),
+    "clipped": ("LSTMCell", {"cell_clip": 0.5, "num_proj": 3, "proj_clip": 0.25}, LSTM),
 }
 
 

@@ -67,14 +67,26 @@ def constant_number(value: ir.Value) -> float | None:
 
 def has_shared_weights(function: func.FuncOp) -> bool:
     """Whether two products in a function have the same weight; few functions do that are no unrolled layers."""
-    known: set[ir.Value | ir.Attribute] = set()
+    known: set[tuple[Any, ...]] = set()
     for op in function.entry_block.operations:
         if op.name != "tf.MatMul":
             continue
-        weight = source(op.operands[1])
-        owner = weight.owner
-        key = weight if isinstance(owner, ir.Block) or owner.name != "tf.Const" else owner.attributes["value"]
+        key = _key(source(op.operands[1]))
         if key in known:
             return True
         known.add(key)
     return False
+
+
+def _key(weight: ir.Value) -> tuple[Any, ...]:
+    """What is equal for equal constants and parts of constants."""
+    owner = weight.owner
+    if isinstance(owner, ir.Block):
+        return (weight,)
+    if owner.name == "tf.Const":
+        return (owner.attributes["value"],)
+    if owner.name == "tf.Split":
+        return (*_key(source(owner.operands[1])), ir.OpResult(weight).result_number)
+    if owner.name == "tf.StridedSlice":
+        return tuple(each for operand in owner.operands for each in _key(source(operand)))
+    return (weight,)
