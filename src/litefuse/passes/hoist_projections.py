@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from litefuse.engine.constants import int32_constant, without_copies
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import attributes_of, callees, functions, operations, update_function_type
 from litefuse.passes.integer_constants import constant
-from litefuse.recognizers.readings import Item, item_of
+
+if TYPE_CHECKING:
+    from litefuse.recognizers.readings import Item
 
 __all__ = ["HoistProjections"]
 
@@ -144,6 +146,8 @@ def _bias(product: ir.Value, body: func.FuncOp) -> tuple[ir.OpView, ir.Value] | 
 
 def _step_input(value: ir.Value, loop: ir.OpView, body: func.FuncOp) -> Item | None:
     """The loop variable of all steps' inputs, the step, and the dimension of the steps, of one step's input."""
+    from litefuse.recognizers.readings import item_of  # few models have loops
+
     owner = without_copies(value).owner
     if isinstance(owner, ir.Block) or (item := item_of(owner)) is None or item.axis is None:
         return None
