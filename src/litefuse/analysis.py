@@ -16,6 +16,7 @@ from litefuse.errors import GraphError
 from litefuse.forms import CompositeForms, RnnForm
 from litefuse.importer import ImportedModule
 from litefuse.importer.constants import constant_parts, elements_attribute
+from litefuse.passes.block_cells import ExpandBlockCells
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.fuse import FuseComposites, Outcome
@@ -149,6 +150,7 @@ def analyze(
     )
     fusion = [
         FreezeVariables(values, verdicts),
+        ExpandBlockCells(),
         recognize,
         FuseComposites(
             outcomes,

@@ -53,7 +53,7 @@ from litefuse.passes.zero_operands import KeepZeroOperands
 from litefuse.plug_ins import take_plug_ins
 from litefuse.report import CompositeReport, LackingOpReport, QuantizationReport, Report, RetypedReport
 from litefuse.runtime.transfer import unpickle_kernels
-from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, load, op_registry
+from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
 from litefuse.shapes import InferShapes, SetInputShapes
 from litefuse.weights import Weights
 
@@ -117,7 +117,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     COUNTS.clear()
     dtypes = {**(NARROWED if job.narrow else {}), **(WIDENED if job.widen else {})}
     retyping = Retyping(op_registry(), dtypes)
-    imported = _import(job, steps, retyping if dtypes else None)
+    saved_model, imported = _import(job, steps, retyping if dtypes else None)
     module = imported.module
     weights = Weights(job.mapped_from, _release_checkpoint(imported))
     values = VariableValues(imported, weights)
@@ -131,8 +131,10 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         forms=_forms(job),
         rnn=_rnn_form(job),
     )
-    _check_names(job.composites, analysis.composites)
-    _require_fused(job.require_fused, analysis.composites)
+    composites = (*analysis.composites, *_uncalled(saved_model, analysis.composites))
+    _check_names(job.composites, composites)
+    called = {composite.name for composite in analysis.composites}
+    _require_fused(called if job.require_fused is True else set(job.require_fused or ()), composites)
     initializers: list[str] = []
     state = [InitializeVariables(values, initializers), InitializeTables(imported.tables, initializers)]
     run_passes(module, [*state, LowerEnsureShape()], steps.begin)
@@ -154,16 +156,17 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     emitted: list[CustomOpForm] = []
     finishing = [
         TypeResults(),
+        CutConstants(weights),
         ExpandPowers(),
         FoldConstants(),
         FoldWeights(weights),
         *([EmbeddingLookups()] if job.quantize else []),
+        CopyBranchResults(),
         EmitCompositeOps(),
         PrepareShapes(),
         InitializeStates(),
         FillBuffers(),
         OutlineLoops(),
-        CopyBranchResults(),
         DecomposeOps(decomposed, job.narrow),
         OutlineLoops(),  # what was decomposed may have others
         MergeHandles(),
@@ -180,7 +183,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     return Report(
         source=str(job.source),
         signatures=tuple(entry.symbol for entry in imported.entry_points),
-        composites=analysis.composites,
+        composites=composites,
         loops=analysis.loops,
         recognizers=analysis.recognizers,
         variables=analysis.variables,
@@ -198,7 +201,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     )
 
 
-def _import(job: ConversionJob, steps: _Steps, retyping: Retyping | None) -> ImportedModule:
+def _import(job: ConversionJob, steps: _Steps, retyping: Retyping | None) -> tuple[SavedModel, ImportedModule]:
     """Reads the model, of other dtypes where that was asked for, and gives its inputs their shapes."""
     steps.begin("read")
     arrays = {"input_arrays": job.input_arrays, "output_arrays": job.output_arrays}
@@ -209,7 +212,7 @@ def _import(job: ConversionJob, steps: _Steps, retyping: Retyping | None) -> Imp
     steps.module = imported.module
     inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
     run_passes(imported.module, [SetInputShapes(job.input_shapes, inputs)], steps.begin)
-    return imported
+    return saved_model, imported
 
 
 def _write(
@@ -313,6 +316,28 @@ def _tensor_names(entry: EntryPoint) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return entry.input_tensors, entry.output_tensors
 
 
+def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> list[CompositeReport]:
+    """The annotations that only functions have that nobody calls.
+
+    TensorFlow calls copies of an annotated function, without the annotation, where there are gradients of it, and takes
+    it apart in ``tf.vectorized_map``.
+    """
+    names = {composite.name for composite in called}
+    found: dict[str, CompositeReport] = {}
+    for symbol, function in saved_model.functions.items():
+        if "_implements" not in function.attr:
+            continue
+        value = function.attr["_implements"]
+        name = value.func.name or value.s.decode(errors="replace")
+        if name not in names:
+            reason = (
+                "no signature that is converted calls the function; under gradients and in tf.vectorized_map, "
+                "TensorFlow calls copies without the annotation"
+            )
+            found.setdefault(name, CompositeReport(name, symbol, 0, "inlined", reason=reason))
+    return [*found.values()]
+
+
 def _check_names(forms: CompositeForms, composites: Sequence[CompositeReport]) -> None:
     names = {composite.name for composite in composites}
     unused = forms.unused(names)
@@ -323,10 +348,9 @@ def _check_names(forms: CompositeForms, composites: Sequence[CompositeReport]) -
         )
 
 
-def _require_fused(required: bool | Collection[str], composites: Sequence[CompositeReport]) -> None:
+def _require_fused(names: Collection[str], composites: Sequence[CompositeReport]) -> None:
     present = {composite.name for composite in composites}
-    names = present if required is True else set(required or ())
-    failed = [f"{name!r}: no function of the model is annotated so" for name in sorted(names - present)]
+    failed = [f"{name!r}: no function of the model is annotated so" for name in sorted({*names} - present)]
     failed += [
         f"{composite.name!r} (function {composite.function}): {composite.reason}"
         for composite in composites

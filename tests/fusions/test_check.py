@@ -98,6 +98,7 @@ class Answering(Fusion):
     ("verdict", "results", "message"),
     [
         (True, None, "verify returned True; it returns the reason why there is no fusing"),
+        ("", None, "verify returned ''; it returns the reason why there is no fusing"),
         (None, None, "rewrite returned None; it returns the values"),
         (None, [1], r"rewrite returned \[1\]; it returns the values"),
     ],

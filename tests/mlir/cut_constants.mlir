@@ -43,6 +43,42 @@ func.func @every_other() -> tensor<2x2xf32> {
   %0 = "tf.StridedSlice"(%all, %begin, %begin, %back) {begin_mask = 3 : i64, ellipsis_mask = 0 : i64, end_mask = 3 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xf32>
   return %0 : tensor<2x2xf32>
 }
+// What TensorFlow's ops take apart, through copies of it.
+// CHECK-LABEL: func.func @kernel
+// CHECK-DAG: value = dense<[1.000000e+00, 3.000000e+00]> : tensor<2xf32>
+// CHECK-DAG: value = dense<{{.}}[2.000000e+00], [4.000000e+00]]> : tensor<2x1xf32>
+// CHECK-NOT: tf.Split
+// CHECK-NOT: tf.Squeeze
+// CHECK: return
+func.func @kernel() -> (tensor<2xf32>, tensor<2x1xf32>) {
+  %axis = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %both = "tf.Const"() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %same = "tf.Identity"(%both) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %0:2 = "tf.Split"(%axis, %same) : (tensor<i32>, tensor<2x2xf32>) -> (tensor<2x1xf32>, tensor<2x1xf32>)
+  %1 = "tf.Squeeze"(%0#0) {squeeze_dims = [1]} : (tensor<2x1xf32>) -> tensor<2xf32>
+  return %1, %0#1 : tensor<2xf32>, tensor<2x1xf32>
+}
+// Slices that do not overlap; one of them is taken twice.
+// CHECK-LABEL: func.func @slices
+// CHECK-DAG: value = dense<[2.000000e+00, 5.000000e+00]> : tensor<2xf32>
+// CHECK-DAG: value = dense<{{.}}[1.000000e+00], [4.000000e+00]]> : tensor<2x1xf32>
+// CHECK-DAG: value = dense<{{.}}[3.000000e+00], [6.000000e+00]]> : tensor<2x1xf32>
+// CHECK-NOT: tf.StridedSlice
+// CHECK-NOT: tf.Slice
+// CHECK: return
+func.func @slices() -> (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2xf32>, tensor<2x1xf32>) {
+  %c00 = "tf.Const"() {value = dense<[0, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %c01 = "tf.Const"() {value = dense<[0, 1]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %c02 = "tf.Const"() {value = dense<[0, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %c11 = "tf.Const"() {value = dense<[1, 1]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %rest = "tf.Const"() {value = dense<[-1, 1]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %k = "tf.Const"() {value = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
+  %0 = "tf.StridedSlice"(%k, %c00, %c01, %c11) {begin_mask = 3 : i64, ellipsis_mask = 0 : i64, end_mask = 1 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x1xf32>
+  %1 = "tf.StridedSlice"(%k, %c00, %c01, %c11) {begin_mask = 3 : i64, ellipsis_mask = 0 : i64, end_mask = 1 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x1xf32>
+  %2 = "tf.StridedSlice"(%k, %c01, %c00, %c11) {begin_mask = 1 : i64, ellipsis_mask = 0 : i64, end_mask = 1 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 2 : i64} : (tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2xf32>
+  %3 = "tf.Slice"(%k, %c02, %rest) : (tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x1xf32>
+  return %0, %1, %2, %3 : tensor<2x1xf32>, tensor<2x1xf32>, tensor<2xf32>, tensor<2x1xf32>
+}
 // Where a call decides, and of what a call computes, nothing is taken.
 // CHECK-LABEL: func.func @computed
 // CHECK: tf.Slice

@@ -134,3 +134,44 @@ func.func private @body(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %h: tensor<?x5x
   %next = "tf.AddV2"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
   return %next, %xs, %p : tensor<i32>, tensor<9x?x4xf32>, tensor<?x5xf32>
 }
+
+// -----
+// RUN: hoist-projections
+// A bias goes with the product; what is added to the state's product stays, and so does what the loop changes.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}})
+// CHECK: %[[B:.*]]:2 = "tf.Split"(%{{.*}}, %{{.*}})
+// CHECK: %[[S:.*]] = "tf.AddV2"(%[[P]], %[[B]]#0) : (tensor<9x?x4xf32>, tensor<1x4xf32>) -> tensor<9x?x4xf32>
+// CHECK: %[[Q:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}})
+// CHECK: "tf.While"(%{{.*}}, %arg0, %arg1, %[[S]], %[[Q]])
+func.func @main(%xs: tensor<9x?x4xf32>, %h: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0:3 = "tf.While"(%zero, %xs, %h) {body = @body, cond = @cond, is_stateless = true} : (tensor<i32>, tensor<9x?x4xf32>, tensor<?x4xf32>) -> (tensor<i32>, tensor<9x?x4xf32>, tensor<?x4xf32>)
+  return %0#2 : tensor<?x4xf32>
+}
+func.func private @cond(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %h: tensor<?x4xf32>) -> tensor<i1> {
+  %n = "tf.Const"() {value = dense<9> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%t, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+// CHECK-LABEL: func.func private @body
+// CHECK-SAME: %arg3: tensor<9x?x4xf32>, %arg4: tensor<9x?x4xf32>)
+// CHECK: %[[X:.*]] = "tf.GatherV2"(%arg3
+// CHECK: %[[Y:.*]] = "tf.GatherV2"(%arg4
+// CHECK: %[[Z:.*]] = "tf.AddV2"(%[[Y]], %arg2)
+// CHECK: "tf.AddV2"(%[[X]], %[[Z]])
+func.func private @body(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %h: tensor<?x4xf32>) -> (tensor<i32>, tensor<9x?x4xf32>, tensor<?x4xf32>) {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %k = "tf.Const"() {value = dense<2.0> : tensor<4x4xf32>} : () -> tensor<4x4xf32>
+  %biases = "tf.Const"() {value = dense<[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]> : tensor<2x4xf32>} : () -> tensor<2x4xf32>
+  %b:2 = "tf.Split"(%axis, %biases) : (tensor<i32>, tensor<2x4xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>)
+  %x = "tf.GatherV2"(%xs, %t, %axis) {batch_dims = 0 : i64} : (tensor<9x?x4xf32>, tensor<i32>, tensor<i32>) -> tensor<?x4xf32>
+  %p = "tf.MatMul"(%x, %k) {transpose_a = false, transpose_b = false} : (tensor<?x4xf32>, tensor<4x4xf32>) -> tensor<?x4xf32>
+  %0 = "tf.AddV2"(%b#0, %p) : (tensor<1x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %q = "tf.MatMul"(%x, %k) {transpose_a = false, transpose_b = true} : (tensor<?x4xf32>, tensor<4x4xf32>) -> tensor<?x4xf32>
+  %1 = "tf.AddV2"(%q, %h) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %2 = "tf.AddV2"(%0, %1) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %next = "tf.AddV2"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  return %next, %xs, %2 : tensor<i32>, tensor<9x?x4xf32>, tensor<?x4xf32>
+}

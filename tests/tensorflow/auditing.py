@@ -13,6 +13,8 @@ __all__ = ["findings", "operators"]
 # Ops that rearrange: of a constant, what they give is one, and XNNPACK takes convolutions and products with constant
 # filters only.
 _REARRANGING = frozenset({"SPLIT", "SPLIT_V", "TRANSPOSE", "UNPACK"})
+# litert-quantizer says no rank of what it puts around scalars.
+_OF_QUANTIZER = frozenset({"DEQUANTIZE", "QUANTIZE"})
 
 
 def findings(model: bytes) -> list[str]:
@@ -48,7 +50,7 @@ def operators(model: bytes) -> Iterator[tuple[Any, Any, str, Any]]:
 
 
 def _problems(name: str, operands: Sequence[Any], results: Sequence[Any], buffers: Sequence[Any]) -> Iterator[str]:
-    if not all(map(_has_rank, results)):
+    if name not in _OF_QUANTIZER and not all(map(_has_rank, results)):
         yield "has a result of unknown rank"
     if name in _REARRANGING and all(_is_constant(each, buffers) for each in operands):
         yield "rearranges a constant"

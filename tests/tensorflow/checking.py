@@ -82,7 +82,8 @@ def check_calls(
 ) -> litefuse.ConversionResult:
     """As :func:`check`, for any sequence of calls of any signatures; state is kept between them."""
     result = litefuse.convert(path, **convert_options)
-    assert not findings(result.model_bytes)
+    problems = findings(result.model_bytes)
+    assert not problems, "; ".join(problems)
     expected = tensorflow.run_calls(path, calls)
     actual = run_calls(result.model_bytes, calls, custom_ops=custom_ops, kernel_pack=kernel_pack)
     for number, ((signature, inputs), ours, theirs) in enumerate(zip(calls, actual, expected, strict=True), start=1):

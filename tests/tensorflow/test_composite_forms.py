@@ -257,3 +257,42 @@ def test_keep_in_control_flow(tensorflow: TensorFlow, kind: str) -> None:
     path = tensorflow.save(in_control_flow, kind)
     result = check(tensorflow, path, normal({"x": (None, 4)}, batches=(1, 3, 2, 1)), composites="keep")
     assert result.report.op_counts["STABLEHLO_COMPOSITE"] == 1
+
+
+def unusual_interfaces(tf: Any) -> Any:
+    """Composites that return a value twice, or their argument, that take none, or have an attribute without a form."""
+
+    @tf.function(experimental_implements='name: "twice"')
+    def twice(x: Any) -> Any:
+        y = tf.sin(x)
+        return y, y, x, x, y > 0, y > 0
+
+    @tf.function(experimental_implements='name: "ramp"')
+    def ramp() -> Any:
+        return tf.constant([1.0, 2.0, 3.0, 4.0])
+
+    @tf.function(experimental_implements=implements("typed", "T: type: DT_FLOAT"))
+    def typed(x: Any) -> Any:
+        return x + x
+
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        return {f"y{number}": y for number, y in enumerate([*twice(x), x * ramp(), typed(x)])}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("form", ["keep", "builtin"])
+def test_unusual_interfaces(tensorflow: TensorFlow, form: CompositeForm) -> None:
+    inputs = normal({"x": (None, 4)}, batches=(1, 3, 2, 1))
+    result = check(tensorflow, tensorflow.save(unusual_interfaces), inputs, composites=form)
+    reasons = {each.name: each.reason for each in result.report.composites}
+    if form == "keep":
+        assert reasons["twice"] is None
+        assert reasons["ramp"] == "it has no arguments, and STABLEHLO_COMPOSITE must have some"
+        assert "the attribute 'T' (f32) is no int" in str(reasons["typed"])
+    else:
+        assert reasons["typed"] == "its form was chosen to be builtin, and its fusion gives typed"

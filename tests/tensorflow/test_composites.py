@@ -482,3 +482,33 @@ def test_call_sites_of_one_composite_may_end_differently(tensorflow: TensorFlow)
     assert sorted(composite.outcome for composite in result.report.composites) == ["fused", "inlined"]
     counts = op_counts(result.model_bytes)
     assert (counts["EMBEDDING_LOOKUP"], counts["GATHER"]) == (1, 1)
+
+
+def copied_by_tensorflow(tf: Any, how: str) -> Any:
+    """A composite whose copies TensorFlow calls, which have no annotation."""
+    sine = tf.function(lambda x: tf.sin(x) * 2.0, experimental_implements=implements("Sine"), autograph=False)
+    other = custom(tf)
+
+    def serve(x: Any) -> Any:
+        if how == "map":
+            return {"y": tf.vectorized_map(sine, x), "other": other(x, x)}
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = sine(x)
+        return {"y": y, "gradient": tape.gradient(y, x), "other": other(x, x)}
+
+    return serving(tf, serve, ("x", [None, 3], "float32"))
+
+
+@pytest.mark.parametrize("how", ["map", "gradient"])
+def test_composite_that_nobody_calls_is_reported(tensorflow: TensorFlow, how: str) -> None:
+    path = tensorflow.save(copied_by_tensorflow, how)
+    inputs = normal({"x": (None, 3)}, batches=(1, 3))
+    result = check(tensorflow, path, inputs, custom_ops=[MyCustomFusedOp], require_fused=True)
+    found = {composite.name: composite for composite in result.report.composites}
+    assert found.keys() == {"my_custom_fused_op", "Sine"}
+    assert found["my_custom_fused_op"].outcome == "fused"
+    assert (found["Sine"].outcome, found["Sine"].call_sites) == ("inlined", 0)
+    assert "no signature that is converted calls the function" in str(result.report)
+    with pytest.raises(NotFusedError, match=r"'Sine'.*no signature that is converted calls the function"):
+        litefuse.convert(path, require_fused=["Sine"])

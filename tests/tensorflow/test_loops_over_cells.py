@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.tensorflow.checking import check, op_counts
+from tests.tensorflow.checking import check, op_counts, op_histogram
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
@@ -119,12 +119,42 @@ def test_outputs_and_sizes(
     assert LSTM in op_counts(result.model_bytes)
 
 
-@pytest.mark.parametrize("name", ["time first", "batch first"])
+@pytest.mark.parametrize(
+    "name", ["time first", "time first, gathered", "batch first, the rest", "batch first, gathered"]
+)
 def test_a_gru_stays_a_loop(tensorflow: TensorFlow, name: str) -> None:
     axis, _ = READS[name]
     sizes = (None, None)
     result = check(tensorflow, tensorflow.save(saved, name, "GRUCell", sizes, "list"), calls(axis, sizes))
-    assert [each.reason for each in result.report.loops if "a GRU" in each.reason]
+    (reason,) = [each.reason for each in result.report.loops]
+    assert reason.endswith("LiteRT has no op for it; a loop with its input projection hoisted")
+    histogram = op_histogram(result.model_bytes)
+    (main,) = {graph for graph, op in histogram if op == "WHILE"}
+    assert histogram[main, "FULLY_CONNECTED"] == 1
+    assert op_counts(result.model_bytes)["FULLY_CONNECTED"] == 2
+
+
+def from_the_end(tf: Any) -> Any:
+    """Steps that begin before 0, which a slice counts from the end."""
+    module = tf.Module()
+    module.weight = tf.Variable(np.random.default_rng(4).normal(0, 0.5, (FEATURES, UNITS)).astype(np.float32))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None, FEATURES], tf.float32, name="x")])
+    def serve(x: Any) -> dict[str, Any]:
+        h = tf.zeros([tf.shape(x)[1], UNITS])
+        for t in tf.range(-2, 2):
+            h = tf.tanh(h + x[t] @ module.weight)
+        return {"h": h}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_steps_from_the_end(tensorflow: TensorFlow) -> None:
+    result = check(tensorflow, tensorflow.save(from_the_end), calls(0, (None, None)))
+    histogram = op_histogram(result.model_bytes)
+    (main,) = {graph for graph, op in histogram if op == "WHILE"}
+    assert histogram[main, "FULLY_CONNECTED"] == 0
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ V1: dict[str, tuple[str, dict[str, Any], str]] = {
     "rnn": ("BasicRNNCell", {}, RNN),
     "gru": ("GRUCell", {}, f"a GRU of 4 units: {NO_GRU}"),
     "lengths": ("LSTMCell", {}, f"a masked LSTM of 4 units: {LSTM} takes no mask"),
-    "clipped": ("LSTMCell", {"cell_clip": 0.5}, "not recognised as an LSTM: "),
+    "clipped": ("LSTMCell", {"cell_clip": 0.5, "num_proj": 3, "proj_clip": 0.25}, LSTM),
 }
 
 
@@ -283,6 +283,38 @@ def test_input_projections_of_loops_are_hoisted(tensorflow: TensorFlow) -> None:
         histogram[graph, "FULLY_CONNECTED"] + histogram[graph, "BATCH_MATMUL"] for graph in graphs if graph != main
     ]
     assert products == [1] * len(names)
+
+
+def pieces_of_weights(tf: Any, batch: int | None) -> Any:
+    """Layers whose kernels and biases are taken apart in each step."""
+    keras = importlib.import_module("keras")
+    layers = [
+        keras.layers.GRU(4, return_sequences=True),
+        keras.layers.GRU(4, reset_after=False, dropout=0.2, recurrent_dropout=0.1),
+        keras.layers.ConvLSTM2D(2, (1, 2), padding="same"),
+    ]
+    for layer, shape in zip(layers, [(batch, 5, 3), (batch, 5, 3), (batch, 5, 1, 3, 1)], strict=True):
+        layer.build(shape)
+        randomize([each for each in layer.weights if each.dtype == "float32"])
+
+    def serve(x: Any) -> dict[str, Any]:
+        image = x[:, :, None, :, None]
+        return {"gru": layers[0](x), "gates": layers[1](x), "conv": layers[2](image)}
+
+    return serving(tf, serve, tf.TensorSpec([batch, 5, FEATURES], name="x"))
+
+
+@pytest.mark.parametrize("batch", [None, 2])
+def test_weights_are_taken_apart_before_the_loop(tensorflow: TensorFlow, batch: int | None) -> None:
+    path = tensorflow.save(pieces_of_weights, batch)
+    result = check(tensorflow, path, inputs((2, 5)) if batch else inputs((1, 5), (3, 5), (2, 5)))
+    counts, histogram = op_counts(result.model_bytes), op_histogram(result.model_bytes)
+    (main,) = {graph for graph, op in histogram if op == "WHILE"}
+    in_loops = {op: counts[op] - histogram[main, op] for op in counts}
+    assert counts["BATCH_MATMUL"] == in_loops["TRANSPOSE"] == counts["SQUEEZE"] == counts["UNPACK"] == 0
+    assert (counts["FULLY_CONNECTED"], in_loops["FULLY_CONNECTED"]) == (2 + 6, 1 + 3)
+    # All products have their biases: what is left is the algebra, and the two counters of each loop.
+    assert in_loops["ADD"] == 4 + 4 + 5 + 3 * 2
 
 
 def test_input_projections_of_tensorflow_1_are_hoisted(tensorflow: TensorFlow) -> None:

@@ -146,16 +146,18 @@ def loop_model(tf: Any, kind: str) -> Any:
 
     def step(x: Any, h: Any, c: Any) -> tuple[Any, Any]:
         i, f, g, o = gates(x, h)
-        if kind == "gates in another order":
-            o, g = g, o
+        if kind == "one gate twice":
+            o = i
         if kind == "peephole":
             i = i + c * peephole
         if kind == "another cell's input":
             i = tf.split(tf.matmul(x, kernel), 4, 1)[0]
         old, new = c * tf.sigmoid(f), tf.tanh(g) * tf.sigmoid(i)
         c = old - new if kind == "difference" else tf.identity(new + old)
-        if kind == "clipped":
-            c = tf.clip_by_value(c, -1.0, 1.0)
+        if kind == "unequal limits":
+            c = tf.clip_by_value(c, -0.5, 1.0)
+        if kind == "limited state alone":
+            return tf.tanh(c) * tf.sigmoid(o), tf.clip_by_value(c, -0.5, 0.5)
         return tf.tanh(c) * tf.sigmoid(h if kind == "output's own gate" else o), c
 
     def serve(x: Any) -> dict[str, Any]:
@@ -206,17 +208,18 @@ ALMOST = [
     "another cell's input",
     "backwards",
     "cell states",
-    "clipped",
     "counts",
     "difference",
     "every other step",
     "from the second step",
-    "gates in another order",
+    "limited state alone",
     "longer",
     "matrix per gate, one bias",
+    "one gate twice",
     "one matrix for all gates",
     "output's own gate",
     "peephole",
+    "unequal limits",
     "without the last step",
 ]
 
@@ -228,6 +231,117 @@ def test_almost_an_lstm_stays_a_loop(tensorflow: TensorFlow, kind: str) -> None:
     assert result.report.composites == ()
     counts = op_counts(result.model_bytes)
     assert (counts["WHILE"], counts[SEQUENCE]) == (1, 0)
+
+
+# Cells by what is unusual about them, in words that `ways` looks for.
+WAYS = [
+    "order=foci",
+    "order=ifoc forget_bias=1.5",
+    "joint order=ifco",
+    "joint h_first order=oicf forget_bias=1",
+    "by_gate",
+    "by_gate joint forget_bias=1 peepholes",
+    "by_gate joint h_first coupled",
+    "coupled order=cfo",
+    "coupled joint order=ofc peepholes forget_bias=0.5",
+    "coupled by_gate projection",
+    "peepholes order=ifco",
+    "peepholes projection order=ofic",
+    "clip=0.4",
+    "peepholes projection clip=0.4 forget_bias=1",
+    "outputs_first order=coif peepholes",
+    "parts_of_weights order=ofic forget_bias=2 peepholes",
+]
+
+
+def ways(tf: Any, unrolled: bool) -> Any:
+    """LSTMs in all these ways: each a loop of its own, or two steps."""
+    random = np.random.default_rng(6)
+    weights: list[Any] = []
+
+    def weight(*shape: int) -> Any:
+        weights.append(tf.Variable((random.standard_normal(shape) * 0.5).astype(np.float32)))
+        return weights[-1]
+
+    def cell(way: str) -> tuple[Any, int]:
+        options = {name: value for name, _, value in (part.partition("=") for part in way.split())}
+        order = options.get("order", "ifco" if "coupled" not in options else "fco")
+        outputs, count = 3 if "projection" in options else UNITS, len(order)
+        by_gate = "by_gate" in options
+        size = UNITS if by_gate else count * UNITS
+        rows = [FEATURES + outputs] if "joint" in options else [FEATURES, outputs]
+        shapes = [(size, row) if "outputs_first" in options else (row, size) for row in rows]
+        kernels = [[weight(*shape) for shape in shapes] for _ in range(count if by_gate else 1)]
+        biases = [weight(size) for _ in kernels]
+        peepholes = {gate: weight(UNITS) for gate in order if gate != "c"} if "peepholes" in options else {}
+        projection = weight(UNITS, outputs)
+
+        def sums(x: Any, h: Any) -> list[Any]:
+            if "parts_of_weights" in options:
+                parts = zip(*(tf.split(each, count, -1) for each in (*kernels[0], biases[0])), strict=True)
+                return [x @ k + b + h @ r for k, r, b in parts]
+            pair = [h, x] if "h_first" in options else [x, h]
+            values = [tf.concat(pair, 1)] if "joint" in options else [x, h]
+            transposed = "outputs_first" in options
+            found: list[Any] = []
+            for of_gate, z in zip(kernels, biases, strict=True):
+                for value, kernel in zip(values, of_gate, strict=True):
+                    z = tf.matmul(value, kernel, transpose_b=transposed) + z  # noqa: PLW2901
+                found.append(z)
+            return found if by_gate else tf.split(found[0], count, 1)
+
+        def step(x: Any, h: Any, c: Any) -> tuple[Any, Any]:
+            z = dict(zip(order, sums(x, h), strict=True))
+            for gate in set(peepholes) - {"o"}:
+                z[gate] += peepholes[gate] * c
+            f = tf.sigmoid(z["f"] + float(options["forget_bias"]) if "forget_bias" in options else z["f"])
+            c = (1.0 - f if "coupled" in options else tf.sigmoid(z["i"])) * tf.tanh(z["c"]) + f * c
+            if "clip" in options:
+                c = tf.clip_by_value(c, -float(options["clip"]), float(options["clip"]))
+            h = tf.sigmoid(z["o"] + peepholes["o"] * c if peepholes else z["o"]) * tf.tanh(c)
+            if "projection" in options:
+                h = h @ projection
+                h = tf.clip_by_value(h, -0.25, 0.25) if "clip" in options else h
+            return h, c
+
+        return step, outputs
+
+    cells = [cell(way) for way in WAYS]
+
+    def run(step: Any, outputs: int, x: Any) -> dict[str, Any]:
+        batch, steps = tf.shape(x)[0], tf.shape(x)[1]
+        h, c = tf.fill([batch, outputs], 0.3), tf.fill([batch, UNITS], -0.7)
+        if unrolled:
+            for index in range(2):
+                h, c = step(x[:, index], h, c)
+            return {"h": h, "c": c}
+        items = tf.TensorArray(tf.float32, size=steps).unstack(tf.transpose(x, [1, 0, 2]))
+        array = tf.TensorArray(tf.float32, size=steps, element_shape=[None, outputs])
+
+        def body(t: Any, h: Any, c: Any, array: Any) -> Any:
+            h, c = step(items.read(t), h, c)
+            return t + 1, h, c, array.write(t, h)
+
+        _, h, c, array = tf.while_loop(lambda t, *_: t < steps, body, [0, h, c, array])
+        return {"y": array.stack(), "h": h, "c": c}
+
+    def serve(x: Any) -> dict[str, Any]:
+        found = [run(step, outputs, x) for step, outputs in cells]
+        return {f"{name}{number}": y for number, each in enumerate(found) for name, y in each.items()}
+
+    module = tf.Module()
+    module.weights = weights
+    spec = tf.TensorSpec([None, None, FEATURES], name="x")
+    module.serve = tf.function(serve, input_signature=[spec], autograph=False)
+    return module, {"serving_default": module.serve}
+
+
+@pytest.mark.parametrize("unrolled", [False, True])
+def test_ways_to_write_it(tensorflow: TensorFlow, unrolled: bool) -> None:
+    inputs = [normal({"x": (batch, time, FEATURES)})[0] for batch, time in ((1, 5), (3, 5), (2, 2))]
+    result = check(tensorflow, tensorflow.save(ways, unrolled), inputs, rnn="fused" if unrolled else "auto")
+    assert [f"{loop.layer}: {loop.reason}" for loop in result.report.loops] == []
+    assert fused_layers(result) == len(WAYS)
 
 
 def test_form_can_be_chosen(tensorflow: TensorFlow) -> None:

@@ -19,11 +19,20 @@ __all__ = [
     "pseudo_constant",
     "string_elements",
     "strings_of_constant",
+    "tensor_constant",
+    "without_copies",
 ]
 
 # A string in the text of an attribute; what is escaped in it is a backslash, or a byte as two hexadecimal digits.
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
+
+
+def without_copies(value: ir.Value) -> ir.Value:
+    """The value behind ``tf.Identity`` of it."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Identity":
+        value = value.owner.operands[0]
+    return value
 
 
 def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr | None:
@@ -37,8 +46,12 @@ def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr |
 
 def int32_constant(values: int | Sequence[int]) -> ir.Value:
     """``tf.Const`` of int32, a scalar or a vector, at the current insertion point and location."""
-    attribute = ir.DenseElementsAttr.get(np.array(values, np.int32))
-    return ir.Operation.create("tf.Const", [attribute.type], [], {"value": attribute}).result
+    return tensor_constant(ir.DenseElementsAttr.get(np.array(values, np.int32)))
+
+
+def tensor_constant(elements: ir.DenseElementsAttr) -> ir.Value:
+    """``tf.Const`` at the current insertion point and location."""
+    return ir.Operation.create("tf.Const", [elements.type], [], {"value": elements}).result
 
 
 def pseudo_constant(elements: ir.DenseElementsAttr) -> ir.Value:
@@ -56,9 +69,7 @@ def string_elements(array: NDArray[Any]) -> ir.Attribute:
 
 def strings_of_constant(value: ir.Value) -> NDArray[Any] | None:
     """The strings of a ``tf.Const``, perhaps handed on, as an array of objects (bytes); None for any other value."""
-    owner = value.owner
-    while not isinstance(owner, ir.Block) and owner.name == "tf.Identity":
-        owner = owner.operands[0].owner
+    owner = without_copies(value).owner
     if isinstance(owner, ir.Block) or owner.name != "tf.Const":
         return None
     kind = ir.RankedTensorType(owner.results[0].type)

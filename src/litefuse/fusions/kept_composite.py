@@ -21,5 +21,8 @@ class KeptComposite(Fusion):
 
     unchecked = "the op carries the body itself"
 
+    def verify(self, composite: Composite) -> str | None:
+        return None if composite.args else "it has no arguments, and STABLEHLO_COMPOSITE must have some"
+
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
         return b.composite(composite.name, composite.args, composite.result_types, options(composite))

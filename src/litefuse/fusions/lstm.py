@@ -55,7 +55,7 @@ class LstmWeights:
         layer_norm: ``[u]`` each, what the normalised sums of each gate are multiplied by; None without normalisation.
         projection: ``[n, u]``, or None.
         peepholes: ``[u]`` each, what the cell state is multiplied by on its way into the input, forget and output gate;
-            None for none.
+            None for none, and in the place of an input gate that there is not.
     """
 
     kernel: Gates
@@ -63,7 +63,7 @@ class LstmWeights:
     bias: Gates
     layer_norm: Gates | None = None
     projection: ir.Value | None = None
-    peepholes: Sequence[ir.Value] | None = None
+    peepholes: Sequence[ir.Value | None] | None = None
 
 
 def split_gates(b: Builder, value: ir.Value, order: str, axis: int = 0) -> Gates:
@@ -120,6 +120,7 @@ def unidirectional_sequence_lstm(
     *,
     time_major: bool = False,
     cell_clip: float = 0.0,
+    projection_clip: float = 0.0,
     activation: str = "TANH",
 ) -> ir.Value:
     """UNIDIRECTIONAL_SEQUENCE_LSTM: an LSTM over all steps.
@@ -132,6 +133,7 @@ def unidirectional_sequence_lstm(
         c: The cell state before it ``[batch, u]``, a state.
         time_major: Whether time comes first.
         cell_clip: The cell state's largest absolute value; 0 for no limit.
+        projection_clip: That of what the projection gives; 0 for no limit.
         activation: What the new cell values and the cell state go through: LiteRT's name of it.
 
     Returns:
@@ -141,7 +143,7 @@ def unidirectional_sequence_lstm(
     projection = none if weights.projection is None else weights.projection
     normalization = [none] * 4 if weights.layer_norm is None else weights.layer_norm.operands(b)
     operands = [x, *_weight_operands(b, weights), projection, none, h, c, *normalization]
-    attributes = _attributes(cell_clip, activation) | {"time_major": ir.BoolAttr.get(time_major)}
+    attributes = _attributes(cell_clip, activation, projection_clip) | {"time_major": ir.BoolAttr.get(time_major)}
     if ir.ShapedType(weights.recurrent.forget.type).rank == 1:
         attributes["diagonal_recurrent_tensors"] = ir.BoolAttr.get(True)
     return b.op("tfl.unidirectional_sequence_lstm", operands, [_outputs(x, h)], attributes)[0]
@@ -170,6 +172,8 @@ def lstm_layer(
     *,
     time_major: bool,
     only_last: bool,
+    cell_clip: float = 0.0,
+    projection_clip: float = 0.0,
     activation: str = "TANH",
 ) -> tuple[ir.Value, ir.Value, ir.Value]:
     """An LSTM layer that begins every call with the same states: UNIDIRECTIONAL_SEQUENCE_LSTM and what it leaves.
@@ -182,6 +186,8 @@ def lstm_layer(
         c: The cell state before it ``[batch, u]``.
         time_major: Whether time comes first.
         only_last: Whether the outputs are those of the last step alone, of time 1.
+        cell_clip: As in ``unidirectional_sequence_lstm``.
+        projection_clip: As there.
         activation: As in ``unidirectional_sequence_lstm``.
 
     Returns:
@@ -189,8 +195,9 @@ def lstm_layer(
     """
     time = 0 if time_major else 1
     cell = b.state(c)
+    limits = {"cell_clip": cell_clip, "projection_clip": projection_clip}
     outputs = unidirectional_sequence_lstm(
-        b, x, weights, b.state(h), cell, time_major=time_major, activation=activation
+        b, x, weights, b.state(h), cell, time_major=time_major, activation=activation, **limits
     )
     last = b.last(outputs, time)
     if only_last:
@@ -258,10 +265,11 @@ def bidirectional_sequence_lstm(
 
 
 def _weight_operands(b: Builder, weights: LstmWeights) -> list[ir.Value]:
+    none = b.no_value()
     return [
         *weights.kernel.operands(b),
         *weights.recurrent.operands(b),
-        *(weights.peepholes or [b.no_value()] * 3),
+        *(none if each is None else each for each in weights.peepholes or [None] * 3),
         *weights.bias.operands(b),
     ]
 
@@ -271,10 +279,10 @@ def _outputs(x: ir.Value, h: ir.Value) -> ir.Type:
     return ir.RankedTensorType.get([*kind.shape[:2], ir.ShapedType(h.type).shape[1]], kind.element_type)
 
 
-def _attributes(cell_clip: float, activation: str = "TANH") -> dict[str, ir.Attribute]:
+def _attributes(cell_clip: float, activation: str = "TANH", projection_clip: float = 0.0) -> dict[str, ir.Attribute]:
     float32 = ir.F32Type.get()
     return {
         "fused_activation_function": ir.StringAttr.get(activation),
         "cell_clip": ir.FloatAttr.get(float32, cell_clip),
-        "proj_clip": ir.FloatAttr.get(float32, 0.0),
+        "proj_clip": ir.FloatAttr.get(float32, projection_clip),
     }

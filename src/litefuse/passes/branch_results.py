@@ -1,4 +1,4 @@
-"""Results of branches, each in memory of its own."""
+"""Results of branches and of composites' bodies, each in memory of its own."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ __all__ = ["CopyBranchResults"]
 
 
 class CopyBranchResults:
-    """Copies what a branch returns for the second time::
+    """Copies what a branch, or the body of a kept composite, returns for the second time::
 
         %y = tfl.sin(%x)              %y = tfl.sin(%x)
         return %y, %y            -->  %z = tfl.maximum(%y, %y)
                                       return %y, %z
 
     The runtime's IF takes a branch's results out of it, one after the other, and finds nothing where it took something
-    before (``tflite/kernels/if.cc``).
+    before (``tflite/kernels/if.cc``). So does STABLEHLO_COMPOSITE with those of its body: this comes before
+    ``emit-composite-ops``.
     """
 
     name: ClassVar[str] = "copy-branch-results"
@@ -27,7 +28,7 @@ class CopyBranchResults:
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
         modified = False
-        for symbol in called_by(by_symbol, "tf.If"):
+        for symbol in called_by(by_symbol, "tf.If") | called_by(by_symbol, "tfl.custom"):
             terminator = list(by_symbol[symbol].entry_block.operations)[-1]
             taken: set[ir.Value] = set()
             for position, value in enumerate(terminator.operands):

@@ -23,8 +23,9 @@ _CONSTANTS = ("arith.constant", "tfl.pseudo_const")
 _COMPUTING = frozenset(
     f"tfl.{name}"
     for name in (
-        *("abs", "add", "add_n", "arg_max", "arg_min", "batch_matmul", "cast", "ceil", "cos", "cumsum", "div", "elu"),
-        *("equal", "exp", "floor", "floor_div", "floor_mod", "fully_connected", "greater", "greater_equal", "less"),
+        *("abs", "add", "add_n", "arg_max", "arg_min", "batch_matmul", "cast", "ceil", "conv_2d", "cos", "cumsum"),
+        *("div", "elu", "equal", "exp", "floor", "floor_div", "floor_mod", "fully_connected", "greater"),
+        *("greater_equal", "less"),
         *("less_equal", "log", "log_softmax", "logical_and", "logical_not", "logical_or", "logistic", "maximum"),
         *("mean", "minimum", "mul", "neg", "not_equal", "pow", "reduce_all", "reduce_any", "reduce_max", "reduce_min"),
         *("reduce_prod", "relu", "relu6", "round", "rsqrt", "select", "select_v2", "sign", "sin", "softmax", "sqrt"),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from litefuse.engine.constants import int32_constant
+from litefuse.engine.constants import int32_constant, without_copies
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import attributes_of, callees, functions, operations, update_function_type
 from litefuse.passes.integer_constants import constant
+
+if TYPE_CHECKING:
+    from litefuse.recognizers.readings import Item
 
 __all__ = ["HoistProjections"]
 
@@ -27,8 +30,9 @@ class HoistProjections:
           %p = tf.MatMul(%x, %w)                       %p = tf.GatherV2(%ps, %t, 0)
           ... tf.AddV2(%t, 1)                          ... tf.AddV2(%t, 1)
 
-    One large product is faster than many small ones. The step must be a counter that goes up by one, so that no product
-    is computed that the loop would not come to, unless it ends early.
+    One large product is faster than many small ones, and what is added to it alone, a bias, goes with it. The step must
+    be a counter that goes up by one, so that no product is computed that the loop would not come to, unless it ends
+    early.
 
     The product of input and state side by side, as the cells of TensorFlow 1 have it, is split for that::
 
@@ -48,8 +52,10 @@ class HoistProjections:
                 if op.name == "tf.While" and all(callers[symbol] == 1 for symbol in callees(op)):
                     body = by_symbol[_symbol(op, "body")]
                     for each in operations(body):
-                        modified |= _split(each, body)
-                    products = [product for each in operations(body) if (product := _product(each, body)) is not None]
+                        modified |= _split(each, op, body)
+                    products = [
+                        product for each in operations(body) if (product := _product(each, op, body)) is not None
+                    ]
                     if products:
                         _hoist(op, body, by_symbol[_symbol(op, "cond")], products)
                         modified = True
@@ -61,35 +67,40 @@ class _Product(NamedTuple):
 
     Attributes:
         op: The MatMul.
-        inputs: The loop variable with the inputs of all steps.
-        step: The index of the step.
+        item: The step's input: the loop variable with those of all steps, the step, and the dimension of the steps.
         weight: The other factor.
+        bias: The op that adds a bias to the product, and the bias; None if there is none.
     """
 
     op: ir.OpView
-    inputs: ir.BlockArgument
-    step: ir.Value
+    item: Item
     weight: ir.Value
+    bias: tuple[ir.OpView, ir.Value] | None
+
+    @property
+    def last(self) -> ir.OpView:
+        """The op whose result is computed before the loop."""
+        return self.op if self.bias is None else self.bias[0]
 
 
 def _symbol(op: ir.OpView, attribute: str) -> str:
     return ir.FlatSymbolRefAttr(op.attributes[attribute]).value
 
 
-def _split(op: ir.OpView, body: func.FuncOp) -> bool:
+def _split(op: ir.OpView, loop: ir.OpView, body: func.FuncOp) -> bool:
     """Splits the product of a concatenation, one part of which is a step's input, and a constant."""
     if op.name != "tf.MatMul" or any(ir.BoolAttr(op.attributes[f"transpose_{each}"]).value for each in "ab"):
         return False
-    joined, weight = (_source(operand).owner for operand in op.operands)
+    joined, weight = (without_copies(operand).owner for operand in op.operands)
     if isinstance(joined, ir.Block) or joined.name != "tf.ConcatV2" or isinstance(weight, ir.Block):
         return False
     *parts, axis = joined.operands
     kinds = [ir.ShapedType(part.type) for part in parts]
-    if weight.name != "tf.Const" or constant(_source(axis)) not in {1, -1}:
+    if weight.name != "tf.Const" or constant(without_copies(axis)) not in {1, -1}:
         return False
     if any(not kind.has_rank or kind.is_dynamic_dim(1) for kind in kinds):
         return False
-    if not any(_step_input(part, body) for part in parts):
+    if not any(_step_input(part, loop, body) for part in parts):
         return False
     result, first, products = op.results[0], 0, list[ir.Value]()
     whole = ir.ShapedType(weight.results[0].type)
@@ -109,38 +120,52 @@ def _split(op: ir.OpView, body: func.FuncOp) -> bool:
     return True
 
 
-def _product(op: ir.OpView, body: func.FuncOp) -> _Product | None:
+def _product(op: ir.OpView, loop: ir.OpView, body: func.FuncOp) -> _Product | None:
     if op.name != "tf.MatMul" or ir.BoolAttr(op.attributes["transpose_a"]).value:
         return None
-    found = _step_input(op.operands[0], body)
+    found = _step_input(op.operands[0], loop, body)
     if found is None or not _comes_from_outside(op.operands[1], body):
         return None
-    return _Product(op, *found, op.operands[1])
+    return _Product(op, found, op.operands[1], _bias(op.results[0], body))
 
 
-def _step_input(value: ir.Value, body: func.FuncOp) -> tuple[ir.BlockArgument, ir.Value] | None:
-    """The loop variable of all steps' inputs and the step, of a value that is one step's input."""
-    gather = _source(value).owner
-    if isinstance(gather, ir.Block) or gather.name != "tf.GatherV2":
+def _bias(product: ir.Value, body: func.FuncOp) -> tuple[ir.OpView, ir.Value] | None:
+    """What alone is done with a product, if a vector from before the loop is added to each of its rows."""
+    uses = list(product.uses)
+    if len(uses) != 1 or uses[0].owner.name not in {"tf.Add", "tf.AddV2", "tf.BiasAdd"}:
         return None
-    inputs, step, axis = (_source(operand) for operand in gather.operands)
+    op, position = uses[0].owner, uses[0].operand_number
+    if op.name == "tf.BiasAdd" and (position or ir.StringAttr(op.attributes["data_format"]).value != "NHWC"):
+        return None
+    bias = op.operands[1 - position]
+    kind, whole = ir.ShapedType(bias.type), ir.ShapedType(product.type)
+    if not kind.has_static_shape or list(kind.shape) not in ([whole.shape[1]], [1, whole.shape[1]]):
+        return None
+    return (op.opview, bias) if bias != product and _comes_from_outside(bias, body) else None
+
+
+def _step_input(value: ir.Value, loop: ir.OpView, body: func.FuncOp) -> Item | None:
+    """The loop variable of all steps' inputs, the step, and the dimension of the steps, of one step's input."""
+    from litefuse.recognizers.readings import item_of  # few models have loops
+
+    owner = without_copies(value).owner
+    if isinstance(owner, ir.Block) or (item := item_of(owner)) is None or item.axis is None:
+        return None
+    inputs, step = item.whole, item.place
     kind = ir.ShapedType(inputs.type)
-    if not isinstance(inputs, ir.BlockArgument) or not _is_invariant(inputs, body) or constant(axis) != 0:
+    if not isinstance(inputs, ir.BlockArgument) or not _is_invariant(inputs, body):
         return None
     if not kind.has_rank or kind.rank != 3 or kind.element_type != ir.F32Type.get():
         return None
-    return None if ir.ShapedType(step.type).rank or not _is_counter(step, body) else (inputs, step)
-
-
-def _source(value: ir.Value) -> ir.Value:
-    """The value behind copies of it."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Identity":
-        value = value.owner.operands[0]
-    return value
+    if not _is_counter(step, body):
+        return None
+    # A slice counts negative steps from the end, a GATHER does not.
+    first = constant(without_copies(loop.operands[ir.BlockArgument(step).arg_number]))
+    return item if owner.name == "tf.GatherV2" or (isinstance(first, int) and first >= 0) else None
 
 
 def _returned(argument: ir.BlockArgument, body: func.FuncOp) -> ir.Value:
-    return _source(list(body.entry_block.operations)[-1].operands[argument.arg_number])
+    return without_copies(list(body.entry_block.operations)[-1].operands[argument.arg_number])
 
 
 def _is_invariant(value: ir.Value, body: func.FuncOp) -> bool:
@@ -153,7 +178,7 @@ def _is_counter(value: ir.Value, body: func.FuncOp) -> bool:
     after = _returned(value, body).owner
     if isinstance(after, ir.Block) or after.name not in {"tf.AddV2", "tf.Add"}:
         return False
-    sources = [_source(operand) for operand in after.operands]
+    sources = [without_copies(operand) for operand in after.operands]
     return value in sources and any(constant(each) == 1 for each in sources)
 
 
@@ -175,15 +200,19 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
     for product in products:
         with ir.InsertionPoint(loop), product.op.location:
             weight = _outside(product.weight, outside, loop)
-            inputs = ir.ShapedType(product.inputs.type)
+            inputs = ir.ShapedType(product.item.whole.type)
             columns = ir.ShapedType(product.op.results[0].type).shape[1]
             kind = ir.RankedTensorType.get([*inputs.shape[:2], columns], inputs.element_type)
             attributes = {
                 "adj_x": ir.BoolAttr.get(False),
                 "adj_y": product.op.attributes["transpose_b"],
             }
-            operands = [outside[product.inputs], weight]
-            projected.append(ir.Operation.create("tf.BatchMatMulV2", [kind], operands, attributes).result)
+            operands = [outside[product.item.whole], weight]
+            value = ir.Operation.create("tf.BatchMatMulV2", [kind], operands, attributes).result
+            if product.bias is not None:
+                bias = _outside(product.bias[1], outside, loop)
+                value = ir.Operation.create("tf.AddV2", [kind], [value, bias]).result
+            projected.append(value)
     with ir.InsertionPoint(loop), loop.location:
         kinds = [*(result.type for result in loop.results), *(value.type for value in projected)]
         made = ir.Operation.create("tf.While", kinds, [*loop.operands, *projected], attributes_of(loop))
@@ -196,14 +225,14 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
         argument = body.entry_block.add_argument(value.type, product.op.location)
         cond.entry_block.add_argument(value.type, product.op.location)
         handed_on.append(argument)
-        with ir.InsertionPoint(product.op), product.op.location:
-            axis = int32_constant(0)
+        last, item = product.last, product.item
+        with ir.InsertionPoint(last), last.location:
+            axis = int32_constant(item.axis or 0)
             attributes: dict[str, ir.Attribute] = {"batch_dims": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
-            row = ir.Operation.create(
-                "tf.GatherV2", [product.op.results[0].type], [argument, product.step, axis], attributes
-            )
-        product.op.results[0].replace_all_uses_with(row.result)
-        product.op.operation.erase()
+            row = ir.Operation.create("tf.GatherV2", [last.results[0].type], [argument, item.place, axis], attributes)
+        last.results[0].replace_all_uses_with(row.result)
+        for op in (last, product.op)[: 1 if last == product.op else 2]:
+            op.operation.erase()
     with ir.InsertionPoint(terminator), terminator.location:
         func.ReturnOp([*terminator.operands, *handed_on])
     terminator.operation.erase()

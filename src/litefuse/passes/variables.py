@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from litefuse.engine.constants import without_copies
 from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
@@ -92,9 +93,7 @@ def _writes_back(op: ir.OpView, variable: str) -> bool:
     """Whether an op assigns a variable what was read from it."""
     if op.name != "tf.AssignVariableOp":
         return False
-    value = op.operands[1]
-    while not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Identity":
-        value = value.owner.operands[0]
+    value = without_copies(op.operands[1])
     if isinstance(value.owner, ir.Block) or value.owner.name != _READ:
         return False
     handle = value.owner.operands[0].owner

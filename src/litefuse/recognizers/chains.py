@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from litefuse.engine.mlir import func, ir
 from litefuse.recognizers.cells import Cell, Step, read_step
 from litefuse.recognizers.matching import matches
-from litefuse.recognizers.pattern import Pattern, Variable
-from litefuse.recognizers.sources import has_shared_weights, is_constant, source
+from litefuse.recognizers.pattern import Variable
+from litefuse.recognizers.sources import has_shared_weights, is_constant, same, source
 
 __all__ = ["Chain", "find_chains"]
 
@@ -72,17 +72,21 @@ def _chain(value: ir.Value, cell: Cell) -> list[Step]:
 
 
 def _step_before(step: Step) -> Step | None:
-    known: dict[Pattern, ir.Value] = dict(zip(step.cell.weights, step.weights, strict=True))
+    known = dict(zip(step.variables, step.weights, strict=True))
     return next((each for each in _steps(step.cell, step.states, known) if each.is_like(step)), None)
 
 
-def _steps(cell: Cell, results: Sequence[ir.Value], known: dict[Pattern, ir.Value] | None = None) -> Iterator[Step]:
-    """All ways in which values are the first results of a cell."""
+def _steps(cell: Cell, results: Sequence[ir.Value], known: Mapping[Variable, ir.Value] | None = None) -> Iterator[Step]:
+    """All ways in which values are the first results of a cell, one of known weights if there are any."""
 
     def can_be(variable: Variable, value: ir.Value) -> bool:
+        if known is not None and variable in cell.weights:
+            return variable in known and same(known[variable], value)
         if cell.is_constant(variable):
             return is_constant(value) or isinstance(value.owner, ir.Block)
         return _is_matrix(value)
 
-    for found in matches(cell.results[: len(results)], results, known=known, can_be=can_be):
-        yield read_step(cell, found)
+    for found in matches(cell.results[: len(results)], results, can_be=can_be):
+        step = read_step(cell, found)
+        if step is not None:
+            yield step

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from litefuse.engine.mlir import ir
 from litefuse.recognizers.cells import Cell, Step, read_step
 from litefuse.recognizers.loops import NotRecognized, StepLoop
-from litefuse.recognizers.matching import Mismatch, match
+from litefuse.recognizers.matching import Match, Mismatch, match
 from litefuse.recognizers.pattern import Pattern, Variable
 
 __all__ = ["LoopLayer", "described", "recognize_loop"]
@@ -95,10 +95,15 @@ def _match(loop: StepLoop, cell: Cell, positions: tuple[int, ...]) -> LoopLayer 
     known: dict[Pattern, ir.Value] = {
         state: loop.argument(position) for state, position in zip(cell.states, positions, strict=True)
     }
-    found = match(cell.results, [loop.states[position] for position in positions], known=known, can_be=can_be)
+
+    def accept(found: Match) -> bool:
+        step = read_step(cell, found)
+        return step is not None and len({*step.weights}) == len(step.weights)
+
+    results = [loop.states[position] for position in positions]
+    found = match(cell.results, results, known=known, can_be=can_be, accept=accept)
     if isinstance(found, Mismatch):
         return found
     step = read_step(cell, found)
-    if len({*step.weights}) < len(step.weights):
-        return Mismatch(len(found), step.weights[0], "a weight of its own")
+    assert step is not None
     return LoopLayer(loop, step, positions)

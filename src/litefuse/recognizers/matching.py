@@ -19,6 +19,8 @@ from litefuse.recognizers.pattern import (
     Op,
     Part,
     Pattern,
+    Place,
+    PlacedPart,
     Product,
     Row,
     Sum,
@@ -61,10 +63,12 @@ class Match:
     Attributes:
         values: The value of each part of it.
         functions: What each of its functions is: the names of the ops, with their numbers; empty for the identity.
+        places: Which part stands at each place.
     """
 
     values: Mapping[Pattern, ir.Value] = field(default_factory=dict[Pattern, ir.Value])
     functions: Mapping[Function, str] = field(default_factory=dict[Function, str])
+    places: Mapping[Place, int] = field(default_factory=dict[Place, int])
 
     def __getitem__(self, pattern: Pattern) -> ir.Value:
         return self.values[pattern]
@@ -104,6 +108,7 @@ def match(
     *,
     known: Mapping[Pattern, ir.Value] | None = None,
     can_be: Callable[[Variable, ir.Value], bool] = _anything,
+    accept: Callable[[Match], bool] = lambda _: True,
 ) -> Match | Mismatch:
     """Matches the results of a formula with values.
 
@@ -112,14 +117,16 @@ def match(
         values: As many values.
         known: The values of some parts of the formula.
         can_be: Whether a variable can be a value, beside its own condition.
+        accept: Whether a match is one; otherwise others are tried.
 
     Returns:
         The value of each part of the formula; or where the attempt that got furthest ended.
     """
     matcher = _Matcher(can_be)
-    found = next(matcher.match_all(formula, values, Match(known or {})), None)
-    if found is not None:
-        return found
+    for found in matcher.match_all(formula, values, Match(known or {})):
+        if accept(found):
+            return found
+        matcher.closest = Mismatch(len(found), values[0], "computed from parts that go together")
     assert matcher.closest is not None
     return matcher.closest
 
@@ -184,6 +191,16 @@ class _Matcher:
             case Part() if (whole := part_of(value, pattern.first, pattern.end, pattern.count)) is not None:
                 yield from self._match(pattern.whole, source(whole), including)
                 return
+            case PlacedPart():
+                found = False
+                known = bound.places.get(pattern.place)
+                for index in range(pattern.count) if known is None else (known,):
+                    whole = part_of(value, index, index + 1, pattern.count)
+                    if whole is not None:
+                        found, places = True, {**bound.places, pattern.place: index}
+                        yield from self._match(pattern.whole, source(whole), replace(including, places=places))
+                if found:
+                    return
             case Row() if (whole := row_of(value, pattern.index, pattern.count)) is not None:
                 yield from self._match(pattern.whole, source(whole), including)
                 return

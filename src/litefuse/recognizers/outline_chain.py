@@ -33,6 +33,7 @@ def outline_chain(module: ir.Module, function: func.FuncOp, chain: Chain) -> Non
     Raises:
         NotRecognized: Something in it is used elsewhere, or its inputs depend on its outputs.
     """
+    chain = _with_states_apart(function, chain)
     first, last = chain.steps[0], chain.steps[-1]
     given = [step.x for step in chain.steps] + [*first.states, *first.weights]
     region = region_between(function, given, last.results)
@@ -54,6 +55,29 @@ def outline_chain(module: ir.Module, function: func.FuncOp, chain: Chain) -> Non
     for old, new in zip(last.results, states, strict=True):
         old.replace_all_uses_with(new)
     region.erase_unused()
+
+
+def _with_states_apart(function: func.FuncOp, chain: Chain) -> Chain:
+    """A chain whose first states are different values: ``h = c = tf.zeros(...)`` makes one of both.
+
+    Outputs go into products of matrices, and the other state, the cell state of an LSTM, is multiplied element by
+    element: the output gets a value of its own.
+    """
+    first = chain.steps[0]
+    if len({*first.states}) == len(first.states):
+        return chain
+    state = first.states[0]
+    ops = list(function.entry_block.operations)
+    owner = state.owner
+    following = ops[0] if isinstance(owner, ir.Block) else ops[ops.index(owner.opview) + 1]
+    inside = region_between(function, [first.x, *first.states, *first.weights], first.results)
+    with ir.InsertionPoint(following), following.location:
+        output = ir.Operation.create("tf.Identity", [state.type], [state]).result
+    for use in list(state.uses):
+        op = use.owner
+        if op.name not in {"tf.Identity", "tf.Mul"} and inside.position(op) in inside.inside:
+            op.operands[use.operand_number] = output
+    return Chain((first._replace(states=(output, *first.states[1:])), *chain.steps[1:]))
 
 
 def _users(region: Region, allowed: set[ir.Value]) -> list[int]:

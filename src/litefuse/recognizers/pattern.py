@@ -29,6 +29,8 @@ __all__ = [
     "Operand",
     "Part",
     "Pattern",
+    "Place",
+    "PlacedPart",
     "Product",
     "Row",
     "Sum",
@@ -41,6 +43,7 @@ __all__ = [
     "one_of",
     "op",
     "parts",
+    "placed_parts",
     "relu",
     "rows",
     "rsqrt",
@@ -159,6 +162,29 @@ class Part(Pattern):
     def __str__(self) -> str:
         numbers = f"part {self.first}" if self.end == self.first + 1 else f"parts {self.first} to {self.end - 1}"
         return f"{numbers} of {self.count}"
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Which of several equal parts: whichever a model has there, and the same wherever this object stands.
+
+    Attributes:
+        name: What is there, for messages: ``the input gate``.
+    """
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedPart(Pattern):
+    """One of the equal parts of a value along its last dimension."""
+
+    whole: Pattern
+    place: Place
+    count: int
+
+    def __str__(self) -> str:
+        return f"a part of {self.count}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,6 +331,11 @@ def concat(values: Sequence[Pattern]) -> Pattern:
 def parts(whole: Pattern, count: int) -> list[Pattern]:
     """The equal parts of a value along its last dimension."""
     return [Part(whole, index, index + 1, count) for index in range(count)]
+
+
+def placed_parts(whole: Pattern, places: Sequence[Place]) -> list[Pattern]:
+    """The equal parts of a value along its last dimension, each at its place; there are as many as places."""
+    return [PlacedPart(whole, place, len(places)) for place in places]
 
 
 def rows(whole: Pattern, count: int) -> list[Pattern]:

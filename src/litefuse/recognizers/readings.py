@@ -9,7 +9,7 @@ from litefuse.engine.mlir import ir
 from litefuse.passes.integer_constants import constant
 from litefuse.recognizers.sources import source
 
-__all__ = ["Reading", "position_of", "reading"]
+__all__ = ["Item", "Reading", "item_of", "position_of", "reading"]
 
 
 class Reading(NamedTuple):
@@ -29,29 +29,51 @@ def position_of(value: ir.Value) -> int | None:
     return ir.BlockArgument(value).arg_number if isinstance(value.owner, ir.Block) else None
 
 
+class Item(NamedTuple):
+    """One item of a value.
+
+    Attributes:
+        whole: The value: a list or a tensor.
+        place: The item's index.
+        axis: Along which dimension it is sliced, 0 or 1; None for a list.
+    """
+
+    whole: ir.Value
+    place: ir.Value
+    axis: int | None
+
+
+def item_of(op: ir.OpView | ir.Operation) -> Item | None:
+    """What an op takes an item of: a list, ``x[i]``, ``x[:, i]``, or ``tf.gather(x, i, axis)``; None for another op."""
+    if op.name == "tf.TensorListGetItem":
+        return Item(source(op.operands[0]), source(op.operands[1]), None)
+    if op.name == "tf.StridedSlice":
+        axis = _axis_of_slice(op)
+        return None if axis is None else Item(source(op.operands[0]), source(_elements(op.operands[1])[axis]), axis)
+    if op.name == "tf.GatherV2":
+        whole, index, stated = op.operands
+        axis = constant(source(stated))
+        if axis in (0, 1) and not ir.ShapedType(index.type).rank and not _batch_dims(op):
+            return Item(source(whole), source(index), axis)
+    return None
+
+
 def reading(op: ir.OpView | ir.Operation, indices: frozenset[int]) -> Reading | None:
-    """What an op of the body reads in turn: an item of a list, ``x[i]``, ``x[:, i]``, or ``tf.gather(x, i, axis)``.
+    """What an op of the body reads in turn.
 
     Args:
         op: The op.
         indices: The positions of the loop variables that count the steps.
     """
-    if op.name == "tf.TensorListGetItem":
-        variable, index, axis = op.operands[0], op.operands[1], None
-    elif op.name == "tf.StridedSlice":
-        axis = _axis_of_slice(op)
-        if axis is None:
-            return None
-        variable, index = op.operands[0], _elements(op.operands[1])[axis]
-    elif op.name == "tf.GatherV2":
-        variable, index, stated = op.operands
-        axis = constant(source(stated))
-        if axis not in (0, 1) or ir.ShapedType(index.type).rank or ir.IntegerAttr(op.attributes["batch_dims"]).value:
-            return None
-    else:
+    item = item_of(op)
+    position = None if item is None else position_of(item.whole)
+    if item is None or position is None or position_of(item.place) not in indices:
         return None
-    position = position_of(source(variable))
-    return None if position is None or position_of(source(index)) not in indices else Reading(position, axis)
+    return Reading(position, item.axis)
+
+
+def _batch_dims(op: ir.OpView | ir.Operation) -> int:
+    return ir.IntegerAttr(op.attributes["batch_dims"]).value
 
 
 def _axis_of_slice(op: ir.OpView | ir.Operation) -> int | None:

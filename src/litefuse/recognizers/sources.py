@@ -16,7 +16,7 @@ _COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.
 
 
 def source(value: ir.Value) -> ir.Value:
-    """The value behind ops that only hand it on, or multiply it by ones, as Keras 2 does for dropout."""
+    """The value behind ops that hand it on, cast it to its own dtype, or multiply it by ones (Keras 2's dropout)."""
     while not isinstance(value.owner, ir.Block) and _hands_on(value.owner):
         value = value.owner.operands[0]
     return value
@@ -24,6 +24,9 @@ def source(value: ir.Value) -> ir.Value:
 
 def _hands_on(op: ir.OpView) -> bool:
     """Whether the result is the first operand."""
+    if op.name == "tf.Cast":  # from what is widened to what is widened, in a model of mixed precision
+        before, after = (ir.ShapedType(value.type).element_type for value in (op.operands[0], op.results[0]))
+        return before == after
     if op.name != "tf.Mul":
         return op.name in _COPIES
     value, factor = op.operands
@@ -64,14 +67,26 @@ def constant_number(value: ir.Value) -> float | None:
 
 def has_shared_weights(function: func.FuncOp) -> bool:
     """Whether two products in a function have the same weight; few functions do that are no unrolled layers."""
-    known: set[ir.Value | ir.Attribute] = set()
+    known: set[tuple[Any, ...]] = set()
     for op in function.entry_block.operations:
         if op.name != "tf.MatMul":
             continue
-        weight = source(op.operands[1])
-        owner = weight.owner
-        key = weight if isinstance(owner, ir.Block) or owner.name != "tf.Const" else owner.attributes["value"]
+        key = _key(source(op.operands[1]))
         if key in known:
             return True
         known.add(key)
     return False
+
+
+def _key(weight: ir.Value) -> tuple[Any, ...]:
+    """What is equal for equal constants and parts of constants."""
+    owner = weight.owner
+    if isinstance(owner, ir.Block):
+        return (weight,)
+    if owner.name == "tf.Const":
+        return (owner.attributes["value"],)
+    if owner.name == "tf.Split":
+        return (*_key(source(owner.operands[1])), ir.OpResult(weight).result_number)
+    if owner.name == "tf.StridedSlice":
+        return tuple(each for operand in owner.operands for each in _key(source(operand)))
+    return (weight,)

@@ -70,7 +70,8 @@ class Replacer:
             reason = _build(fusion, composite, replacement, body)
             fused_into = [] if reason is not None else _fused_ops(replacement)
             if form == "builtin" and reason is None:
-                reason = _not_builtin(fused_into)
+                custom = sorted({_op_name(op) for op in fused_into if op.name == "tfl.custom"})
+                reason = _not_builtin(custom) if custom else None
             checked = CheckResult()
             # The body of a composite that its author declared a custom op may be a placeholder.
             checkable = self._check_custom_ops or not isinstance(fusion, FusableOp)
@@ -107,7 +108,10 @@ class Replacer:
         fusable = annotation.attributes.get("tfl_fusable_op")
         if fusable is None:
             return f"no fusion is registered for {annotation.name!r}"
-        return FusableOp() if fusable is True else f"its attribute tfl_fusable_op is {fusable!r}, not true"
+        if fusable is not True:
+            return f"its attribute tfl_fusable_op is {fusable!r}, not true"
+        # Not even built: its attributes need not fit into the options of an op that is not wanted.
+        return _not_builtin([annotation.name]) if form == "builtin" else FusableOp()
 
 
 class _Body:
@@ -138,9 +142,8 @@ def _fused_ops(replacement: func.FuncOp) -> list[ir.OpView]:
     return [op for op in operations(replacement) if op.name not in _UNNAMED and AUXILIARY not in op.attributes]
 
 
-def _not_builtin(ops: Sequence[ir.OpView]) -> str | None:
-    custom = sorted({_op_name(op) for op in ops if op.name == "tfl.custom"})
-    return f"its form was chosen to be builtin, and its fusion gives {', '.join(custom)}" if custom else None
+def _not_builtin(custom_ops: Sequence[str]) -> str:
+    return f"its form was chosen to be builtin, and its fusion gives {', '.join(custom_ops)}"
 
 
 _UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # no ops in a model
@@ -236,7 +239,7 @@ def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp, body:
 
 
 def _verdict(verdict: object) -> str | None:
-    if verdict is None or isinstance(verdict, str):
+    if verdict is None or (isinstance(verdict, str) and verdict.strip()):
         return verdict
     raise TypeError(f"verify returned {verdict!r}; it returns the reason why there is no fusing, a string, or None")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from litefuse.decompositions.builder import Builder, Dim
+from litefuse.engine.constants import without_copies
 from litefuse.engine.mlir import func, ir, producer
 from litefuse.passes.call_graph import call_operands, callees, function_symbol, is_call, operations
 from litefuse.passes.handles import is_variant
@@ -240,10 +241,10 @@ class Sizes:
 
     def _is_invariant(self, loop: ir.OpView, position: int) -> bool:
         body = self.by_symbol[callees(loop)[1]]
-        value = list(body.entry_block.operations)[-1].operands[position]
-        while not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Identity":
-            value = value.owner.operands[0]
-        return value == body.entry_block.arguments[position]
+        return (
+            without_copies(list(body.entry_block.operations)[-1].operands[position])
+            == body.entry_block.arguments[position]
+        )
 
 
 def _call_size(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size | None:
