@@ -29,6 +29,7 @@ class Early(NamedTuple):
         operand: Which operand; as a rule the first.
         empty: A result must be known to have no elements.
         recast: What it gives is the op in another dtype.
+        common_bits: The names of two attributes, masks that must have a bit in common.
     """
 
     module: str
@@ -39,6 +40,7 @@ class Early(NamedTuple):
     operand: int = 0
     empty: bool = False
     recast: bool = False
+    common_bits: tuple[str, str] | None = None
 
     def load(self) -> Decomposition:
         """An instance of it."""
@@ -74,6 +76,8 @@ _QUOTIENT = Early("division", "Quotient", frozenset({"float32"}))
 _RECIPROCAL = Early("division", "Reciprocal", frozenset({"float32"}))
 # XNNPACK takes a size of 0 for all that follows.
 _EMPTY_SLICE = Early("strided_slice", "EmptySlice", empty=True)
+# LiteRT's kernel takes the first place, where TensorFlow takes the one that is named.
+_MASKED_PLACE = Early("strided_slice", "PlaceDespiteMask", common_bits=("begin_mask", "shrink_axis_mask"))
 # The engine dies of folding them.
 _CONSTANT_STRINGS = Early("strings", "ConstantStrings", frozenset({"string"}))
 _MOVED_STRINGS = Early("strings", "MovedStrings", frozenset({"string"}))
@@ -188,7 +192,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "StatelessRandomUniformInt": (_RANDOM,),
         "StatelessRandomUniformIntV2": (_RANDOM,),
         "StatelessRandomUniformV2": (_RANDOM,),
-        "StridedSlice": (_CONSTANT_STRINGS, _EMPTY_SLICE),
+        "StridedSlice": (_CONSTANT_STRINGS, _EMPTY_SLICE, _MASKED_PLACE),
         "Sum": (_REDUCTION,),
         # The engine leaves it out before sums and products where the repeated size is open.
         # The engine gathers, adds and scatters: of what falls on one place, the last one counts.

@@ -101,6 +101,7 @@ from litefuse.decompositions.sparse import (
 )
 from litefuse.decompositions.stateless_random import StatelessMultinomial, StatelessRandom
 from litefuse.decompositions.strided_slice import (
+    PlaceDespiteMask,
     SliceAtComputedPositions,
     StridedSlice,
     StridedSliceGradient,
@@ -268,6 +269,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Carried,
     Widened,
     # Of ops that LiteRT has; why one is not taken, those above know better.
+    PlaceDespiteMask,
     ReciprocalRoot,
     RepeatedColumns,
     Softplus,
