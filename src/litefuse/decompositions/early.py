@@ -83,6 +83,7 @@ _CONSTANT_STRINGS = Early("strings", "ConstantStrings", frozenset({"string"}))
 _MOVED_STRINGS = Early("strings", "MovedStrings", frozenset({"string"}))
 # There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
 _RANDOM = Early("stateless_random", "StatelessRandom")
+_TRUNCATED = Early("stateless_random", "StatelessTruncatedNormal")
 
 EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
     {
@@ -192,6 +193,9 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "StatelessRandomUniformInt": (_RANDOM,),
         "StatelessRandomUniformIntV2": (_RANDOM,),
         "StatelessRandomUniformV2": (_RANDOM,),
+        "StatelessShuffle": (Early("stateless_random", "StatelessShuffle"),),
+        "StatelessTruncatedNormal": (_TRUNCATED,),
+        "StatelessTruncatedNormalV2": (_TRUNCATED,),
         "StridedSlice": (_CONSTANT_STRINGS, _EMPTY_SLICE, _MASKED_PLACE),
         "Sum": (_REDUCTION,),
         # The engine leaves it out before sums and products where the repeated size is open.

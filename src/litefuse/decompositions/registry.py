@@ -99,7 +99,12 @@ from litefuse.decompositions.sparse import (
     SparseSoftmax,
     SparseSum,
 )
-from litefuse.decompositions.stateless_random import StatelessMultinomial, StatelessRandom
+from litefuse.decompositions.stateless_random import (
+    StatelessMultinomial,
+    StatelessRandom,
+    StatelessShuffle,
+    StatelessTruncatedNormal,
+)
 from litefuse.decompositions.strided_slice import (
     PlaceDespiteMask,
     SliceAtComputedPositions,
@@ -252,6 +257,8 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     SparseSum,
     StatelessMultinomial,
     StatelessRandom,
+    StatelessShuffle,
+    StatelessTruncatedNormal,
     SliceAtComputedPositions,
     StridedSlice,
     StridedSliceGradient,
