@@ -94,6 +94,52 @@ def test_tensors_that_a_frozen_graph_lacks(
     assert not list(tmp_path.glob("*.part"))
 
 
+def without_shapes(tf: Any, path: str, kind: str) -> None:
+    """A SavedModel, and the graph of its signature frozen: its nodes say nothing of shapes."""
+    random = np.random.default_rng(5)
+    module = tf.Module()
+    if kind == "layer":
+        module.layer = importlib.import_module("keras").layers.LSTM(4, return_sequences=True)
+        module.layer.build((None, None, 3))
+        for weight in module.layer.weights:
+            weight.assign(random.normal(size=weight.shape))
+        serve, specification = module.layer, tf.TensorSpec([None, None, 3], tf.float32, "x")
+    else:
+        module.tables = [tf.Variable(random.normal(size=(5, 4)), dtype=tf.float32) for _ in range(3)]
+
+        def serve(x: Any) -> Any:
+            if kind == "partitioned":
+                return tf.nn.relu(tf.compat.v1.nn.embedding_lookup(module.tables, x))
+            places = tf.stack([x // 4, x % 4], 1)
+            sparse = tf.SparseTensor(tf.cast(places, tf.int64), x, [5, 4])
+            return tf.compat.v1.nn.safe_embedding_lookup_sparse(module.tables, sparse, combiner="sqrtn")
+
+        specification = tf.TensorSpec([None], tf.int32, "x")
+    module.serve = tf.function(serve, input_signature=[specification])
+    concrete = module.serve.get_concrete_function()
+    tf.saved_model.save(module, path, concrete)
+    freezing = importlib.import_module("tensorflow.python.framework.convert_to_constants")
+    frozen = freezing.convert_variables_to_constants_v2(concrete, lower_control_flow=False)
+    Path(f"{path}.pb").write_bytes(frozen.graph.as_graph_def().SerializeToString())
+
+
+@pytest.mark.parametrize("kind", ["layer", "partitioned", "sparse"])
+def test_frozen_graph_without_shapes(tensorflow: TensorFlow, tmp_path: Path, kind: str) -> None:
+    tensorflow.call(without_shapes, str(tmp_path / "model"), kind)
+    random = np.random.default_rng(6)
+    if kind == "layer":
+        inputs = [random.normal(size=(batch, time, 3)).astype(np.float32) for batch, time in ((1, 5), (3, 7))]
+    else:
+        inputs = [np.array(ids, np.int32) for ids in ([0, 13, 7, 14], [2], [3, 4, 6, 9, 11, 12])]
+    result = litefuse.convert(tmp_path / "model.pb")
+    assert [each.name for each in result.report.composites] == ["lstm_loop"] * (kind == "layer")
+    calls = [("serving_default", {"x": each}) for each in inputs for _ in range(2)]
+    expected = tensorflow.run_calls(tmp_path / "model", calls)
+    for ours, theirs in zip(run_calls(result.model_bytes, calls), expected, strict=True):
+        (got,), (wanted,) = ours.values(), theirs.values()
+        assert not difference(got, wanted, rtol=1e-5)
+
+
 def test_graph_with_variables_is_not_frozen(tensorflow: TensorFlow, tmp_path: Path) -> None:
     tensorflow.call(graph_with_variables, str(tmp_path / "graph.pb"))
     with pytest.raises(SavedModelError, match="has the variable 'w'"):
