@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.errors import SavedModelError
-from tests.tensorflow.checking import check, check_calls, difference, normal, op_counts, run_calls
+from litefuse.errors import SavedModelError, SignatureError
+from tests.tensorflow.checking import check, check_calls, difference, interpreter, normal, op_counts, run_calls
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
@@ -69,6 +69,17 @@ def test_frozen_graph(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> No
         assert not difference(ours["net/logits"], theirs["logits"], rtol=1e-5)
         assert not difference(ours["net/scaled:0"], theirs["scaled"], rtol=1e-5)
     assert litefuse.convert(frozen).report.signatures == ("serving_default",)  # one output that nothing reads
+    # The other form than the name says, and a shape for the input as a tensor.
+    other = frozen.rename(tmp_path / f"other{'.pb' if suffix == '.pbtxt' else '.pbtxt'}")
+    fixed = litefuse.convert(other, shapes={"net/x:0": (4, 8, 8, 3)}, output_arrays=["net/logits"])
+    assert interpreter(fixed.model_bytes).get_input_details()[0]["shape"].tolist() == [4, 8, 8, 3]
+    fixed = litefuse.convert(other, shapes={"net/x": (4, 8, 8, 3)}, input_arrays=["net/x:0"])
+    assert interpreter(fixed.model_bytes).get_input_details()[0]["shape"].tolist() == [4, 8, 8, 3]
+    with pytest.raises(SignatureError, match="no input is called 'net/x:1'"):
+        litefuse.convert(other, shapes={"net/x:1": (4, 8, 8, 3)})
+    other.write_bytes(b"no graph")
+    with pytest.raises(SavedModelError, match="damaged, or not a frozen graph"):
+        litefuse.convert(other)
 
 
 @pytest.mark.parametrize(
