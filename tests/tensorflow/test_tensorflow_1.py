@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -311,6 +312,50 @@ def with_table(tf: Any, path: str) -> None:
 def test_table_from_an_asset(tensorflow: TensorFlow, tmp_path: Path) -> None:
     tensorflow.call(with_table, str(tmp_path / "model"))
     check(tensorflow, tmp_path / "model", {"words": np.array([b"b", b"x", b"a"], object)})
+
+
+def with_local_variables(tf: Any, path: str, kind: str) -> None:
+    """Variables that no checkpoint holds, and one that is set to something else than it was saved as."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None, 2], "x")
+        resource = kind != "reference"
+        saved = v1.get_variable("saved", initializer=tf.constant([3.0, 4.0]), use_resource=resource)
+        local = v1.get_local_variable("local", initializer=np.array([0.5, -2.0], np.float32), use_resource=resource)
+        zeros = v1.get_local_variable("zeros", [300, 2], initializer=v1.zeros_initializer(), use_resource=resource)
+        y = x * local + zeros[0] + (0.0 if kind == "alone" else saved)
+        if kind == "random":
+            y += v1.get_local_variable("random", [2], initializer=v1.random_normal_initializer(), use_resource=True)
+        session.run([v1.global_variables_initializer(), v1.local_variables_initializer()])
+        main = [v1.local_variables_initializer()]
+        if kind == "reset":
+            main.append(v1.assign(saved, [7.0, 8.0]).op)
+        signature = v1.saved_model.predict_signature_def({"x": x}, {"y": y})
+        builder = v1.saved_model.Builder(path)
+        saver = None if kind != "alone" else v1.train.Saver([saved])
+        builder.add_meta_graph_and_variables(
+            session, ["serve"], {"serving_default": signature}, main_op=tf.group(main), saver=saver
+        )
+        builder.save()
+
+
+@pytest.mark.parametrize("kind", ["resource", "reference", "reset", "alone"])
+def test_variables_that_the_model_sets_when_it_is_loaded(tensorflow: TensorFlow, tmp_path: Path, kind: str) -> None:
+    tensorflow.call(with_local_variables, str(tmp_path / "model"), kind)
+    if kind == "alone":
+        shutil.rmtree(tmp_path / "model" / "variables")
+    x = np.array([[1, 2], [3, -4], [5, 6]], np.float32)
+    saved = {"alone": [0, 0], "reset": [7, 8]}.get(kind, [3, 4])
+    model = litefuse.convert(tmp_path / "model").model_bytes
+    for outputs in run_calls(model, [("serving_default", {"x": x[:rows]}) for rows in (1, 3)]):
+        np.testing.assert_array_equal(outputs["y"], x[: len(outputs["y"])] * [0.5, -2.0] + saved)
+
+
+def test_variable_whose_first_value_is_computed(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    tensorflow.call(with_local_variables, str(tmp_path / "model"), "random")
+    with pytest.raises(SavedModelError, match=r"initial value of variable 'random' cannot be told: \w+") as caught:
+        litefuse.convert(tmp_path / "model")
+    assert "GLOBAL_VARIABLES" in caught.value.hint
 
 
 def refused(tf: Any, path: str, kind: str) -> None:
