@@ -22,6 +22,7 @@ from litefuse.passes.tensor_lists.list_sizes import LIST_NUMBERS, LIST_RULES, it
 from litefuse.passes.tensor_lists.optionals import remove_optionals
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
 from litefuse.passes.tensor_lists.sizes import Size, Sizes, Unknown, emit, values_of
+from litefuse.passes.tensor_lists.varying_items import refuse_varying_items
 from litefuse.passes.tensor_lists.webs import Web, find_webs, resizes, unsupported
 
 __all__ = ["make_dense"]
@@ -136,6 +137,8 @@ def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.Op
         raise unsupported(first, "its items are tensor lists, which nothing is ever written into")
     if web.item is None:
         raise unsupported(first, "the number of dimensions of its items is not known")
+    if None in web.item:
+        refuse_varying_items(web, sizes)
     found: list[tuple[ir.OpView, list[Size]]] = []
     for op in creators:
         if op.name in _FROM_NOTHING:
