@@ -156,6 +156,40 @@ def test_training_of_a_fused_batch_normalization(tensorflow: TensorFlow, trainin
     check_calls(tensorflow, tensorflow.save(batch_normalized, training, share), calls)
 
 
+def layer_normalized(tf: Any) -> Any:
+    """As Keras 2 normalises layers: each row of an open batch is a channel."""
+    module = tf.Module()
+    module.scale = tf.Variable([1.0, -0.5, 2.0, 0.3])
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 5, 4], tf.float32, name="x")])
+    def train(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            count = tf.shape(x)[0] * 5
+            y, _, _ = tf.compat.v1.nn.fused_batch_norm(
+                tf.reshape(x, tf.stack([1, count, 4, 1])),
+                tf.ones([count]),
+                tf.zeros([count]),
+                epsilon=0.01,
+                data_format="NCHW",
+            )
+            loss = tf.reduce_sum(tf.tanh(tf.reshape(y, tf.shape(x)) * module.scale))
+        by_scale, by_x = tape.gradient(loss, [module.scale, x])
+        module.scale.assign_sub(0.1 * by_scale)
+        return {"loss": loss, "gradient": by_x}
+
+    module.train = train
+    return module, {"train": train}
+
+
+def test_training_of_a_fused_layer_normalization(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(11)
+    calls: list[Call] = [
+        ("train", {"x": random.standard_normal((batch, 5, 4)).astype(np.float32)}) for batch in (3, 3, 2)
+    ]
+    check_calls(tensorflow, tensorflow.save(layer_normalized), calls)
+
+
 def recurrent(tf: Any, layer: str, batch: int | None, length: int | None) -> Any:
     """Trains a recurrent layer: its loop keeps what each step computed, which its gradient takes from the end."""
     random = np.random.default_rng(2)

@@ -34,13 +34,10 @@ class FusedBatchNorm(Decomposition):
         epsilon = float(op.attributes.get("epsilon", 1e-4))
         averages = (mean, variance)
         if op.attributes.get("is_training", True):
-            channels = b.shape(x)[3]
             rows = b.product(b.sizes(x)[:3])
             flat = b.reshape(x, [rows, b.sizes(x)[3]])
             mean = b.reduce("Mean", flat, 0)
             variance = b.reduce("Mean", b.unary("Square", b.binary("Sub", flat, mean)), 0)
-            if channels is None:
-                raise NotDecomposed("the number of channels is unknown")
             count = b.cast(b.scalar(rows), "float32")
             rest = b.binary("Maximum", b.binary("Sub", count, 1.0), 1.0)
             of_sample = b.binary("Mul", variance, b.binary("RealDiv", count, rest))
