@@ -102,6 +102,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
             Early("casts", "CastOfBroadcast", frozenset({"float32"})),
             # LiteRT's op has no float64.
             Early("casts", "CastOfQuotient", frozenset({"float64"})),
+            Early("casts", "CastOfFraction", frozenset({"float64"})),
             # The engine gathers from the operand what is gathered from the result, and LiteRT's op lacks the dtype.
             Early("casts", "CastToInteger", _HALVES | {"uint16", "uint32"}),
         ),

@@ -8,7 +8,7 @@ from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bias import BiasOfChannelsFirst
 from litefuse.decompositions.bincount import Bincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
-from litefuse.decompositions.casts import CastOfBroadcast, CastOfQuotient, CastToInteger
+from litefuse.decompositions.casts import CastOfBroadcast, CastOfFraction, CastOfQuotient, CastToInteger
 from litefuse.decompositions.channels_first import ChannelsFirst, PermutedVector
 from litefuse.decompositions.clip import ClipByValue, IntegerRelu6
 from litefuse.decompositions.colors import AdjustColors, AdjustContrast, ColorSpace
@@ -144,6 +144,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Bound,
     BroadcastGradientArgs,
     CastOfBroadcast,
+    CastOfFraction,
     CastOfQuotient,
     CastToInteger,
     ChannelsFirst,
