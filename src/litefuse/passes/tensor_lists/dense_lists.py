@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 
 from litefuse.decompositions.builder import Builder, Dim
+from litefuse.decompositions.decomposition import NotDecomposed
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import (
     callees,
@@ -68,13 +70,22 @@ def _make_webs_dense(webs: dict[ir.Value, Web], by_symbol: Mapping[str, func.Fun
         _set_type(web, web.type)
     dims: dict[ir.Value, list[Dim]] = {}
     for _, op, shape in formulas:
-        with ir.InsertionPoint(op), op.location:
+        with ir.InsertionPoint(op), op.location, _unsupported(op):
             dims[op.results[0]] = [emit(size, Builder()) for size in shape]
     for web in alive:
         for op in web.ops:
-            with ir.InsertionPoint(op), op.location:
+            with ir.InsertionPoint(op), op.location, _unsupported(op):
                 new = dense_form(op, web, dims.get(op.results[0], ()), Builder())
             _replace(op, new)
+
+
+@contextmanager
+def _unsupported(op: ir.OpView) -> Generator[None]:
+    """Has what cannot be built because of an unknown rank be an error of the conversion."""
+    try:
+        yield
+    except NotDecomposed as reason:
+        raise unsupported(op, str(reason)) from None
 
 
 def _without_lists(by_symbol: Mapping[str, func.FuncOp]) -> set[str]:

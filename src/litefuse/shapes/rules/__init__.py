@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from litefuse.shapes.facts import Rule
-from litefuse.shapes.rules import creation, elementwise, layout, litert, matrices, reductions, slicing, sparse, windows
+from litefuse.shapes.rules import (
+    creation,
+    elementwise,
+    layout,
+    lists,
+    litert,
+    matrices,
+    reductions,
+    slicing,
+    sparse,
+    windows,
+)
 
 __all__ = ["RULES"]
 
@@ -13,6 +24,7 @@ RULES: Mapping[str, Rule] = {
     **creation.RULES,
     **elementwise.RULES,
     **layout.RULES,
+    **lists.RULES,
     **litert.RULES,
     **matrices.RULES,
     **reductions.RULES,
