@@ -75,7 +75,9 @@ def places_handed_on(tf: Any, x: Any) -> Any:
     mask = np.tri(30, k=-1, dtype=bool).reshape(-1)
     chosen = tf.cond(tf.reduce_sum(x) > 0, lambda: tf.where(mask), lambda: tf.where(x > 0)[:, :1])
     nowhere = tf.gather(x, tf.where(tf.zeros_like(mask))[:, 0], axis=1)
-    return tf.concat([tf.where(mask), chosen, tf.cast(tf.shape(nowhere)[:1, tf.newaxis], tf.int64)], 0)
+    products = tf.tile(tf.matmul(x, x, transpose_a=True), [8, 8])
+    pairs = tf.cast(tf.gather_nd(products, tf.where(mask.reshape(30, 30))), tf.int64)
+    return tf.concat([tf.where(mask), chosen, tf.cast(tf.shape(nowhere)[:1, tf.newaxis], tf.int64), pairs[:, None]], 0)
 
 
 def test_places_of_constants_that_are_handed_on(tensorflow: TensorFlow) -> None:

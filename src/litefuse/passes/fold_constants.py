@@ -110,7 +110,7 @@ def _fold_places(ops: Sequence[ir.OpView]) -> bool:
         found = _places(op, places)
         element = str(ir.ShapedType(op.results[0].type).element_type) if found is not None else ""
         if found is not None and element in _INTEGERS:
-            places[op.results[0]] = found.astype(_INTEGERS[element])
+            places[op.results[0]] = np.ascontiguousarray(found, _INTEGERS[element])
             folded.append(op)
     for op in folded:
         array = places[op.results[0]]
