@@ -31,6 +31,7 @@ from litefuse.recognizers.recognition import Recognition
 from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.report import CompositeReport, LoopReport, RecognizerReport, VariableReport
 from litefuse.saved_model import DataType
+from litefuse.shapes import InferLoopTypes
 from litefuse.verify.result import CheckResult, InputsOfSize
 from litefuse.weights import Weights
 
@@ -150,6 +151,7 @@ def analyze(
     )
     fusion = [
         FreezeVariables(values, verdicts),
+        InferLoopTypes(),
         ExpandBlockCells(),
         recognize,
         FuseComposites(

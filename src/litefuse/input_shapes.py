@@ -11,6 +11,8 @@ from litefuse.errors import LitefuseError, SignatureError
 
 __all__ = ["InputShapes"]
 
+_FIRST = ":0"
+
 
 def _text(shape: Sequence[int | None] | None) -> str:
     if shape is None:
@@ -23,7 +25,8 @@ class InputShapes:
     """Shapes for some inputs, and a batch size for the others.
 
     Attributes:
-        shapes: Shapes by the names of inputs, or by ``SIGNATURE:NAME``; None is a size that stays as it is.
+        shapes: Shapes by the names of inputs, or by ``SIGNATURE:NAME``; None is a size that stays as it is. A name may
+            have ``:0`` behind it, as a graph's tensors do, or lack it.
         batch: The first size of every input whose first size is not known otherwise; None leaves them so.
     """
 
@@ -63,10 +66,9 @@ class InputShapes:
         Raises:
             SignatureError: There is one.
         """
+        asked = {self._key(signature, each) for signature, inputs in signatures.items() for each in inputs}
         for name in self.shapes:
-            if not any(
-                self._key(signature, each) == name for signature, inputs in signatures.items() for each in inputs
-            ):
+            if name not in asked:
                 known = "; ".join(
                     f"{signature}: {', '.join(inputs) or 'none'}" for signature, inputs in signatures.items()
                 )
@@ -106,8 +108,10 @@ class InputShapes:
         return shape
 
     def _key(self, signature: str, name: str) -> str | None:
-        """What an input is called in ``shapes``, if it is there."""
-        return next((key for key in (f"{signature}:{name}", name) if key in self.shapes), None)
+        """What an input is called in ``shapes``, if it is there; with or without ``:0`` behind it."""
+        names = (name, name.removesuffix(_FIRST) if name.endswith(_FIRST) else name + _FIRST)
+        keys = (key for each in names for key in (f"{signature}:{each}", each))
+        return next((key for key in keys if key in self.shapes), None)
 
 
 def _is_size(size: object) -> bool:

@@ -385,9 +385,67 @@ def _windows() -> Iterator[Case]:
         yield Case("NonMaxSuppressionV5", [f(9, 4), f(9), n(3), f(), f(), f()], {"pad_to_max_output_size": pad})
 
 
+def _sparse() -> Iterator[Case]:
+    places, values = Operand("int64", (7, 2)), f(7)
+    shape = n([4, 6], "int64")
+    yield Case("DynamicPartition", [f(5, 3, 2), i(5)], {"num_partitions": 3})
+    yield Case("DynamicPartition", [f(5, 3, 2), i(5, 3)], {"num_partitions": 2})
+    yield Case("ParallelDynamicStitch", [[n([0, 2]), n(1)], [f(2, 3), f(3)]])
+    yield Case("SparseFillEmptyRows", [places, values, shape, f()])
+    yield Case("SparseReshape", [places, shape, n([2, 3, 4], "int64")])
+    yield Case("SparseReorder", [places, values, shape])
+    for keep in (False, True):
+        for name in ("SparseReduceMax", "SparseReduceSum"):
+            yield Case(name, [places, values, shape, n([-1])], {"keep_dims": keep})
+    for adjoint in (False, True):
+        attributes = {"adjoint_a": adjoint, "adjoint_b": adjoint}
+        yield Case("SparseTensorDenseMatMul", [places, values, shape, f(*((3, 4) if adjoint else (6, 3)))], attributes)
+    for name in ("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum"):
+        yield Case(name, [f(9, 3, 2), i(5), i(5)])
+    for name in ("SparseDenseCwiseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul"):
+        yield Case(name, [places, values, shape, f(4, 6)])
+    yield Case("SparseSoftmax", [places, values, shape])
+    yield Case("RaggedRange", [i(), i(4), i()])
+    yield Case("RaggedRange", [i(3), i(3), i(3)])
+
+
+def _others() -> Iterator[Case]:
+    for name in ("AdjustHue", "AdjustSaturation", "AdjustContrastv2"):
+        yield Case(name, [f(2, 5, 4, 3), f()])
+    for name in ("HSVToRGB", "RGBToHSV"):
+        yield Case(name, [f(2, 5, 4, 3)])
+    for name in ("BesselI0", "BesselI1", "GuaranteeConst"):
+        yield Case(name, [f(2, 3)])
+    yield Case("PopulationCount", [i(2, 3)])
+    yield Case("Print", [f(2, 3), [i(4)]])
+    yield Case("ConjugateTranspose", [c(2, 3, 4), n([2, 0, 1])])
+    yield Case("StatelessShuffle", [f(5, 3), Operand("uint64", (1,)), Operand("uint64", (2,)), i()])
+    for name in ("LowerBound", "UpperBound"):
+        yield Case(name, [f(2, 9), f(2, 4)])
+    yield Case("HistogramFixedWidth", [f(9), f(2), n(5)])
+    yield Case("InTopK", [f(4, 9), i(4)], {"k": 2})
+    yield Case("SoftmaxCrossEntropyWithLogits", [f(4, 9), f(4, 9)])
+    yield Case("SparseSoftmaxCrossEntropyWithLogits", [f(4, 9), i(4)])
+    yield Case("CTCGreedyDecoder", [f(8, 2, 5), i(2)])
+    for classes, pad in itertools.product((1, 3), (False, True)):
+        operands = [f(2, 9, classes, 4), f(2, 9, 3), n(4), n(20), f(), f()]
+        yield Case("CombinedNonMaxSuppression", operands, {"pad_per_class": pad})
+
+
 CASES = [
     case
-    for family in (_unary, _elementwise, _reductions, _layout, _creation, _slicing, _matrices, _windows)
+    for family in (
+        _unary,
+        _elementwise,
+        _reductions,
+        _layout,
+        _creation,
+        _slicing,
+        _matrices,
+        _windows,
+        _sparse,
+        _others,
+    )
     for case in family()
 ]
 

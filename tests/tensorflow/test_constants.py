@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.tensorflow.checking import check
+from tests.tensorflow.checking import check, op_counts
 from tests.tensorflow.process import TensorFlow
 
 VALUES = np.array([0.0, 2.0, -0.0, 1.0], np.float32)
@@ -51,6 +51,37 @@ def over_zero(_: Any, x: Any) -> Any:
 @pytest.mark.parametrize("function", [plus_infinities, computed_infinities, masked, over_zero])
 def test_infinite_constants_stay_infinite(tensorflow: TensorFlow, function: Any) -> None:
     check(tensorflow, tensorflow.save(computed, function), rows(1, 3, 2))
+
+
+def pairs(tf: Any, x: Any, count: int, what: str) -> Any:
+    """The products of different numbers, each pair once, as recommenders take them."""
+    many = tf.concat([x] * (count // 4), 1)
+    if what == "a constant":
+        mask = tf.constant(np.tri(count, k=-1, dtype=bool))
+    else:
+        mask = tf.linalg.band_part(tf.ones([count, count], tf.int32), -1, 0) > tf.eye(count, dtype=tf.int32)
+    return tf.boolean_mask(many[:, :, tf.newaxis] * many[:, tf.newaxis], mask, axis=1)
+
+
+@pytest.mark.parametrize(("count", "what"), [(28, "a constant"), (8, "computed"), (4, "a constant")])
+def test_places_of_constants_are_known(tensorflow: TensorFlow, count: int, what: str) -> None:
+    result = check(tensorflow, tensorflow.save(computed, pairs, count, what), rows(1, 3, 2))
+    counts = op_counts(result.model_bytes)
+    assert "WHERE" not in counts
+    assert counts["GATHER"] == 1
+
+
+def places_handed_on(tf: Any, x: Any) -> Any:
+    mask = np.tri(30, k=-1, dtype=bool).reshape(-1)
+    chosen = tf.cond(tf.reduce_sum(x) > 0, lambda: tf.where(mask), lambda: tf.where(x > 0)[:, :1])
+    nowhere = tf.gather(x, tf.where(tf.zeros_like(mask))[:, 0], axis=1)
+    products = tf.tile(tf.matmul(x, x, transpose_a=True), [8, 8])
+    pairs = tf.cast(tf.gather_nd(products, tf.where(mask.reshape(30, 30))), tf.int64)
+    return tf.concat([tf.where(mask), chosen, tf.cast(tf.shape(nowhere)[:1, tf.newaxis], tf.int64), pairs[:, None]], 0)
+
+
+def test_places_of_constants_that_are_handed_on(tensorflow: TensorFlow) -> None:
+    check(tensorflow, tensorflow.save(computed, places_handed_on), rows(1, 3, 2))
 
 
 def doubles(tf: Any, x: Any) -> Any:

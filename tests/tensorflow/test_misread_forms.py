@@ -211,7 +211,30 @@ SQUEEZED: Mapping[str, Form] = {
     "the largest": lambda tf, x: tf.squeeze(tf.transpose(tf.nn.top_k(x, 1)[0], [0, 2, 1]), -2),
 }
 
+
+def _place(tf: Any, x: Any, begin: list[int], begin_mask: int, shrink_axis_mask: int, **masks: int) -> Any:
+    masks |= {"begin_mask": begin_mask, "shrink_axis_mask": shrink_axis_mask}
+    return tf.raw_ops.StridedSlice(input=x, begin=begin, end=[1, 4, 3], strides=[1, 1, 1], **masks)
+
+
+PLACES: Mapping[str, Form] = {
+    "the last": lambda tf, x: _place(tf, x, [-1, 1, 1], 1, 1),
+    "in the middle": lambda tf, x: _place(tf, x, [0, 3, 1], 7, 2, end_mask=3),
+    "of integers": lambda tf, x: _place(tf, tf.cast(x * 9, tf.int32), [0, 2, 1], 6, 6),
+    "behind an ellipsis": lambda tf, x: _place(tf, x, [0, 0, 1], 4, 4, ellipsis_mask=1, new_axis_mask=2),
+    "of a shape": lambda tf, x: tf.reshape(
+        x,
+        [
+            tf.raw_ops.StridedSlice(
+                input=tf.shape(x), begin=[1], end=[9], strides=[1], begin_mask=1, shrink_axis_mask=1
+            ),
+            -1,
+        ],
+    ),
+}
+
 FORMS = {
+    "places": PLACES,
     "squeezed": SQUEEZED,
     "turned": TURNED,
     "turned back": TURNED_BACK,

@@ -339,9 +339,19 @@ def hashed(tf: Any, module: Any, words: Any) -> Any:
     return {"y": tf.strings.to_hash_bucket_fast(words, 10)}
 
 
-def test_narrowing_is_not_proposed_where_it_does_not_help(tensorflow: TensorFlow) -> None:
-    path = tensorflow.save(of, "hashed", ((3,), "string"))
-    with pytest.raises(UnsupportedOpsError, match="StringToHashBucketFast") as caught:
+def shuffled(tf: Any, module: Any, x: Any) -> Any:
+    return {"y": tf.random.shuffle(x, seed=3)}
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "op"),
+    [("hashed", "string", "StringToHashBucketFast"), ("shuffled", "int64", "RandomShuffle")],
+)
+def test_narrowing_is_not_proposed_where_it_does_not_help(
+    tensorflow: TensorFlow, name: str, dtype: str, op: str
+) -> None:
+    path = tensorflow.save(of, name, ((3,), dtype))
+    with pytest.raises(UnsupportedOpsError, match=op) as caught:
         litefuse.convert(path)
     assert "narrow" not in caught.value.hint.lower()
 

@@ -26,8 +26,13 @@ DTYPES = {
     "uint64": "ui64",
 }
 
-# A table is a resource; the last one is an op of the dialect alone.
-WITHOUT_CASE = frozenset({"LookupTableFindV2", "LookupTableSizeV2", "ToBool"})
+# Tables are resources, lists variants; one is an op of the dialect alone, and one is too old for new graphs.
+WITHOUT_CASE = frozenset(
+    {
+        *("LookupTableFindV2", "LookupTableSizeV2", "ToBool", "TopK"),
+        *("TensorListGather", "TensorListGetItem", "TensorListPopBack", "TensorListStack"),
+    }
+)
 
 # Where TensorFlow says more than it can know, or knows it from an attribute that is part of the type here.
 UNFOUNDED: dict[str, Callable[[Case], bool]] = {

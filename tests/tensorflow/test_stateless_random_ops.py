@@ -93,7 +93,20 @@ def possible_classes(tf: Any, seed: Any, like: Any) -> Any:
     return tf.random.stateless_categorical(logits, tf.shape(like)[0], seed, tf.int32)
 
 
+def truncated(tf: Any, seed: Any, like: Any) -> Any:
+    return tf.random.stateless_truncated_normal(tf.shape(like) * 7, seed, mean=1.0, stddev=0.5)
+
+
+def truncated_of_known_shape(tf: Any, seed: Any, like: Any) -> Any:
+    return tf.random.stateless_truncated_normal([5, 30], seed)
+
+
+def shuffled(tf: Any, seed: Any, like: Any) -> Any:
+    return tf.random.experimental.stateless_shuffle(like, seed)
+
+
 DRAWINGS = (
+    *("truncated", "truncated_of_known_shape", "shuffled"),
     *("classes", "possible_classes"),
     *("uniform", "uniform_of_open_shape", "one_number", "normal", "integers", "integers_from_all", "long_integers"),
     *("long_integers_from_all", "split", "dropout", "flip", "older_ops"),
@@ -116,6 +129,43 @@ def test_seed_of_int64(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(drawing, "integers", "int64")
     like = np.zeros((1, 3), np.float32)
     check(tensorflow, path, [{"seed": np.array(seed), "like": like} for seed in ([2**40 + 5, -3], [-(2**60), 2**33])])
+
+
+def generator(tf: Any, state: list[int]) -> Any:
+    module = tf.Module()
+    module.generator = tf.random.Generator.from_state(state, "philox")
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, name="like")])
+    def serve(like: Any) -> Any:
+        one = module.generator
+        return {
+            "normal": one.normal(tf.shape(like)),
+            "uniform": one.uniform([3]),
+            "integers": one.uniform([5], -3, 50, tf.int32),
+            "truncated": one.truncated_normal([6]),
+            "seeds": one.make_seeds(2),
+            "stateless": tf.random.stateless_normal([3], one.uniform_full_int([2], tf.int64)),
+        }
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+# A counter at its beginning; one whose first word, and one whose first half, is about to be full; one that is full.
+STATES = {
+    "begun": [0, 0, 7],
+    "a word": [2**32 - 2, 3, -5],
+    "a half": [-1, 2**32 - 1, 2**40 + 1],
+    "a half within a draw": [-2048, -1, 9],
+    "the sign": [2**63 - 300, 1, -(2**63)],
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_generator(tensorflow: TensorFlow, state: str) -> None:
+    path = tensorflow.save(generator, STATES[state])
+    inputs = [{"like": np.zeros((rows, 3), np.float32)} for rows in (1, 4, 2)]
+    assert not check(tensorflow, path, inputs).report.custom_ops
 
 
 def constant_seed(tf: Any) -> Any:

@@ -268,6 +268,15 @@ def pooled(tf: Any, module: Any, x: Any) -> Any:
     return {"a": a, "b": b, "c": c, "n": n}
 
 
+def heads(tf: Any, module: Any, x: Any) -> Any:
+    """Parts up to where all of them end, which no turn changes."""
+    array = tf.TensorArray(tf.float32, size=3, infer_shape=False)
+    end = tf.minimum(tf.shape(x)[1], 2)
+    for i in tf.range(3):
+        array = array.write(i, x[:, :end] * tf.cast(i, tf.float32))
+    return {"y": array.stack()}
+
+
 def numbers(tf: Any, module: Any, x: Any) -> Any:
     """A dtype's way through a list: in, out, and in again at another place."""
     n = tf.shape(x)[0]
@@ -336,6 +345,7 @@ _OPEN = [
     grown,
     grown_on_condition,
     read_back,
+    heads,
     concatenated,
     scattered,
     scattered_twice,
@@ -392,16 +402,37 @@ def different_shapes(tf: Any, module: Any, x: Any) -> Any:
     return {"y": array.write(0, x[:1]).write(1, x[:2]).concat()}
 
 
+def growing_parts(tf: Any, module: Any, x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, size=3, infer_shape=False)
+    for i in range(3):
+        array = array.write(i, tf.abs(x[: i + 1]))
+    return {"y": array.concat()}
+
+
+def growing_in_a_loop(tf: Any, module: Any, x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, size=4, infer_shape=False, element_shape=[3, None])
+    for i in tf.range(4):
+        array = array.write(i, tf.transpose(x)[:, i:])
+    return {"y": array.read(2)}
+
+
 @pytest.mark.parametrize(
-    ("function", "reason"),
-    [(unequal_parts, "lengths of the parts are not known, or not equal"), (different_shapes, "[1, 3] and [2, 3]")],
+    ("function", "rows", "reason"),
+    [
+        (unequal_parts, 4, "lengths of the parts are not known, or not equal"),
+        (different_shapes, 4, "[1, 3] and [2, 3]"),
+        (growing_parts, None, "dimension 0 of its items is of several sizes: 1, 2, 3"),
+        (growing_in_a_loop, None, "dimension 1 of its items changes from turn to turn"),
+    ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_what_is_no_dense_tensor_is_refused(tensorflow: TensorFlow, function: Any, reason: str) -> None:
+def test_what_is_no_dense_tensor_is_refused(
+    tensorflow: TensorFlow, function: Any, rows: int | None, reason: str
+) -> None:
     with pytest.raises(ConversionError) as caught:
-        litefuse.convert(save(tensorflow, function, (4, 3), dtype="float32"))
+        litefuse.convert(save(tensorflow, function, (rows, 3), dtype="float32"))
     assert reason in str(caught.value)
-    assert "node TensorArray" in str(caught.value)
+    assert "TensorArray" in str(caught.value).partition(":")[0]
     assert "TensorArray is converted when" in str(caught.value)
 
 
@@ -414,7 +445,7 @@ def growing_items(tf: Any, module: Any, x: Any) -> Any:
     """The items have other sizes in each turn: TensorFlow concatenates them, a dense tensor cannot hold them."""
     array = tf.TensorArray(tf.float32, size=4, infer_shape=False)
     for i in tf.range(4):
-        array = array.write(i, x[: 4 - i])
+        array = array.write(i, x[: tf.maximum(4 - i, 1)])
     return {"y": array.concat()}
 
 

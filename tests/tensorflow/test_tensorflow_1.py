@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.errors import SavedModelError
-from tests.tensorflow.checking import check, check_calls, difference, normal, op_counts, run_calls
+from litefuse.errors import SavedModelError, SignatureError
+from tests.tensorflow.checking import check, check_calls, difference, interpreter, normal, op_counts, run_calls
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
@@ -69,6 +70,17 @@ def test_frozen_graph(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> No
         assert not difference(ours["net/logits"], theirs["logits"], rtol=1e-5)
         assert not difference(ours["net/scaled:0"], theirs["scaled"], rtol=1e-5)
     assert litefuse.convert(frozen).report.signatures == ("serving_default",)  # one output that nothing reads
+    # The other form than the name says, and a shape for the input as a tensor.
+    other = frozen.rename(tmp_path / f"other{'.pb' if suffix == '.pbtxt' else '.pbtxt'}")
+    fixed = litefuse.convert(other, shapes={"net/x:0": (4, 8, 8, 3)}, output_arrays=["net/logits"])
+    assert interpreter(fixed.model_bytes).get_input_details()[0]["shape"].tolist() == [4, 8, 8, 3]
+    fixed = litefuse.convert(other, shapes={"net/x": (4, 8, 8, 3)}, input_arrays=["net/x:0"])
+    assert interpreter(fixed.model_bytes).get_input_details()[0]["shape"].tolist() == [4, 8, 8, 3]
+    with pytest.raises(SignatureError, match="no input is called 'net/x:1'"):
+        litefuse.convert(other, shapes={"net/x:1": (4, 8, 8, 3)})
+    other.write_bytes(b"no graph")
+    with pytest.raises(SavedModelError, match="damaged, or not a frozen graph"):
+        litefuse.convert(other)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +104,69 @@ def test_tensors_that_a_frozen_graph_lacks(
         litefuse.convert(tmp_path / "model.pb", **arrays)
     assert hint in caught.value.hint
     assert not list(tmp_path.glob("*.part"))
+
+
+def without_shapes(tf: Any, path: str, kind: str) -> None:
+    """A SavedModel, and the graph of its signature frozen: its nodes say nothing of shapes."""
+    random = np.random.default_rng(5)
+    module = tf.Module()
+    if kind == "layer":
+        module.layer = importlib.import_module("keras").layers.LSTM(4, return_sequences=True)
+        module.layer.build((None, None, 3))
+        for weight in module.layer.weights:
+            weight.assign(random.normal(size=weight.shape))
+        serve, specification = module.layer, tf.TensorSpec([None, None, 3], tf.float32, "x")
+    elif kind == "scan":
+        specification = tf.TensorSpec([None, None, 3], tf.float32, "x")
+        module.initial = tf.Variable([0.5, 1.0, -1.0])
+
+        def serve(x: Any) -> Any:
+            first = tf.zeros_like(x[:, 0]) + module.initial
+            states = tf.scan(lambda state, each: state * 0.5 + each, tf.transpose(x, [1, 0, 2]), first)
+            return tf.map_fn(lambda state: tf.reduce_max(state, 1), states)
+    elif kind == "words":
+        specification = tf.TensorSpec([None, None, 3], tf.float32, "x")
+        module.words = tf.constant([b"cat", b"dog", b"bird"])
+
+        def serve(x: Any) -> Any:
+            return tf.gather(module.words, tf.argmax(x, -1))
+    else:
+        module.tables = [tf.Variable(random.normal(size=(5, 4)), dtype=tf.float32) for _ in range(3)]
+
+        def serve(x: Any) -> Any:
+            if kind == "partitioned":
+                return tf.nn.relu(tf.compat.v1.nn.embedding_lookup(module.tables, x))
+            places = tf.stack([x // 4, x % 4], 1)
+            sparse = tf.SparseTensor(tf.cast(places, tf.int64), x, [5, 4])
+            return tf.compat.v1.nn.safe_embedding_lookup_sparse(module.tables, sparse, combiner="sqrtn")
+
+        specification = tf.TensorSpec([None], tf.int32, "x")
+    module.serve = tf.function(serve, input_signature=[specification])
+    concrete = module.serve.get_concrete_function()
+    tf.saved_model.save(module, path, concrete)
+    freezing = importlib.import_module("tensorflow.python.framework.convert_to_constants")
+    frozen = freezing.convert_variables_to_constants_v2(concrete, lower_control_flow=False)
+    Path(f"{path}.pb").write_bytes(frozen.graph.as_graph_def().SerializeToString())
+
+
+@pytest.mark.parametrize("kind", ["layer", "scan", "words", "partitioned", "sparse"])
+def test_frozen_graph_without_shapes(tensorflow: TensorFlow, tmp_path: Path, kind: str) -> None:
+    tensorflow.call(without_shapes, str(tmp_path / "model"), kind)
+    random = np.random.default_rng(6)
+    if kind in {"layer", "scan", "words"}:
+        inputs = [random.normal(size=(batch, time, 3)).astype(np.float32) for batch, time in ((1, 5), (3, 7))]
+    else:
+        inputs = [np.array(ids, np.int32) for ids in ([0, 13, 7, 14], [2], [3, 4, 6, 9, 11, 12])]
+    result = litefuse.convert(tmp_path / "model.pb")
+    assert [each.name for each in result.report.composites] == ["lstm_loop"] * (kind == "layer")
+    calls = [("serving_default", {"x": each}) for each in inputs for _ in range(2)]
+    expected = tensorflow.run_calls(tmp_path / "model", calls)
+    for ours, theirs in zip(run_calls(result.model_bytes, calls), expected, strict=True):
+        (got,), (wanted,) = ours.values(), theirs.values()
+        if kind == "words":
+            assert got.tolist() == wanted.tolist()
+        else:
+            assert not difference(got, wanted, rtol=1e-5)
 
 
 def test_graph_with_variables_is_not_frozen(tensorflow: TensorFlow, tmp_path: Path) -> None:
@@ -254,6 +329,50 @@ def with_table(tf: Any, path: str) -> None:
 def test_table_from_an_asset(tensorflow: TensorFlow, tmp_path: Path) -> None:
     tensorflow.call(with_table, str(tmp_path / "model"))
     check(tensorflow, tmp_path / "model", {"words": np.array([b"b", b"x", b"a"], object)})
+
+
+def with_local_variables(tf: Any, path: str, kind: str) -> None:
+    """Variables that no checkpoint holds, and one that is set to something else than it was saved as."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None, 2], "x")
+        resource = kind != "reference"
+        saved = v1.get_variable("saved", initializer=tf.constant([3.0, 4.0]), use_resource=resource)
+        local = v1.get_local_variable("local", initializer=np.array([0.5, -2.0], np.float32), use_resource=resource)
+        zeros = v1.get_local_variable("zeros", [300, 2], initializer=v1.zeros_initializer(), use_resource=resource)
+        y = x * local + zeros[0] + (0.0 if kind == "alone" else saved)
+        if kind == "random":
+            y += v1.get_local_variable("random", [2], initializer=v1.random_normal_initializer(), use_resource=True)
+        session.run([v1.global_variables_initializer(), v1.local_variables_initializer()])
+        main = [v1.local_variables_initializer()]
+        if kind == "reset":
+            main.append(v1.assign(saved, [7.0, 8.0]).op)
+        signature = v1.saved_model.predict_signature_def({"x": x}, {"y": y})
+        builder = v1.saved_model.Builder(path)
+        saver = None if kind != "alone" else v1.train.Saver([saved])
+        builder.add_meta_graph_and_variables(
+            session, ["serve"], {"serving_default": signature}, main_op=tf.group(main), saver=saver
+        )
+        builder.save()
+
+
+@pytest.mark.parametrize("kind", ["resource", "reference", "reset", "alone"])
+def test_variables_that_the_model_sets_when_it_is_loaded(tensorflow: TensorFlow, tmp_path: Path, kind: str) -> None:
+    tensorflow.call(with_local_variables, str(tmp_path / "model"), kind)
+    if kind == "alone":
+        shutil.rmtree(tmp_path / "model" / "variables")
+    x = np.array([[1, 2], [3, -4], [5, 6]], np.float32)
+    saved = {"alone": [0, 0], "reset": [7, 8]}.get(kind, [3, 4])
+    model = litefuse.convert(tmp_path / "model").model_bytes
+    for outputs in run_calls(model, [("serving_default", {"x": x[:rows]}) for rows in (1, 3)]):
+        np.testing.assert_array_equal(outputs["y"], x[: len(outputs["y"])] * [0.5, -2.0] + saved)
+
+
+def test_variable_whose_first_value_is_computed(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    tensorflow.call(with_local_variables, str(tmp_path / "model"), "random")
+    with pytest.raises(SavedModelError, match=r"initial value of variable 'random' cannot be told: \w+") as caught:
+        litefuse.convert(tmp_path / "model")
+    assert "GLOBAL_VARIABLES" in caught.value.hint
 
 
 def refused(tf: Any, path: str, kind: str) -> None:

@@ -118,37 +118,76 @@ def test_gradients_of_reductions_and_broadcasts(tensorflow: TensorFlow) -> None:
     check(tensorflow, tensorflow.save(gradients_of_reductions), inputs)
 
 
-def batch_normalized(tf: Any, training: bool) -> Any:
+def batch_normalized(tf: Any, training: bool, share: float) -> Any:
     random = np.random.default_rng(9)
     module = tf.Module()
     module.scale = tf.Variable(random.standard_normal(4).astype(np.float32))
     module.offset = tf.Variable(random.standard_normal(4).astype(np.float32))
+    module.mean, module.variance = tf.Variable([0.1, -0.2, 0.3, 0.0]), tf.Variable([1.0, 0.5, 2.0, 0.3])
 
     @tf.function(input_signature=[tf.TensorSpec([None, 5, 6, 4], tf.float32, name="x")])
     def train(x: Any) -> Any:
-        statistics = {} if training else {"mean": [0.1, -0.2, 0.3, 0.0], "variance": [1.0, 0.5, 2.0, 0.3]}
+        statistics = {"mean": module.mean, "variance": module.variance, "exponential_avg_factor": share}
         with tf.GradientTape() as tape:
             tape.watch(x)
-            y, *_ = tf.compat.v1.nn.fused_batch_norm(
+            y, mean, variance = tf.compat.v1.nn.fused_batch_norm(
                 x, module.scale, module.offset, epsilon=0.01, is_training=training, **statistics
             )
             loss = tf.reduce_sum(tf.tanh(y))
         by_scale, by_offset, by_x = tape.gradient(loss, [module.scale, module.offset, x])
         module.scale.assign_sub(0.1 * by_scale)
         module.offset.assign_sub(0.1 * by_offset)
+        if training:
+            module.mean.assign(mean)
+            module.variance.assign(variance)
+        return {"loss": loss, "gradient": by_x, "mean": mean, "variance": variance}
+
+    module.train = train
+    return module, {"train": train}
+
+
+# A share of the averages that are kept, as Keras 2 trains.
+@pytest.mark.parametrize(("training", "share"), [(True, 1.0), (True, 0.3), (False, 1.0)])
+def test_training_of_a_fused_batch_normalization(tensorflow: TensorFlow, training: bool, share: float) -> None:
+    random = np.random.default_rng(10)
+    calls: list[Call] = [
+        ("train", {"x": random.standard_normal((batch, 5, 6, 4)).astype(np.float32)}) for batch in (3, 3, 2)
+    ]
+    check_calls(tensorflow, tensorflow.save(batch_normalized, training, share), calls)
+
+
+def layer_normalized(tf: Any) -> Any:
+    """As Keras 2 normalises layers: each row of an open batch is a channel."""
+    module = tf.Module()
+    module.scale = tf.Variable([1.0, -0.5, 2.0, 0.3])
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 5, 4], tf.float32, name="x")])
+    def train(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            count = tf.shape(x)[0] * 5
+            y, _, _ = tf.compat.v1.nn.fused_batch_norm(
+                tf.reshape(x, tf.stack([1, count, 4, 1])),
+                tf.ones([count]),
+                tf.zeros([count]),
+                epsilon=0.01,
+                data_format="NCHW",
+            )
+            loss = tf.reduce_sum(tf.tanh(tf.reshape(y, tf.shape(x)) * module.scale))
+        by_scale, by_x = tape.gradient(loss, [module.scale, x])
+        module.scale.assign_sub(0.1 * by_scale)
         return {"loss": loss, "gradient": by_x}
 
     module.train = train
     return module, {"train": train}
 
 
-@pytest.mark.parametrize("training", [True, False])
-def test_training_of_a_fused_batch_normalization(tensorflow: TensorFlow, training: bool) -> None:
-    random = np.random.default_rng(10)
+def test_training_of_a_fused_layer_normalization(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(11)
     calls: list[Call] = [
-        ("train", {"x": random.standard_normal((batch, 5, 6, 4)).astype(np.float32)}) for batch in (3, 3, 2)
+        ("train", {"x": random.standard_normal((batch, 5, 4)).astype(np.float32)}) for batch in (3, 3, 2)
     ]
-    check_calls(tensorflow, tensorflow.save(batch_normalized, training), calls)
+    check_calls(tensorflow, tensorflow.save(layer_normalized), calls)
 
 
 def recurrent(tf: Any, layer: str, batch: int | None, length: int | None) -> Any:

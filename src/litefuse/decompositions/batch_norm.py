@@ -17,7 +17,8 @@ __all__ = ["FusedBatchNorm", "FusedBatchNormGradient"]
 class FusedBatchNorm(Decomposition):
     """``(x - mean) / sqrt(variance + epsilon) * scale + offset``, with the mean and variance of the batch in training.
 
-    The variance that a layer keeps is that of a sample: n / (n - 1) times the batch's.
+    The variance that a layer keeps is that of a sample: n / (n - 1) times the batch's. With an
+    ``exponential_avg_factor``, it keeps averages: so much of it, and the rest of what it has kept so far.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormV3.
     """
@@ -31,23 +32,25 @@ class FusedBatchNorm(Decomposition):
             raise NotDecomposed("its channels come first")
         x, scale, offset, mean, variance = op.operands
         epsilon = float(op.attributes.get("epsilon", 1e-4))
-        kept = variance
+        averages = (mean, variance)
         if op.attributes.get("is_training", True):
-            if float(op.attributes.get("exponential_avg_factor", 1.0)) != 1.0:
-                raise NotDecomposed("it keeps running averages")
-            channels = b.shape(x)[3]
             rows = b.product(b.sizes(x)[:3])
             flat = b.reshape(x, [rows, b.sizes(x)[3]])
             mean = b.reduce("Mean", flat, 0)
             variance = b.reduce("Mean", b.unary("Square", b.binary("Sub", flat, mean)), 0)
-            if channels is None:
-                raise NotDecomposed("the number of channels is unknown")
             count = b.cast(b.scalar(rows), "float32")
             rest = b.binary("Maximum", b.binary("Sub", count, 1.0), 1.0)
-            kept = b.binary("Mul", variance, b.binary("RealDiv", count, rest))
+            of_sample = b.binary("Mul", variance, b.binary("RealDiv", count, rest))
+            share = float(op.attributes.get("exponential_avg_factor", 1.0))
+            averages = (mean, of_sample)
+            if share != 1.0:
+                averages = [
+                    b.binary("AddV2", b.binary("Mul", before, 1.0 - share), b.binary("Mul", now, share))
+                    for before, now in zip(op.operands[3:], averages, strict=True)
+                ]
         factor = b.binary("Mul", b.unary("Rsqrt", b.binary("AddV2", variance, epsilon)), scale)
         y = b.binary("AddV2", b.binary("Mul", b.binary("Sub", x, mean), factor), offset)
-        results = [y, mean, kept, mean, variance]
+        results = [y, *averages, mean, variance]
         if len(op.results) > len(results):
             results.append(_nothing(b))
         return results

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +20,13 @@ if TYPE_CHECKING:
 
 _Integers: TypeAlias = "ir.Value | npt.NDArray[Any]"
 
-__all__ = ["CastOfBroadcast", "CastOfQuotient", "CastToInteger"]
+__all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastToInteger"]
+
+# How many bits the numbers of float64 have.
+_FLOAT64_BITS = 53
+_LARGEST_DIVISOR = 2.0**_FLOAT64_BITS
+# How many bits the size of a dimension has at most: a tensor of 2^26 numbers takes hundreds of megabytes.
+_SIZE_BITS = 26
 
 _FITTING_FLOAT32 = ("bfloat16", "float16", "uint16")
 _NO_INTEGER = 2.0**63
@@ -110,6 +119,141 @@ def _integers(value: ir.Value) -> _Integers | None:
     # What is no number, or beyond int32, is not what it was.
     whole = np.array(np.round(np.clip(array, -(2**31), 2**31 - 1)), np.int32)
     return whole if np.array_equal(array, whole) else None
+
+
+class _Fraction(NamedTuple):
+    """A fraction whose denominator is a power of two.
+
+    Attributes:
+        numerator: Emits it, as integers of a dtype that has room.
+        shift: The logarithm of the denominator.
+        bits: How many bits the numerator has at most.
+    """
+
+    numerator: Callable[[Builder, str], ir.Value]
+    shift: int
+    bits: int
+
+    @property
+    def room(self) -> int:
+        """How many bits it takes to compute the quotient: the denominator is added to round up."""
+        return max(self.bits, self.shift) + 1
+
+    def over(self, shift: int) -> _Fraction:
+        """The same, with a larger denominator."""
+        more = shift - self.shift
+
+        def numerator(b: Builder, dtype: str) -> ir.Value:
+            return b.binary("Mul", self.numerator(b, dtype), 1 << more)
+
+        return _Fraction(numerator, shift, self.bits + more) if more else self
+
+    def combined(self, name: str, other: _Fraction) -> _Fraction:
+        """The sum, difference or product."""
+
+        def numerator(b: Builder, dtype: str) -> ir.Value:
+            return b.binary(name, first.numerator(b, dtype), second.numerator(b, dtype))
+
+        first, second = self, other
+        if name == "Mul":
+            bits = self.bits if other.bits == 1 else self.bits + other.bits
+            return _Fraction(numerator, self.shift + other.shift, bits)
+        shift = max(self.shift, other.shift)
+        first, second = self.over(shift), other.over(shift)
+        return _Fraction(numerator, shift, max(first.bits, second.bits) + 1)
+
+
+class CastOfFraction(Decomposition):
+    """A whole number made of int32 by arithmetic of float64 with simple fractions, as when a part is cropped::
+
+        int((x - x * 0.875) / 2)  -->  (x * 8 - x * 7) / 16, in whole numbers
+
+    Numbers of up to 53 bits are exact in float64, and so in int64; those of up to 31 bits in int32.
+    """
+
+    names = ("Cast",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.results[0].dtype in {"int32", "int64"} and _rounded_fraction(op.operands[0]) is not None
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        found = _rounded_fraction(op.operands[0])
+        if found is None:
+            raise NotDecomposed("its operand is no simple fraction of int32")
+        rounded, fraction = found
+        numerator = fraction.numerator(b, "int32" if fraction.room < 32 else "int64")
+        denominator = 1 << fraction.shift
+        if rounded == "Ceil":
+            numerator = b.binary("AddV2", numerator, denominator - 1)
+        if fraction.shift:
+            numerator = b.binary("Div" if rounded is None else "FloorDiv", numerator, denominator)
+        return b.cast(numerator, op.results[0].dtype)
+
+
+def _rounded_fraction(value: ir.Value) -> tuple[str | None, _Fraction] | None:
+    """How a fraction is rounded, if it is, and the fraction; None if the value is something else."""
+    rounded = producer(value, *(f"tf.{name}" for name in _ROUNDED))
+    found = _fraction(value if rounded is None else rounded.operands[0])
+    if found is None or found.room > _FLOAT64_BITS:
+        return None
+    return None if rounded is None else rounded.name.removeprefix("tf."), found
+
+
+def _fraction(value: ir.Value) -> _Fraction | None:
+    """A value of float64 as a fraction; None if it is none, or may have more than 53 bits."""
+    op = producer(value, "tf.Add", "tf.AddV2", "tf.Cast", "tf.Mul", "tf.RealDiv", "tf.Sub")
+    if op is None:
+        number = _number(value)
+        return None if number is None else _constant_fraction(number)
+    if op.name == "tf.Cast":
+        return _whole(op.operands[0])
+    first = _fraction(op.operands[0])
+    if op.name == "tf.RealDiv":
+        divisor = _number(op.operands[1]) or 0.0
+        # Of others than powers of two the inverse is not exact.
+        is_power = math.frexp(divisor)[0] == 0.5 and 1 / _LARGEST_DIVISOR <= divisor <= _LARGEST_DIVISOR
+        second = _constant_fraction(1 / divisor) if is_power else None
+    else:
+        second = _fraction(op.operands[1])
+    if first is None or second is None:
+        return None
+    name = {"tf.RealDiv": "Mul", "tf.Add": "AddV2"}.get(op.name, op.name.removeprefix("tf."))
+    found = first.combined(name, second)
+    return found if found.bits <= _FLOAT64_BITS else None
+
+
+def _whole(source: ir.Value) -> _Fraction | None:
+    def numerator(b: Builder, dtype: str) -> ir.Value:
+        return b.cast(source, dtype)
+
+    kind = tensor_type_of(source)
+    if kind.dtype != "int32" or kind.shape is None:
+        return None
+    return _Fraction(numerator, 0, _SIZE_BITS if _is_size(source) else 32)
+
+
+def _is_size(value: ir.Value) -> bool:
+    """Whether a number is the size of a dimension."""
+    taken = producer(value, "tf.StridedSlice", "tf.Unpack", "tf.Squeeze")
+    return producer(value if taken is None else taken.operands[0], "tf.Shape") is not None
+
+
+def _constant_fraction(number: float) -> _Fraction:
+    def emit(b: Builder, dtype: str) -> ir.Value:
+        return b.constant(np.array(exact.numerator), dtype)
+
+    exact = Fraction(number)
+    return _Fraction(emit, exact.denominator.bit_length() - 1, exact.numerator.bit_length())
+
+
+def _number(value: ir.Value) -> float | None:
+    """A scalar constant of float64, if it is finite."""
+    elements = elements_of_constant(value, "tf.Const")
+    kind = tensor_type_of(value)
+    if elements is None or kind.shape != () or kind.dtype != "float64":
+        return None
+    number = float(np.array(elements).item())
+    return number if math.isfinite(number) else None
 
 
 class CastToInteger(Decomposition):

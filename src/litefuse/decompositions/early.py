@@ -29,6 +29,7 @@ class Early(NamedTuple):
         operand: Which operand; as a rule the first.
         empty: A result must be known to have no elements.
         recast: What it gives is the op in another dtype.
+        common_bits: The names of two attributes, masks that must have a bit in common.
     """
 
     module: str
@@ -39,6 +40,7 @@ class Early(NamedTuple):
     operand: int = 0
     empty: bool = False
     recast: bool = False
+    common_bits: tuple[str, str] | None = None
 
     def load(self) -> Decomposition:
         """An instance of it."""
@@ -74,11 +76,14 @@ _QUOTIENT = Early("division", "Quotient", frozenset({"float32"}))
 _RECIPROCAL = Early("division", "Reciprocal", frozenset({"float32"}))
 # XNNPACK takes a size of 0 for all that follows.
 _EMPTY_SLICE = Early("strided_slice", "EmptySlice", empty=True)
+# LiteRT's kernel takes the first place, where TensorFlow takes the one that is named.
+_MASKED_PLACE = Early("strided_slice", "PlaceDespiteMask", common_bits=("begin_mask", "shrink_axis_mask"))
 # The engine dies of folding them.
 _CONSTANT_STRINGS = Early("strings", "ConstantStrings", frozenset({"string"}))
 _MOVED_STRINGS = Early("strings", "MovedStrings", frozenset({"string"}))
 # There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
 _RANDOM = Early("stateless_random", "StatelessRandom")
+_TRUNCATED = Early("stateless_random", "StatelessTruncatedNormal")
 
 EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
     {
@@ -97,6 +102,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
             Early("casts", "CastOfBroadcast", frozenset({"float32"})),
             # LiteRT's op has no float64.
             Early("casts", "CastOfQuotient", frozenset({"float64"})),
+            Early("casts", "CastOfFraction", frozenset({"float64"})),
             # The engine gathers from the operand what is gathered from the result, and LiteRT's op lacks the dtype.
             Early("casts", "CastToInteger", _HALVES | {"uint16", "uint32"}),
         ),
@@ -190,7 +196,10 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "StatelessRandomUniformInt": (_RANDOM,),
         "StatelessRandomUniformIntV2": (_RANDOM,),
         "StatelessRandomUniformV2": (_RANDOM,),
-        "StridedSlice": (_CONSTANT_STRINGS, _EMPTY_SLICE),
+        "StatelessShuffle": (Early("stateless_random", "StatelessShuffle"),),
+        "StatelessTruncatedNormal": (_TRUNCATED,),
+        "StatelessTruncatedNormalV2": (_TRUNCATED,),
+        "StridedSlice": (_CONSTANT_STRINGS, _EMPTY_SLICE, _MASKED_PLACE),
         "Sum": (_REDUCTION,),
         # The engine leaves it out before sums and products where the repeated size is open.
         # The engine gathers, adds and scatters: of what falls on one place, the last one counts.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["MANTISSA", "WORD", "philox_words", "unit_interval"]
+__all__ = ["MANTISSA", "WORD", "Generator", "continued", "first_words", "philox_words", "seeded", "unit_interval"]
 
 # Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011: Philox4x32-10.
 _ROUNDS = 10
@@ -31,19 +31,22 @@ MANTISSA = 1 << 23
 """How many numbers float32 has from 1 to 2."""
 
 
-def philox_words(b: Builder, seed: ir.Value, groups: Dim) -> ir.Value:
-    """The first random words of 32 bits of a generator.
+class Generator(NamedTuple):
+    """A generator before its first number; its words are held in int64, whose products and quotients LiteRT has.
 
-    They are held in int64, whose products and quotients LiteRT has.
-
-    Args:
-        b: Emits the ops; among them loops, which only the engine can lower.
-        seed: The two seeds that the key and the counter are made of, int64 ``[2]``.
-        groups: How many times four words.
-
-    Returns:
-        int64 ``[groups, 4]``.
+    Attributes:
+        key: The two words of the key, int64 ``[2, 1]``.
+        low: The lower two of the four words of the counter, int64 ``[1, 1]`` each; None where they are 0.
+        high: The upper two.
     """
+
+    key: ir.Value
+    low: Sequence[ir.Value] | None
+    high: Sequence[ir.Value]
+
+
+def seeded(b: Builder, seed: ir.Value) -> Generator:
+    """The generator that TensorFlow makes of two seeds, int64 ``[2]``."""
     halves = [_low(b, seed), _low(b, _high(b, seed))]
     mixed = _scrambled(
         b,
@@ -52,11 +55,45 @@ def philox_words(b: Builder, seed: ir.Value, groups: Dim) -> ir.Value:
         b.constant(np.array(_SCRAMBLING_KEY).reshape(2, 1), "int64"),
     )
     key, rest = (b.reshape(b.slice(mixed, 1, begin, begin + 2), [2, 1]) for begin in (0, 2))
-    counters = b.cast(b.reshape(b.range(groups), [1, groups]), "int64")
-    words = [b.broadcast(b.slice(rest, 0, row, row + 1), [1, groups]) for row in (0, 1)]
-    even = b.concat([counters, words[0]], 0)
-    odd = b.concat([b.fill([1, groups], 0, "int64"), words[1]], 0)
-    return _scrambled(b, even, odd, key)
+    return Generator(key, None, [b.slice(rest, 0, row, row + 1) for row in (0, 1)])
+
+
+def continued(b: Builder, key: ir.Value, counter: ir.Value) -> Generator:
+    """The generator with a key and a counter: the bits of int64 ``[1]`` and ``[2]``, the lower ones first."""
+    key, *counters = (b.reshape(value, [1, 1]) for value in (key, b.slice(counter, 0, 0, 1), b.slice(counter, 0, 1, 2)))
+    low, high = ([_low(b, value), _low(b, _high(b, value))] for value in counters)
+    return Generator(b.concat([_low(b, key), _low(b, _high(b, key))], 0), low, high)
+
+
+def philox_words(b: Builder, generator: Generator, places: ir.Value) -> ir.Value:
+    """The four random words of 32 bits at each of some places.
+
+    Args:
+        b: Emits the ops; among them loops, which only the engine can lower.
+        generator: The generator.
+        places: How many times four words are left out before, int64 ``[n]``, below 2^32 where the counter begins at 0.
+
+    Returns:
+        int64 ``[n, 4]``.
+    """
+    count = b.size(places, 0)
+    places = b.reshape(places, [1, count])
+    if generator.low is None:
+        words = [places, b.fill([1, count], 0, "int64"), *(b.broadcast(word, [1, count]) for word in generator.high)]
+    else:
+        words: list[ir.Value] = []
+        carry = places
+        for word in (*generator.low, *generator.high):
+            total = b.binary("AddV2", word, carry)
+            words.append(_low(b, total))
+            carry = _high(b, total)
+    even, odd = (b.concat([words[place], words[place + 2]], 0) for place in (0, 1))
+    return _scrambled(b, even, odd, generator.key)
+
+
+def first_words(b: Builder, generator: Generator, groups: Dim) -> ir.Value:
+    """The first random words of a generator: int64 ``[groups, 4]``."""
+    return philox_words(b, generator, b.cast(b.range(groups), "int64"))
 
 
 def _scrambled(b: Builder, even: ir.Value, odd: ir.Value, key: ir.Value) -> ir.Value:

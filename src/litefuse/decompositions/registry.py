@@ -8,7 +8,7 @@ from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bias import BiasOfChannelsFirst
 from litefuse.decompositions.bincount import Bincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
-from litefuse.decompositions.casts import CastOfBroadcast, CastOfQuotient, CastToInteger
+from litefuse.decompositions.casts import CastOfBroadcast, CastOfFraction, CastOfQuotient, CastToInteger
 from litefuse.decompositions.channels_first import ChannelsFirst, PermutedVector
 from litefuse.decompositions.clip import ClipByValue, IntegerRelu6
 from litefuse.decompositions.colors import AdjustColors, AdjustContrast, ColorSpace
@@ -100,8 +100,14 @@ from litefuse.decompositions.sparse import (
     SparseSoftmax,
     SparseSum,
 )
-from litefuse.decompositions.stateless_random import StatelessMultinomial, StatelessRandom
+from litefuse.decompositions.stateless_random import (
+    StatelessMultinomial,
+    StatelessRandom,
+    StatelessShuffle,
+    StatelessTruncatedNormal,
+)
 from litefuse.decompositions.strided_slice import (
+    PlaceDespiteMask,
     SliceAtComputedPositions,
     StridedSlice,
     StridedSliceGradient,
@@ -139,6 +145,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Bound,
     BroadcastGradientArgs,
     CastOfBroadcast,
+    CastOfFraction,
     CastOfQuotient,
     CastToInteger,
     ChannelsFirst,
@@ -253,6 +260,8 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     SparseSum,
     StatelessMultinomial,
     StatelessRandom,
+    StatelessShuffle,
+    StatelessTruncatedNormal,
     SliceAtComputedPositions,
     StridedSlice,
     StridedSliceGradient,
@@ -270,6 +279,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Carried,
     Widened,
     # Of ops that LiteRT has; why one is not taken, those above know better.
+    PlaceDespiteMask,
     ReciprocalRoot,
     RepeatedColumns,
     Softplus,

@@ -6,18 +6,33 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 from litefuse.decompositions.elementary import LARGEST, where_finite
-from litefuse.decompositions.philox import MANTISSA, WORD, philox_words, unit_interval
+from litefuse.decompositions.loops import count_to
+from litefuse.decompositions.philox import (
+    MANTISSA,
+    WORD,
+    Generator,
+    continued,
+    first_words,
+    philox_words,
+    seeded,
+    unit_interval,
+)
 from litefuse.engine.mlir import producer
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["StatelessMultinomial", "StatelessRandom"]
+__all__ = ["StatelessMultinomial", "StatelessRandom", "StatelessShuffle", "StatelessTruncatedNormal"]
 
 _ALGORITHMS = (1, 3)  # Philox, and "the one for this device", which is Philox as well but on TPUs
+# How many numbers a truncated one has to choose from, and for how many TensorFlow keeps a place.
+_DRAWS = 16
+_RESERVED = 256
 _KEY_MAKERS = ("tf.StatelessRandomGetKeyCounter", "tf.StatelessRandomGetKeyCounterAlg")
 _ALGORITHM_MAKERS = ("tf.StatelessRandomGetAlg", "tf.StatelessRandomGetKeyCounterAlg")
 
@@ -39,7 +54,7 @@ class StatelessRandom(Decomposition):
         (result,) = op.results
         if result.shape is None:
             raise NotDecomposed("the result is of unknown rank")
-        seed = _seed(op, b)
+        generator = _generator(op, b)
         shape = b.sizes_in(op.operands[0], result.shape)
         kind = op.name.removeprefix("StatelessRandom").removesuffix("V2")
         of_integers = kind in {"UniformFullInt", "UniformInt"} and result.dtype in ("int32", "int64")
@@ -50,7 +65,7 @@ class StatelessRandom(Decomposition):
         words = 2 if result.dtype == "int64" else 1
         count = b.product(shape)
         groups = _groups(b, b.dims("Mul", count, words))
-        drawn = philox_words(b, b.cast(seed, "int64"), groups)
+        drawn = first_words(b, generator, groups)
         pairs = b.reshape(drawn, [b.dims("Mul", groups, 2), 2])
         if kind == "Normal":
             numbers = _normal(b, pairs)
@@ -62,6 +77,71 @@ class StatelessRandom(Decomposition):
         else:
             numbers = _int64(b, pairs, op.operands[-2], size)
         return b.reshape(b.slice(numbers, 0, 0, count), shape)
+
+
+class StatelessTruncatedNormal(Decomposition):
+    """For each four numbers a generator of their own, whose first four of the normal distribution between -2 and 2.
+
+    Of 16 that are drawn at once, fewer than four are such ones in one of 10^14 cases.
+
+    Source: tensorflow/core, kernels/random_op_cpu.h, lib/random/random_distributions.h.
+    """
+
+    names = ("StatelessTruncatedNormal", "StatelessTruncatedNormalV2")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (result,) = op.results
+        if result.shape is None:
+            raise NotDecomposed("the result is of unknown rank")
+        if result.dtype != "float32":
+            raise NotDecomposed(f"there is no rewriting of it for {result.dtype}")
+        shape = b.sizes_in(op.operands[0], result.shape)
+        count = b.product(shape)
+        groups = _groups(b, count)
+        # The draws of one group are in one place after the other, those of the next begin 256 places on.
+        begins = b.binary("Mul", b.reshape(b.cast(b.range(groups), "int64"), [groups, 1]), _RESERVED)
+        draws = b.dims("Mul", groups, _DRAWS // 4)
+        places = b.binary("AddV2", begins, b.constant(np.arange(_DRAWS // 4)[None], "int64"))
+        words = philox_words(b, _generator(op, b), b.reshape(places, [draws]))
+        numbers = _normal(b, b.reshape(words, [b.dims("Mul", draws, 2), 2]))
+        drawn = b.dims("Mul", groups, _DRAWS)
+        rows = b.reshape(numbers, [groups, _DRAWS])
+        # The first ones that are taken have the largest marks.
+        marks = b.constant(np.arange(_DRAWS, 0, -1)[None], "float32")
+        taken = b.select(b.compare("Less", b.unary("Abs", rows), 2.0), marks, 0.0)
+        kinds = [((b.shape(rows)[0], 4), "float32"), ((b.shape(rows)[0], 4), "int32")]
+        _, order = b.ops("TopKV2", [taken, b.scalar(4)], kinds, sorted=True)
+        before = b.binary("Mul", b.reshape(b.range(groups), [groups, 1]), _DRAWS)
+        chosen = b.reshape(b.binary("AddV2", order, before), [b.dims("Mul", groups, 4)])
+        return b.reshape(b.gather(b.reshape(rows, [drawn]), b.slice(chosen, 0, 0, count)), shape)
+
+
+class StatelessShuffle(Decomposition):
+    """Each row but the last changes places with one of those from it on, in a loop.
+
+    Source: tensorflow/core/kernels/random_shuffle_op.cc.
+    """
+
+    names = ("StatelessShuffle",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        value = op.operands[0]
+        rows = b.size(value, 0)
+        groups = _groups(b, rows)
+        words = b.reshape(first_words(b, _generator(op, b), groups), [b.dims("Mul", groups, 4)])
+        left = b.cast(b.binary("Sub", b.scalar(rows), b.range(rows)), "int64")
+        steps = b.cast(b.binary("FloorMod", b.slice(words, 0, 0, rows), left), "int32")
+
+        def turn(number: ir.Value, values: Sequence[ir.Value]) -> Sequence[ir.Value]:
+            (order,) = values
+            other = b.binary("AddV2", number, b.gather(steps, number))
+            places = b.reshape(b.stack([number, other], 0), [2, 1])
+            exchanged = b.gather(order, b.stack([other, number], 0))
+            return [b.op("TensorScatterUpdate", [order, places, exchanged], b.shape(order), "int32")]
+
+        (order,) = count_to(b, b.dims("Sub", rows, 1), [b.range(rows)], turn)
+        return b.gather(value, order)
 
 
 class StatelessMultinomial(Decomposition):
@@ -96,7 +176,7 @@ class StatelessMultinomial(Decomposition):
     def _numbers(self, op: TensorFlowOp, b: Builder, count: Dim) -> ir.Value:
         """The first bits of random numbers of float64 from 0 to 1, without it, as float32 ``[count]``."""
         groups = _groups(b, b.dims("Mul", count, 2))
-        words = philox_words(b, b.cast(_pair(op, 2, b), "int64"), groups)
+        words = first_words(b, seeded(b, b.cast(_pair(op, 2, b), "int64")), groups)
         pairs = b.slice(b.reshape(words, [b.dims("Mul", groups, 2), 2]), 0, 0, count)
         # The first word has the first 20 bits of the mantissa.
         first = b.binary("Mul", b.binary("FloorMod", b.slice(pairs, 1, 0, 1), MANTISSA // 8), 8)
@@ -109,22 +189,34 @@ def _groups(b: Builder, words: Dim) -> Dim:
     return b.dims("FloorDiv", b.dims("AddV2", words, 3), 4)
 
 
-def _seed(op: TensorFlowOp, b: Builder) -> ir.Value:
-    """The two seeds that the key and the counter are made of.
+def _generator(op: TensorFlowOp, b: Builder) -> Generator:
+    """The generator of the numbers: made of two seeds, or the one of a ``tf.random.Generator`` as it is now.
 
     Raises:
-        NotDecomposed: They come from somewhere else, or another generator is asked for.
+        NotDecomposed: The key is of unknown bits, or another generator is asked for.
     """
-    if not op.name.endswith("V2"):
-        return _pair(op, 1, b)
+    if not op.name.endswith("V2") and op.name != "StatelessShuffle":
+        return seeded(b, b.cast(_pair(op, 1, b), "int64"))
     _, key, counter, algorithm = op.operands[:4]
     known = op.constants[3]
     if not producer(algorithm, *_ALGORITHM_MAKERS) and (known is None or int(known) not in _ALGORITHMS):
         raise NotDecomposed("its generator is not Philox")
     maker = producer(key, *_KEY_MAKERS)
-    if maker is None or maker != producer(counter, *_KEY_MAKERS):
-        raise NotDecomposed("its key is not made of a seed")
-    return maker.operands[0]
+    if maker is not None and maker == producer(counter, *_KEY_MAKERS):
+        return seeded(b, b.cast(b.reshape(maker.operands[0], [2]), "int64"))
+    return continued(b, _bits(b, key, 1), _bits(b, counter, 2))
+
+
+def _bits(b: Builder, value: ir.Value, count: int) -> ir.Value:
+    """The uint64 numbers of a key or counter as int64 with the same bits, which LiteRT has.
+
+    Raises:
+        NotDecomposed: They are made otherwise.
+    """
+    cast = producer(value, "tf.Bitcast")
+    if cast is None or b.dtype(cast.operands[0]) != "int64":
+        raise NotDecomposed("its key is made neither of a seed nor of the bits of int64")
+    return b.reshape(cast.operands[0], [count])
 
 
 def _pair(op: TensorFlowOp, operand: int, b: Builder) -> ir.Value:

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["EmptySlice", "SliceAtComputedPositions", "StridedSlice", "StridedSliceGradient", "StridedSliceUpdate"]
+__all__ = [
+    "EmptySlice",
+    "PlaceDespiteMask",
+    "SliceAtComputedPositions",
+    "StridedSlice",
+    "StridedSliceGradient",
+    "StridedSliceUpdate",
+]
 
 
 class EmptySlice(Decomposition):
@@ -41,6 +48,25 @@ class EmptySlice(Decomposition):
         if -1 in [dim for dim in dims if isinstance(dim, int)]:
             raise NotDecomposed("a part of an open size is taken")
         return b.fill(dims, 0, result.dtype)
+
+
+class PlaceDespiteMask(Decomposition):
+    """Where one place of a dimension is taken, the mask for its beginning says nothing.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSlice.
+    """
+
+    names = ("StridedSlice",)
+    folds = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (result,) = op.results
+        attributes = b.options(op)
+        begin, shrunk = (int(attributes[mask]) for mask in ("begin_mask", "shrink_axis_mask"))
+        if not begin & shrunk or result.shape is None:
+            raise NotDecomposed("no mask is to be left out")
+        attributes["begin_mask"] = begin & ~shrunk
+        return b.op("StridedSlice", op.operands, result.shape, result.dtype, **attributes)
 
 
 class SliceAtComputedPositions(Decomposition):

@@ -181,8 +181,8 @@ class FunctionImporter:
         attributes = call_attributes(self.symbol(node.op)) if template.calls else self._attributes(node, template)
         for name, arguments in template.segmented.items():
             attributes[name] = ir.DenseI32ArrayAttr.get([_length(node, each, template) for each in arguments])
-        if node.op == "Const" and isinstance(attributes.get("value"), ir.DenseElementsAttr):
-            types = [ir.DenseElementsAttr(attributes["value"]).type]  # frozen graphs note no shapes beside it
+        if node.op == "Const":  # frozen graphs note no shapes beside it
+            types = [_constant_type(node, attributes.get("value"), types[0])]
         if self._shapes_lack:
             types = [_broadcast_type(kind, operands) for kind in types]
         op = ir.Operation.create(
@@ -317,6 +317,15 @@ def _value_type(dtype: int, shape: tuple[int | None, ...] | None, list_element: 
         return variant_type(tensor_type(list_element, None))
     # A resource is a scalar handle whatever the shape that TensorFlow notes beside it.
     return tensor_type(dtype, () if dtype == DataType.RESOURCE else shape)
+
+
+def _constant_type(node: NodeDef, value: ir.Attribute | None, noted: ir.Type) -> ir.Type:
+    """The type of a constant: that of its value. The bindings know no elements attribute of strings."""
+    if isinstance(value, ir.DenseElementsAttr):
+        return ir.DenseElementsAttr(value).type
+    if node.attr["value"].tensor.dtype != DataType.STRING:
+        return noted
+    return tensor_type(DataType.STRING, shape_from_proto(node.attr["value"].tensor.tensor_shape))
 
 
 def _identity(value: ir.Value, kind: ir.Type, node: NodeDef) -> ir.Value:

@@ -163,7 +163,22 @@ def _narrowable(op: ir.OpView) -> set[str]:
     if op.name == "tfl.custom_tf" and not _reason(op):
         return set()  # nothing here knows this op
     dtypes = {tensor_type_of(value).dtype for value in (*op.operands, *op.results)}
-    return set() if dtypes & _NO_NUMBERS else dtypes & _WIDE.keys()
+    if dtypes & _NO_NUMBERS:
+        return set()
+    found = dtypes & _WIDE.keys()
+    if "int64" in found and not _is_rewritten_in_int32(op):
+        found.remove("int64")
+    return found
+
+
+def _is_rewritten_in_int32(op: ir.OpView) -> bool:
+    from litefuse.decompositions.decomposition import NotDecomposed
+    from litefuse.passes.decompose.rewriting import Rewritings
+
+    try:
+        return Rewritings(narrow=True).find(op) is not None
+    except NotDecomposed:
+        return False
 
 
 def _error(refused: list[UnsupportedOp], wide: Sequence[str]) -> UnsupportedOpsError:

@@ -48,6 +48,10 @@ _DTYPES = {"bf16": 2, "f16": 2, "f32": 4, "i1": 1, "i32": 4, "i64": 8}
 # What a constant is made of; of the others are steps on the way only.
 _MADE = frozenset({"f32", "i1", "i32", "i64"})
 
+# What gives places another shape or dtype, and the dtypes that they have.
+_PLACED = frozenset({"tfl.cast", "tfl.reshape"})
+_INTEGERS = {"i32": np.int32, "i64": np.int64}
+
 
 class FoldConstants:
     """Replaces what is computed of constants alone by what comes out::
@@ -65,8 +69,13 @@ class FoldConstants:
     def run(self, module: ir.Module) -> bool:
         modified = False
         for function in functions(module).values():
-            if not function.is_external:
-                modified = _fold(list(nested_operations(function.entry_block))) or modified
+            if function.is_external:
+                continue
+            ops = list(nested_operations(function.entry_block))
+            finds_places = any(op.name == "tfl.where" for op in ops)  # few models have one
+            modified = _fold(ops) or modified
+            if finds_places:
+                modified = _fold_places(list(nested_operations(function.entry_block))) or modified
         return modified
 
 
@@ -96,6 +105,61 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
         if not any(True for result in op.results for _ in result.uses):
             op.operation.erase()
     return True
+
+
+def _fold_places(ops: Sequence[ir.OpView]) -> bool:
+    """Replaces ``tfl.where`` of constants, and what gives its places another shape or dtype."""
+    places: dict[ir.Value, npt.NDArray[Any]] = {}
+    folded: list[ir.OpView] = []
+    for op in ops:
+        found = _places(op, places)
+        element = str(ir.ShapedType(op.results[0].type).element_type) if found is not None else ""
+        if found is not None and element in _INTEGERS:
+            places[op.results[0]] = np.ascontiguousarray(found, _INTEGERS[element])
+            folded.append(op)
+    for op in folded:
+        array = places[op.results[0]]
+        # A function's result has the type that the function declares; LiteRT has no constants without elements.
+        users = [use for use in op.results[0].uses if _is_ordinary(use.owner)]
+        if array.size and any(use.owner.results[0] not in places for use in users):
+            with ir.InsertionPoint(op), op.location:
+                constant = pseudo_constant(ir.DenseElementsAttr.get(array))
+            for use in users:
+                use.owner.operands[use.operand_number] = constant
+    for op in reversed(folded):
+        if not any(True for _ in op.results[0].uses):
+            op.operation.erase()
+    return bool(folded)
+
+
+def _places(op: ir.OpView, known: Mapping[ir.Value, npt.NDArray[Any]]) -> npt.NDArray[Any] | None:
+    """The places that an op finds, or that it gives another shape or dtype; None if they are not known."""
+    if op.name == "tfl.where":
+        conditions = _small_array(op.operands[0])
+        return None if conditions is None else np.argwhere(conditions)
+    if op.name not in _PLACED or op.operands[0] not in known:
+        return None
+    array = known[op.operands[0]]
+    if op.name == "tfl.cast":
+        return array
+    sizes = _small_array(op.operands[1])
+    if sizes is None:
+        return None
+    shape: list[int] = sizes.tolist()
+    return array.reshape(shape)
+
+
+def _is_ordinary(op: ir.OpView | ir.Operation) -> bool:
+    """Whether an op takes operands of any type and hands none on to a function or region."""
+    return op.name.startswith("tfl.") and len(op.results) > 0 and len(op.regions) == 0
+
+
+def _small_array(value: ir.Value) -> npt.NDArray[Any] | None:
+    """The elements of a constant of integers or booleans that is no weight."""
+    elements = elements_of_constant(value, *_CONSTANTS)
+    if elements is None or not _is_small(value):
+        return None
+    return np.array(elements).reshape(elements.type.shape)
 
 
 def _is_in(use: ir.OpOperand, computed: Mapping[ir.Value, bool]) -> bool:

@@ -8,11 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.engine.constants import int32_constant
-from litefuse.engine.mlir import ir
+from litefuse.engine.mlir import ir, producer
 from litefuse.passes.call_graph import functions, operations
 from litefuse.passes.handles import resource_value_type
 
 __all__ = ["DecomposeResourceOps"]
+
+# How far a generator counts on for each number that is drawn from it.
+_SKIPPED = 256
 
 
 class DecomposeResourceOps:
@@ -36,6 +39,8 @@ class DecomposeResourceOps:
                 if decompose is not None:
                     with ir.InsertionPoint(op), op.location:
                         op_results = decompose(op)
+                    if op_results is None:
+                        continue
                     for old, new in zip(op.results, op_results, strict=True):
                         old.replace_all_uses_with(new)
                     op.operation.erase()
@@ -117,6 +122,43 @@ def _scatter(scatter: str, *, nd: bool) -> Callable[[ir.OpView], list[ir.Value]]
     return decompose
 
 
+def _read_and_skip(op: ir.OpView) -> list[ir.Value] | None:
+    """The state of a Philox generator: a counter of 128 bits, the lower half first, and a key, which stays.
+
+    It counts on by 256 for each number that is drawn: the bits of two halves in int64, of which the second takes the
+    carry of the first.
+
+    Source: tensorflow/core/kernels/stateful_random_ops.cc and rng_alg.h.
+    """
+    handle, _, delta = op.operands
+    kind = resource_value_type(handle)
+    if kind is not None and kind.has_rank and kind.shape != [3]:
+        return None  # the state of another algorithm
+    int64 = ir.IntegerType.get_signless(64)
+    whole, part = (ir.RankedTensorType.get([size], int64) for size in (3, 1))
+    bits = ir.RankedTensorType.get([1], ir.IntegerType.get_signless(1))
+    cast = producer(delta, "tf.Cast")
+    source = delta if cast is None else cast.operands[0]
+    count = _create("tf.Cast", ir.RankedTensorType.get([], int64), [source])
+    state = _read(handle, whole)
+    halves = [_create("tf.Slice", part, [state, _numbers([place], 32), _numbers([1], 32)]) for place in (0, 1, 2)]
+    low, high, key = halves
+    added = _create("tf.AddV2", part, [low, _create("tf.Mul", part, [count, _numbers([_SKIPPED], 64)])])
+    # Of numbers without a sign, the sum is the smaller one if it did not fit.
+    sign = _numbers([np.iinfo(np.int64).min], 64)
+    unsigned = [_create("tf.BitwiseXor", part, [value, sign]) for value in (added, low)]
+    carry = _create("tf.Cast", part, [_create("tf.Less", bits, unsigned)])
+    axis = int32_constant(0)
+    parts = [added, _create("tf.AddV2", part, [high, carry]), key, axis]
+    _assign(handle, _create("tf.ConcatV2", whole, parts))
+    return [state]
+
+
+def _numbers(values: Sequence[int], bits: int) -> ir.Value:
+    attribute = ir.DenseElementsAttr.get(np.array(values, f"int{bits}"))
+    return _create("tf.Const", attribute.type, [], {"value": attribute})
+
+
 def _update_slice(op: ir.OpView) -> list[ir.Value]:
     handle, *slices, update = op.operands
     value = _read(handle, _unranked(update))
@@ -125,7 +167,7 @@ def _update_slice(op: ir.OpView) -> list[ir.Value]:
     return []
 
 
-_DECOMPOSITIONS: dict[str, Callable[[ir.OpView], list[ir.Value]]] = {
+_DECOMPOSITIONS: dict[str, Callable[[ir.OpView], list[ir.Value] | None]] = {
     "tf.AssignAddVariableOp": _update("tf.AddV2"),
     "tf.AssignSubVariableOp": _update("tf.Sub"),
     "tf.ResourceGather": _gather,
@@ -141,6 +183,7 @@ _DECOMPOSITIONS: dict[str, Callable[[ir.OpView], list[ir.Value]]] = {
     "tf.ResourceScatterSub": _scatter("tf.TensorScatterSub", nd=False),
     "tf.ResourceScatterUpdate": _scatter("tf.TensorScatterUpdate", nd=False),
     "tf.ResourceStridedSliceAssign": _update_slice,
+    "tf.RngReadAndSkip": _read_and_skip,
     "tf.VarIsInitializedOp": _is_initialized,
     "tf.VariableShape": _shape,
 }

@@ -40,6 +40,7 @@ class Variable:
         extent: The part of the checkpoint's tensor that it is, start and length in each dimension, None for a whole
             dimension; None if it is the tensor.
         conversion: What makes its value of the checkpoint's; None if it is the checkpoint's.
+        initial: Its value in place of the checkpoint's, where the model sets it when it is loaded.
     """
 
     node_id: int
@@ -52,16 +53,25 @@ class Variable:
     _bundle: TensorBundle | None = field(repr=False, compare=False)
     extent: tuple[tuple[int, int] | None, ...] | None = None
     conversion: Callable[[NDArray[Any]], NDArray[Any]] | None = field(default=None, repr=False, compare=False)
+    initial: NDArray[Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def has_value(self) -> bool:
-        """Whether the checkpoint holds a value for it."""
+        """Whether there is a value for it."""
+        return self.initial is not None or self._is_saved
+
+    @property
+    def _is_saved(self) -> bool:
         return self._bundle is not None and self.checkpoint_key is not None and self.checkpoint_key in self._bundle
 
     @property
     def is_partitioned(self) -> bool:
         """Whether the checkpoint holds it in slices, which :meth:`read` has to copy together."""
-        return self.has_value and bool(self._value_bundle().entry(self.checkpoint_key or "").slices)
+        return (
+            self.initial is None
+            and self._is_saved
+            and bool(self._value_bundle().entry(self.checkpoint_key or "").slices)
+        )
 
     def storage(self) -> Storage | None:
         """Return where its raw bytes lie, or None if they are not in one place, or others (partitioned, strings).
@@ -69,7 +79,11 @@ class Variable:
         Raises:
             CheckpointError: It has no value, or the checkpoint is damaged.
         """
-        return None if self.extent or self.conversion else self._value_bundle().storage(self.checkpoint_key or "")
+        return (
+            None
+            if self.extent or self.conversion or self.initial is not None
+            else self._value_bundle().storage(self.checkpoint_key or "")
+        )
 
     def read(self, *, verify: bool = True) -> NDArray[Any]:
         """Return its value: a read-only view of the mapped checkpoint, perhaps unaligned, unless it is converted.
@@ -81,14 +95,17 @@ class Variable:
             CheckpointError: It has no value, the checkpoint is damaged, or the value is not of the declared type and
                 shape.
         """
-        value = self._value_bundle().read(self.checkpoint_key or "", verify=verify)
-        if self.extent is not None:
+        value = self.initial
+        if value is None:
+            value = self._value_bundle().read(self.checkpoint_key or "", verify=verify)
+        if self.initial is None and self.extent is not None:
             value = value[tuple(slice(None) if each is None else slice(each[0], sum(each)) for each in self.extent)]
         if self.conversion is not None:
             value = self.conversion(value)
         if value.dtype != self.dtype.to_numpy() or not _is_of_shape(value.shape, self.shape):
             found = f"{value.dtype} {list(value.shape)}"
-            raise self._error(f"it was declared as {self.dtype} {self.shape}, but the checkpoint holds {found}")
+            holds = "the checkpoint holds" if self.initial is None else "the model sets it to"
+            raise self._error(f"it was declared as {self.dtype} {self.shape}, but {holds} {found}")
         return value
 
     def release(self) -> None:
@@ -97,7 +114,7 @@ class Variable:
             self._bundle.release()
 
     def _value_bundle(self) -> TensorBundle:
-        if self._bundle is None or not self.has_value:
+        if self._bundle is None or not self._is_saved:
             raise self._error(
                 "it has no value in the checkpoint: it was never saved",
                 hint="Save the model again with this variable among the attributes of the saved object.",

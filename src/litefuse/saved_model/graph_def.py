@@ -98,16 +98,24 @@ def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequenc
 
 
 def _read(path: Path) -> GraphDef:
-    where = str(path)
+    """The graph in a file, in the form that its name says, or in the other one."""
     content = read_regular(path.resolve().parent, path.resolve().name)
-    try:
-        return _of_text(content) if path.suffix == _TEXT else GraphDef.FromString(content)
-    except (DecodeError, UnicodeDecodeError) as reason:
-        raise SavedModelError(
-            f"the file is damaged, or not a frozen graph: {reason}",
-            where=where,
-            hint="Give the file of a GraphDef message, or a SavedModel's folder.",
-        ) from None
+    forms = (_of_text, _of_bytes) if path.suffix == _TEXT else (_of_bytes, _of_text)
+    reasons: list[Exception] = []
+    for read in forms:
+        try:
+            return read(content)
+        except (DecodeError, UnicodeDecodeError) as reason:
+            reasons.append(reason)
+    raise SavedModelError(
+        f"the file is damaged, or not a frozen graph: {reasons[0]}",
+        where=str(path),
+        hint="Give the file of a GraphDef message, or a SavedModel's folder.",
+    ) from None
+
+
+def _of_bytes(content: bytes) -> GraphDef:
+    return GraphDef.FromString(content)
 
 
 def _of_text(content: bytes) -> GraphDef:

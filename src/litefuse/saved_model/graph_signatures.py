@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import SavedModelError
 from litefuse.saved_model.captures import Variable
@@ -15,8 +15,10 @@ from litefuse.saved_model.tensor_bundle import TensorBundle
 from litefuse.saved_model.tensor_proto import tensor_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from litefuse.saved_model.captures import Asset, Table
     from litefuse.saved_model.messages import FunctionDef, NodeDef, SignatureDef
@@ -38,6 +40,7 @@ class GraphSignatures:
         assets: The files that the graph names, by the names of the nodes that hold their paths.
         functions: The function library; the functions that are made are added to it.
         first_id: The first number that no object of the model has.
+        initial: What computes the values that variables are given when the model is loaded, by their nodes' names.
     """
 
     folder: Path | None
@@ -46,6 +49,7 @@ class GraphSignatures:
     assets: Mapping[str, Asset]
     functions: dict[str, FunctionDef]
     first_id: int
+    initial: Mapping[str, Callable[[], NDArray[Any]]] = field(default_factory=dict[str, "Callable[[], NDArray[Any]]"])
     _captures: dict[str, Variable | Table] = field(default_factory=dict[str, "Variable | Table"])
     _keys: dict[str, tuple[str, str]] | None = None
     _bundle: TensorBundle | None = None
@@ -116,21 +120,31 @@ class GraphSignatures:
                 f"the graph is not frozen: it has the variable {node.name!r}, whose value is not in the file",
                 hint="Convert the SavedModel that it belongs to.",
             )
-        if self._keys is None or self._bundle is None:
-            self._keys, self._bundle = _checkpoint_keys(self.nodes), TensorBundle.open(self.folder)
         own = node.attr["shared_name"].s.decode(errors="replace") if "shared_name" in node.attr else ""
-        key, spec = self._keys.get(node.name, (node.name if node.name in self._bundle else own or node.name, ""))
-        return Variable(
+        variable = Variable(
             node_id=number,
             name=node.name,
             shared_name=own,
             dtype=DataType.from_proto(node.attr["dtype"].type, where),
             shape=shape_from_proto(node.attr["shape"].shape),
             trainable=True,
-            checkpoint_key=key,
-            _bundle=self._bundle,
-            extent=_extent(spec, where),
+            checkpoint_key=None,
+            _bundle=None,
         )
+        reason: SavedModelError | None = None
+        if node.name in self.initial:
+            try:
+                return replace(variable, initial=self.initial[node.name]())
+            except SavedModelError as error:
+                reason = error  # and the checkpoint may have a value
+        if self._keys is None or self._bundle is None:
+            self._keys, self._bundle = _checkpoint_keys(self.nodes), TensorBundle.open(self.folder)
+        key, spec = self._keys.get(node.name, (node.name if node.name in self._bundle else own or node.name, ""))
+        variable = replace(variable, checkpoint_key=key, _bundle=self._bundle, extent=_extent(spec, where))
+        if reason is not None and not variable.has_value:
+            hint = "Save the model again, with this variable among those that are saved: GLOBAL_VARIABLES."
+            raise SavedModelError(reason.message, where=where, hint=hint) from None
+        return variable
 
 
 def _checkpoint_keys(nodes: Mapping[str, NodeDef]) -> dict[str, tuple[str, str]]:

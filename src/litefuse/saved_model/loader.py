@@ -17,6 +17,7 @@ from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.graph_def import is_graph_file, load_graph
 from litefuse.saved_model.graph_function import split_tensor_name
 from litefuse.saved_model.graph_signatures import GraphSignatures
+from litefuse.saved_model.initial_values import initial_values
 from litefuse.saved_model.messages import AssetFileDef, CollectionDef, MetaGraphDef, NodeDef
 from litefuse.saved_model.messages import SavedModel as SavedModelProto
 from litefuse.saved_model.model import SavedModel
@@ -173,6 +174,7 @@ class _Loader:
             assets=self._assets_by_node(),
             functions=functions,
             first_id=len(graph.nodes),
+            initial=initial_values(self.meta_graph, nodes, op_registry()),
         )
         unusable: dict[str, SavedModelError] = {}
         signatures: dict[str, Signature] = {}

@@ -62,22 +62,30 @@ def _size(x: _Array, dtype: np.dtype[Any]) -> _Array:
     return np.array(x.size, dtype)
 
 
+def _fill(dims: _Array, value: _Array) -> _Array:
+    sizes: list[int] = dims.tolist()
+    return np.full(sizes, value, value.dtype)
+
+
 def _reshape(x: _Array, shape: _Array) -> _Array:
     sizes: list[int] = shape.tolist()
     return np.reshape(x, sizes)
 
 
-# What else entries are made by: the positions of a list, as a rule.
+# What else entries are made by: the positions of a list, as a rule; and variables' first values: zeros.
 _COMPUTED: Mapping[str, Callable[..., _Array]] = {
     "Add": np.add,
     "AddV2": np.add,
     "Cast": _cast,
+    "Fill": _fill,
     "Mul": np.multiply,
+    "OnesLike": np.ones_like,
     "Range": _range,
     "Reshape": _reshape,
     "Shape": _shape,
     "Size": _size,
     "Sub": np.subtract,
+    "ZerosLike": np.zeros_like,
 }
 
 # The columns of a text file that are not columns.
@@ -205,7 +213,8 @@ class TableNodes:
         if len(node.input) < (3 if node.op in _FROM_TENSORS else 2):
             raise SavedModelError(f"{node.op} lacks inputs", where=f"node {node.name}")
         if node.op in _FROM_TENSORS:
-            return self._tensor(node.input[1], name), self._tensor(node.input[2], name)
+            what = f"the entries of table {name!r}"
+            return self.value(node.input[1], what), self.value(node.input[2], what)
         asset = self._asset(node.input[1], name)
         offset = self.registry.attribute(node, "offset").i if "offset" in self.registry.defaults(node.op) else 0
         lines = _lines(asset.read())[max(offset, 0) :]
@@ -235,17 +244,26 @@ class TableNodes:
         key, value = (self.registry.attribute(maker, attribute).type for attribute in ("key_dtype", "value_dtype"))
         return DataType.from_proto(key), DataType.from_proto(value)
 
-    def _tensor(self, reference: str, name: str) -> NDArray[Any]:
+    def value(self, reference: str, what: str) -> NDArray[Any]:
+        """A tensor that is a constant, or computed of constants.
+
+        Args:
+            reference: The tensor's name.
+            what: What it is, for messages.
+
+        Raises:
+            SavedModelError: It is neither.
+        """
         source = self._source(reference)
         if isinstance(source, Constant):
             return source.read()
         if source is None or isinstance(source, (Asset, Table)):
-            raise SavedModelError(f"the entries of table {name!r} are no constants")
+            raise SavedModelError(f"{what} cannot be told: it is no constant")
         if source.op == "Const":
-            return tensor_value(source.attr["value"].tensor, f"table {name!r}")
+            return tensor_value(source.attr["value"].tensor, what)
         if source.op not in _COMPUTED:
-            raise SavedModelError(f"the entries of table {name!r} are computed by {source.op}, not constants")
-        operands = [self._tensor(each, name) for each in source.input if not each.startswith("^")]
+            raise SavedModelError(f"{what} cannot be told: {source.op} computes it")
+        operands = [self.value(each, what) for each in source.input if not each.startswith("^")]
         try:
             return np.asarray(_COMPUTED[source.op](*operands, *self._dtype_of(source)))
         except (ArithmeticError, TypeError, ValueError) as error:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.engine.mlir import ir
-from litefuse.passes.call_graph import functions, separate_callers
+from litefuse.engine.mlir import func, ir
+from litefuse.passes.call_graph import functions, operations, separate_callers
 from litefuse.shapes.graph import ModuleGraph
 from litefuse.shapes.inference import Inference
-from litefuse.shapes.rewrite import rewrite
+from litefuse.shapes.rewrite import rewrite, set_types
 
-__all__ = ["InferShapes"]
+__all__ = ["InferLoopTypes", "InferShapes"]
 
 
 class InferShapes:
@@ -39,3 +39,34 @@ class InferShapes:
         inference = Inference(ModuleGraph.of(module))
         inference.run()
         return rewrite(inference) or modified
+
+
+class InferLoopTypes:
+    """Gives values their types where a function has a loop and a value of unknown rank, and changes no op.
+
+    A SavedModel notes the shapes of most nodes, a frozen graph none; without them, no loop is recognised as a layer.
+
+    Raises:
+        GraphError: As ``InferShapes``.
+    """
+
+    name: ClassVar[str] = "infer-loop-types"
+
+    def run(self, module: ir.Module) -> bool:
+        if not any(map(_has_loop_without_shapes, functions(module).values())):
+            return False
+        modified = separate_callers(functions(module), left_alone="tfl.custom")
+        inference = Inference(ModuleGraph.of(module))
+        inference.run()
+        return set_types(inference) or modified
+
+
+def _has_loop_without_shapes(function: func.FuncOp) -> bool:
+    ops = list(operations(function))
+    return any(op.name == "tf.While" for op in ops) and any(_is_unranked(result) for op in ops for result in op.results)
+
+
+def _is_unranked(value: ir.Value) -> bool:
+    """Whether a value is a tensor of numbers, of unknown rank."""
+    text = str(value.type)
+    return text.startswith("tensor<*x") and "!tf_type" not in text

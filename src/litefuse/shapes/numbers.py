@@ -76,8 +76,20 @@ _FUNCTIONS_OF_FLOAT64: Mapping[str, Callable[..., Any]] = {
 # Ops that only move elements: the rules for integers do for any.
 _MOVES = frozenset(
     {
-        *("BroadcastTo", "ConcatV2", "EnsureShape", "ExpandDims", "Fill", "Gather", "GatherV2", "Identity", "Pack"),
-        *("PreventGradient", "Reshape", "ReverseV2", "Select", "SelectV2", "Slice", "Snapshot", "Split", "SplitV"),
+        *("BroadcastTo", "ConcatV2", "EnsureShape", "ExpandDims", "Fill", "Gather", "GatherV2", "Identity"),
+        *(
+            "MatrixBandPart",
+            "Pack",
+            "PreventGradient",
+            "Reshape",
+            "ReverseV2",
+            "Select",
+            "SelectV2",
+            "Slice",
+            "Snapshot",
+            "Split",
+            "SplitV",
+        ),
         *("Squeeze", "StopGradient", "StridedSlice", "Tile", "Transpose", "Unpack"),
     }
 )

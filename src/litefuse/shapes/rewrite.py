@@ -33,7 +33,7 @@ from litefuse.shapes.split_products import squeeze, squeeze_from_front, transpos
 from litefuse.shapes.transpositions import multiply_constant_last, reshape_first
 from litefuse.shapes.values import VALUES
 
-__all__ = ["rewrite"]
+__all__ = ["rewrite", "set_types"]
 
 # What is erased when nothing uses it any more.
 _ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, "BatchMatMulV2", "Const", "MatMul"})
@@ -65,6 +65,23 @@ def rewrite(inference: Inference) -> bool:
     modified = False
     for function in inference.visited.values():
         modified |= _rewrite_function(Editor(inference, function))
+    return modified
+
+
+def set_types(inference: Inference) -> bool:
+    """Writes the types that were found into the functions that something runs; returns whether any changed."""
+    modified = False
+    for function in inference.visited.values():
+        editor = Editor(inference, function)
+        for value in function.arguments:
+            editor.refine(value)
+        for node in function.nodes:
+            if not _contradicts_dead_branch(editor, node):
+                for value in node.results:
+                    editor.refine(value)
+        if editor.modified:
+            update_function_type(function.op)
+        modified |= editor.modified
     return modified
 
 

@@ -351,6 +351,24 @@ def _dynamic_stitch(op: Op) -> Values:
     return np.asarray([found[place] for place in range(len(found))], object)
 
 
+def _band_part(op: Op) -> Values:
+    values, lower, upper = op.values(0), op.number(1), op.number(2)
+    count = values.shape[-2:]
+    kept = np.ones(count, bool)
+    if lower >= 0:
+        kept &= ~np.tri(*count, k=-lower - 1, dtype=bool)
+    if upper >= 0:
+        kept &= np.tri(*count, k=upper, dtype=bool)
+    return np.asarray(np.where(kept, values, 0), object)
+
+
+def _where(op: Op) -> Values:
+    places = np.argwhere(np.array(op.numbers(0), bool).reshape(op.values(0).shape))
+    if not places.size:
+        raise Undecided("LiteRT has no constants without elements")
+    return places.astype(object)
+
+
 VALUES: Mapping[str, ValueRule] = {
     "Abs": _unary(lambda value: abs(_decided(value))),
     "Add": _binary(operator.add),
@@ -382,6 +400,7 @@ VALUES: Mapping[str, ValueRule] = {
     "LogicalAnd": _logical(lambda a, b: a and b),
     "LogicalNot": _unary(lambda value: int(not _decided(value))),
     "LogicalOr": _logical(lambda a, b: a or b),
+    "MatrixBandPart": _band_part,
     "Max": _reduction(maximum, None),
     "Maximum": _binary(maximum),
     "Min": _reduction(minimum, None),
@@ -418,6 +437,7 @@ VALUES: Mapping[str, ValueRule] = {
     "Transpose": _transpose,
     "TruncateDiv": _binary(_truncate_div),
     "Unpack": _unpack,
+    "Where": _where,
     "ZerosLike": _constant_like(0),
     "tfl.concatenation": _concatenation,
     "tfl.shape": _shape,

@@ -89,6 +89,10 @@ def _may_be_needed(op: ir.OpView, early: Early) -> bool:
             return False
         if len(kind.shape or ()) <= early.above_rank:
             return False
+    if early.common_bits is not None:
+        first, second = (ir.IntegerAttr(op.attributes[mask]).value for mask in early.common_bits)
+        if not first & second:
+            return False
     if early.attribute is None:
         return True
     name, text = early.attribute

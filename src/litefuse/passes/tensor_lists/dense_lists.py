@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 
 from litefuse.decompositions.builder import Builder, Dim
+from litefuse.decompositions.decomposition import NotDecomposed
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import (
     callees,
@@ -23,6 +25,7 @@ from litefuse.passes.tensor_lists.list_sizes import LIST_NUMBERS, LIST_RULES, it
 from litefuse.passes.tensor_lists.optionals import remove_optionals
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
 from litefuse.passes.tensor_lists.sizes import Size, Sizes, Unknown, emit, values_of
+from litefuse.passes.tensor_lists.varying_items import refuse_varying_items
 from litefuse.passes.tensor_lists.webs import Web, find_webs, resizes, unsupported
 
 __all__ = ["make_dense"]
@@ -68,13 +71,22 @@ def _make_webs_dense(webs: dict[ir.Value, Web], by_symbol: Mapping[str, func.Fun
         _set_type(web, web.type)
     dims: dict[ir.Value, list[Dim]] = {}
     for _, op, shape in formulas:
-        with ir.InsertionPoint(op), op.location:
+        with ir.InsertionPoint(op), op.location, _unsupported(op):
             dims[op.results[0]] = [emit(size, Builder()) for size in shape]
     for web in alive:
         for op in web.ops:
-            with ir.InsertionPoint(op), op.location:
+            with ir.InsertionPoint(op), op.location, _unsupported(op):
                 new = dense_form(op, web, dims.get(op.results[0], ()), Builder())
             _replace(op, new)
+
+
+@contextmanager
+def _unsupported(op: ir.OpView) -> Generator[None]:
+    """Has what cannot be built because of an unknown rank be an error of the conversion."""
+    try:
+        yield
+    except NotDecomposed as reason:
+        raise unsupported(op, str(reason)) from None
 
 
 def _without_lists(by_symbol: Mapping[str, func.FuncOp]) -> set[str]:
@@ -137,6 +149,8 @@ def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.Op
         raise unsupported(first, "its items are tensor lists, which nothing is ever written into")
     if web.item is None:
         raise unsupported(first, "the number of dimensions of its items is not known")
+    if None in web.item:
+        refuse_varying_items(web, sizes)
     found: list[tuple[ir.OpView, list[Size]]] = []
     for op in creators:
         if op.name in _FROM_NOTHING:

@@ -208,7 +208,7 @@ def unsupported(op: ir.OpView, what: str) -> ConversionError:
     else:
         hint = (
             "A TensorArray is converted when its items have one shape, which does not change while it is filled. "
-            "Give tf.TensorArray an element_shape, or export the model with fixed sizes."
+            "Pad the items to one size, give tf.TensorArray an element_shape, or export the model with fixed sizes."
         )
     return ConversionError(f"the tensor list cannot become a dense tensor: {what}", where=where, hint=hint)
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from litefuse.shapes.facts import Rule
-from litefuse.shapes.rules import creation, elementwise, layout, litert, matrices, reductions, slicing, windows
+from litefuse.shapes.rules import (
+    creation,
+    elementwise,
+    layout,
+    lists,
+    litert,
+    matrices,
+    reductions,
+    slicing,
+    sparse,
+    windows,
+)
 
 __all__ = ["RULES"]
 
@@ -13,10 +24,12 @@ RULES: Mapping[str, Rule] = {
     **creation.RULES,
     **elementwise.RULES,
     **layout.RULES,
+    **lists.RULES,
     **litert.RULES,
     **matrices.RULES,
     **reductions.RULES,
     **slicing.RULES,
+    **sparse.RULES,
     **windows.RULES,
 }
 """The rules by the ops' names, those of TensorFlow without their dialect."""

@@ -178,6 +178,7 @@ RULES: dict[str, Rule] = {
     "MatrixSetDiagV3": _matrix_set_diag,
     "Multinomial": _multinomial,
     "OneHot": _one_hot,
+    "ParallelDynamicStitch": _dynamic_stitch,
     "Range": _range,
     "Rank": _scalar,
     "Shape": _shape,

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from litefuse.shapes.combining import broadcast_shapes, meet
+from litefuse.shapes.combining import broadcast_shapes, meet, meet_dims
 from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, normal_axis, text
 
 __all__ = ["BROADCASTING", "RULES"]
 
 _UNARY = (
-    "Abs Acos Acosh Angle Asin Asinh Atan Atanh BesselI0e BesselI1e Cast Ceil CheckNumerics ComplexAbs Conj "
-    "Cos Cosh Cumsum Cumprod CumulativeLogsumexp Digamma Elu Erf Erfc Erfinv Exp Expm1 "
-    "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel FFT FFT2D FFT3D Floor IFFT "
-    "IFFT2D IFFT3D Identity Imag Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p "
-    "LogicalNot LogSoftmax MatrixBandPart Ndtri Neg OnesLike PreventGradient QuantizeAndDequantizeV2 "
-    "QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 RandomShuffle Real Reciprocal Relu Relu6 "
+    "Abs Acos Acosh Angle Asin Asinh Atan Atanh BesselI0 BesselI0e BesselI1 BesselI1e Cast Ceil CheckNumerics "
+    "ComplexAbs Conj Cos Cosh Cumsum Cumprod CumulativeLogsumexp Digamma Elu Erf Erfc Erfinv Exp Expm1 "
+    "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel FFT FFT2D FFT3D Floor "
+    "GuaranteeConst IFFT IFFT2D IFFT3D Identity Imag Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p "
+    "LogicalNot LogSoftmax MatrixBandPart Ndtri Neg OnesLike PopulationCount PreventGradient Print "
+    "QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 RandomShuffle Real Reciprocal Relu Relu6 "
     "ReverseV2 Rint Roll Round Rsqrt Selu Sigmoid Sign Sin Sinh Snapshot Softmax Softplus Softsign Sqrt Square "
-    "StopGradient Tan Tanh TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate "
-    "TensorStridedSliceUpdate StringLower StringStrip StringUpper XlaDynamicUpdateSlice ZerosLike"
+    "StatelessShuffle StopGradient Tan Tanh TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub "
+    "TensorScatterUpdate TensorStridedSliceUpdate StringLower StringStrip StringUpper XlaDynamicUpdateSlice ZerosLike"
 )
+_IMAGES = "AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV"
 _BINARY = (
     "Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Complex Div DivNoNan Equal FloorDiv FloorMod "
     "Greater GreaterEqual Igamma Igammac LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul "
@@ -77,6 +78,15 @@ def _reverse_sequence(op: Op) -> Answer:
     return meet(shape, tuple(lengths if axis == batch else None for axis in range(len(shape))))
 
 
+def _as_image(op: Op) -> Answer:
+    """As the first operand, which has three dimensions at least."""
+    shape = op.shape(0)
+    if len(shape) < 3:
+        raise ShapeError(f"{text(shape)} is no image")
+    # Of colours there are three, whatever the op.
+    return (*shape[:-1], meet_dims(shape[-1], 3)) if op.name in {"HSVToRGB", "RGBToHSV"} else shape
+
+
 def _each(op: Op) -> Answer:
     return [operand.shape for operand in op.operands]
 
@@ -125,6 +135,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(_UNARY.split(), _as_first),
     **dict.fromkeys(_BINARY.split(), _broadcast),
     **dict.fromkeys(_GRADIENTS.split(), _as_all),
+    **dict.fromkeys(_IMAGES.split(), _as_image),
     "AddN": _as_all,
     "BiasAdd": _bias_add,
     "Bitcast": _bitcast,

@@ -279,6 +279,7 @@ RULES: dict[str, Rule] = {
     "SplitV": _split_v,
     "Squeeze": _squeeze,
     "Tile": _tile,
+    "ConjugateTranspose": _transpose,
     "Transpose": _transpose,
     "Unpack": _unpack,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.shapes.combining import meet
+from litefuse.shapes.combining import broadcast_shapes, meet
 from litefuse.shapes.dims import Dim, is_size
 from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, ShapeError, Undecided, normal_axis, text
 
@@ -110,6 +110,33 @@ def _bucketize(op: Op) -> Answer:
     return op.shape(0)
 
 
+def _top(op: Op) -> Answer:
+    shape = op.shape(0)
+    if not shape:
+        raise ShapeError("a scalar has no largest elements")
+    result = (*shape[:-1], op.attribute("k"))
+    return [result, result]
+
+
+def _places(op: Op) -> Answer:
+    return op.shape(1)
+
+
+def _histogram(op: Op) -> Answer:
+    return (_known_scalar(op, 2),)
+
+
+def _losses(op: Op) -> Answer:
+    """The loss of each row, and the gradient of all logits; labels may be classes, or broadcast."""
+    rows, classes = op.ranked(0, 2)
+    if op.name == "SoftmaxCrossEntropyWithLogits":
+        rows, classes = broadcast_shapes([(rows, classes), op.ranked(1, 2)])
+    else:
+        (rows,) = meet((rows,), op.operands[1].shape) or (rows,)
+    answer: list[OpenShape] = [(rows,), (rows, classes)]
+    return answer
+
+
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_REDUCTIONS.split(), _reduce),
     "ArgMax": _arg_extreme,
@@ -117,11 +144,18 @@ RULES: dict[str, Rule] = {
     "Bincount": _bincount,
     "Bucketize": _bucketize,
     "DenseBincount": _bincount,
+    "HistogramFixedWidth": _histogram,
+    "InTopK": _in_top_k,
     "InTopKV2": _in_top_k,
     "L2Loss": _scalar,
     "LookupTableSizeV2": _scalar,
     "NthElement": _nth_element,
+    "LowerBound": _places,
+    "SoftmaxCrossEntropyWithLogits": _losses,
+    "SparseSoftmaxCrossEntropyWithLogits": _losses,
+    "TopK": _top,
     "TopKV2": _top_k,
+    "UpperBound": _places,
     "Unique": _unique,
     "UniqueV2": _unique_along,
     "UniqueWithCounts": _unique,

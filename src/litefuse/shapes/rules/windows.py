@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from litefuse.shapes.combining import meet, meet_dims
-from litefuse.shapes.dims import Dim, is_size
+from litefuse.shapes.dims import Dim, is_size, minimum
 from litefuse.shapes.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
 from litefuse.shapes.rules.layout import stated_shape
 
@@ -176,7 +176,35 @@ def _suppression(op: Op) -> Answer:
     return answer
 
 
+def _combined_suppression(op: Op) -> Answer:
+    """Of each image: boxes, scores, classes, and how many of them count."""
+    images = op.ranked(0, 4)[0]
+    classes = op.ranked(1, 3)[2]
+    total, each = (_count(op, index) for index in (3, 2))
+    if op.attribute("pad_per_class", False):
+        total = None if total is None or each is None else minimum(total, each * classes)
+    answer: list[OpenShape] = [(images, total, 4), (images, total), (images, total), (images,)]
+    return answer
+
+
+def _count(op: Op, index: int) -> Dim | None:
+    try:
+        count = op.scalar(index)
+    except Undecided:
+        return None
+    return count if is_size(count) else None
+
+
+def _greedy_decoder(op: Op) -> Answer:
+    """A sparse tensor: indices, values and shape; and the negative sum of each row's logits."""
+    rows = meet_dims(op.ranked(0, 3)[1], op.ranked(1, 1)[0])
+    answer: list[OpenShape] = [(None, 2), (None,), (2,), (rows, 1)]
+    return answer
+
+
 RULES: dict[str, Rule] = {
+    "CTCGreedyDecoder": _greedy_decoder,
+    "CombinedNonMaxSuppression": _combined_suppression,
     "AvgPool": _pool,
     "AvgPool3D": _pool,
     "Conv2D": _convolution,
