@@ -99,8 +99,6 @@ def _unary() -> Iterator[Case]:
     yield Case("MatrixBandPart", [f(2, 3, 4), n(1), n(1)])
     for name in ["BesselI1e", "Ndtri"]:
         yield Case(name, [f(2, 3)])
-    for name in ["StringLower", "StringStrip", "StringUpper"]:
-        yield Case(name, [Operand("string", (2, 3))])
     yield Case("QuantizeAndDequantizeV3", [f(2, 3), f(), f(), i()])
     yield Case("QuantizeAndDequantizeV4", [f(2, 3), f(), f()])
     yield Case("Cross", [f(2, 3), f(2, 3)])

@@ -6,7 +6,7 @@ from litefuse.decompositions.aliases import Alias
 from litefuse.decompositions.batch_norm import FusedBatchNorm, FusedBatchNormGradient
 from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bias import BiasOfChannelsFirst
-from litefuse.decompositions.bincount import Bincount
+from litefuse.decompositions.bincount import Bincount, RaggedBincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
 from litefuse.decompositions.casts import CastOfBroadcast, CastOfQuotient, CastToInteger
 from litefuse.decompositions.channels_first import ChannelsFirst, PermutedVector
@@ -225,6 +225,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     PopulationCount,
     Quotient,
     QuantizeAndDequantize,
+    RaggedBincount,
     RaggedRange,
     RaggedTensorToTensor,
     RandomNumbers,

@@ -27,8 +27,8 @@ class MovedStrings(Decomposition):
     """
 
     names = (
-        *("BroadcastTo", "Fill", "GatherV2", "ReverseV2", "Slice", "Split", "SplitV", "StridedSlice", "Tile"),
-        *("Transpose", "Unpack"),
+        *("BroadcastTo", "Fill", "GatherV2", "ReverseSequence", "ReverseV2", "Slice", "Split", "SplitV"),
+        *("StridedSlice", "Tile", "Transpose", "Unpack"),
     )
 
     def before_lowering(self, op: TensorFlowOp) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from litefuse.shapes.facts import Rule
-from litefuse.shapes.rules import creation, elementwise, layout, litert, matrices, reductions, slicing, windows
+from litefuse.shapes.rules import creation, elementwise, layout, litert, matrices, reductions, slicing, strings, windows
 
 __all__ = ["RULES"]
 
@@ -17,6 +17,7 @@ RULES: Mapping[str, Rule] = {
     **matrices.RULES,
     **reductions.RULES,
     **slicing.RULES,
+    **strings.RULES,
     **windows.RULES,
 }
 """The rules by the ops' names, those of TensorFlow without their dialect."""

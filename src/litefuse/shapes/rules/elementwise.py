@@ -16,7 +16,7 @@ _UNARY = (
     "QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 RandomShuffle Real Reciprocal Relu Relu6 "
     "ReverseV2 Rint Roll Round Rsqrt Selu Sigmoid Sign Sin Sinh Snapshot Softmax Softplus Softsign Sqrt Square "
     "StopGradient Tan Tanh TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate "
-    "TensorStridedSliceUpdate StringLower StringStrip StringUpper XlaDynamicUpdateSlice ZerosLike"
+    "TensorStridedSliceUpdate XlaDynamicUpdateSlice ZerosLike"
 )
 _BINARY = (
     "Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Complex Div DivNoNan Equal FloorDiv FloorMod "
