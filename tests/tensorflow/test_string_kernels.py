@@ -9,8 +9,10 @@ import pytest
 
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK
+from litefuse.kernels.partly_native import is_beyond_native
 from litefuse.runtime.custom_op import TensorSpec
 from litefuse.runtime.options import Parameters
+from tests.kernels import one_op
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,18 @@ if TYPE_CHECKING:
 # An op's inputs and attributes, dtypes as strings.
 Call = tuple[str, list[Any], dict[str, Any]]
 
+# The kernels in C++, and the dtypes of what they give.
+NATIVE: dict[str, list[Any]] = {
+    **{op: [object] for op in ("ReduceJoin", "StringJoin", "StringLower", "StringStrip", "StringUpper", "Substr")},
+    "StaticRegexFullMatch": [np.bool_],
+    "StaticRegexReplace": [object],
+    "StringLength": [np.int32],
+    "StringNGrams": [object, np.int64],
+    "StringSplit": [np.int64, object, np.int64],
+    "StringSplitV2": [np.int64, object, np.int64],
+    "StringToHashBucketFast": [np.int64],
+    "StringToNumber": [],
+}
 NUMBERS = {"float32": 0, "int32": 2, "int64": 4, "float64": 10}
 
 
@@ -68,11 +82,36 @@ def run(op: str, inputs: Sequence[Any], attributes: dict[str, Any]) -> list[Any]
     return [each.tolist() for each in outputs]
 
 
+def run_native(op: str, inputs: Sequence[Any], attributes: dict[str, Any]) -> list[Any]:
+    """What the kernel in C++ gives; strings that are scalars are constants, as in most models."""
+    options = {key: NUMBERS[value] if key in {"out_type", "Tsplits"} else value for key, value in attributes.items()}
+    arrays = [each if each.dtype.kind != "S" else each.astype(object) for each in map(np.asarray, inputs)]
+    constants = [place for place, each in enumerate(arrays) if not each.ndim or (op == "ReduceJoin" and place)]
+    dtypes = NATIVE[op] if op != "StringToNumber" else [np.dtype(attributes["out_type"])]
+    outputs = one_op.run(op, arrays, dtypes, options, form="native", constants=constants)
+    return [each.tolist() for each in outputs]
+
+
+def native_call(call: Call) -> Call | None:
+    """The call of a kernel in C++ that is to give the same; None if there is none."""
+    op, inputs, attributes = call
+    if op in {"RegexReplace", "RegexFullMatch"}:
+        op, (text, pattern, *rewrite) = f"Static{op}", inputs
+        inputs, attributes = [text], {**attributes, "pattern": pattern.item().decode()}
+        attributes |= {"rewrite": rewrite[0].item().decode()} if rewrite else {}
+    return None if op not in NATIVE or is_beyond_native(op, attributes) else (op, inputs, attributes)
+
+
 def compare(tensorflow: TensorFlow, calls: Sequence[Call]) -> int:
-    """Runs calls both ways: both give the same, or both refuse; returns how many did."""
+    """Runs calls in TensorFlow and with all forms of the kernels: all give the same, or all refuse.
+
+    Returns:
+        How many calls were refused.
+    """
     refused = 0
     wrong: list[str] = []
-    for (op, inputs, attributes), expected in zip(calls, tensorflow.call(evaluate, calls), strict=True):
+    answers = tensorflow.call(evaluate, calls)
+    for (op, inputs, attributes), expected in zip(calls, answers, strict=True):
         try:
             actual = run(op, inputs, attributes)
         except KernelError as error:
@@ -82,6 +121,17 @@ def compare(tensorflow: TensorFlow, calls: Sequence[Call]) -> int:
             continue
         if repr(actual) != repr(expected):
             wrong.append(f"{op} {inputs} {attributes}: {actual}, not {expected}")
+    if "native" in one_op.FORMS:
+        for call, expected in zip(calls, answers, strict=True):
+            native = native_call(call)
+            if native is None:
+                continue
+            try:
+                actual = run_native(*native)
+            except KernelError:
+                actual = None
+            if repr(actual) != repr(expected):
+                wrong.append(f"native {call}: {actual}, not {expected}")
     assert not wrong, f"{len(wrong)} of {len(calls)}: " + "\n".join(wrong[:5])
     return refused
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import litefuse
 from litefuse.errors import UnsupportedOpsError
+from litefuse.kernels import native_library
+from tests.kernels.one_op import FORMS
 from tests.tensorflow.checking import check, op_counts
 
 if TYPE_CHECKING:
@@ -72,7 +75,7 @@ def vectorizing(tf: Any, group: str, rank: int) -> Any:
 def test_text_vectorization(tensorflow: TensorFlow, group: str, rank: int) -> None:
     result = check(tensorflow, tensorflow.save(vectorizing, group, rank), texts(*[1] * (rank - 1)), kernel_pack=True)
     assert {"StaticRegexReplace", "StringSplitV2", "StringNGrams", "UnicodeDecode"} <= {*result.report.custom_ops}
-    assert {*result.report.python_kernels} == {*result.report.custom_ops}
+    assert {*result.report.python_kernels} == {"UnicodeDecode", "UnicodeEncode"}
     assert "litefuse's pack has the kernel, in Python only" in str(result.report)
 
 
@@ -124,6 +127,7 @@ def test_lookups_hashes_and_encodings(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, tensorflow.save(looking_up), batches, kernel_pack=True)
     kernels = {"AsString", "SparseCross", "StringToHashBucketFast", "StringToHashBucketStrong"}
     assert {*result.report.custom_ops} == {*result.report.pack_kernels} == kernels
+    assert {*result.report.python_kernels} == kernels - {"StringToHashBucketFast"}
 
 
 def cutting(tf: Any) -> Any:
@@ -163,6 +167,7 @@ def test_texts_that_are_cut_and_joined(tensorflow: TensorFlow) -> None:
     batches: list[dict[str, Any]] = [{"text": strings(each, [len(each)])} for each in (TEXTS[:2], TEXTS, TEXTS[3:4])]
     result = check(tensorflow, path, batches, kernel_pack=True)
     assert {*result.report.pack_kernels} == {*result.report.custom_ops}
+    assert {"StaticRegexFullMatch", "StaticRegexReplace", "StringLower"} <= {*result.report.python_kernels}
     moved = {"ConcatV2", "Pack", "PadV2", "RaggedTensorToTensor", "ReduceJoin", "SelectV2", "UnsortedSegmentJoin"}
     assert moved <= op_counts(result.model_bytes).keys()
     with pytest.raises(UnsupportedOpsError, match=r"no op for AsString, ConcatV2, .*StaticRegexReplace"):
@@ -221,15 +226,17 @@ def test_an_expression_that_python_cannot_express_is_refused(tensorflow: TensorF
     assert refused.value.ops[0].op == "StaticRegexReplace"
 
 
-def test_kernels_run_in_any_interpreter_by_the_delegate(tensorflow: TensorFlow) -> None:
-    import importlib
-
-    path = tensorflow.save(replacing, "[aeiou]")
+@pytest.mark.parametrize("form", FORMS)
+def test_a_classifier_in_the_stock_interpreter(tensorflow: TensorFlow, form: str) -> None:
+    path = tensorflow.save(classifying, "keras")
+    result = litefuse.convert(path)
     stock: Any = importlib.import_module("ai_edge_litert.interpreter")
-    run: Callable[..., dict[str, Any]] = stock.Interpreter(
-        model_content=litefuse.convert(path).model_bytes, experimental_delegates=[litefuse.delegate()]
-    ).get_signature_runner()
-    for text in (strings(TEXTS, [6]), strings(TEXTS[3:], [3])):
-        (expected,) = tensorflow.run(path, {"text": text}, calls=1)
+    native = form == "native"
+    assert not result.report.python_kernels
+    delegate = stock.load_delegate(str(native_library())) if native else litefuse.delegate()
+    engine = stock.Interpreter(model_content=result.model_bytes, experimental_delegates=[delegate])
+    run: Callable[..., dict[str, Any]] = engine.get_signature_runner()
+    for inputs in texts(1):
+        (expected,) = tensorflow.run(path, inputs, calls=1)
         for _ in range(2):
-            assert run(text=text)["y"].tolist() == expected["y"].tolist()
+            np.testing.assert_allclose(run(**inputs)["output_0"], expected["output_0"], rtol=1e-5)

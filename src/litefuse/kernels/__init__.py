@@ -257,7 +257,14 @@ class _Pack(Mapping[str, "type[CustomOp]"]):
 PACK: Mapping[str, type[CustomOp]] = _Pack()
 """The kernels by the name of their op. ``custom_op`` registers a kernel that goes before the one here."""
 
-_NATIVE = frozenset[str]()
+# Those of them that have a native form, of all attributes or of some (litefuse.kernels.partly_native).
+_NATIVE = frozenset(
+    {
+        *("ReduceJoin", "StaticRegexFullMatch", "StaticRegexReplace", "StringJoin", "StringLength", "StringLower"),
+        *("StringNGrams", "StringSplit", "StringSplitV2", "StringStrip"),
+        *("StringToHashBucketFast", "StringToNumber", "StringUpper", "Substr"),
+    }
+)
 
 PYTHON_ONLY: frozenset[str] = frozenset({*_OPS.values(), *_OF_STRINGS}) - _NATIVE
 """The ops of the pack's kernels that have no native form: most of those of strings, which run in Python only."""

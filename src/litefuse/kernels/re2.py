@@ -3,7 +3,8 @@ r"""Regular expressions of RE2, which TensorFlow's ops take, as those of Python.
 Both take the leftmost match and, of several there, the one that the expression prefers. But much is written otherwise,
 or means something else: ``$`` is the end of the text, ``\w`` and its like are ASCII's, ``\pL`` and ``[[:alpha:]]`` are
 classes, flags may change anywhere. So an expression is read here, and written anew. It matches where it does in RE2,
-but for ``\B``, which RE2 also finds within characters of several bytes.
+but for ``\B``, which RE2 also finds within characters of several bytes; and of a group that is repeated and may be
+empty, such as ``(a?)*``, Python keeps a last, empty turn where RE2 keeps the one before.
 
 Definition: https://github.com/google/re2/wiki/Syntax. Texts are UTF-8, decoded with ``surrogateescape``: a byte that is
 no UTF-8 is a character that nothing but itself matches, no dot and no class.

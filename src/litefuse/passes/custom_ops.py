@@ -49,11 +49,13 @@ class CustomOpForm(NamedTuple):
     Attributes:
         op: Its name.
         in_pack: Whether litefuse has a kernel for it.
+        python_only: Whether this has no native form.
         reason: Why it was not rewritten into builtin ops; empty if there is no rewriting of this op at all.
     """
 
     op: str
     in_pack: bool
+    python_only: bool
     reason: str
 
 
@@ -91,7 +93,8 @@ class EmitCustomOps:
             raise _error([_describe(function, op) for function, op in shown], sorted(wide))
         for function, op in left:
             name = tensorflow_name(op) or ""
-            self.emitted.append(CustomOpForm(name, self._in_pack(op, name), _reason(op)))
+            in_pack = self._in_pack(op, name)
+            self.emitted.append(CustomOpForm(name, in_pack, in_pack and _is_python_only(op, name), _reason(op)))
             _replace(function, op)
         return bool(left)
 
@@ -123,9 +126,19 @@ def _refusal(op: ir.OpView, name: str) -> str | None:
     # Few models have such ops.
     from litefuse.kernels.refusals import refusal
 
+    return refusal(name, [tensor_type_of(result).dtype for result in op.results], _attributes(op))
+
+
+def _is_python_only(op: ir.OpView, name: str) -> bool:
+    from litefuse.kernels import PYTHON_ONLY
+    from litefuse.kernels.partly_native import is_beyond_native
+
+    return name in PYTHON_ONLY or is_beyond_native(name, _attributes(op))
+
+
+def _attributes(op: ir.OpView) -> dict[str, Any]:
     own = tensorflow_op(op)
-    attributes = {key: attribute_value(own.attributes[key]) for key in own.attributes if is_option(key)}
-    return refusal(name, [tensor_type_of(result).dtype for result in op.results], attributes)
+    return {key: attribute_value(own.attributes[key]) for key in own.attributes if is_option(key)}
 
 
 def _is_stateful(op: ir.OpView) -> bool:
