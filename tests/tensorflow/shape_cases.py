@@ -449,7 +449,7 @@ def _infer(tf: Any, definition: Any, case: Case) -> Answer:
         answer: Any = op_def_library.apply_op(case.op, **inputs, **given)
     except (NotImplementedError, TypeError, ValueError, tf.errors.InvalidArgumentError) as error:  # 1: a removed op
         return f"{type(error).__name__}: {error}"
-    results: list[Any] = list(answer) if isinstance(answer, (list, tuple)) else [answer]  # pyright: ignore[reportUnknownArgumentType]
+    results: list[Any] = tf.nest.flatten(answer)  # some ops give lists of results
     shapes = [(each.dtype.name, None if each.shape.rank is None else tuple(each.shape.as_list())) for each in results]
     return shapes, {key: _attribute(value) for key, value in results[0].op.node_def.attr.items()}
 

@@ -60,6 +60,8 @@ def _of_rows() -> Iterator[Case]:
     for stated in ([-1, -1], [4, -1], [4, 3]):
         yield Case("RaggedTensorToTensor", [n(stated, "int64"), s(5), s(), [wide(4)]], splits)
         yield Case("RaggedTensorToTensor", [n([*stated, 2], "int64"), s(5, 2), s(), [wide(), wide(5)]], ids)
+    yield Case("RaggedGather", [[wide(4)], s(5), n([2, 0])], {"OUTPUT_RAGGED_RANK": 1})
+    yield Case("RaggedGather", [[wide(3), wide(4)], s(5, 2), wide(3)], {"OUTPUT_RAGGED_RANK": 2})
     yield Case("RaggedTensorToTensor", [n(-1, "int64"), s(5), s(), [wide(4)]], splits)
 
 

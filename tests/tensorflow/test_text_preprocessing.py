@@ -144,6 +144,8 @@ def cutting(tf: Any) -> Any:
             "pieces": pieces.to_tensor("<pad>"),
             "sparse": tf.sparse.to_dense(tf.compat.v1.string_split(clean, " ")),
             "counts": pieces.row_lengths(),
+            "twice": tf.concat([pieces, pieces], 1).to_tensor(),
+            "constant": tf.strings.split("1,2,3", ","),
             "initials": tf.strings.reduce_join(first, 1, separator="."),
             "joined": tf.strings.join([text, clean], ": "),
             "both": tf.concat([text, clean], 0),

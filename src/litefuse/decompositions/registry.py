@@ -76,7 +76,7 @@ from litefuse.decompositions.open_diagonals import OpenDiagonal
 from litefuse.decompositions.partitions import DynamicPartition, DynamicStitch
 from litefuse.decompositions.pool_3d import Pool3D
 from litefuse.decompositions.quantization import FakeQuantize, QuantizeAndDequantize
-from litefuse.decompositions.ragged import RaggedRange, RaggedTensorToTensor
+from litefuse.decompositions.ragged import RaggedGather, RaggedRange, RaggedTensorToTensor
 from litefuse.decompositions.random_numbers import RandomNumbers, RandomShuffle
 from litefuse.decompositions.resizing import ResizeByMatrix, ResizeGradient, ResizeIntegers, ScaleAndTranslate
 from litefuse.decompositions.roll import Roll
@@ -226,6 +226,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Quotient,
     QuantizeAndDequantize,
     RaggedBincount,
+    RaggedGather,
     RaggedRange,
     RaggedTensorToTensor,
     RandomNumbers,

@@ -237,6 +237,12 @@ def _ragged() -> list[Case]:
             [np.array([-1, -1, 2]), values, string(b"."), [_splits(1, 2), _splits(2, 0, 3)]],
             {"row_partition_types": ["ROW_SPLITS", "ROW_SPLITS"]},
         ),
+        Case("RaggedGather", [[_splits(2, 0, 3)], values, i32(2, 0, 1, 2)], {"OUTPUT_RAGGED_RANK": 1}),
+        Case(
+            "RaggedGather",
+            [[_splits(1, 2), _splits(2, 0, 3)], Tensor("float32", (5, 2)), Tensor(I64, (None,), integers(0, 2))],
+            {"OUTPUT_RAGGED_RANK": 2},
+        ),
         *(
             Case(
                 "RaggedBincount",

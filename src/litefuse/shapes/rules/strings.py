@@ -91,6 +91,14 @@ def _ragged_bincount(op: Op) -> Answer:
     return (splits - 1, _scalar(op, 2))
 
 
+def _ragged_gather(op: Op) -> Answer:
+    indices, values = op.operands[-1].shape, op.operands[-2].shape
+    first: OpenShape = (None,) if indices is None else (product(indices) + 1,)
+    inner: OpenShape = None if values is None else (None, *values[1:])
+    answer: list[OpenShape] = [first, *[(None,)] * (len(op.results) - 2), inner]
+    return answer
+
+
 def _ragged_to_dense(op: Op) -> Answer:
     """The shape that is stated, where a negative size is that of the longest row; the values' inner sizes."""
     stated, values = op.operands[0], op.operands[1].shape
@@ -105,6 +113,7 @@ def _ragged_to_dense(op: Op) -> Answer:
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_EACH.split(), _as_first),
     "RaggedBincount": _ragged_bincount,
+    "RaggedGather": _ragged_gather,
     "RaggedTensorToTensor": _ragged_to_dense,
     "ReduceJoin": _reduce_join,
     "SparseCross": _sparse_cross,
