@@ -131,7 +131,8 @@ class Substr : public litefuse::Kernel {
     std::vector<std::string_view> strings;
     if (!Broadcast(node, &shape) || !litefuse::ReadStrings(node, "input", node.input(0), &strings)) return false;
     const std::vector<int64_t> pos = node.input(1).integers(), len = node.input(2).integers();
-    const std::vector<size_t> of_string = Places(node.input(0).shape(), shape), of_pos = Places(node.input(1).shape(), shape);
+    const std::vector<size_t> of_string = Places(node.input(0).shape(), shape);
+    const std::vector<size_t> of_pos = Places(node.input(1).shape(), shape);
     std::vector<std::string> parts(of_string.size());
     for (size_t i = 0; i < parts.size(); ++i) {
       if (!Part(node, strings[of_string[i]], pos[of_pos[i]], len[of_pos[i]], &parts[i])) return false;

@@ -25,13 +25,16 @@ class StringJoin : public litefuse::Kernel {
   }
 
   bool Prepare(Node& node) override {
-    if (!node.CheckCounts(node.inputs(), 1) || !node.CheckType("the output", node.output(0), {kTfLiteString})) return false;
+    if (!node.CheckCounts(node.inputs(), 1) || !node.CheckType("the output", node.output(0), {kTfLiteString})) {
+      return false;
+    }
     Shape shape;
     for (int i = 0; i < node.inputs(); ++i) {
       const Shape own = node.input(i).shape();
       if (!node.CheckType("an input", node.input(i), {kTfLiteString})) return false;
-      LITEFUSE_REQUIRE(node, own.empty() || shape.empty() || own == shape, "inputs must be of one shape or scalars, not %s and %s",
-                       litefuse::Text(shape).c_str(), litefuse::Text(own).c_str());
+      LITEFUSE_REQUIRE(node, own.empty() || shape.empty() || own == shape,
+                       "inputs must be of one shape or scalars, not %s and %s", litefuse::Text(shape).c_str(),
+                       litefuse::Text(own).c_str());
       if (!own.empty()) shape = own;
     }
     shape_ = shape;
