@@ -180,6 +180,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
 
     summary, quantization = _write(module, weights, job, steps)
     steps.begin("")
+    python_only = PYTHON_ONLY | {each.op for each in emitted if each.python_only}
     return Report(
         source=str(job.source),
         signatures=tuple(entry.symbol for entry in imported.entry_points),
@@ -190,7 +191,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         op_counts=summary.op_counts,
         custom_ops=summary.custom_ops,
         pack_kernels=tuple(name for name in summary.custom_ops if name in PACK),
-        python_kernels=tuple(name for name in summary.custom_ops if name in PYTHON_ONLY),
+        python_kernels=tuple(name for name in summary.custom_ops if name in python_only),
         lacking_ops=_lacking_ops(decomposed, emitted),
         narrowed=_retyped(retyping, NARROWED),
         widened=_retyped(retyping, WIDENED),

@@ -42,11 +42,12 @@ def run(
     """
     arrays = [np.asarray(value) for value in inputs]
     graph = Graph()
+    dtypes = [np.dtype(object) if array.dtype.kind == "S" else array.dtype for array in arrays]
     tensors = [
-        graph.tensor(f"constant_{place}", array.shape, array.dtype, value=array)
+        graph.tensor(f"constant_{place}", array.shape, dtype, value=array)
         if place in constants
-        else graph.input(f"input_{place}", array.shape, object if array.dtype.kind == "S" else array.dtype)
-        for place, array in enumerate(arrays)
+        else graph.input(f"input_{place}", array.shape, dtype)
+        for place, (array, dtype) in enumerate(zip(arrays, dtypes, strict=True))
     ]
     results = [graph.output(f"output_{place}", [], dtype) for place, dtype in enumerate(outputs)]
     graph.custom(op, tensors, results, options)

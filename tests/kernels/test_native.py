@@ -54,7 +54,7 @@ def test_it_has_a_kernel_for_every_op_of_the_pack_but_those_of_strings_and_no_ot
 
     assert library is not None
     assert library.names == PACK.keys() - PYTHON_ONLY
-    assert {op for op, kernel in PACK.items() if "string" in kernel.dtypes} == PYTHON_ONLY
+    assert {op for op, kernel in PACK.items() if "string" in kernel.dtypes} >= PYTHON_ONLY - {"UnicodeEncode"}
 
 
 def test_the_pack_has_every_kernel_under_its_ops_name() -> None:

@@ -10,6 +10,8 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import flexbuffers
 
+from litefuse.runtime.tensors import encode_strings
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -62,7 +64,8 @@ class Graph:
         made.shapeSignature = None if signature is None else list(signature)
         type_name = dtype if isinstance(dtype, str) else _TYPE_NAMES[np.dtype(dtype)]
         made.type = getattr(schema.TensorType, type_name)
-        data = None if value is None else np.asarray(value, DTYPES[type_name]).tobytes()
+        array = None if value is None else np.asarray(value, DTYPES[type_name])
+        data = array if array is None else encode_strings(array) if type_name == "STRING" else array.tobytes()
         self.tensors.append((made, data))
         return len(self.tensors) - 1
 

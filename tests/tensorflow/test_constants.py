@@ -155,7 +155,9 @@ def labels(tf: Any, x: Any, form: str) -> Any:
         "gathered": lambda: tf.gather(square, chosen),
         "gathered constants": lambda: tf.gather(square, [1, 0, 1]),
         "joined": lambda: tf.concat([square, tf.transpose(square)], 1),
+        "packed": lambda: tf.gather(tf.stack([flat[0]]), tf.zeros([batch], tf.int32)),
         "reversed": lambda: tf.reverse(square, [-1]),
+        "sequences": lambda: tf.reverse_sequence(square, [1, 2], 1),
         "sliced": lambda: tf.slice(square, [0, chosen[0]], [1, 1]),
         "split": lambda: tf.split(square, [1, 1], -1)[1],
         "squeezed": lambda: tf.squeeze(tf.reshape(flat, [1, 4, 1])),
@@ -169,8 +171,8 @@ def labels(tf: Any, x: Any, form: str) -> Any:
 @pytest.mark.parametrize(
     "form",
     [
-        *("broadcast", "column", "expanded", "first", "gathered", "gathered constants", "joined", "reversed", "sliced"),
-        *("split", "squeezed", "stepped", "tiled", "unstacked"),
+        *("broadcast", "column", "expanded", "first", "gathered", "gathered constants", "joined", "packed"),
+        *("reversed", "sequences", "sliced", "split", "squeezed", "stepped", "tiled", "unstacked"),
     ],
 )
 def test_strings_are_moved(tensorflow: TensorFlow, form: str) -> None:

@@ -9,6 +9,7 @@ from litefuse.shapes.dims import unknown
 from litefuse.shapes.facts import Op, OpenShape, ShapeError, Tensor, Undecided, array_of, known
 from litefuse.shapes.rules import RULES
 from tests.tensorflow.shape_cases import CASES, Answer, Case, Operand, infer, variants
+from tests.tensorflow.string_shape_cases import STRING_CASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +88,7 @@ def difference(case: Case, answer: Answer) -> str:
 
 
 def test_every_rule_says_at_least_what_tensorflow_says(tensorflow: TensorFlow) -> None:
-    cases = [variant for case in CASES for variant in variants(case)]
+    cases = [variant for case in (*CASES, *STRING_CASES) for variant in variants(case)]
     answers = tensorflow.call(infer, cases)
     assert len(answers) == len(cases) > 2500
     accepted: dict[str, int] = defaultdict(int)
@@ -104,4 +105,4 @@ def test_every_rule_says_at_least_what_tensorflow_says(tensorflow: TensorFlow) -
 
 def test_there_is_a_case_of_every_rule() -> None:
     rules = {name for name in RULES if not name.startswith("tfl.")}
-    assert rules - {case.op for case in CASES} - WITHOUT_CASE == set()
+    assert rules - {case.op for case in (*CASES, *STRING_CASES)} - WITHOUT_CASE == set()

@@ -31,7 +31,21 @@
   KERNEL(MaxPool3D) \
   KERNEL(MaxPoolWithArgmax) \
   KERNEL(MaxUnpooling2D) \
+  KERNEL(ReduceJoin) \
   KERNEL(Roll) \
+  KERNEL(StaticRegexFullMatch) \
+  KERNEL(StaticRegexReplace) \
+  KERNEL(StringJoin) \
+  KERNEL(StringLength) \
+  KERNEL(StringLower) \
+  KERNEL(StringNGrams) \
+  KERNEL(StringSplit) \
+  KERNEL(StringSplitV2) \
+  KERNEL(StringStrip) \
+  KERNEL(StringToHashBucketFast) \
+  KERNEL(StringToNumber) \
+  KERNEL(StringUpper) \
+  KERNEL(Substr) \
   KERNEL(UnravelIndex)
 
 #ifdef __cplusplus

@@ -109,7 +109,10 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         # A loop can be lowered by the engine only.
         "CombinedNonMaxSuppression": (Early("combined_non_max_suppression", "CombinedNonMaxSuppression"),),
         # The engine dies of some columns that are repeated.
-        "ConcatV2": (Early("concatenation", "RepeatedColumns", frozenset({"float32"})),),
+        "ConcatV2": (
+            _CONSTANT_STRINGS,
+            Early("concatenation", "RepeatedColumns", frozenset({"float32"})),
+        ),
         # The engine writes it, but LiteRT's kernel takes one group only.
         "Conv3D": (Early("grouped_volumes", "GroupedVolumes", frozenset({"float32"})),),
         # Where the size is open, there is a loop in it.
@@ -156,6 +159,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "NonMaxSuppressionV5": (_SUPPRESSION,),
         "NotEqual": (_COMPARED,),
         "OnesLike": (_LIKE,),
+        "Pack": (_CONSTANT_STRINGS,),
         "Prod": (_REDUCTION,),
         "QuantizeAndDequantizeV2": (_QUANTIZED,),
         "QuantizeAndDequantizeV4": (_QUANTIZED,),
@@ -165,6 +169,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "Pow": (Early("powers", "Power", frozenset({"float32", "int32", "int64"})),),
         "Reciprocal": (_RECIPROCAL,),
         "Reshape": (_CONSTANT_STRINGS,),
+        "ReverseSequence": (_MOVED_STRINGS,),
         # LiteRT's takes dimensions side by side only.
         "ReverseV2": (Early("moving", "Reverse"),),
         # XNNPACK's of 0 is no number.

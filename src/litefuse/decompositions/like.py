@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from litefuse.decompositions.complex_numbers import complex_of
 from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
 
@@ -17,7 +19,7 @@ __all__ = ["Like", "ShapeN"]
 
 
 class Like(Decomposition):
-    """One number in the operand's shape; the engine dies of unsigned and of complex ones."""
+    """One number in the operand's shape, or empty strings; the engine dies of unsigned and of complex numbers."""
 
     names = ("OnesLike", "ZerosLike")
 
@@ -28,6 +30,9 @@ class Like(Decomposition):
         dtype = b.dtype(value)
         if dtype.startswith(("int", "uint")):
             return b.cast(b.fill(b.sizes(value), number, "int32"), dtype)
+        if dtype == "string":  # zeros only
+            empty = b.strings(np.array(b"", np.object_))
+            return b.op("Fill", [b.vector(b.sizes(value)), empty], op.shape(0), dtype)
         if dtype == "complex64":
             return complex_of(b, *(b.fill(b.sizes(value), part, "float32") for part in (number, 0)))
         return b.fill(b.sizes(value), number, dtype)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["RaggedRange", "RaggedTensorToTensor"]
+__all__ = ["RaggedGather", "RaggedRange", "RaggedTensorToTensor"]
 
 
 class RaggedRange(Decomposition):
@@ -39,14 +39,41 @@ class RaggedRange(Decomposition):
         # The distance rounded up to whole deltas, of either sign.
         lengths = b.unary("Neg", b.binary("FloorDiv", b.binary("Sub", starts, limits), deltas))
         lengths = b.binary("Maximum", lengths, 0)
-        ends = b.cumsum(lengths, 0)
-        total = b.reduce("Sum", lengths, 0)
-        numbers = b.op("Range", [b.scalar(0), total, b.scalar(1)], [None], "int32")
-        behind = b.compare("LessEqual", b.expand(ends, 0), b.expand(numbers, 1))
-        row = b.reduce("Sum", b.cast(behind, "int32"), 1)
-        place = b.binary("Sub", numbers, b.gather(b.binary("Sub", ends, lengths), row))
+        ends, row, place = _numbered(b, lengths)
         values = b.binary("AddV2", b.gather(starts, row), b.binary("Mul", place, b.gather(deltas, row)))
         return b.cast(b.pad(ends, [(1, 0)]), op.results[0].dtype), b.cast(values, dtype)
+
+
+class RaggedGather(Decomposition):
+    """The positions of each row that is gathered, and the values there; the outermost rows first.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedGather.
+    """
+
+    names = ("RaggedGather",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        *nested, values, indices = op.operands
+        indices = b.reshape(b.cast(indices, "int32"), [b.product(b.sizes(indices))])
+        results: list[ir.Value] = []
+        for splits in nested:
+            begins = b.gather(b.cast(splits, "int32"), indices)
+            ends = b.gather(b.cast(splits, "int32"), b.binary("AddV2", indices, 1))
+            gathered, row, place = _numbered(b, b.binary("Sub", ends, begins))
+            indices = b.binary("AddV2", b.gather(begins, row), place)
+            results.append(b.cast(b.pad(gathered, [(1, 0)]), b.dtype(splits)))
+        return [*results, b.gather(values, indices)]
+
+
+def _numbered(b: Builder, lengths: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Where rows of some lengths end, and for each of their elements its row and its place in this."""
+    ends = b.cumsum(lengths, 0)
+    total = b.reduce("Sum", lengths, 0)
+    numbers = b.op("Range", [b.scalar(0), total, b.scalar(1)], [None], "int32")
+    behind = b.compare("LessEqual", b.expand(ends, 0), b.expand(numbers, 1))
+    row = b.reduce("Sum", b.cast(behind, "int32"), 1)
+    place = b.binary("Sub", numbers, b.gather(b.binary("Sub", ends, lengths), row))
+    return ends, row, place
 
 
 class RaggedTensorToTensor(Decomposition):

@@ -6,7 +6,7 @@ from litefuse.decompositions.aliases import Alias
 from litefuse.decompositions.batch_norm import FusedBatchNorm, FusedBatchNormGradient
 from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bias import BiasOfChannelsFirst
-from litefuse.decompositions.bincount import Bincount
+from litefuse.decompositions.bincount import Bincount, RaggedBincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
 from litefuse.decompositions.casts import CastOfBroadcast, CastOfFraction, CastOfQuotient, CastToInteger
 from litefuse.decompositions.channels_first import ChannelsFirst, PermutedVector
@@ -77,7 +77,7 @@ from litefuse.decompositions.partitions import DynamicPartition, DynamicStitch
 from litefuse.decompositions.pool_3d import Pool3D
 from litefuse.decompositions.powers import Power
 from litefuse.decompositions.quantization import FakeQuantize, QuantizeAndDequantize
-from litefuse.decompositions.ragged import RaggedRange, RaggedTensorToTensor
+from litefuse.decompositions.ragged import RaggedGather, RaggedRange, RaggedTensorToTensor
 from litefuse.decompositions.random_numbers import RandomNumbers, RandomShuffle
 from litefuse.decompositions.resizing import ResizeByMatrix, ResizeGradient, ResizeIntegers, ScaleAndTranslate
 from litefuse.decompositions.roll import Roll
@@ -107,7 +107,6 @@ from litefuse.decompositions.stateless_random import (
     StatelessTruncatedNormal,
 )
 from litefuse.decompositions.strided_slice import (
-    PlaceDespiteMask,
     SliceAtComputedPositions,
     StridedSlice,
     StridedSliceGradient,
@@ -229,11 +228,13 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     PermutedVector,
     Pieces,
     Pool3D,
-    Power,
     PoolingGradient,
     PopulationCount,
+    Power,
     Quotient,
     QuantizeAndDequantize,
+    RaggedBincount,
+    RaggedGather,
     RaggedRange,
     RaggedTensorToTensor,
     RandomNumbers,
@@ -279,7 +280,6 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Carried,
     Widened,
     # Of ops that LiteRT has; why one is not taken, those above know better.
-    PlaceDespiteMask,
     ReciprocalRoot,
     RepeatedColumns,
     Softplus,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 from litefuse.engine.constants import strings_of_constant
@@ -11,6 +11,8 @@ from litefuse.shapes.facts import Op, Tensor, Undecided, array_of
 from litefuse.shapes.values import VALUES
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from litefuse.decompositions.builder import Builder
     from litefuse.engine.mlir import ir
 
@@ -27,8 +29,8 @@ class MovedStrings(Decomposition):
     """
 
     names = (
-        *("BroadcastTo", "Fill", "GatherV2", "ReverseV2", "Slice", "Split", "SplitV", "StridedSlice", "Tile"),
-        *("Transpose", "Unpack"),
+        *("BroadcastTo", "Fill", "GatherV2", "ReverseSequence", "ReverseV2", "Slice", "Split", "SplitV"),
+        *("StridedSlice", "Tile", "Transpose", "Unpack"),
     )
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -61,17 +63,13 @@ class ConstantStrings(Decomposition):
     """Strings that are constants, moved while the model is converted: by the rules for integers, which do for any."""
 
     names = (
-        *("BroadcastTo", "ExpandDims", "GatherV2", "Reshape", "Slice", "Split", "SplitV", "Squeeze", "StridedSlice"),
-        *("Transpose", "Unpack"),
+        *("BroadcastTo", "ConcatV2", "ExpandDims", "GatherV2", "Pack", "Reshape", "Slice", "Split", "SplitV"),
+        *("Squeeze", "StridedSlice", "Transpose", "Unpack"),
     )
     folds = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
-        operand = _OPERANDS.get(op.name, 0)
-        strings = strings_of_constant(op.operands[operand])
-        if strings is None:
-            raise NotDecomposed(f"operand {operand} is no constant of strings")
-        known = [strings if i == operand else op.constant(i) for i in range(len(op.operands))]
+        known = [_known(op, operand) for operand in range(len(op.operands))]
         operands = [
             Tensor(kind.dtype, each.shape, array_of(each.reshape(-1).tolist(), each.shape))
             for kind, each in zip(op.types, known, strict=True)
@@ -82,3 +80,12 @@ class ConstantStrings(Decomposition):
         except (IndexError, Undecided, ValueError) as error:
             raise NotDecomposed(str(error)) from error
         return [b.strings(each) for each in (moved if isinstance(moved, list) else [moved])]
+
+
+def _known(op: TensorFlowOp, operand: int) -> npt.NDArray[Any]:
+    if op.types[operand].dtype != "string":
+        return op.constant(operand)
+    strings = strings_of_constant(op.operands[operand])
+    if strings is None:
+        raise NotDecomposed(f"operand {operand} is no constant of strings")
+    return strings

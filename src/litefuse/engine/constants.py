@@ -79,7 +79,8 @@ def strings_of_constant(value: ir.Value) -> NDArray[Any] | None:
     found = [_ESCAPED.sub(_unescaped, quoted[1]) for quoted in _QUOTED.finditer(text)]
     strings = np.empty(len(found), np.object_)
     strings[:] = found
-    return np.broadcast_to(strings, kind.shape) if strings.size == 1 else strings.reshape(kind.shape)
+    scalar = strings.size == 1 and kind.rank > 0  # one string in the text, for all elements
+    return np.broadcast_to(strings, kind.shape) if scalar else strings.reshape(kind.shape)
 
 
 def _unescaped(escaped: re.Match[bytes]) -> bytes:

@@ -50,11 +50,13 @@ class CustomOpForm(NamedTuple):
     Attributes:
         op: Its name.
         in_pack: Whether litefuse has a kernel for it.
+        python_only: Whether this has no native form.
         reason: Why it was not rewritten into builtin ops; empty if there is no rewriting of this op at all.
     """
 
     op: str
     in_pack: bool
+    python_only: bool
     reason: str
 
 
@@ -83,7 +85,7 @@ class EmitCustomOps:
 
     def run(self, module: ir.Module) -> bool:
         left = [(function, op) for function in functions(module).values() for op in left_over(function)]
-        refused = [(function, op) for function, op in left if _is_stateful(op) or not self._allows(tensorflow_name(op))]
+        refused = [(function, op) for function, op in left if _is_stateful(op) or not self._allows(op)]
         if refused:
             # What reads and assigns a variable is left as well when another op on it is: that one is to blame.
             blamed = [each for each in refused if each[1].name not in _VARIABLE_OPS]
@@ -92,14 +94,25 @@ class EmitCustomOps:
             raise _error([_describe(function, op) for function, op in shown], sorted(wide))
         for function, op in left:
             name = tensorflow_name(op) or ""
-            self.emitted.append(CustomOpForm(name, name in self.pack, _reason(op)))
+            in_pack = self._in_pack(op, name)
+            self.emitted.append(CustomOpForm(name, in_pack, in_pack and _is_python_only(op, name), _reason(op)))
             _replace(function, op)
         return bool(left)
 
-    def _allows(self, name: str | None) -> bool:
+    def _allows(self, op: ir.OpView) -> bool:
+        name = tensorflow_name(op)
         if name is None:
             return False
-        return name in self.pack or (self.allow if isinstance(self.allow, bool) else name in self.allow)
+        return self._in_pack(op, name) or (self.allow if isinstance(self.allow, bool) else name in self.allow)
+
+    def _in_pack(self, op: ir.OpView, name: str) -> bool:
+        """Whether the pack has a kernel for the op; if not for this form of it, an attribute of the op says why."""
+        if name not in self.pack:
+            return False
+        reason = _refusal(op, name)
+        if reason:
+            op.attributes[REASON] = ir.StringAttr.get(reason)
+        return reason is None
 
 
 def left_over(function: func.FuncOp) -> Iterator[ir.OpView]:
@@ -108,6 +121,25 @@ def left_over(function: func.FuncOp) -> Iterator[ir.OpView]:
         dialect = op.name.partition(".")[0]
         if op.name == "tfl.custom_tf" or (op.name not in _EXPORTED and dialect not in _EXPORTED_DIALECTS):
             yield op
+
+
+def _refusal(op: ir.OpView, name: str) -> str | None:
+    # Few models have such ops.
+    from litefuse.kernels.refusals import refusal
+
+    return refusal(name, [tensor_type_of(result).dtype for result in op.results], _attributes(op))
+
+
+def _is_python_only(op: ir.OpView, name: str) -> bool:
+    from litefuse.kernels import PYTHON_ONLY
+    from litefuse.kernels.partly_native import is_beyond_native
+
+    return name in PYTHON_ONLY or is_beyond_native(name, _attributes(op))
+
+
+def _attributes(op: ir.OpView) -> dict[str, Any]:
+    own = tensorflow_op(op)
+    return {key: attribute_value(own.attributes[key]) for key in own.attributes if is_option(key)}
 
 
 def _is_stateful(op: ir.OpView) -> bool:

@@ -451,9 +451,6 @@ def _losses_and_transforms() -> list[Case]:
             Case("CTCGreedyDecoder", [Tensor(F32, (6, None, 4)), Tensor(I32, (None,), integers(3, 6))], attributes)
             for attributes in ({}, {"merge_repeated": True}, {"merge_repeated": True, "blank_index": 0})
         ),
-        Case("AsString", [Tensor(I32, (None,))]),
-        Case("StringJoin", [[Tensor("string", (None,)), Tensor("string", (None,))]], {"separator": "-"}),
-        Case("StringLength", [Tensor("string", (None,))]),
     ]
 
 

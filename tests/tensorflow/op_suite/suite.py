@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.tensorflow.op_suite import algebra, arrays, elementwise, gradients, networks, open_shapes, sparse
+from tests.tensorflow.op_suite import algebra, arrays, elementwise, gradients, networks, open_shapes, sparse, strings
 from tests.tensorflow.op_suite.case import Case
 from tests.tensorflow.op_suite.halves import cases_of_halves
 
@@ -22,6 +22,7 @@ _CASES: tuple[Case, ...] = (
     *sparse.CASES,
     *algebra.CASES,
     *open_shapes.CASES,
+    *strings.CASES,
 )
 CASES = (*_CASES, *cases_of_halves(_CASES))
 """Every case."""

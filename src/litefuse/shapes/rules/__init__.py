@@ -15,6 +15,7 @@ from litefuse.shapes.rules import (
     reductions,
     slicing,
     sparse,
+    strings,
     windows,
 )
 
@@ -30,6 +31,7 @@ RULES: Mapping[str, Rule] = {
     **reductions.RULES,
     **slicing.RULES,
     **sparse.RULES,
+    **strings.RULES,
     **windows.RULES,
 }
 """The rules by the ops' names, those of TensorFlow without their dialect."""

@@ -16,7 +16,7 @@ _UNARY = (
     "QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 RandomShuffle Real Reciprocal Relu Relu6 "
     "ReverseV2 Rint Roll Round Rsqrt Selu Sigmoid Sign Sin Sinh Snapshot Softmax Softplus Softsign Sqrt Square "
     "StatelessShuffle StopGradient Tan Tanh TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub "
-    "TensorScatterUpdate TensorStridedSliceUpdate StringLower StringStrip StringUpper XlaDynamicUpdateSlice ZerosLike"
+    "TensorScatterUpdate TensorStridedSliceUpdate XlaDynamicUpdateSlice ZerosLike"
 )
 _IMAGES = "AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV"
 _BINARY = (

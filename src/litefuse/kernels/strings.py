@@ -1,0 +1,80 @@
+"""What kernels of strings share: checks of their inputs, and arrays of what they make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.runtime.tensors import STRING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["OfEachString", "as_bytes", "check_dtype", "check_scalar", "check_strings", "string_array"]
+
+
+def check_strings(name: str, spec: TensorSpec, rank: int | None = None) -> tuple[int, ...]:
+    """The shape of an input of strings.
+
+    Raises:
+        KernelError: It is of another dtype, or rank.
+    """
+    if spec.dtype != STRING:
+        raise KernelError(f"{name} must be of strings, not {spec.dtype}")
+    assert spec.shape is not None
+    if rank is not None and len(spec.shape) != rank:
+        raise KernelError(f"{name} must be of rank {rank}, not {spec.shape}")
+    return spec.shape
+
+
+def check_dtype(name: str, spec: TensorSpec, *dtypes: str) -> tuple[int, ...]:
+    """The shape of an input of certain dtypes.
+
+    Raises:
+        KernelError: It is of another one.
+    """
+    if spec.dtype.name not in dtypes:
+        raise KernelError(f"{name} must be of {' or '.join(dtypes)}, not {spec.dtype}")
+    assert spec.shape is not None
+    return spec.shape
+
+
+def check_scalar(name: str, spec: TensorSpec) -> None:
+    """Lets an input pass that has one element.
+
+    Raises:
+        KernelError: It has none or several.
+    """
+    if spec.shape is None or np.prod(spec.shape) != 1:
+        raise KernelError(f"{name} must be a scalar, not {spec.shape}")
+
+
+def as_bytes(option: str | bytes) -> bytes:
+    """A string among a kernel's options; it is bytes where it is no UTF-8."""
+    return option.encode() if isinstance(option, str) else option
+
+
+def string_array(strings: Iterable[bytes], shape: Sequence[int] | None = None) -> npt.NDArray[Any]:
+    """Strings as an array, of rank 1 unless a shape is given."""
+    found = list(strings)
+    array = np.empty(len(found), STRING)
+    array[:] = found
+    return array if shape is None else array.reshape(tuple(shape))
+
+
+class OfEachString(CustomOp):
+    """Base of kernels that make a string of each string."""
+
+    dtypes: ClassVar[tuple[str, ...]] = ("string",)
+
+    def prepare(self, text: TensorSpec) -> TensorSpec:
+        """Gives the input's shape.
+
+        Raises:
+            KernelError: The input is not of strings.
+        """
+        return TensorSpec(check_strings("input", text), STRING)
