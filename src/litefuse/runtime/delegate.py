@@ -256,7 +256,7 @@ def _beyond_native(op: str, options: bytes) -> type[CustomOp] | None:
     """The pack's kernel in Python, where that in C++ does not take an op with these options."""
     from litefuse.kernels.partly_native import PARTLY_NATIVE, is_beyond_native
 
-    if op not in PARTLY_NATIVE or not is_beyond_native(op, decode_map(options)):
+    if op not in PARTLY_NATIVE or not is_beyond_native(op, decode_map(options) or {}):
         return None
     from litefuse.kernels import PACK
 
