@@ -22,6 +22,7 @@ import conversion
 import floor
 import growth
 import large
+import layers
 import on_jax
 import outputs
 import recurrent
@@ -77,6 +78,12 @@ SECTIONS = {
     "large": Section("Large models", large.measure_large, lambda rows, _: large.document(rows), 0),
     "growth": Section("Growth", growth.measure_growth, lambda rows, _: growth.document(rows, _RESULTS.parent), 0),
     "outputs": Section("What was written: latency and size", _outputs, lambda rows, _: outputs.document(rows), 0),
+    "layers": Section(
+        "What was written, layer by layer",
+        lambda folder, _: layers.measure_layers(folder),
+        lambda rows, _: layers.document(rows),
+        0,
+    ),
     "on_jax": Section("Models of Keras on JAX", on_jax.measure_on_jax, on_jax.document, 3),
     "recurrent": Section(
         "Recurrent layers",
