@@ -36,8 +36,10 @@ def _free(_context: int | None, key: int, *, live: dict[int, tuple[object, ...]]
     live.pop(key, None)
 
 
-# Never freed itself, since it drops the other callbacks of its node and must not do that to its own code.
+# Never freed itself, since it drops the other callbacks of its node and must not do that to its own code. Nor when
+# Python ends: an interpreter that is a part of a cycle may be destroyed after the modules are cleared.
 _FREE = abi.FREE(_free)
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_FREE))
 
 
 def delegate(*ops: type[CustomOp]) -> Delegate:
