@@ -51,3 +51,8 @@ def test_values(tensorflow: TensorFlow, name: str, rows: int | None) -> None:
     assert ("RSQRT" in op_counts(result.model_bytes)) == name.startswith("root of"), (
         "it is the fastest where it is right"
     )
+
+
+def test_mish_needs_no_bound(tensorflow: TensorFlow) -> None:
+    result = check(tensorflow, tensorflow.save(module, "mish", 3), [{"x": np.full([3, 4], 2.0, np.float32)}])
+    assert not op_counts(result.model_bytes).keys() & {"MAXIMUM", "MINIMUM"}

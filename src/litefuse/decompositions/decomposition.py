@@ -31,6 +31,7 @@ class TensorFlowOp:
         types: The operands' dtypes and shapes.
         constants: The operands' values where they are small constants, else None.
         results: The results' dtypes and shapes, as the model declares them.
+        readers: The names of the ops that use its results, with their dialect.
     """
 
     name: str
@@ -39,6 +40,7 @@ class TensorFlowOp:
     types: Sequence[TensorType]
     constants: Sequence[npt.NDArray[Any] | None]
     results: Sequence[TensorType]
+    readers: frozenset[str] = frozenset()
 
     def shape(self, operand: int, *ranks: int) -> tuple[int | None, ...]:
         """An operand's shape.

@@ -81,9 +81,13 @@ class Softplus(Decomposition):
     """``log(exp(x) + 1)``, or ``x`` where that is larger because the exponential is bounded.
 
     The engine writes the formula without a bound, which is infinite from 89 on. Beyond 20 the two are equal in float32.
+    Where it only goes into ``Tanh``, as in Mish, infinity does no harm.
     """
 
     names = ("Softplus",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.readers != {"tf.Tanh"}
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

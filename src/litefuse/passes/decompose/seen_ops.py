@@ -30,7 +30,8 @@ def tensorflow_op_of(op: ir.OpView, name: str, operands: Sequence[ir.Value]) -> 
     }
     types = [tensor_type_of(value) for value in op.operands]
     results = [tensor_type_of(result.type) for result in op.results]
-    return TensorFlowOp(name, attributes, operands, types, constant_operands(op), results)
+    readers = frozenset(use.owner.name for result in op.results for use in result.uses)
+    return TensorFlowOp(name, attributes, operands, types, constant_operands(op), results, readers)
 
 
 def constant_operands(op: ir.OpView) -> list[npt.NDArray[Any] | None]:
