@@ -138,10 +138,10 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     initializers: list[str] = []
     state = [InitializeVariables(values, initializers), InitializeTables(imported.tables, initializers)]
     run_passes(module, [*state, LowerEnsureShape()], steps.begin)
-    changed = _inline_and_fold(module, steps)
+    unsettled = _inline_and_fold(module, steps)
     decomposed: list[Decomposed] = []
     # What was replaced makes way for more, and lists become tensors, whose shapes are new.
-    if run_passes(module, [LowerTensorLists(), RefineCallTypes()], steps.begin) or changed:
+    if run_passes(module, [LowerTensorLists(), RefineCallTypes()], steps.begin) or unsettled:
         run_passes(module, [InferShapes()], steps.begin)
     # A weight that is no placeholder may be a factor that is zero everywhere.
     rewriting = [HoistProjections(), RewriteBeforeLowering(decomposed), CutConstants(weights)]
@@ -286,15 +286,16 @@ def _inline_and_fold(module: ir.Module, steps: _Steps) -> bool:
     """Inlines calls and computes what constants decide: sizes, and which branches are taken, which are calls again.
 
     Returns:
-        Whether the last inference of shapes changed anything.
+        Whether another inference of shapes may find more.
     """
     while True:
         # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-operands prevents.
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
-        changed = run_passes(module, [InferShapes()], steps.begin)
+        shapes = InferShapes()
+        run_passes(module, [shapes], steps.begin)
         steps.begin(FoldBranches.name)
         if not FoldBranches().run(module):
-            return changed
+            return shapes.unsettled
 
 
 def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpForm]) -> tuple[LackingOpReport, ...]:

@@ -87,7 +87,7 @@ class Softplus(Decomposition):
     names = ("Softplus",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.readers != {"tf.Tanh"}
+        return op.readers != frozenset({"tf.Tanh"})
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

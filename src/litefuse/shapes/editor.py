@@ -44,6 +44,7 @@ class Editor:
         inference: What is known of the module's values.
         function: The function as it was read.
         modified: Whether anything was changed.
+        unsettled: Whether what was changed may make way for more: there are new ops, or values with fewer uses.
         arithmetic: The values whose elements are computed from sizes, by type and elements.
         padded_sums: Sums of a padded tensor and a constant that is 0 where the tensor is not padded.
     """
@@ -51,6 +52,7 @@ class Editor:
     def __init__(self, inference: Inference, function: Function) -> None:
         self.function = function
         self.modified = False
+        self.unsettled = False
         self.arithmetic: dict[Hashable, int] = {}
         self.padded_sums: set[int] = set()
         self.inference = inference
@@ -209,7 +211,7 @@ class Editor:
         node = Node(operation.opview, name, tuple(operands), (result,), dict(attributes), ())
         self._note_computed(name, operands, written, result)
         self.produced(node)
-        self.modified = True
+        self.modified = self.unsettled = True
         return result
 
     def vector(self, before: Node, dims: Sequence[Dim], source: int) -> int | None:

@@ -27,18 +27,26 @@ class InferShapes:
     are followed alike; those that are known become constants, and of others the same is computed once. A loop's
     variable keeps what its body keeps; a branch's result is what both sides agree on.
 
+    Attributes:
+        unsettled: Whether the pass has changed what makes way for more, and may be run again.
+
     Raises:
         GraphError: The shapes of an op's operands, or those that are found and declared, contradict each other.
     """
 
     name: ClassVar[str] = "infer-shapes"
 
+    def __init__(self) -> None:
+        self.unsettled = False
+
     def run(self, module: ir.Module) -> bool:
         # A composite's decomposition is the same for all that it stands for, and follows no call.
         modified = separate_callers(functions(module), left_alone="tfl.custom")
         inference = Inference(ModuleGraph.of(module))
         inference.run()
-        return rewrite(inference) or modified
+        changes = rewrite(inference)
+        self.unsettled = changes.unsettled
+        return changes.modified or modified
 
 
 class InferLoopTypes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import update_function_type
@@ -33,7 +34,7 @@ from litefuse.shapes.split_products import squeeze, squeeze_from_front, transpos
 from litefuse.shapes.transpositions import multiply_constant_last, reshape_first
 from litefuse.shapes.values import VALUES
 
-__all__ = ["rewrite", "set_types"]
+__all__ = ["Changes", "rewrite", "set_types"]
 
 # What is erased when nothing uses it any more.
 _ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, "BatchMatMulV2", "Const", "MatMul"})
@@ -60,12 +61,27 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
 }
 
 
-def rewrite(inference: Inference) -> bool:
-    """Writes what was found into the functions that something runs; returns whether anything changed."""
-    modified = False
-    for function in inference.visited.values():
-        modified |= _rewrite_function(Editor(inference, function))
-    return modified
+class Changes(NamedTuple):
+    """What became of functions.
+
+    Attributes:
+        modified: Whether anything changed.
+        unsettled: Whether another look at them may find more to change.
+    """
+
+    modified: bool
+    unsettled: bool
+
+
+def rewrite(inference: Inference) -> Changes:
+    """Writes what was found into the functions that something runs."""
+    editors = [Editor(inference, function) for function in inference.visited.values()]
+    for editor in editors:
+        _rewrite_function(editor)
+    modified = any(editor.modified for editor in editors)
+    # What functions hand each other may be known better now.
+    unsettled = modified and (len(editors) > 1 or any(editor.unsettled for editor in editors))
+    return Changes(modified, unsettled)
 
 
 def set_types(inference: Inference) -> bool:
@@ -85,7 +101,7 @@ def set_types(inference: Inference) -> bool:
     return modified
 
 
-def _rewrite_function(editor: Editor) -> bool:
+def _rewrite_function(editor: Editor) -> None:
     function = editor.function
     for value in function.arguments:
         editor.refine(value)
@@ -103,9 +119,9 @@ def _rewrite_function(editor: Editor) -> bool:
     if editor.modified:
         for node in editor.nodes():
             if node.name in _ARITHMETIC and all(next(iter(each.uses), None) is None for each in node.op.results):
+                editor.unsettled |= not all(map(editor.is_constant, editor.operands(node)))
                 node.op.operation.erase()
         update_function_type(function.op)
-    return editor.modified
 
 
 def _place_argument_constants(editor: Editor, function: Function) -> None:
