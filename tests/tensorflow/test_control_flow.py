@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -498,3 +501,26 @@ def test_results_that_a_branch_returns_twice(tensorflow: TensorFlow, rows: int |
     random = np.random.default_rng(7)
     inputs = [{"x": random.standard_normal((rows or count, 4)).astype(np.float32)} for count in (2, 3, 2, 3, 1)]
     check(tensorflow, tensorflow.save(repeated_results, rows), inputs)
+
+
+def many_branches(tf: Any) -> Any:
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        y = tf.cond(tf.reduce_sum(x) > 0, lambda: x * 2, lambda: x - 1)
+        y = tf.switch_case(tf.cast(y[0, 0], tf.int32), [lambda: y + 1, lambda: y * y, lambda: -y])
+        return {"y": tf.while_loop(lambda z: tf.reduce_sum(z) < 9, lambda z: [z + 1], [y])[0]}
+
+    module.serve = serve
+    return module, {"serve": serve}
+
+
+def test_each_process_writes_the_same_file(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    path = tensorflow.save(many_branches)
+    files: set[bytes] = set()
+    for seed in range(5):  # of hashes; protobuf's is another in each process anyway
+        command = [sys.executable, "-m", "litefuse", "convert", str(path), "-o", str(tmp_path / "model.tflite"), "-q"]
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": str(seed)})
+        files.add((tmp_path / "model.tflite").read_bytes())
+    assert len(files) == 1

@@ -53,6 +53,7 @@ class _OpTemplate(NamedTuple):
         defaults: The defaults of its attributes.
         calls: Whether it calls a function.
         inputs: How many inputs a node has; None where its attributes tell.
+        functions: The attributes that name functions, in the order of the definition.
         segmented: The attributes that say how many operands, or results, belong to each argument of the definition, and
             these arguments: for an op of which the types do not tell.
     """
@@ -62,6 +63,7 @@ class _OpTemplate(NamedTuple):
     defaults: Mapping[str, ir.Attribute]
     calls: bool
     inputs: int | None
+    functions: Sequence[str]
     segmented: Mapping[str, Sequence[OpDef.ArgDef]]
 
     def attribute(self, node: NodeDef, name: str) -> AttrValue:
@@ -211,12 +213,17 @@ class FunctionImporter:
             segmented = {key: each for key, each in arguments.items() if callee is None and _is_segmented(each)}
             several = any(each.type_list_attr or each.number_attr for each in definition.input_arg)
             inputs = None if several else len(definition.input_arg)
-            template = _OpTemplate(name, definition, defaults, callee is not None, inputs, segmented)
+            callees = [attr.name for attr in definition.attr if attr.type in {"func", "list(func)"}]
+            template = _OpTemplate(name, definition, defaults, callee is not None, inputs, callees, segmented)
             self._templates[node.op] = template
         return template
 
     def _attributes(self, node: NodeDef, template: _OpTemplate) -> dict[str, ir.Attribute]:
         attributes = dict(template.defaults)
+        for name in template.functions:  # whose order is that of the module; that of a map is another in each process
+            for callee in (node.attr[name].func, *node.attr[name].list.func) if name in node.attr else ():
+                if callee.name in self.library:
+                    self.symbol(callee.name)
         for name, value in node.attr.items():
             if name.startswith("_") or is_redundant(node.op, name):  # bookkeeping of the TensorFlow runtime
                 continue

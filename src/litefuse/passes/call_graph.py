@@ -117,7 +117,7 @@ def callees_first(by_symbol: Mapping[str, func.FuncOp]) -> list[str]:
         GraphError: Functions call each other in a cycle.
     """
     graph = {
-        symbol: {callee for op in operations(function) for callee in callees(op) if callee in by_symbol}
+        symbol: [callee for op in operations(function) for callee in callees(op) if callee in by_symbol]
         for symbol, function in by_symbol.items()
     }
     try:
