@@ -191,44 +191,12 @@ _OPS = {
     "SgnnProjection": "tftext:custom:SgnnProjection",
     "WhitespaceTokenizer": "tftext:WhitespaceTokenizer",
 }
-# The kernels of strings, and of what becomes strings.
+# The modules of strings, and of what becomes strings.
 _OF_STRINGS = frozenset(
     {
-        "AsString",
-        "ConcatV2",
-        "DecodeBase64",
-        "EncodeBase64",
-        "Pack",
-        "Pad",
-        "PadV2",
-        "RaggedTensorToTensor",
-        "ReduceJoin",
-        "RegexFullMatch",
-        "RegexReplace",
-        "Select",
-        "SelectV2",
-        "SparseCross",
-        "SparseToDense",
-        "StaticRegexFullMatch",
-        "StaticRegexReplace",
-        "StringJoin",
-        "StringLength",
-        "StringLower",
-        "StringNGrams",
-        "StringSplit",
-        "StringSplitV2",
-        "StringStrip",
-        "StringToHashBucket",
-        "StringToHashBucketFast",
-        "StringToHashBucketStrong",
-        "StringToNumber",
-        "StringUpper",
-        "Substr",
-        "UnicodeDecode",
-        "UnicodeDecodeWithOffsets",
-        "UnicodeEncode",
-        "UnicodeTranscode",
-        "UnsortedSegmentJoin",
+        *("base64_strings", "dense_strings", "moved_strings", "sparse_cross", "string_forms", "string_hashes"),
+        *("string_joins", "string_ngrams", "string_numbers", "string_patterns", "string_splits", "substrings"),
+        "unicode_strings",
     }
 )
 
@@ -266,7 +234,9 @@ _NATIVE = frozenset(
     }
 )
 
-PYTHON_ONLY: frozenset[str] = frozenset({*_OPS.values(), *_OF_STRINGS}) - _NATIVE
+PYTHON_ONLY: frozenset[str] = (
+    frozenset({*_OPS.values(), *(name for name, module in _MODULES.items() if module in _OF_STRINGS)}) - _NATIVE
+)
 """The ops of the pack's kernels that have no native form: most of those of strings, which run in Python only."""
 
 
