@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
+from litefuse.engine.constants import splat_number
 from litefuse.engine.mlir import ir, producer
 
 if TYPE_CHECKING:
@@ -120,11 +121,7 @@ def _is_never_positive(value: ir.Value) -> bool:
 def _number(value: ir.Value) -> float | None:
     """The number that all elements of a constant are; None for any other value."""
     constant = producer(value, "tf.Const")
-    elements = None if constant is None else constant.attributes["value"]
-    if not isinstance(elements, ir.DenseElementsAttr) or not elements.is_splat:
-        return None
-    element = elements.get_splat_value()
-    return element.value if isinstance(element, ir.FloatAttr) else None
+    return None if constant is None else splat_number(constant.attributes["value"])
 
 
 def reciprocal_root(b: Builder, x: ir.Value) -> ir.Value:

@@ -17,6 +17,7 @@ __all__ = [
     "int32_constant",
     "is_zero",
     "pseudo_constant",
+    "splat_number",
     "string_elements",
     "strings_of_constant",
     "tensor_constant",
@@ -124,8 +125,12 @@ def constant_behind(value: ir.Value) -> tuple[ir.OpView, ir.OpOperand | None] | 
 def is_zero(value: ir.Value) -> bool:
     """Whether a value is a constant, perhaps reshaped or cast, whose elements are all 0."""
     found = constant_behind(value)
-    attribute = found[0].attributes["value"] if found is not None else None
+    return found is not None and splat_number(found[0].attributes["value"]) == 0
+
+
+def splat_number(attribute: ir.Attribute) -> float | None:
+    """The number that all elements of a constant are; None where they differ, are no numbers, or are not in it."""
     if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
-        return False
+        return None
     element = attribute.get_splat_value()
-    return isinstance(element, (ir.FloatAttr, ir.IntegerAttr)) and element.value == 0
+    return element.value if isinstance(element, (ir.FloatAttr, ir.IntegerAttr)) else None

@@ -14,7 +14,7 @@ from litefuse.passes.call_graph import function_symbol, functions
 from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
 from litefuse.passes.tensor_lists.sizes import Sizes, Unknown
-from litefuse.recognizers.outline import free_symbol
+from litefuse.recognizers.outline import first_size, free_symbol
 
 __all__ = ["expanded"]
 
@@ -121,7 +121,7 @@ def _loop(module: ir.Module, op: ir.OpView, operands: Sequence[ir.Value]) -> lis
     array = ir.Type.parse(f"tensor<!tf_type.variant<{state}>>")
     item = int32_constant([-1 if state.is_dynamic_dim(axis) else state.shape[axis] for axis in range(2)])
     element: dict[str, ir.Attribute] = {"element_dtype": ir.TypeAttr.get(inputs.element_type)}
-    count = _first_size(x)
+    count = first_size(x)
     lists = [ir.Operation.create("tf.TensorListReserve", [array], [item, count], element).result for _ in names]
     limit = steps if steps.type == scalar else ir.Operation.create("tf.Cast", [scalar], [steps]).result
     variables = [int32_constant(0), limit, *lists, h, c, x, *weights]
@@ -182,17 +182,6 @@ def _state_type(op: ir.OpView) -> ir.RankedTensorType:
     """``[batch, u]``, as far as it is known."""
     outputs = ir.RankedTensorType(op.results[-1].type)
     return ir.RankedTensorType.get(list(outputs.shape)[1:], outputs.element_type)
-
-
-def _first_size(value: ir.Value) -> ir.Value:
-    kind = ir.RankedTensorType(value.type)
-    if not kind.is_dynamic_dim(0):
-        return int32_constant(kind.shape[0])
-    int32 = ir.IntegerType.get_signless(32)
-    sizes = ir.Operation.create("tf.Shape", [ir.RankedTensorType.get([kind.rank], int32)], [value]).result
-    masks = {f"{name}_mask": _int64(int(name == "shrink_axis")) for name in _MASKS}
-    corners = [int32_constant([number]) for number in (0, 1, 1)]
-    return ir.Operation.create("tf.StridedSlice", [ir.RankedTensorType.get([], int32)], [sizes, *corners], masks).result
 
 
 _MASKS = ("begin", "ellipsis", "end", "new_axis", "shrink_axis")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.engine.constants import elements_of_constant
+from litefuse.engine.constants import elements_of_constant, splat_number
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import functions, nested_operations
 
@@ -34,12 +34,10 @@ class ExpandPowers:
 def _exponent(op: ir.OpView) -> int | None:
     """The exponent of all elements, if it is a small whole number."""
     elements = elements_of_constant(op.operands[1], "arith.constant", "tfl.pseudo_const")
-    if elements is None or not elements.is_splat or op.operands[0].type != op.results[0].type:
+    number = None if elements is None else splat_number(elements)
+    if number is None or number not in _EXPONENTS or op.operands[0].type != op.results[0].type:
         return None
-    element = elements.get_splat_value()
-    if not isinstance(element, (ir.FloatAttr, ir.IntegerAttr)) or element.value not in _EXPONENTS:
-        return None
-    return int(element.value)
+    return int(number)
 
 
 def _expand(op: ir.OpView) -> bool:

@@ -22,7 +22,7 @@ from litefuse.passes.handles import is_variant
 from litefuse.recognizers.layer import LoopLayer
 from litefuse.recognizers.loops import NotRecognized, StepLoop
 
-__all__ = ["empty_composite", "free_symbol", "layer_name", "outline_loop", "value_name"]
+__all__ = ["empty_composite", "first_size", "free_symbol", "layer_name", "outline_loop", "value_name"]
 
 
 def layer_name(op: ir.OpView) -> str:
@@ -107,7 +107,7 @@ def _loop(
     """Emits the loop and its lists; what it returns is what the function returns."""
     loop = layer.loop
     op = loop.op
-    count = _size(inputs)
+    count = first_size(inputs)
     length = count if loop.every_step else int32_constant(1)
     state = inner[layer.states[0]]
     operands: list[ir.Value] = []
@@ -253,7 +253,7 @@ def _element_type(value: ir.Value) -> dict[str, ir.Attribute]:
     return {"element_dtype": ir.TypeAttr.get(ir.ShapedType(value.type).element_type)}
 
 
-def _size(value: ir.Value) -> ir.Value:
+def first_size(value: ir.Value) -> ir.Value:
     """The size of the first dimension, an int32 scalar."""
     kind = ir.ShapedType(value.type)
     if not kind.is_dynamic_dim(0):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.engine.mlir import ir
+from litefuse.engine.constants import splat_number
 from litefuse.shapes.editor import Editor
 from litefuse.shapes.facts import FLOATS
 from litefuse.shapes.graph import Node
@@ -62,8 +62,4 @@ def _is_ones(editor: Editor, value: int) -> bool:
     if filling is not None:
         return _is_ones(editor, editor.resolve(filling.operands[1]))
     constant = editor.producer(value, "Const")
-    elements = None if constant is None else constant.op.attributes["value"]
-    if not isinstance(elements, ir.DenseElementsAttr) or not elements.is_splat:
-        return False
-    element = elements.get_splat_value()
-    return isinstance(element, ir.FloatAttr) and element.value == 1
+    return constant is not None and splat_number(constant.op.attributes["value"]) == 1
