@@ -22,10 +22,7 @@ using litefuse::Tensor;
 // Makes a string of each string.
 class OfEachString : public litefuse::Kernel {
  public:
-  bool Prepare(Node& node) override {
-    return node.CheckCounts(1, 1) && node.CheckType("input", node.input(0), {kTfLiteString}) &&
-           node.CheckType("the output", node.output(0), {kTfLiteString}) && node.Resize(0, node.input(0).shape());
-  }
+  bool Prepare(Node& node) override { return litefuse::PrepareForEach(node, kTfLiteString); }
 
   bool Invoke(Node& node) override {
     std::vector<std::string_view> strings;
@@ -88,10 +85,7 @@ class StringLength : public litefuse::Kernel {
  public:
   bool Configure(Node& node, const Options& options) override { return ReadUnit(node, options, &characters_); }
 
-  bool Prepare(Node& node) override {
-    return node.CheckCounts(1, 1) && node.CheckType("input", node.input(0), {kTfLiteString}) &&
-           node.CheckType("the output", node.output(0), {kTfLiteInt32}) && node.Resize(0, node.input(0).shape());
-  }
+  bool Prepare(Node& node) override { return litefuse::PrepareForEach(node, kTfLiteInt32); }
 
   bool Invoke(Node& node) override {
     std::vector<std::string_view> strings;

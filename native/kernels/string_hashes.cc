@@ -134,10 +134,7 @@ class StringToHashBucketFast : public litefuse::Kernel {
     return true;
   }
 
-  bool Prepare(Node& node) override {
-    return node.CheckCounts(1, 1) && node.CheckType("input", node.input(0), {kTfLiteString}) &&
-           node.CheckType("the output", node.output(0), {kTfLiteInt64}) && node.Resize(0, node.input(0).shape());
-  }
+  bool Prepare(Node& node) override { return litefuse::PrepareForEach(node, kTfLiteInt64); }
 
   bool Invoke(Node& node) override {
     std::vector<std::string_view> strings;

@@ -49,10 +49,7 @@ class StaticRegexReplace : public litefuse::Kernel {
     return ReadPattern(node, options, &expression_);
   }
 
-  bool Prepare(Node& node) override {
-    return node.CheckCounts(1, 1) && node.CheckType("input", node.input(0), {kTfLiteString}) &&
-           node.CheckType("the output", node.output(0), {kTfLiteString}) && node.Resize(0, node.input(0).shape());
-  }
+  bool Prepare(Node& node) override { return litefuse::PrepareForEach(node, kTfLiteString); }
 
   bool Invoke(Node& node) override {
     std::vector<std::string_view> strings;
@@ -113,10 +110,7 @@ class StaticRegexFullMatch : public litefuse::Kernel {
  public:
   bool Configure(Node& node, const Options& options) override { return ReadPattern(node, options, &expression_); }
 
-  bool Prepare(Node& node) override {
-    return node.CheckCounts(1, 1) && node.CheckType("input", node.input(0), {kTfLiteString}) &&
-           node.CheckType("the output", node.output(0), {kTfLiteBool}) && node.Resize(0, node.input(0).shape());
-  }
+  bool Prepare(Node& node) override { return litefuse::PrepareForEach(node, kTfLiteBool); }
 
   bool Invoke(Node& node) override {
     std::vector<std::string_view> strings;

@@ -42,6 +42,11 @@ bool ReadString(Node& node, const char* name, const Tensor& tensor, std::string_
   return true;
 }
 
+bool PrepareForEach(Node& node, TfLiteType result) {
+  return node.CheckCounts(1, 1) && node.CheckType("input", node.input(0), {kTfLiteString}) &&
+         node.CheckType("the output", node.output(0), {result}) && node.Resize(0, node.input(0).shape());
+}
+
 bool WriteStrings(Node& node, int output, const Shape& shape, const std::vector<std::string>& strings) {
   size_t end = (strings.size() + 2) * sizeof(int32_t);
   std::vector<int32_t> header{static_cast<int32_t>(strings.size())};

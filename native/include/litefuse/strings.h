@@ -19,6 +19,9 @@ bool ReadStrings(Node& node, const char* name, const Tensor& tensor, std::vector
 // The only string of a tensor.
 bool ReadString(Node& node, const char* name, const Tensor& tensor, std::string_view* string);
 
+// In Prepare: lets one input of strings pass, and gives the only output, of the given type, its shape.
+bool PrepareForEach(Node& node, TfLiteType result);
+
 // In Invoke: gives an output its shape and its strings, one for each element.
 bool WriteStrings(Node& node, int output, const Shape& shape, const std::vector<std::string>& strings);
 
