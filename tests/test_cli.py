@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
+from litefuse.cli import main
 from litefuse.cli.app import app
 from litefuse.demo import REFERENCES, SAVED_MODEL
 from tests.saved_model.model_writer import write
@@ -64,6 +65,32 @@ def test_convert_writes_the_model_and_says_what_was_fused(tmp_path: Path) -> Non
     assert "Time by step" not in outcome.out
     assert outcome.err == ""
     assert output.read_bytes()[4:8] == b"TFL3"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "prepared"),
+    [
+        ("convert model", ["litefuse.conversion"]),
+        ("convert --help", []),
+        ("convert model --in-process", []),
+        ("convert model --plug-in=mine.py", []),
+        ("inspect model", []),
+    ],
+)
+def test_the_process_of_a_conversion_starts_before_the_command_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, arguments: str, prepared: list[str]
+) -> None:
+    def no_app(prog_name: str) -> None:
+        assert prog_name == "litefuse"
+
+    found: list[str] = []
+    monkeypatch.setattr("litefuse.engine.process.prepare_worker", found.append)
+    monkeypatch.setattr("litefuse.cli.app.app", no_app)
+    monkeypatch.setattr("sys.argv", ["litefuse", *arguments.split()])
+    before = signal.getsignal(signal.SIGTERM)
+    main()
+    signal.signal(signal.SIGTERM, before)
+    assert found == prepared
 
 
 def test_convert_names_the_file_after_the_folder(tmp_path: Path) -> None:

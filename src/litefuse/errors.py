@@ -22,7 +22,7 @@ Every message says what is wrong and where; ``hint`` says what to do next.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = [
     "CheckpointError",
@@ -83,8 +83,7 @@ class GraphError(ConversionError):
     """A function, node, type or attribute cannot be imported."""
 
 
-@dataclass(frozen=True)
-class UnsupportedOp:
+class UnsupportedOp(NamedTuple):
     """One op that LiteRT lacks, as it stands in the model.
 
     Attributes:

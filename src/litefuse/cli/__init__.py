@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING
 
-from litefuse import __version__
+from litefuse import LitefuseError, __version__
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -24,6 +25,7 @@ def main() -> None:
 
         # Its default ends this process alone: the one that converts would go on, and its folder stay.
         signal.signal(signal.SIGTERM, _end)
+        _prepare_conversion(sys.argv[1:])
         from litefuse.cli.app import app
 
         app(prog_name="litefuse")
@@ -34,6 +36,17 @@ def main() -> None:
             sys.stdout.flush()
         except BrokenPipeError:  # the reader, such as head, has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _prepare_conversion(arguments: list[str]) -> None:
+    """Starts the process of a conversion, which loads the engine while this one loads the commands."""
+    elsewhere = ("-h", "--help", "--in-process", "--kernels", "--plug-in")  # plug-ins may come with paths of their own
+    if arguments[:1] != ["convert"] or any(each.startswith(elsewhere) for each in arguments):
+        return
+    from litefuse.engine.process import prepare_worker
+
+    with contextlib.suppress(LitefuseError):  # the command says what is wrong
+        prepare_worker("litefuse.conversion")
 
 
 def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  what Python calls it with

@@ -178,10 +178,6 @@ def convert(
     """
     target = output if output is not None else _default_output(model)
     check_writable(target, "the model", reads=(model, *([representative_dataset] if representative_dataset else ())))
-    if not in_process and not plug_ins:  # they may come with paths of their own
-        from litefuse.engine.process import prepare_worker
-
-        prepare_worker("litefuse.conversion")
 
     from litefuse.api import convert as convert_model
     from litefuse.cli.kernel_modules import import_kernels
