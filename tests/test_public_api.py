@@ -20,12 +20,14 @@ def test_public_names() -> None:
         "Recognizer",
         "Report",
         "TensorSpec",
+        "Verification",
         "compiled",
         "convert",
         "custom_op",
         "delegate",
         "fusion",
         "recognizer",
+        "verify_model",
     ]
 
 

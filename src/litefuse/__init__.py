@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op
     from litefuse.runtime.delegate import delegate
     from litefuse.runtime.interpreter import Interpreter
+    from litefuse.verify.against_original import verify_model
+    from litefuse.verify.verification import Verification
 
 __all__ = [
     "ConversionResult",
@@ -26,12 +28,14 @@ __all__ = [
     "Recognizer",
     "Report",
     "TensorSpec",
+    "Verification",
     "compiled",
     "convert",
     "custom_op",
     "delegate",
     "fusion",
     "recognizer",
+    "verify_model",
 ]
 
 __version__ = "0.1.0"
@@ -45,12 +49,14 @@ _LAZY = {
     "Recognizer": "litefuse.recognizers",
     "Report": "litefuse.report",
     "TensorSpec": "litefuse.runtime.custom_op",
+    "Verification": "litefuse.verify.verification",
     "compiled": "litefuse.runtime.compiled",
     "convert": "litefuse.api",
     "custom_op": "litefuse.runtime.custom_op",
     "delegate": "litefuse.runtime.delegate",
     "fusion": "litefuse.fusions",
     "recognizer": "litefuse.recognizers",
+    "verify_model": "litefuse.verify.against_original",
 }
 
 

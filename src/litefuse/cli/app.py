@@ -18,6 +18,7 @@ from litefuse.cli.fusions import fusions
 from litefuse.cli.inspect import inspect
 from litefuse.cli.kernels import kernels
 from litefuse.cli.run import run
+from litefuse.cli.verify import verify
 from litefuse.errors import LitefuseError
 
 __all__ = ["app"]
@@ -42,7 +43,7 @@ class _Group(click.Group):
 @click.group(
     name="litefuse",
     cls=_Group,
-    commands=[convert, inspect, run, demo, fusions, kernels],
+    commands=[convert, inspect, run, verify, demo, fusions, kernels],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, message="litefuse %(version)s", help="Print the version.")

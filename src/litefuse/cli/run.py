@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from litefuse.cli.output import check_writable, print_sections
-from litefuse.cli.parameters import PATH
+from litefuse.cli.parameters import PATH, parse_shape
 
 __all__ = ["run"]
 
@@ -60,7 +60,7 @@ def run(
         raise click.BadParameter("--inputs excludes --random and --shape")
     if output is not None:
         check_writable(output, "the outputs", reads=[model])
-    shapes = dict(_parse_shape(each) for each in shape)
+    shapes = dict(parse_shape(each) for each in shape)
 
     from litefuse.cli.execution import execute, open_model, save_outputs, summary_rows
     from litefuse.cli.kernel_modules import import_kernels
@@ -92,14 +92,3 @@ def run(
         note = f"The outputs changed from the first run to the last: {', '.join(execution.changed)}"
         sections.append(Section(f"Time, {count_of(repeat, 'run')}", times, note=note if execution.changed else ""))
     print_sections(sections)
-
-
-def _parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
-    name, equals, sizes = text.rpartition("=")
-    try:
-        shape = tuple(int(size) for size in sizes.split(",")) if sizes else ()
-    except ValueError:
-        shape = (-1,)
-    if not equals or not name or min(shape, default=0) < 0:
-        raise click.BadParameter(f"--shape {text!r} is not NAME=SIZE,SIZE,...")
-    return name, shape

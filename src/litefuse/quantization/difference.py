@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from operator import attrgetter
 from pathlib import Path
@@ -16,6 +16,7 @@ from litefuse.errors import LitefuseError
 from litefuse.quantization.samples import Calls
 from litefuse.runtime.inputs import InputSpec, input_specs
 from litefuse.runtime.interpreter import Interpreter
+from litefuse.runtime.scales import dequantized, quantized
 
 __all__ = ["Difference", "difference_on_random_inputs", "difference_on_samples"]
 
@@ -109,23 +110,8 @@ def _outputs(path: Path, calls: Calls) -> Iterator[_Outputs]:
         runner = interpreter.get_signature_runner(key)
         takes, gives = runner.get_input_details(), runner.get_output_details()
         for inputs in of_signature:
-            outputs = runner(**{name: _quantized(value, takes[name]) for name, value in inputs.items()})
-            yield {(key, name): _dequantized(np.array(value), gives[name]) for name, value in outputs.items()}
-
-
-def _quantized(value: npt.NDArray[Any], detail: Mapping[str, Any]) -> npt.NDArray[Any]:
-    scale, zero = detail["quantization"]
-    dtype = np.dtype(detail["dtype"])
-    if not scale or value.dtype.kind != "f" or dtype.kind not in "iu":
-        return value
-    limits = np.iinfo(dtype)
-    rounded: Any = np.round(np.asarray(value, np.float64) / float(scale)) + int(zero)
-    return np.asarray(rounded).clip(limits.min, limits.max).astype(dtype)
-
-
-def _dequantized(value: npt.NDArray[Any], detail: Mapping[str, Any]) -> npt.NDArray[Any]:
-    scale, zero = detail["quantization"]
-    return (value.astype(np.float64) - zero) * scale if scale and value.dtype.kind in "iu" else value
+            outputs = runner(**{name: quantized(value, takes[name]) for name, value in inputs.items()})
+            yield {(key, name): dequantized(np.array(value), gives[name]) for name, value in outputs.items()}
 
 
 def _input(spec: InputSpec, size: int, numbers: int, random: np.random.Generator) -> npt.NDArray[Any]:

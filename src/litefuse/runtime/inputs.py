@@ -77,17 +77,18 @@ def _spec(name: str, detail: Mapping[str, Any]) -> InputSpec:
 
 
 def random_inputs(
-    specs: Sequence[InputSpec], seed: int, shapes: Mapping[str, tuple[int, ...]]
+    specs: Sequence[InputSpec], seed: int, shapes: Mapping[str, tuple[int, ...]], *, limit: int = _INTEGER_LIMIT
 ) -> dict[str, npt.NDArray[Any]]:
     """Random inputs: the same for the same seed.
 
     Floating and complex numbers are of the standard normal distribution; 8-bit integers, which are mostly quantised
-    numbers, of their whole range; other integers from 0 to 9; strings are words of eight letters.
+    numbers, of their whole range; other integers from 0 to 9 (or below ``limit``); strings are words of eight letters.
 
     Args:
         specs: The inputs.
         seed: The seed.
         shapes: Shapes for some of them; unknown sizes of others are 1.
+        limit: What other integers are less than.
 
     Raises:
         InterpreterError: A shape does not fit its input, is for none, or is of more than there is memory for.
@@ -102,7 +103,7 @@ def random_inputs(
         if not spec.accepts(shape):
             raise InterpreterError(f"the shape {list(shape)} does not fit the input {spec.name!r}, which is {spec}")
         try:
-            inputs[spec.name] = _random(rng, spec, shape)
+            inputs[spec.name] = _random(rng, spec, shape, limit)
         except (MemoryError, ValueError) as error:
             raise InterpreterError(
                 f"no memory for the input {spec.name!r} of the shape {list(shape)}: {error}", hint="Give smaller sizes."
@@ -110,7 +111,7 @@ def random_inputs(
     return inputs
 
 
-def _random(rng: np.random.Generator, spec: InputSpec, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+def _random(rng: np.random.Generator, spec: InputSpec, shape: tuple[int, ...], limit: int) -> npt.NDArray[Any]:
     dtype = spec.dtype
     if dtype.kind == "b":
         return rng.integers(0, 2, shape).astype(dtype)
@@ -118,7 +119,7 @@ def _random(rng: np.random.Generator, spec: InputSpec, shape: tuple[int, ...]) -
         if dtype.itemsize == 1:
             limits = np.iinfo(dtype)
             return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
-        return rng.integers(0, _INTEGER_LIMIT, shape).astype(dtype)
+        return rng.integers(0, limit, shape).astype(dtype)
     if dtype.kind == "c":
         return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
     if dtype.kind == "O":

@@ -1,0 +1,100 @@
+"""``litefuse verify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.parameters import PATH, parse_shape, split_names
+
+__all__ = ["verify"]
+
+
+@click.command
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.argument("original", type=PATH, required=False)
+@click.option("--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all.")
+@click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
+@click.option("--expected", type=PATH, metavar="FILE.npz", help="The outputs of --inputs, in place of ORIGINAL.")
+@click.option("--random", type=click.IntRange(min=0), metavar="SEED", help="Random inputs. Default: seed 0.")
+@click.option(
+    "--shape",
+    multiple=True,
+    metavar="NAME=1,2,3",
+    help="The shape of a random input; may be repeated. Default: the model's, a first size that is open 1 and 3.",
+)
+@click.option(
+    "--calls", type=click.IntRange(min=1), default=2, metavar="N", help="Call each signature N times in a row (2)."
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-4,
+    metavar="E",
+    help="The error that is allowed, relative to the largest value of an output (1e-4).",
+)
+@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+@click.option(
+    "--kernels",
+    multiple=True,
+    metavar="FILE.py|MODULE",
+    help="Python code that registers kernels of custom ops; may be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the errors as JSON.")
+def verify(
+    model: Path,
+    original: Path | None,
+    signature: tuple[str, ...],
+    inputs: Path | None,
+    expected: Path | None,
+    random: int | None,
+    shape: tuple[str, ...],
+    calls: int,
+    tolerance: float,
+    tags: str | None,
+    kernels: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Compare a LiteRT model with the original.
+
+    ORIGINAL is what MODEL.tflite was converted from, by litefuse or another converter: the folder of a SavedModel, a
+    .keras or .h5 file, or the file of a frozen graph (.pb, .pbtxt). It runs in TensorFlow, which has to be installed.
+    Or it is another .tflite file, such as that before quantization.
+
+    Both are called with the same inputs. The exit code is 1 if an output differs by more than the tolerance.
+    """
+    if (original is None) == (expected is None):
+        raise click.UsageError("Give either ORIGINAL or --expected.")
+    if inputs is not None and (random is not None or shape):
+        raise click.BadParameter("--inputs excludes --random and --shape")
+    if expected is not None and inputs is None:
+        raise click.BadParameter("--expected needs --inputs")
+    shapes = dict(parse_shape(each) for each in shape)
+
+    from litefuse.cli.kernel_modules import import_kernels
+    from litefuse.runtime.inputs import load_arrays
+    from litefuse.verify.against_original import verify_model
+    from litefuse.verify.sections import verification_sections
+
+    import_kernels(kernels)
+    with progress(f"Verifying {model}"):
+        verification = verify_model(
+            model,
+            original,
+            signatures=signature or None,
+            inputs=None if inputs is None else load_arrays(inputs),
+            expected=None if expected is None else load_arrays(expected),
+            shapes=shapes,
+            seed=random or 0,
+            calls=calls,
+            tolerance=tolerance,
+            tags=split_names(tags),
+        )
+    if as_json:
+        print_json(verification.to_json())
+    else:
+        print_sections(verification_sections(verification))
+    if not verification.ok:
+        raise click.exceptions.Exit(1)

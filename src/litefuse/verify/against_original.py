@@ -1,0 +1,206 @@
+"""A converted model against the original: both are called with the same inputs, and their outputs compared."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.api import ConversionResult
+from litefuse.engine.process import run_alone
+from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
+from litefuse.frontends import source_of
+from litefuse.inspection.litert_model import is_litert_model
+from litefuse.runtime.inputs import InputSpec, fitting, no_input
+from litefuse.temporary import make_temporary_folder
+from litefuse.verify.converted import ConvertedModel, random_calls
+from litefuse.verify.original import Arrays, Call, OriginalJob
+from litefuse.verify.verdicts import verdicts
+from litefuse.verify.verification import Verification
+
+if TYPE_CHECKING:
+    from litefuse.runtime.custom_op import CustomOp
+
+__all__ = ["verify_model"]
+
+_T = TypeVar("_T")
+
+_ORIGINAL = "litefuse.verify.original:call_original"
+_ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
+# The first sizes of inputs where they are open: a model that is right for one alone is common.
+_BATCHES = (1, 3)
+# The other sizes that are open, in the order in which they are tried: of images few models take the least.
+_SIZES = (7, 32, 224, 1)
+# What integers are less than: they may be indices, of which 0 is always one.
+_LIMITS = (10, 2, 1)
+
+
+def verify_model(
+    model: ConversionResult | str | os.PathLike[str] | bytes,
+    original: object = None,
+    *,
+    signatures: Iterable[str] | None = None,
+    inputs: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]] | None = None,
+    expected: Mapping[str, npt.ArrayLike] | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    seed: int = 0,
+    calls: int = 2,
+    tolerance: float = 1e-4,
+    tags: Iterable[str] | None = None,
+    custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
+) -> Verification:
+    """Calls a converted model and the original with the same inputs, and compares their outputs.
+
+    The model runs in LiteRT, with litefuse's kernels of custom ops; the original in TensorFlow, in a process of its
+    own. Each signature is called several times in a row, the signatures one after the other on one interpreter, so that
+    a difference of state shows. Without ``inputs``, they are random, other ones in each call; where their first size is
+    open, there is one round of calls with 1 and another, from the beginning, with 3. Inputs and outputs that are
+    quantized are compared as the real numbers that they stand for.
+
+    Args:
+        model: The result of a conversion, the file of a LiteRT model, or its content.
+        original: What was converted: anything that :func:`litefuse.convert` takes. Or another LiteRT model, such as
+            that before quantization, for which TensorFlow is not needed. None: ``expected`` is given.
+        signatures: The keys of the signatures to call; None for all of the LiteRT model.
+        inputs: The inputs by name, or several such mappings, for the only signature that is called.
+        expected: The outputs by name that the first call is to give, in place of an original.
+        shapes: Shapes of random inputs by their names.
+        seed: The seed of random inputs.
+        calls: How often each signature is called with each of the inputs, or with random ones.
+        tolerance: The error of an output that is allowed. The error of real numbers is the largest difference,
+            relative to the largest value that is expected; of others, the share that differs.
+        tags: The tags of the graph in a SavedModel.
+        custom_ops: Kernels to use before all others.
+
+    Returns:
+        The error of each output.
+
+    Raises:
+        LitefuseError: One of the two cannot be loaded or called, or TensorFlow is not installed.
+    """
+    if (original is None) == (expected is None):
+        raise LitefuseError("a verification takes either the original model or the outputs that are expected")
+    if expected is not None and inputs is None:
+        raise LitefuseError("expected outputs are those of certain inputs, which are not given")
+    if calls < 1:
+        raise LitefuseError(f"a model cannot be called {calls} times")
+    if (path := _path(original)) is not None and not path.exists():
+        raise LitefuseError("there is no such model", where=str(path))
+    name, content = _model(model)
+    converted = ConvertedModel(content, signatures, custom_ops)
+    if inputs is not None:
+        given = [inputs] if isinstance(inputs, Mapping) else list(inputs)
+        rounds = [_given_calls(converted.specs, given, calls if expected is None else 1)]
+        found = [converted.call(each) for each in rounds]
+    else:
+        chosen = {each: tuple(shape) for each, shape in (shapes or {}).items()}
+        rounds, found = _random_rounds(converted, seed, calls, chosen)
+    if expected is not None:
+        what = "the outputs that are expected"
+        wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
+        rounds, found = [rounds[0][:1]], [found[0][:1]]
+    else:
+        what, wanted = _call_original(original, tags, rounds, converted.outputs)
+    return Verification(
+        model=name,
+        original=what,
+        tolerance=tolerance,
+        calls=sum(map(len, rounds)),
+        outputs=tuple(verdicts(_flat(rounds), _flat(found), _flat(wanted))),
+    )
+
+
+def _flat(rounds: Iterable[Iterable[_T]]) -> list[_T]:
+    return list(itertools.chain.from_iterable(rounds))
+
+
+def _model(model: ConversionResult | str | os.PathLike[str] | bytes) -> tuple[str, str | os.PathLike[str] | bytes]:
+    """What a LiteRT model is called, and its file or content."""
+    if isinstance(model, bytes):
+        return "model content", model
+    if isinstance(model, str | os.PathLike):
+        return os.fsdecode(model), model
+    return repr(model), model.model_bytes
+
+
+def _is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
+    path = _path(model)
+    if path is None:
+        return isinstance(model, ConversionResult | bytes)
+    return path.is_file() and (path.suffix == ".tflite" or is_litert_model(path))
+
+
+def _path(model: object) -> Path | None:
+    return Path(cast("str | os.PathLike[str]", model)) if isinstance(model, str | os.PathLike) else None
+
+
+def _given_calls(
+    specs: Mapping[str, Sequence[InputSpec]], given: Sequence[Mapping[str, npt.ArrayLike]], times: int
+) -> list[Call]:
+    if len(specs) > 1:
+        raise LitefuseError("inputs are for one signature", hint=f"Name it; the model has {', '.join(specs)}.")
+    key, of_signature = next(iter(specs.items()))
+    names = {spec.name for spec in of_signature}
+    calls: list[Call] = []
+    for arrays in given:
+        if unknown := sorted(arrays.keys() - names):
+            raise no_input(unknown, of_signature, "inputs")
+        if missing := sorted(names - arrays.keys()):
+            raise InterpreterError(f"the inputs lack {', '.join(missing)}")
+        fitted = {spec.name: fitting(np.asarray(arrays[spec.name]), spec, "inputs") for spec in of_signature}
+        calls += [Call(key, fitted)] * times
+    return calls
+
+
+def _random_rounds(
+    converted: ConvertedModel, seed: int, times: int, shapes: Mapping[str, tuple[int, ...]]
+) -> tuple[list[list[Call]], list[list[Arrays]]]:
+    """Calls for each batch size, and what the model gives: with the first sizes and numbers that it takes."""
+    every = {spec.name: spec for specs in converted.specs.values() for spec in specs}
+    if unknown := sorted(shapes.keys() - every.keys()):
+        raise no_input(unknown, list(every.values()))
+    left = [spec for name, spec in every.items() if name not in shapes]
+    batches = _BATCHES if any(spec.shape and spec.shape[0] is None for spec in left) else _BATCHES[:1]
+    sizes = _SIZES if any(None in spec.shape[1:] for spec in left) else _SIZES[:1]
+    refused: LitefuseError | None = None
+    for size, limit in product(sizes, _LIMITS):
+        rounds = [
+            random_calls(converted.specs, times=times, seed=seed, batch=batch, size=size, limit=limit, shapes=shapes)
+            for batch in batches
+        ]
+        try:
+            return rounds, [converted.call(each) for each in rounds]
+        except InterpreterError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def _call_original(
+    original: object,
+    tags: Iterable[str] | None,
+    rounds: Sequence[Sequence[Call]],
+    outputs: Mapping[str, tuple[str, ...]],
+) -> tuple[str, list[list[Arrays]]]:
+    """What the original is called, and what it gives."""
+    if _is_litert(original):
+        name, content = _model(original)
+        reference = ConvertedModel(content, outputs)
+        return name, [reference.call(each) for each in rounds]
+    source = source_of(original)
+    with make_temporary_folder() as temporary:
+        folder = source.folder(Path(temporary, "saved_model"))
+        job = OriginalJob(folder, None if tags is None else tuple(tags), tuple(map(tuple, rounds)), outputs)
+        with source.opened(folder, lambda _: None):
+            try:
+                return source.name, cast("list[list[Arrays]]", run_alone(_ORIGINAL, job, environment=_ENVIRONMENT))
+            except EngineCrashError as error:
+                raise LitefuseError(
+                    f"the process that ran the original died: {error.message}", where=source.name
+                ) from error

@@ -1,0 +1,125 @@
+"""The converted model of a verification: what its signatures take, and what they give when they are called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.runtime.custom_op import CustomOp
+from litefuse.runtime.inputs import InputSpec, input_specs, random_inputs
+from litefuse.runtime.interpreter import Interpreter
+from litefuse.runtime.scales import dequantized, is_quantized, quantized
+from litefuse.verify.original import Arrays, Call
+
+__all__ = ["ConvertedModel", "random_calls"]
+
+
+class ConvertedModel:
+    """A LiteRT model with signatures, which see and give real numbers where it has integers with a scale.
+
+    Args:
+        model: Its file, or its content.
+        signatures: The keys of the signatures to call; None for all.
+        custom_ops: Kernels to use before all others.
+
+    Raises:
+        InterpreterError: It is no LiteRT model, or lacks such a signature.
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str] | bytes,
+        signatures: Iterable[str] | None,
+        custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
+    ) -> None:
+        self._model = model
+        self._custom_ops = tuple(custom_ops)
+        interpreter = self._interpreter()
+        keys = list(cast("Mapping[str, Any]", interpreter.get_signature_list()))
+        chosen = keys if signatures is None else list(signatures)
+        missing = [key for key in chosen if key not in keys]
+        if missing or not chosen:
+            what = f"no signature {missing[0]!r}" if missing else "no signature"
+            raise InterpreterError(f"the model has {what}", hint=f"It has: {', '.join(keys) or 'none'}.")
+        self.specs: dict[str, list[InputSpec]] = {}
+        self.outputs: dict[str, tuple[str, ...]] = {}
+        for key in chosen:
+            runner = interpreter.get_signature_runner(key)
+            takes = cast("Mapping[str, Mapping[str, Any]]", runner.get_input_details())
+            self.specs[key] = [_real(spec, takes[spec.name]) for spec in input_specs(interpreter, key)]
+            self.outputs[key] = tuple(cast("Mapping[str, Any]", runner.get_output_details()))
+
+    def call(self, calls: Sequence[Call]) -> list[Arrays]:
+        """The outputs of calls in a row, beginning with the state of a new interpreter.
+
+        Raises:
+            LitefuseError: The runtime refuses one of them, or a kernel does.
+        """
+        interpreter = self._interpreter()
+        return [_called(interpreter, call) for call in calls]
+
+    def _interpreter(self) -> Interpreter:
+        return Interpreter(self._model, custom_ops=self._custom_ops)
+
+
+def random_calls(
+    specs: Mapping[str, Sequence[InputSpec]],
+    *,
+    times: int,
+    seed: int,
+    batch: int,
+    size: int,
+    limit: int,
+    shapes: Mapping[str, tuple[int, ...]],
+) -> list[Call]:
+    """Calls of signatures, each several times in a row, with other random inputs each time.
+
+    Args:
+        specs: What the signatures take.
+        times: How often each is called.
+        seed: The seed of the inputs.
+        batch: The first size of inputs, where it is open.
+        size: Other sizes that are open.
+        limit: What integers but those of 8 bits are less than.
+        shapes: Shapes of inputs by their names, in place of these sizes.
+
+    Raises:
+        InterpreterError: A shape does not fit its input.
+    """
+    calls: list[Call] = []
+    for key, of_signature in specs.items():
+        chosen = {spec.name: shapes.get(spec.name, _sizes(spec, batch, size)) for spec in of_signature}
+        seeds = range(seed, seed + times)
+        calls += [Call(key, random_inputs(of_signature, each, chosen, limit=limit)) for each in seeds]
+    return calls
+
+
+def _sizes(spec: InputSpec, batch: int, size: int) -> tuple[int, ...]:
+    known = enumerate(spec.shape)
+    return tuple(each if each is not None else size if axis else batch for axis, each in known)
+
+
+def _real(spec: InputSpec, detail: Mapping[str, Any]) -> InputSpec:
+    return InputSpec(spec.name, np.dtype(np.float32), spec.shape) if is_quantized(detail) else spec
+
+
+def _called(interpreter: Interpreter, call: Call) -> Arrays:
+    runner = interpreter.get_signature_runner(call.signature)
+    takes = cast("Mapping[str, Mapping[str, Any]]", runner.get_input_details())
+    gives = cast("Mapping[str, Mapping[str, Any]]", runner.get_output_details())
+    try:
+        outputs = runner(**{name: quantized(value, takes[name]) for name, value in call.inputs.items()})
+    except LitefuseError:
+        raise
+    except Exception as error:  # of the runtime, or whatever a kernel raises
+        shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in call.inputs.items())
+        raise InterpreterError(
+            f"the model does not run on {shapes or 'no inputs'}: {type(error).__name__}: {error}",
+            where=f"signature {call.signature!r}",
+            hint="Give inputs that it takes, or their shapes (--inputs, --shape).",
+        ) from error
+    return {name: dequantized(np.array(value), gives[name]) for name, value in outputs.items()}

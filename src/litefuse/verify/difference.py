@@ -1,0 +1,67 @@
+"""How far the outputs of two models are from each other."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Difference", "difference"]
+
+
+class Difference(NamedTuple):
+    """How far an output is from what is expected.
+
+    Attributes:
+        error: Of real and complex numbers, the largest difference, divided by the largest absolute value that is
+            expected (where that is 0, the difference itself); of others, how many of them differ, from 0 to 1;
+            infinite if they cannot be compared.
+        problem: What is wrong besides, such as another shape; may be empty.
+    """
+
+    error: float
+    problem: str = ""
+
+
+def difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> Difference:
+    """The difference of an output from what is expected.
+
+    NaN is equal to NaN, and infinities to those of the same sign. The dtypes may differ in width: a conversion may
+    narrow and widen.
+    """
+    if found.shape != expected.shape:
+        return Difference(float("inf"), f"its shape is {list(found.shape)}, not {list(expected.shape)}")
+    kinds = _kind(found), _kind(expected)
+    if kinds[0] != kinds[1]:
+        return Difference(float("inf"), f"its dtype is {found.dtype}, not {expected.dtype}")
+    if not expected.size:
+        return Difference(0.0)
+    if kinds[1] != "numbers":
+        return _difference_of_others(found, expected)
+    wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+    return _difference_of_numbers(found.astype(wide), expected.astype(wide))
+
+
+def _kind(array: npt.NDArray[Any]) -> str:
+    """Real and complex numbers, V being bfloat16 and its kin; texts; whole numbers; truth values."""
+    return {"f": "numbers", "c": "numbers", "V": "numbers", "S": "O", "U": "O", "u": "i"}.get(
+        array.dtype.kind, array.dtype.kind
+    )
+
+
+def _difference_of_others(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> Difference:
+    share = np.count_nonzero(found != expected) / expected.size
+    return Difference(share, f"{share:.2%} of it differ" if share else "")
+
+
+def _difference_of_numbers(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> Difference:
+    finite = np.isfinite(expected)
+    if not np.array_equal(finite, np.isfinite(found)) or not np.array_equal(
+        found[~finite], expected[~finite], equal_nan=True
+    ):
+        return Difference(float("inf"), "NaN or infinities are in other places")
+    a, b = found[finite], expected[finite]
+    if not b.size:
+        return Difference(0.0)
+    return Difference(float(np.abs(a - b).max()) / (float(np.abs(b).max()) or 1.0))

@@ -1,0 +1,176 @@
+"""What the process runs that calls the original model: TensorFlow, which nothing else of litefuse loads."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import LitefuseError
+
+__all__ = ["Arrays", "Call", "OriginalJob", "call_original"]
+
+Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
+"""Arrays by the names of inputs or outputs."""
+
+
+class Call(NamedTuple):
+    """One call of a signature.
+
+    Attributes:
+        signature: The signature's key.
+        inputs: What it is called with.
+    """
+
+    signature: str
+    inputs: Arrays
+
+
+@dataclass(frozen=True)
+class OriginalJob:
+    """What the process is to do.
+
+    Attributes:
+        model: The folder of a SavedModel, or the file of a frozen graph.
+        tags: The tags of the graph in the SavedModel; None for the only one, or the one for serving.
+        rounds: The calls; each round begins with the state that the model was saved with.
+        outputs: The names of each signature's outputs, which are tensors of a frozen graph.
+    """
+
+    model: Path
+    tags: tuple[str, ...] | None
+    rounds: tuple[tuple[Call, ...], ...]
+    outputs: Mapping[str, tuple[str, ...]]
+
+
+def call_original(job: OriginalJob, announce: Callable[[str], None]) -> list[list[Arrays]]:
+    """Loads the model and calls it.
+
+    Returns:
+        The outputs of each call of each round, strings as objects (bytes).
+
+    Raises:
+        LitefuseError: TensorFlow is missing, or does not load the model, or refuses a call.
+    """
+    announce("load TensorFlow")
+    if importlib.util.find_spec("tensorflow") is None:
+        raise LitefuseError(
+            "calling the original model takes TensorFlow, which is not installed",
+            hint='pip install "litefuse[tensorflow]", or give the outputs that are expected (--expected FILE.npz).',
+        )
+    tf: Any = importlib.import_module("tensorflow")
+    announce("call the original")
+    return [_round(tf, job, calls) for calls in job.rounds]
+
+
+class _Function(NamedTuple):
+    """A signature.
+
+    Attributes:
+        dtypes: The dtypes of its inputs, by their names.
+        call: Calls it with tensors by their names.
+        owner: What has its variables, which die with it.
+    """
+
+    dtypes: Mapping[str, Any]
+    call: Callable[..., Mapping[str, Any]]
+    owner: Any
+
+
+def _round(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> list[Arrays]:
+    try:
+        functions = _frozen(tf, job, calls) if job.model.is_file() else _saved(tf, job)
+    except Exception as error:  # TensorFlow raises whatever its readers do
+        raise LitefuseError(f"TensorFlow does not load it: {_described(error)}", where=str(job.model)) from error
+    return [_called(tf, functions, call, str(job.model)) for call in calls]
+
+
+def _saved(tf: Any, job: OriginalJob) -> dict[str, _Function]:
+    try:
+        loaded = tf.saved_model.load(str(job.model), tags=job.tags)
+    except ValueError:
+        if job.tags is not None:
+            raise
+        loaded = tf.saved_model.load(str(job.model), tags=["serve"])
+
+    functions: dict[str, _Function] = {}
+    for key, function in loaded.signatures.items():
+        specs = function.structured_input_signature[1]
+        functions[key] = _Function({name: spec.dtype for name, spec in specs.items()}, function, loaded)
+    return functions
+
+
+def _frozen(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> dict[str, _Function]:
+    """The function of a frozen graph whose inputs and outputs are the tensors that the signatures name."""
+    graph = tf.compat.v1.GraphDef()
+    if job.model.suffix == ".pbtxt":
+        importlib.import_module("google.protobuf.text_format").Parse(job.model.read_text(), graph)
+    else:
+        graph.ParseFromString(job.model.read_bytes())
+    whole = tf.compat.v1.wrap_function(lambda: tf.compat.v1.import_graph_def(graph, name=""), [])
+
+    functions: dict[str, _Function] = {}
+    for call in calls:
+        feeds = {name: whole.graph.get_tensor_by_name(_tensor(name)) for name in call.inputs}
+        fetches = {name: whole.graph.get_tensor_by_name(_tensor(name)) for name in job.outputs[call.signature]}
+        dtypes = {name: tensor.dtype for name, tensor in feeds.items()}
+        pruned = whole.prune([*feeds.values()], fetches)
+        functions[call.signature] = _Function(dtypes, _by_name(pruned, tuple(feeds)), whole)
+    return functions
+
+
+def _by_name(function: Any, names: Sequence[str]) -> Callable[..., Any]:
+    def call(**given: Any) -> Any:
+        return function(*(given[name] for name in names))
+
+    return call
+
+
+def _tensor(name: str) -> str:
+    return name if ":" in name else f"{name}:0"
+
+
+def _called(tf: Any, functions: Mapping[str, _Function], call: Call, where: str) -> Arrays:
+    function = functions.get(call.signature)
+    if function is None:
+        raise LitefuseError(
+            f"the original has no signature {call.signature!r}",
+            where=where,
+            hint=f"Its signatures are {', '.join(functions) or 'none'}.",
+        )
+    if function.dtypes.keys() != call.inputs.keys():
+        takes, given = _names(function.dtypes), _names(call.inputs)
+        raise LitefuseError(
+            f"the original's signature {call.signature!r} takes {takes}, the model's {given}", where=where
+        )
+    try:
+        given = {name: _given(tf, call.inputs[name], dtype) for name, dtype in function.dtypes.items()}
+        outputs = function.call(**given)
+    except Exception as error:  # as any op of the model does
+        shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in call.inputs.items())
+        raise LitefuseError(
+            f"the original does not run on {shapes or 'no inputs'}: {_described(error)}",
+            where=f"{where}, signature {call.signature!r}",
+            hint="Give inputs that it takes, or their shapes (--inputs, --shape).",
+        ) from error
+    return {name: np.asarray(value.numpy()) for name, value in outputs.items()}
+
+
+def _given(tf: Any, value: npt.NDArray[Any], dtype: Any) -> Any:
+    """The tensor of an array, of the dtype that the original takes: the model's may be narrower or wider."""
+    return tf.constant(value if value.dtype == object else value.astype(dtype.as_numpy_dtype), dtype)
+
+
+def _names(mapping: Mapping[str, object]) -> str:
+    return ", ".join(sorted(mapping)) or "nothing"
+
+
+def _described(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {' '.join(lines[:3])[:600]}"
