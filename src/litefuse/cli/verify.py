@@ -25,9 +25,7 @@ __all__ = ["verify"]
     metavar="NAME=1,2,3",
     help="The shape of a random input; may be repeated. Default: the model's, a first size that is open 1 and 3.",
 )
-@click.option(
-    "--calls", type=click.IntRange(min=1), default=2, metavar="N", help="Call each signature N times in a row (2)."
-)
+@click.option("--calls", type=click.IntRange(min=1), default=2, metavar="N", help="Call each signature N times (2).")
 @click.option(
     "--tolerance",
     type=click.FloatRange(min=0),

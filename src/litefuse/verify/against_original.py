@@ -58,8 +58,8 @@ def verify_model(
     """Calls a converted model and the original with the same inputs, and compares their outputs.
 
     The model runs in LiteRT, with litefuse's kernels of custom ops; the original in TensorFlow, in a process of its
-    own. Each signature is called several times in a row, the signatures one after the other on one interpreter, so that
-    a difference of state shows. Without ``inputs``, they are random, other ones in each call; where their first size is
+    own. The signatures are called one after the other, all of them several times, on one interpreter, so that a
+    difference of state shows. Without ``inputs``, they are random, other ones in each call; where their first size is
     open, there is one round of calls with 1 and another, from the beginning, with 3. Inputs and outputs that are
     quantized are compared as the real numbers that they stand for.
 

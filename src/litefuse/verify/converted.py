@@ -76,7 +76,7 @@ def random_calls(
     limit: int,
     shapes: Mapping[str, tuple[int, ...]],
 ) -> list[Call]:
-    """Calls of signatures, each several times in a row, with other random inputs each time.
+    """Calls of signatures, one after the other, all of them several times, with other random inputs each time.
 
     Args:
         specs: What the signatures take.
@@ -90,12 +90,15 @@ def random_calls(
     Raises:
         InterpreterError: A shape does not fit its input.
     """
-    calls: list[Call] = []
-    for key, of_signature in specs.items():
-        chosen = {spec.name: shapes.get(spec.name, _sizes(spec, batch, size)) for spec in of_signature}
-        seeds = range(seed, seed + times)
-        calls += [Call(key, random_inputs(of_signature, each, chosen, limit=limit)) for each in seeds]
-    return calls
+    chosen = {
+        key: {spec.name: shapes.get(spec.name, _sizes(spec, batch, size)) for spec in of_signature}
+        for key, of_signature in specs.items()
+    }
+    return [
+        Call(key, random_inputs(of_signature, each, chosen[key], limit=limit))
+        for each in range(seed, seed + times)
+        for key, of_signature in specs.items()
+    ]
 
 
 def _sizes(spec: InputSpec, batch: int, size: int) -> tuple[int, ...]:
