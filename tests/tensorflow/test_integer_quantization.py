@@ -240,6 +240,56 @@ def test_samples_that_do_not_fit(tensorflow: TensorFlow) -> None:
     assert "is a int, not a sequence of samples" in error(3)
 
 
+def attention(tf: Any, kind: str) -> Any:
+    """Scores of which the words of a text's end are masked: by a sum with a large number, or by one in their place."""
+    random = np.random.default_rng(5)
+    module = tf.Module()
+    module.query, module.key, module.value = (
+        tf.Variable(random.normal(size=(16, 16)).astype(np.float32) * 0.5) for _ in range(3)
+    )
+    spec = [tf.TensorSpec([None, 12, 16], tf.float32, name="x"), tf.TensorSpec([None, 12], tf.bool, name="keep")]
+
+    def serve(x: Any, keep: Any) -> Any:
+        scores = tf.matmul(x @ module.query, x @ module.key, transpose_b=True) * 0.25
+        keep = keep[:, tf.newaxis, :]
+        if kind == "sum":
+            scores += (1.0 - tf.cast(keep, tf.float32)) * -1e9
+        elif kind == "causal":
+            scores += tf.constant(np.triu(np.full((12, 12), -10000, np.float32), 1))
+        else:
+            scores = tf.where(keep, scores, -np.inf if kind == "infinity" else scores.dtype.min)
+        return {"y": tf.matmul(tf.nn.softmax(scores), x @ module.value)}
+
+    module.serve = tf.function(serve, input_signature=spec)
+    return module, {"serving_default": module.serve}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", ["sum", "causal", "place", "infinity"])
+def test_masks_are_no_part_of_a_range(tensorflow: TensorFlow, kind: str, form: Quantization) -> None:
+    random = np.random.default_rng(6)
+    dataset = [
+        {
+            "x": random.normal(size=(2, 12, 16)).astype(np.float32),
+            "keep": np.arange(12) < random.integers(3, 12, (2, 1)),
+        }
+        for _ in range(8)
+    ]
+    calls: list[Call] = [("serving_default", each) for each in dataset[:3]]
+    result = check_calls(
+        tensorflow,
+        tensorflow.save(attention, kind),
+        calls,
+        rtol=TOLERANCE,
+        quantize=form,
+        representative_dataset=dataset,
+    )
+    kinds = computed(result.model_bytes)
+    assert kinds["SOFTMAX"] == {"float32"}
+    assert kinds["BATCH_MATMUL"] == {form}
+    assert kinds["FULLY_CONNECTED"] == {form}
+
+
 def test_what_is_not_finite_has_no_range(tensorflow: TensorFlow) -> None:
     dataset = samples("images", 3)
     dataset[1]["x"][0, 0, 0, 0] = np.nan

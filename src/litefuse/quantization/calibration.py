@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.quantization.samples import WHERE, Calls
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["Ranges", "ranges_of"]
+__all__ = ["Ranges", "check_finite", "ranges_of"]
 
 Ranges = dict[str, dict[str, npt.NDArray[np.float32]]]
 """The least and the largest element of each tensor, ``min`` and ``max`` of shape ``[1]``, by the tensor's name."""
@@ -32,7 +32,7 @@ def ranges_of(path: Path, calls: Calls) -> Ranges:
         calls: Calls of its signatures; state is kept between those of one signature.
 
     Raises:
-        InterpreterError: The model does not run on a sample, or computes what is not finite.
+        InterpreterError: The model does not run on a sample.
     """
     ranges: Ranges = {}
     for signature, of_signature in calls.items():
@@ -54,14 +54,26 @@ def ranges_of(path: Path, calls: Calls) -> Ranges:
                     f"the model does not run on it: {error}", where=f"{WHERE}, sample {number} of {signature!r}"
                 ) from error
             _widen(ranges, observed.found)
+    return ranges
+
+
+def check_finite(ranges: Ranges, apart: Collection[str]) -> None:
+    """Finds out whether there is a range for each tensor.
+
+    Args:
+        ranges: The ranges of a model's tensors.
+        apart: The tensors that need none.
+
+    Raises:
+        InterpreterError: A tensor is not finite.
+    """
     for name, each in ranges.items():
-        if not np.isfinite([each["min"], each["max"]]).all():
+        if name not in apart and not np.isfinite([each["min"], each["max"]]).all():
             raise InterpreterError(
                 f"the tensor {name!r} is not finite on the samples, and has no range",
                 where=WHERE,
-                hint="Where the model masks with infinity, a large number does as well.",
+                hint="Where the model masks with infinity that it computes, a large constant does as well.",
             )
-    return ranges
 
 
 class _Observed:

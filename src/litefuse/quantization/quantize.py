@@ -10,9 +10,10 @@ from typing import Any
 
 from litefuse.errors import LitefuseError
 from litefuse.forms import INTEGER_ACTIVATIONS, Quantization
-from litefuse.quantization.calibration import ranges_of
+from litefuse.quantization.calibration import check_finite, ranges_of
 from litefuse.quantization.dataset import Samples
 from litefuse.quantization.difference import Difference, difference_on_random_inputs, difference_on_samples
+from litefuse.quantization.masks import masked_tensors
 from litefuse.quantization.samples import calls_of
 
 __all__ = ["quantize_model"]
@@ -36,12 +37,14 @@ def quantize_model(
     """
     calls = None if samples is None else calls_of(samples, path)
     ranges = None if calls is None else ranges_of(path, calls)
+    masked = set[str]() if ranges is None else masked_tensors(path, ranges)
+    check_finite(ranges or {}, masked)
     try:
         quantizer: Any = importlib.import_module("litert_quantizer.quantizer").Quantizer(str(path))
         if calls is None:
             _ask_for_weights(quantizer, form)
         else:
-            _ask_for_integers(quantizer, INTEGER_ACTIVATIONS[form], path, quantized_io=quantized_io)
+            _ask_for_integers(quantizer, INTEGER_ACTIVATIONS[form], path, masked, quantized_io=quantized_io)
             # It would load the model in an interpreter that has no kernels of custom ops.
             quantizer._ensure_model_qsv_sufficient = _accept  # noqa: SLF001
         quantizer.quantize(
@@ -73,7 +76,7 @@ def _ask_for_weights(quantizer: Any, form: Quantization) -> None:
         quantizer.add_weight_only_config(**_everything(), num_bits=16, algorithm_key=casting)
 
 
-def _ask_for_integers(quantizer: Any, bits: int, path: Path, *, quantized_io: bool) -> None:
+def _ask_for_integers(quantizer: Any, bits: int, path: Path, masked: set[str], *, quantized_io: bool) -> None:
     names: Any = importlib.import_module("litert_quantizer.qtyping").TFLOperationName
     grains: Any = importlib.import_module("litert_quantizer.qtyping").QuantGranularity
     everything = {"operation_name": names.ALL_SUPPORTED}
@@ -87,9 +90,9 @@ def _ask_for_integers(quantizer: Any, bits: int, path: Path, *, quantized_io: bo
         for boundary in (names.INPUT, names.OUTPUT):
             quantizer.update_quantization_recipe("^", boundary, algorithm_key="no_quantize")
     # What a loop, a branch or a composite runs must take and give what the op that runs it does, which is of no integer
-    # kind: there, weights alone become integers.
-    if inner := sorted(set(_inner_tensors(path))):
-        regex = f"^(?:{'|'.join(map(re.escape, inner))});"
+    # kind: there, and where there are masks, weights alone become integers.
+    if real := sorted(masked.union(_inner_tensors(path))):
+        regex = f"^(?:{'|'.join(map(re.escape, real))});"
         quantizer.update_quantization_recipe(regex, **everything, algorithm_key="no_quantize")
         quantizer.add_dynamic_config(f"(?:){regex}", **everything, num_bits=8)
 

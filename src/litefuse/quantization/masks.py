@@ -1,0 +1,100 @@
+"""Masks, which integers have no room for: of numbers from -1e9 to 5, one step of int8 is all from -4e6 to 5.
+
+Attention, for example, adds -1e9 to the scores of words that are padding, or puts it in their place, so that SOFTMAX
+makes 0 of them. What is masked stays float32 until the masks are gone: SOFTMAX gives numbers from 0 to 1.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.quantization.calibration import Ranges
+
+__all__ = ["masked_tensors"]
+
+# Those that put a mask beside, or upon, other numbers.
+_MASKING = frozenset(
+    getattr(schema.BuiltinOperator, name) for name in ("ADD", "MAXIMUM", "MINIMUM", "SELECT", "SELECT_V2", "SUB")
+)
+# A number is a mask if it is as large as that, and so many times as large as those that it masks: nothing much would be
+# left of them in steps of a 255th of it.
+_LARGE = 1000.0
+_TIMES = 100.0
+
+
+def masked_tensors(path: Path, ranges: Ranges) -> set[str]:
+    """The results of the ops, of a model's signatures, that have masks among the numbers that they take or give.
+
+    Args:
+        path: The model.
+        ranges: The ranges of its tensors, which may be infinite.
+
+    Returns:
+        The tensors' names.
+    """
+    flatbuffers: Any = importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils")
+    model = flatbuffers.read_model(str(path))
+    names: set[str] = set()
+    for index in {each.subgraphIndex for each in model.signatureDefs or ()}:
+        tensors = _Tensors(model, model.subgraphs[index].tensors, ranges, flatbuffers.get_tensor_name)
+        codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
+        operators = [(codes[op.opcodeIndex], op.inputs, op.outputs) for op in model.subgraphs[index].operators]
+        names.update(map(tensors.name, _masked(operators, tensors)))
+    return names
+
+
+def _masked(operators: Sequence[tuple[int, Sequence[int], Sequence[int]]], tensors: _Tensors) -> Iterator[int]:
+    """The results of ops that take or give masks, in the order of the ops."""
+    masked: dict[int, float] = {}  # how large the other numbers of a tensor with masks are
+    for code, inputs, outputs in operators:
+        takes = {each: tensors.size(each) for each in inputs if tensors.is_real(each)}
+        gives = {each: tensors.size(each) for each in outputs if tensors.is_real(each)}
+        others = [masked[each] for each in takes if each in masked]
+        if not others and code in _MASKING:
+            others = [size for each, size in takes.items() if size and not tensors.is_constant(each)]
+        small = min(others, default=math.inf)
+        infinite = any(map(math.isinf, takes.values()))
+        masks = {each: small for each, size in gives.items() if _is_mask(size, small, infinite=infinite)}
+        if masks or infinite or any(each in masked for each in takes):
+            yield from outputs
+        masked.update(masks)
+
+
+def _is_mask(size: float, others: float, *, infinite: bool) -> bool:
+    if math.isinf(size):  # else numbers have become too large, on which no range is to be based
+        return infinite
+    return size >= _LARGE and size >= _TIMES * others
+
+
+class _Tensors:
+    """The tensors of a subgraph."""
+
+    def __init__(self, model: Any, tensors: Sequence[Any], ranges: Ranges, name: Any) -> None:
+        self._buffers: Sequence[Any] = model.buffers
+        self._tensors = tensors
+        self._ranges: Mapping[str, Mapping[str, Any]] = ranges
+        self._name = name
+
+    def name(self, index: int) -> str:
+        return str(self._name(self._tensors[index]))
+
+    def is_real(self, index: int) -> bool:
+        return index >= 0 and self._tensors[index].type == schema.TensorType.FLOAT32
+
+    def is_constant(self, index: int) -> bool:
+        return self._buffers[self._tensors[index].buffer].data is not None
+
+    def size(self, index: int) -> float:
+        """The largest absolute value of a tensor; 0 where it is not known."""
+        if self.is_constant(index):
+            values: Any = np.frombuffer(bytes(self._buffers[self._tensors[index].buffer].data), np.float32)
+            return float(np.abs(values).max()) if values.size else 0.0
+        found = self._ranges.get(self.name(index))
+        return 0.0 if found is None else float(max(abs(found["min"][0]), abs(found["max"][0])))
