@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ from litefuse.errors import InterpreterError, KernelError
 from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name
 from litefuse.runtime.delegate import Delegate
 from litefuse.runtime.native import NativeKernels, pack
+from litefuse.runtime.soundness import check_soundness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -49,7 +51,7 @@ class Interpreter(litert.Interpreter):
         **options: The other arguments of ``ai_edge_litert.interpreter.Interpreter``.
 
     Raises:
-        InterpreterError: The file is missing or is not a LiteRT model.
+        InterpreterError: The file is missing, is not a LiteRT model, or is damaged.
         KernelError: A kernel is incomplete, or the node's inputs and options are not those that it takes.
     """
 
@@ -65,6 +67,7 @@ class Interpreter(litert.Interpreter):
     ) -> None:
         path, content = _path_and_content(model_path, model_content)
         self._where = path or "model content"
+        _check(path, content, self._where)
         self._reported = ""
         classes: list[type[CustomOp]] = []
         libraries: list[NativeKernels] = []
@@ -183,3 +186,15 @@ def _path_and_content(
     except UnicodeEncodeError:  # of bytes that are no UTF-8, which the runtime takes for paths alone
         return None, path.read_bytes()
     return str(path), None
+
+
+def _check(path: str | None, content: bytes | None, where: str) -> None:
+    """Refuses what the runtime would die of."""
+    if path is None:
+        check_soundness(content, where)
+        return
+    try:
+        with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            check_soundness(data, where)
+    except OSError as error:
+        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=where) from error
