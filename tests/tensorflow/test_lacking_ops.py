@@ -52,6 +52,13 @@ def test_an_allowed_op_is_a_custom_op_of_the_user(tensorflow: TensorFlow) -> Non
     assert (report.custom_ops, report.pack_kernels) == (("Dawsn",), ())
 
 
+def test_a_misspelt_permission_is_named(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(lone, "Dawsn", "float32")
+    with pytest.raises(UnsupportedOpsError, match="LiteRT has no op for Dawsn") as caught:
+        litefuse.convert(path, allow_custom_ops=["Dawson", "Erf"])
+    assert caught.value.hint.startswith("Allowed, but not among them: Dawson, Erf.\nAllow them as custom ops")
+
+
 def test_builtins_only_contradicts_allow_custom_ops(tensorflow: TensorFlow) -> None:
     with pytest.raises(LitefuseError, match="builtins_only forbids"):
         litefuse.convert("model", builtins_only=True, allow_custom_ops=True)

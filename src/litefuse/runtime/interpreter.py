@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ai_edge_litert import interpreter as litert
 
 from litefuse.errors import InterpreterError, KernelError
-from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name
+from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name, registered_kernels
 from litefuse.runtime.delegate import Delegate
 from litefuse.runtime.native import NativeKernels, pack
 from litefuse.runtime.soundness import check_soundness
@@ -77,6 +77,7 @@ class Interpreter(litert.Interpreter):
             else:
                 classes.append(kernel)
         explicit = kernels_by_name(classes)
+        self._kernel_names = tuple(explicit)
         native = pack()
         named = native.names if native is not None else frozenset[str]()
         self._kernels = Delegate(
@@ -144,6 +145,8 @@ class Interpreter(litert.Interpreter):
         )
         if any(name.startswith("Flex") for name in unresolved):
             hint += " Names with Flex are TensorFlow ops that the converter left as they are."
+        if self._kernel_names or registered_kernels():
+            hint += f" There are kernels for {', '.join(sorted({*self._kernel_names, *registered_kernels()}))}."
         message = f"there is no kernel for the custom ops {', '.join(unresolved)}"
         return InterpreterError(message, where=self._where, hint=hint)
 
