@@ -159,8 +159,21 @@ class SignatureRunner(litert.SignatureRunner):
         self._guard = guard
 
     def __call__(self, **inputs: npt.NDArray[Any]) -> _Outputs:
-        """Runs the signature: an array for each of its inputs, resized as needed; gives its outputs by name."""
-        return self._guard(lambda: super(SignatureRunner, self).__call__(**inputs))
+        """Runs the signature: an array for each of its inputs, resized as needed; gives its outputs by name.
+
+        What the runtime raises also says which inputs are not those that the model takes.
+        """
+        try:
+            return self._guard(lambda: super(SignatureRunner, self).__call__(**inputs))
+        except Exception as error:
+            from litefuse.runtime.inputs import misfits
+
+            # A kernel's exception has a note, and is its own matter.
+            runtimes = type(error) in {AttributeError, RuntimeError, ValueError} and not hasattr(error, "__notes__")
+            found = misfits(self.get_input_details(), inputs) if runtimes else []
+            if not found:
+                raise
+            raise type(error)("\n".join([str(error).rstrip(), *found])) from error
 
 
 def _path_and_content(
