@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tests.tensorflow.process import TensorFlow
 
-__all__ = ["assert_uses", "serving", "weights"]
+__all__ = ["assert_uses", "weights"]
 
 
 def library_ops(tf: Any, path: str) -> Counter[str]:
@@ -34,15 +34,6 @@ def assert_uses(tensorflow: TensorFlow, path: Path, op: str) -> None:
     """The SavedModel has this op: the builder tests what its name says."""
     ops = tensorflow.call(library_ops, str(path))
     assert ops[op] > 0, ops
-
-
-def serving(tf: Any, function: Any, *specs: tuple[str, list[int | None], str]) -> Any:
-    """A module that serves ``function``; each spec is an input's name, shape and dtype."""
-    module = tf.Module()
-    module.serve = tf.function(
-        function, input_signature=[tf.TensorSpec(shape, dtype, name=name) for name, shape, dtype in specs]
-    )
-    return module, {"serving_default": module.serve}
 
 
 def weights(*shape: int, seed: int = 1) -> Any:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tests.tensorflow.checking import check, normal, op_counts
-from tests.tensorflow.control_flow import assert_uses, serving, weights
+from tests.tensorflow.control_flow import assert_uses, weights
+from tests.tensorflow.saved_models import serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable
