@@ -104,7 +104,10 @@ def test_threads_convert_side_by_side() -> None:
         ({"shapes": {"x": [None, 2**31]}}, "no sizes above 2147483647, so an input cannot be of 2147483648"),
         ({"batch": 2**31}, "no sizes above 2147483647"),
         ({"tags": ["train"]}, "no graph is tagged train"),
-        ({"require_fused": ["lstm"]}, "'lstm': no function of the model is annotated so"),
+        (
+            {"require_fused": ["lstm"]},
+            "'lstm': no function of the model is annotated so\nThe composites are 'embedding_",
+        ),
     ],
 )
 def test_arguments_that_name_nothing(arguments: dict[str, Any], message: str) -> None:
@@ -153,9 +156,24 @@ def test_registering_a_name_twice_is_an_error() -> None:
 
         @fusion("embedding_lookup")
         class Second(Fusion):  # pyright: ignore[reportUnusedClass]
-            pass
+            def rewrite(self, composite: Any, b: Any) -> Any:
+                raise NotImplementedError
 
     assert registered_fusions()["embedding_lookup"].__name__ == "EmbeddingLookup"
+
+
+def test_what_is_no_fusion_is_refused() -> None:
+    class Idle(Fusion):
+        pass
+
+    with pytest.raises(
+        FusionError, match=r'a fusion needs the names of its composites\nWrite @litefuse.fusion\("name"\)'
+    ):
+        fusion(Idle)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(FusionError, match="Idle has no method rewrite"):
+        fusion("idle")(Idle)
+    with pytest.raises(FusionError, match=r"test_what_is_no_fusion_is_refused is not a subclass of litefuse\.Fusion"):
+        fusion("idle")(test_what_is_no_fusion_is_refused)  # pyright: ignore[reportArgumentType]
 
 
 def test_every_fusion_of_litefuse_is_found_by_its_names() -> None:

@@ -45,6 +45,13 @@ def test_a_module_by_name(demo_model: Path, tmp_path: Path) -> None:
     assert "--kernels FILE.py" in done.stderr
 
 
+def test_a_kernel_of_another_name(demo_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL.replace("my_custom_fused_op", "my_op").replace("BODY", "pass"))
+    done = run(tmp_path, demo_model, "--kernels", "kernel.py")
+    assert done.returncode == 1
+    assert done.stderr.endswith("There are kernels for my_op.\n")
+
+
 @pytest.mark.parametrize(
     ("source", "body", "message"),
     [

@@ -126,6 +126,7 @@ def test_export(tmp_path: Path) -> None:
     readme = (target / "README.md").read_text()
     for word in ("AddCustom", "TfLiteInterpreterOptionsAddCustomOp", "load_delegate", "TfLiteExternalDelegateCreate"):
         assert word in readme
+    assert "$ANDROID_NDK/build/cmake/android.toolchain.cmake" in readme
     assert "- `kernels/extract_image_patches.cc`" in readme
     origin = native_sources()
     for path in (*origin.glob("kernels/*"), *origin.glob("src/*"), origin / "CMakeLists.txt"):

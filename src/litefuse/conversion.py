@@ -346,8 +346,12 @@ def _check_names(forms: CompositeForms, composites: Sequence[CompositeReport]) -
     if unused:
         raise LitefuseError(
             f"no function of the model is annotated as {', '.join(map(repr, unused))}, whose form was chosen",
-            hint=f"The composites are {', '.join(sorted(map(repr, names)))}." if names else "There is no composite.",
+            hint=_present(names),
         )
+
+
+def _present(names: Collection[str]) -> str:
+    return f"The composites are {', '.join(sorted(map(repr, names)))}." if names else "There is no composite."
 
 
 def _require_fused(names: Collection[str], composites: Sequence[CompositeReport]) -> None:
@@ -359,4 +363,6 @@ def _require_fused(names: Collection[str], composites: Sequence[CompositeReport]
         if composite.name in names and composite.outcome != "fused"
     ]
     if failed:
-        raise NotFusedError("composites that had to be fused were not:\n" + "\n".join(f"  {line}" for line in failed))
+        listed = "\n".join(f"  {line}" for line in failed)
+        hint = "" if {*names} <= present else _present(present)
+        raise NotFusedError(f"composites that had to be fused were not:\n{listed}", hint=hint)

@@ -335,7 +335,8 @@ def test_builtin(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 REFUSED: list[tuple[Build, str]] = [
-    (lambda b, x: b.builtin("LSTM", x), "no result types are known for 'LSTM'"),
+    (lambda b, x: b.builtin("LSTM", x), r"builtin\(\) does not know 'LSTM', which op\(\) builds with result types"),
+    (lambda b, x: b.builtin("GELLU", x), r"builtin\(\) does not know 'GELLU'; did you mean 'GELU'\?"),
     (lambda b, x: b.builtin("GELU", x, beta=1.0), r"GELU has no attributes \['beta'\]; it has \['approximate'\]"),
     (lambda b, x: b.builtin("ADD", x, np.zeros(3, np.float32)), "do not broadcast"),
     (lambda b, x: b.builtin("SUM", x, [4]), "axis 4 is out of range for rank 4"),

@@ -97,6 +97,16 @@ def test_errors() -> None:
         litefuse.recognizer("any")(lambda *values: erf(values[0]))
     with pytest.raises(FusionError, match="neither a function nor a subclass"):
         litefuse.recognizer("three")(3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(FusionError, match=r"needs its composite's name\nWrite @litefuse.recognizer\(\"name\"\)"):
+        litefuse.recognizer(test_errors)  # pyright: ignore[reportArgumentType]
     litefuse.recognizer("no pattern")(lambda x: 3)  # pyright: ignore[reportUnknownLambdaType]
     with pytest.raises(FusionError, match="the formula gives 3, which is no pattern"):
+        recognized()
+
+
+def test_a_formula_computes_something() -> None:
+    litefuse.recognizer("nothing")(lambda x: x)  # pyright: ignore[reportUnknownLambdaType]
+    with pytest.raises(
+        FusionError, match=r"recogniser 'nothing' .*: the formula computes nothing: it gives one of its"
+    ):
         recognized()

@@ -99,6 +99,8 @@ def test_incomplete_kernels() -> None:
         kernels_by_name([Nameless])
     with pytest.raises(KernelError, match=r"two kernels for custom op 'Double'"):
         kernels_by_name([Double, type("Other", (Double,), {})])
+    with pytest.raises(KernelError, match=r'needs a name\nWrite @custom_op\("NameOfTheOp"\)'):
+        custom_op(object)  # pyright: ignore[reportArgumentType]
     with pytest.raises(KernelError, match="needs a name"):
         custom_op("")
 

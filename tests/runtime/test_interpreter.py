@@ -197,6 +197,35 @@ def test_errors_of_use_stay_those_of_the_stock_interpreter() -> None:
     interpreter.invoke()
 
 
+@pytest.mark.parametrize(
+    ("inputs", "kind", "message"),
+    [
+        ({}, ValueError, r"number of inputs.*\nthe input 'x' \(float32 \[\?, 3\]\) is missing$"),
+        (
+            {"z": np.zeros((2, 3), np.float32)},
+            ValueError,
+            r"Input name.*\nthe model has no input 'z'\nthe input 'x' .* is m",
+        ),
+        (
+            {"x": np.zeros((2, 3))},
+            ValueError,
+            r"FLOAT64.*\nthe input 'x' is float64 \[2, 3\]; the model takes float32 \[",
+        ),
+        ({"x": np.zeros((2, 4), np.float32)}, RuntimeError, r"\nthe input 'x' is float32 \[2, 4\]; the model takes"),
+        ({"x": [[1.0, 2.0, 3.0]]}, AttributeError, r"\nthe input 'x' is a list; the model takes an array float32 \["),
+    ],
+)
+def test_inputs_that_do_not_fit_are_named(inputs: dict[str, Any], kind: type[Exception], message: str) -> None:
+    graph = Graph()
+    x, y = graph.input("x", (1, 3), signature=(-1, 3)), graph.output("y", (1, 3), signature=(-1, 3))
+    graph.builtin("ADD", [x, graph.tensor("c", (3,), value=[1, 2, 3])], [y])
+    runner = Interpreter(model(graph, signatures={"f": 0})).get_signature_runner()
+    with pytest.raises(kind, match=message) as raised:
+        runner(**inputs)
+    assert type(raised.value) is kind
+    assert runner(x=np.zeros((2, 3), np.float32))["y"].tolist() == [[1, 2, 3]] * 2
+
+
 def test_kernels_are_checked_before_the_model_is_opened() -> None:
     not_a_kernel: Any = object()
     with pytest.raises(KernelError, match="not a subclass of CustomOp"):

@@ -110,11 +110,17 @@ def run_calls(
 
 
 def interpreter(model: bytes, *, custom_ops: Sequence[Any] = (), kernel_pack: bool = False) -> Any:
-    """The stock interpreter, or litefuse's when there are custom ops to run."""
+    """The stock interpreter, or litefuse's when there are custom ops to run.
+
+    The stock one as well gets sound models only: what litefuse's would refuse is an error of the model or the check.
+    """
     if custom_ops or kernel_pack:
         from litefuse.runtime.interpreter import Interpreter
 
         return Interpreter(model_content=model, custom_ops=custom_ops)
+    from litefuse.runtime.soundness import check_soundness
+
+    check_soundness(model, "the converted model")
     stock: Any = importlib.import_module("ai_edge_litert.interpreter")
     return stock.Interpreter(model_content=model)
 

@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["run", "save", "stock_convert"]
+__all__ = ["run", "save", "serving", "stock_convert"]
+
+
+def serving(tf: Any, function: Any, *specs: tuple[str, list[int | None], str]) -> Any:
+    """A module that serves ``function``; each spec is an input's name, shape and dtype."""
+    module = tf.Module()
+    module.serve = tf.function(
+        function, input_signature=[tf.TensorSpec(shape, dtype, name=name) for name, shape, dtype in specs]
+    )
+    return module, {"serving_default": module.serve}
 
 
 def save(tf: Any, path: str, builder: Callable[..., Any], args: Sequence[Any]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import litefuse
 from tests.tensorflow.checking import run_calls
-from tests.tensorflow.test_decompositions import ops
+from tests.tensorflow.converted_ops import ops
 
 if TYPE_CHECKING:
     from collections.abc import Callable

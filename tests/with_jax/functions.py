@@ -322,6 +322,13 @@ _ON_MATRICES: dict[str, Callable[[Any], Any]] = {
     "tridiagonal": lambda x: lax.linalg.tridiagonal_solve(x[:, 0], x[:, 1] + 4, x[:, 2], jnp.swapaxes(x, 1, 2)),
 }
 _ON_INTEGERS: dict[str, Callable[[Any], Any]] = {
+    "bits": lambda i: [
+        count(jnp.append(jnp.array([0, 1, -1, -128, 64]).astype(dtype), (i[:, 0] * 1234567).astype(dtype))).astype(
+            "int32"
+        )
+        for dtype in ("int8", "int16", "int32", "uint8", "uint16", "uint32")
+        for count in (lax.clz, lax.population_count)
+    ],
     "clipped_at_6": lambda i: jnp.clip(i, 0, 6),
     "arithmetic": lambda i: (i // 3) * 2 + i % 3 + jnp.bitwise_and(i, 3) + (i << 1) + (i >> 1),
     "lookup": _lookup,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -65,7 +66,9 @@ class Builder:
         """
         known = BUILTINS.get(name)
         if known is None:
-            raise FusionError(f"no result types are known for {name!r}", hint="Build it with op() and result types.")
+            close = difflib.get_close_matches(str(name), BUILTINS, n=1)
+            meant = f"; did you mean {close[0]!r}?" if close else ", which op() builds with result types"
+            raise FusionError(f"builtin() does not know {name!r}{meant}")
         unknown = attributes.keys() - known.defaults.keys()
         if unknown:
             raise FusionError(f"{name} has no attributes {sorted(unknown)}; it has {sorted(known.defaults)}")

@@ -141,14 +141,19 @@ def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _Fusio
         replace: Take the place of a fusion that is registered already.
 
     Raises:
-        FusionError: A name is taken, or the class is no ``Fusion``.
+        FusionError: There is no name, or one is taken; or the class is no ``Fusion``, or has no ``rewrite``.
     """
+    # Not only for the type checker's eyes: written without brackets, the class is what is decorated with.
+    if not names or not all(isinstance(name, str) for name in names):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise FusionError("a fusion needs the names of its composites", hint='Write @litefuse.fusion("name").')
 
     def register(cls: _FusionType) -> _FusionType:
-        if not names:
-            raise FusionError(f"{cls.__qualname__} is registered for no name")
-        if not issubclass(cls, Fusion):
+        if not isinstance(cls, type) or not issubclass(cls, Fusion):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise FusionError(f"{cls.__qualname__} is not a subclass of litefuse.Fusion")
+        if cls.rewrite is Fusion.rewrite:
+            raise FusionError(
+                f"{cls.__qualname__} has no method rewrite", hint="It builds what becomes of a composite."
+            )
         cls.names = names
         if all(_own_module(name) == cls.__module__ for name in names):
             _own.update(dict.fromkeys(names, cls))

@@ -37,7 +37,7 @@ def _check(name: str, value: Any) -> None:
     for item in values:  # pyright: ignore[reportUnknownVariableType]
         if not isinstance(item, (bool, int, float, str, bytes)):
             raise FusionError(
-                f"the attribute {name!r} holds {item!r}, which custom options cannot",
+                f"the attribute {name!r} holds {item!r}, which custom options cannot hold",
                 hint="Custom options hold int, float, bool and string attributes and lists of each.",
             )
     kinds = sorted({type(item).__name__ for item in values})  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]

@@ -17,10 +17,9 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.errors import InterpreterError
 from litefuse.inspection.facts import CustomOperator, LiteRTModelFacts, SignatureFacts, SubgraphFacts, TensorFacts
 from litefuse.runtime.options import decode_map
+from litefuse.runtime.soundness import IDENTIFIER, check_soundness
 
 __all__ = ["inspect_litert_model", "is_litert_model"]
-
-_IDENTIFIER = b"TFL3"
 
 # One kind of custom operator: its kind, its name, its options.
 _OperatorKey: TypeAlias = tuple[Literal["custom", "composite"], str, bytes]
@@ -30,7 +29,7 @@ def is_litert_model(path: Path) -> bool:
     """Whether the file begins as LiteRT models do."""
     try:
         with path.open("rb") as file:
-            return file.read(8)[4:] == _IDENTIFIER
+            return file.read(8)[4:] == IDENTIFIER
     except OSError:
         return False
 
@@ -45,9 +44,12 @@ def inspect_litert_model(path: Path) -> LiteRTModelFacts:
         raise InterpreterError("this is not a LiteRT model, or cannot be read", where=str(path))
     try:
         with path.open("rb") as file, contextlib.closing(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)) as data:
+            check_soundness(data, str(path))
             return _Reader(data).facts(str(path))
     except OSError as error:
         raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
+    except InterpreterError:
+        raise
     except Exception as error:  # following the offsets of damaged data fails in many ways
         raise InterpreterError(
             "the model is damaged",

@@ -91,7 +91,9 @@ class EmitCustomOps:
             blamed = [each for each in refused if each[1].name not in _VARIABLE_OPS]
             shown = blamed or refused
             wide = {dtype for _, op in shown for dtype in _narrowable(op) if not self.narrow}
-            raise _error([_describe(function, op) for function, op in shown], sorted(wide))
+            allowed = set[str]() if isinstance(self.allow, bool) else {*self.allow}
+            needless = allowed - {tensorflow_name(op) for _, op in left}
+            raise _error([_describe(function, op) for function, op in shown], sorted(wide), sorted(needless))
         for function, op in left:
             name = tensorflow_name(op) or ""
             in_pack = self._in_pack(op, name)
@@ -213,13 +215,15 @@ def _is_rewritten_in_int32(op: ir.OpView) -> bool:
         return False
 
 
-def _error(refused: list[UnsupportedOp], wide: Sequence[str]) -> UnsupportedOpsError:
+def _error(refused: list[UnsupportedOp], wide: Sequence[str], needless: Sequence[str]) -> UnsupportedOpsError:
     names = sorted({op.op for op in refused})
     listed = "\n".join(f"  {op}" for op in refused)
     hint = (
         "Allow them as custom ops (allow_custom_ops, --allow-custom-ops) and give the interpreter kernels for them, or "
         "write the model without them."
     )
+    if needless:
+        hint = f"Allowed, but not among them: {', '.join(needless)}.\n{hint}"
     for ops, advice in _ADVICE.items():
         if not ops.isdisjoint(names):
             hint = f"{advice}\n{hint}"

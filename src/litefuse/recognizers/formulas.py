@@ -99,7 +99,7 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
     """Prepares the search for a recogniser's formula.
 
     Raises:
-        FusionError: The formula cannot be evaluated, or does not use one of its parameters.
+        FusionError: The formula cannot be evaluated, computes nothing, or does not use one of its parameters.
     """
     arguments: list[Variable] = []
     numbers: dict[str, Variable] = {}
@@ -118,6 +118,8 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
     results = tuple(each for each in given if isinstance(each, Pattern))
     if not results or len(results) < len(given):
         raise FusionError(f"the formula gives {made!r}, which is no pattern", where=_where(recognizer))
+    if isinstance(results[0], Variable):
+        raise FusionError("the formula computes nothing: it gives one of its parameters", where=_where(recognizer))
     return FormulaSearch(recognizer, tuple(arguments), numbers, results, [])
 
 

@@ -108,53 +108,73 @@ def _loop(
     loop = layer.loop
     op = loop.op
     count = first_size(inputs)
-    length = count if loop.every_step else int32_constant(1)
     state = inner[layer.states[0]]
-    operands: list[ir.Value] = []
-    for position, value in enumerate(op.operands):
-        if position in inner:
-            operands.append(inner[position])
-        elif position == loop.input.position and loop.input.axis is None:
-            item = _item_shape(inputs, leading=1)
-            made = ir.Operation.create("tf.TensorListFromTensor", [value.type], [inputs, item], _element_type(inputs))
-            operands.append(made.result)
-        elif position == loop.input.position:
-            operands.append(_with_axes_swapped(inputs) if loop.time_axis else inputs)
-        elif position == loop.output_list:
-            made = ir.Operation.create(
-                "tf.TensorListReserve", [value.type], [_item_shape(state), length], _element_type(state)
-            )
-            operands.append(made.result)
-        elif position in loop.steps and not _is_constant(value):
-            operands.append(_cast(count, value.type))
-        else:  # a constant: an index, or something that the loop keeps
-            operands.append(_copied(value))
+    operands = [
+        inner[position] if position in inner else _starting_value(loop, position, inputs, count, state)
+        for position in range(len(op.operands))
+    ]
     attributes = {name: op.attributes[name] for name in op.attributes}
     for role, function in (("body", body), ("cond", cond)):
         attributes[role] = ir.FlatSymbolRefAttr.get(function_symbol(function))
-    types = [result.type for result in op.results]
-    made = ir.Operation.create(
-        "tf.While", [*types, *(value.type for value in added)], [*operands, *added], attributes, loc=op.location
-    )
+    types = [*(result.type for result in op.results), *(value.type for value in added)]
+    made = ir.Operation.create("tf.While", types, [*operands, *added], attributes, loc=op.location)
     states = [made.results[position] for position in layer.states]
-    kind = ir.ShapedType(states[0].type)
     if loop.output_list is None:
-        last = ir.RankedTensorType.get([1, *kind.shape], kind.element_type)
-        outputs = ir.Operation.create("tf.ExpandDims", [last], [states[0], int32_constant(0)])
-        return [outputs.result, *states]
-    given = ir.ShapedType(inputs.type)
+        outputs = _with_leading_dimension(states[0])
+    else:
+        outputs = _stacked(loop, made.results[loop.output_list], inputs, states[0])
+    return [outputs, *states]
+
+
+def _starting_value(loop: StepLoop, position: int, inputs: ir.Value, count: ir.Value, state: ir.Value) -> ir.Value:
+    """What a loop variable that is neither a state nor a weight starts with.
+
+    Args:
+        loop: The loop.
+        position: The position of the variable.
+        inputs: The inputs of all steps, [time, batch, n].
+        count: The number of steps, an int32 scalar.
+        state: What the state that is the output starts with, [batch, u].
+    """
+    value = loop.op.operands[position]
+    if position == loop.input.position:
+        if loop.input.axis is not None:
+            return _with_axes_swapped(inputs) if loop.time_axis else inputs
+        item = _item_shape(inputs, leading=1)
+        return ir.Operation.create(
+            "tf.TensorListFromTensor", [value.type], [inputs, item], _element_type(inputs)
+        ).result
+    if position == loop.output_list:
+        length = count if loop.every_step else int32_constant(1)
+        return ir.Operation.create(
+            "tf.TensorListReserve", [value.type], [_item_shape(state), length], _element_type(state)
+        ).result
+    if position in loop.steps and not _is_constant(value):
+        return _cast(count, value.type)
+    return _copied(value)  # a constant: an index, or something that the loop keeps
+
+
+def _stacked(loop: StepLoop, written: ir.Value, inputs: ir.Value, state: ir.Value) -> ir.Value:
+    """The list of outputs, which are like a state, as a tensor [time or 1, batch, u]."""
+    kind, given = ir.ShapedType(state.type), ir.ShapedType(inputs.type)
     steps = given.shape[0] if loop.every_step else 1
     known = not loop.every_step or not given.is_dynamic_dim(0)
-    outputs = ir.Operation.create(
+    return ir.Operation.create(
         "tf.TensorListStack",
         [ir.RankedTensorType.get([steps, *kind.shape], kind.element_type)],
-        [made.results[loop.output_list], _item_shape(states[0])],
+        [written, _item_shape(state)],
         {
-            **_element_type(states[0]),
+            **_element_type(state),
             "num_elements": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), steps if known else -1),
         },
-    )
-    return [outputs.result, *states]
+    ).result
+
+
+def _with_leading_dimension(value: ir.Value) -> ir.Value:
+    """A value with one more dimension, of size 1, before its own."""
+    kind = ir.ShapedType(value.type)
+    whole = ir.RankedTensorType.get([1, *kind.shape], kind.element_type)
+    return ir.Operation.create("tf.ExpandDims", [whole], [value, int32_constant(0)]).result
 
 
 def _with_constants_as_arguments(

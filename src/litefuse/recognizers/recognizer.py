@@ -80,8 +80,12 @@ def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
         name: The composite's name: fusions are registered for it, and users choose its form by it.
 
     Raises:
-        FusionError: It is neither a function nor a ``Recognizer``, or has a parameter that no pattern can be given for.
+        FusionError: It is neither a function nor a ``Recognizer``, or has a parameter that no pattern can be given for;
+            or there is no name.
     """
+    # Not only for the type checker's eyes: written without brackets, the formula is what is decorated with.
+    if not name or not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise FusionError("a recogniser needs its composite's name", hint='Write @litefuse.recognizer("name").')
 
     def register(target: _TargetType) -> _TargetType:
         _check(target)

@@ -6,15 +6,17 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
-from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["InputSpec", "fitting", "input_specs", "load_arrays", "load_inputs", "no_input", "random_inputs"]
+if TYPE_CHECKING:
+    from litefuse.runtime.interpreter import Interpreter
+
+__all__ = ["InputSpec", "fitting", "input_specs", "load_arrays", "load_inputs", "misfits", "no_input", "random_inputs"]
 
 # Indices into small tables and small loop counts are what integer inputs often are.
 _INTEGER_LIMIT = 10
@@ -38,6 +40,10 @@ class InputSpec:
     def __str__(self) -> str:
         sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
         return f"{'string' if self.dtype == object else self.dtype} [{sizes}]"
+
+    def is_of(self, dtype: np.dtype[Any]) -> bool:
+        """Whether the runtime takes an array of this dtype as it is."""
+        return dtype.kind in "OSU" if self.dtype == object else dtype == self.dtype
 
     def accepts(self, shape: Sequence[int]) -> bool:
         """Whether an array of this shape fits; what the model tells nothing about fits."""
@@ -63,7 +69,33 @@ def input_specs(interpreter: Interpreter, signature: str | None) -> list[InputSp
         raise InterpreterError(
             f"the model has a name that is no text: {error}", hint="The file is damaged, or of another maker."
         ) from error
+    return _specs(details)
+
+
+def _specs(details: Mapping[str, Mapping[str, Any]]) -> list[InputSpec]:
     return [_spec(name, each) for name, each in details.items()]
+
+
+def misfits(details: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the inputs of a call, in sentences.
+
+    Args:
+        details: What the runtime tells of the signature's inputs.
+        given: The inputs of the call.
+    """
+    specs = {spec.name: spec for spec in _specs(details)}
+    unknown = sorted(given.keys() - specs.keys())
+    found = [no_input(unknown, [*specs.values()]).message] if unknown else []
+    for name, spec in specs.items():
+        if name not in given:
+            found.append(f"the input {name!r} ({spec}) is missing")
+        elif isinstance(given[name], (np.ndarray, np.generic)):
+            array: npt.NDArray[Any] = np.asarray(given[name])
+            if not spec.accepts(array.shape) or not spec.is_of(array.dtype):
+                found.append(f"the input {name!r} is {array.dtype} {list(array.shape)}; the model takes {spec}")
+        else:
+            found.append(f"the input {name!r} is a {type(given[name]).__name__}; the model takes an array {spec}")
+    return found
 
 
 def _spec(name: str, detail: Mapping[str, Any]) -> InputSpec:

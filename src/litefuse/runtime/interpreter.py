@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ai_edge_litert import interpreter as litert
 
 from litefuse.errors import InterpreterError, KernelError
-from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name
+from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name, registered_kernels
 from litefuse.runtime.delegate import Delegate
 from litefuse.runtime.native import NativeKernels, pack
+from litefuse.runtime.soundness import check_soundness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -49,7 +51,7 @@ class Interpreter(litert.Interpreter):
         **options: The other arguments of ``ai_edge_litert.interpreter.Interpreter``.
 
     Raises:
-        InterpreterError: The file is missing or is not a LiteRT model.
+        InterpreterError: The file is missing, is not a LiteRT model, or is damaged.
         KernelError: A kernel is incomplete, or the node's inputs and options are not those that it takes.
     """
 
@@ -65,6 +67,7 @@ class Interpreter(litert.Interpreter):
     ) -> None:
         path, content = _path_and_content(model_path, model_content)
         self._where = path or "model content"
+        _check(path, content, self._where)
         self._reported = ""
         classes: list[type[CustomOp]] = []
         libraries: list[NativeKernels] = []
@@ -74,6 +77,7 @@ class Interpreter(litert.Interpreter):
             else:
                 classes.append(kernel)
         explicit = kernels_by_name(classes)
+        self._kernel_names = tuple(explicit)
         native = pack()
         named = native.names if native is not None else frozenset[str]()
         self._kernels = Delegate(
@@ -141,6 +145,8 @@ class Interpreter(litert.Interpreter):
         )
         if any(name.startswith("Flex") for name in unresolved):
             hint += " Names with Flex are TensorFlow ops that the converter left as they are."
+        if self._kernel_names or registered_kernels():
+            hint += f" There are kernels for {', '.join(sorted({*self._kernel_names, *registered_kernels()}))}."
         message = f"there is no kernel for the custom ops {', '.join(unresolved)}"
         return InterpreterError(message, where=self._where, hint=hint)
 
@@ -153,8 +159,21 @@ class SignatureRunner(litert.SignatureRunner):
         self._guard = guard
 
     def __call__(self, **inputs: npt.NDArray[Any]) -> _Outputs:
-        """Runs the signature: an array for each of its inputs, resized as needed; gives its outputs by name."""
-        return self._guard(lambda: super(SignatureRunner, self).__call__(**inputs))
+        """Runs the signature: an array for each of its inputs, resized as needed; gives its outputs by name.
+
+        What the runtime raises also says which inputs are not those that the model takes.
+        """
+        try:
+            return self._guard(lambda: super(SignatureRunner, self).__call__(**inputs))
+        except Exception as error:
+            from litefuse.runtime.inputs import misfits
+
+            # A kernel's exception has a note, and is its own matter.
+            runtimes = type(error) in {AttributeError, RuntimeError, ValueError} and not hasattr(error, "__notes__")
+            found = misfits(self.get_input_details(), inputs) if runtimes else []
+            if not found:
+                raise
+            raise type(error)("\n".join([str(error).rstrip(), *found])) from error
 
 
 def _path_and_content(
@@ -183,3 +202,15 @@ def _path_and_content(
     except UnicodeEncodeError:  # of bytes that are no UTF-8, which the runtime takes for paths alone
         return None, path.read_bytes()
     return str(path), None
+
+
+def _check(path: str | None, content: bytes | None, where: str) -> None:
+    """Refuses what the runtime would die of."""
+    if path is None:
+        check_soundness(content, where)
+        return
+    try:
+        with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            check_soundness(data, where)
+    except OSError as error:
+        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=where) from error

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from litefuse.errors import KernelError
 from litefuse.runtime.abi import TfLiteTensor, TfLiteType, read_int_array
 
-__all__ = ["STRING", "array_view", "dtype_of", "encode_strings", "name_of", "read_strings", "shape_of"]
+__all__ = ["STRING", "are_strings", "array_view", "dtype_of", "encode_strings", "name_of", "read_strings", "shape_of"]
 
 STRING = np.dtype(object)
 
@@ -100,6 +100,14 @@ def read_strings(tensor: TfLiteTensor) -> npt.NDArray[Any]:
     strings = np.reshape(strings, shape)
     strings.flags.writeable = False
     return strings
+
+
+def are_strings(data: bytes, count: int) -> bool:
+    """Whether the bytes are that many strings in the runtime's form; see ``read_strings``."""
+    if len(data) < 4 * (count + 2) or int.from_bytes(data[:4], "little") != count:
+        return False
+    offsets = np.frombuffer(data, "<i4", count + 1, 4)
+    return bool(offsets[0] >= 4 * (count + 2) and offsets[-1] <= len(data) and np.all(offsets[:-1] <= offsets[1:]))
 
 
 def encode_strings(array: npt.NDArray[Any]) -> bytes:

@@ -13,11 +13,11 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
 from litefuse.runtime.options import decode_map
+from litefuse.runtime.soundness import IDENTIFIER
 from litefuse.scaffold.call import Call, CallTensor
 
 __all__ = ["bind_constants", "one_op_model", "read_calls"]
 
-_IDENTIFIER = b"TFL3"
 # Weights beyond this size become inputs of the one-op model.
 _LARGEST_CONSTANT = 1 << 20
 _LONGEST_NAME = 30
@@ -42,7 +42,7 @@ def read_calls(path: Path, op: str) -> tuple[list[Call], list[str]]:
         data = path.read_bytes()
     except OSError as error:
         raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
-    if data[4:8] != _IDENTIFIER:
+    if data[4:8] != IDENTIFIER:
         raise InterpreterError("this is not a LiteRT model", where=str(path))
     try:
         model = schema.ModelT.InitFromPackedBuf(bytearray(data), 0)
@@ -119,7 +119,7 @@ def bind_constants(reference: bytes, call: Call) -> bytes:
 
 def _pack(model: Any) -> bytes:
     builder = flatbuffers.Builder(1024)
-    builder.Finish(model.Pack(builder), file_identifier=_IDENTIFIER)
+    builder.Finish(model.Pack(builder), file_identifier=IDENTIFIER)
     return bytes(builder.Output())
 
 

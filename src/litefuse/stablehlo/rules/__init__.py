@@ -1,6 +1,7 @@
 """The rules: one module for each family of ops, with its ``RULES``."""
 
 from litefuse.stablehlo.rules import (
+    bits,
     calls,
     control_flow,
     convolutions,
@@ -21,6 +22,7 @@ from litefuse.stablehlo.translation import Rules
 __all__ = ["RULES"]
 
 _FAMILIES = (
+    bits,
     calls,
     control_flow,
     convolutions,

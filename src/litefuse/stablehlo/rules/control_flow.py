@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import function_symbol, update_function_type
 from litefuse.stablehlo.rules.captures import Captures
-from litefuse.stablehlo.rules.scans import find_scan
+from litefuse.stablehlo.rules.scans import Scan, find_scan
 from litefuse.stablehlo.translation import Result, Rules, Translation
 from litefuse.stablehlo.values import (
     List,
@@ -20,71 +21,124 @@ from litefuse.stablehlo.values import (
 __all__ = ["RULES"]
 
 
-def _while(op: Any, t: Translation) -> list[Result]:
-    condition, body = (region.blocks[0] for region in op.regions)
-    *_, last = body.operations
-    hoisted = _hoist(t, op, body)
-    captures = Captures(t, list(op.regions), list(op.operands), hoisted)
-    scan = find_scan(t, op, hoisted)
-    lists = {} if scan is None else {**scan.reads, **scan.writes}
-    # What stays the same and is known needs no variable.
-    invariant = {
-        i: found
-        for i, (operand, argument, result) in enumerate(zip(op.operands, body.arguments, last.operands, strict=True))
-        if argument == result and known_numbers((found := t.lazy(operand)).elements) is not None and i not in lists
-    }
-    changing = [i for i in range(len(op.operands)) if i not in invariant]
-    operands = [
-        t.value(op.operands[i]) if scan is None or i not in lists else scan.listed(t, i, op.operands[i])
-        for i in changing
-    ]
-    kinds = [operand.type if i in lists else op.operands[i].type for i, operand in zip(changing, operands, strict=True)]
-    kinds += captures.kinds()
+@dataclass(frozen=True)
+class _Loop:
+    """A loop, and what becomes of its variables.
 
-    def function(name: str, block: ir.Block, *, passing: bool) -> func.FuncOp:
+    Attributes:
+        t: The translation of what is around it.
+        op: The loop.
+        hoisted: The ops of its body that are done before it.
+        captures: What its regions use of what surrounds them.
+        scan: What it reads and writes item by item; None if it does not count its turns.
+        invariant: The variables that stay the same and are known, by position: the new loop does without them.
+        changing: The positions of the others.
+    """
+
+    t: Translation
+    op: Any
+    hoisted: set[ir.Operation]
+    captures: Captures
+    scan: Scan | None
+    invariant: Mapping[int, Value]
+    changing: Sequence[int]
+
+    @classmethod
+    def read(cls, t: Translation, op: Any) -> _Loop:
+        """Reads a loop, and translates what its body computes alike in every turn."""
+        *_, body = (region.blocks[0] for region in op.regions)
+        *_, last = body.operations
+        hoisted = _hoist(t, op, body)
+        captures = Captures(t, list(op.regions), list(op.operands), hoisted)
+        scan = find_scan(t, op, hoisted)
+        lists = frozenset[int]() if scan is None else scan.lists
+        kept = [
+            i
+            for i, (argument, result) in enumerate(zip(body.arguments, last.operands, strict=True))
+            if argument == result
+        ]
+        found = {i: t.lazy(op.operands[i]) for i in kept if i not in lists}
+        invariant = {i: value for i, value in found.items() if known_numbers(value.elements) is not None}
+        changing = [i for i in range(len(op.operands)) if i not in invariant]
+        return cls(t, op, hoisted, captures, scan, invariant, changing)
+
+    def start(self, position: int) -> tuple[ir.Value, ir.Type]:
+        """What a variable, or the list in its place, is at first, and its type in every turn."""
+        operand = self.op.operands[position]
+        if self.scan is None or position not in self.scan.lists:
+            return self.t.value(operand), operand.type
+        listed = self.scan.listed(self.t, position, operand)
+        return listed, listed.type
+
+    def function(self, name: str, block: ir.Block, kinds: Sequence[ir.Type], *, passing: bool) -> func.FuncOp:
+        """A region as a function of the new loop's variables and what is captured.
+
+        Args:
+            name: What it is called.
+            block: The region's block.
+            kinds: The types of the arguments.
+            passing: Whether it returns what is captured, after its results.
+        """
+
         def emit(given: Sequence[ir.Value]) -> list[ir.Value]:
-            inner = t.inner()
-            captured = given[len(changing) :]
-            captures.bind(inner, captured, block.arguments)
-            by_position = dict(zip(changing, given, strict=False))
-            own: list[Result] = []
-            for i, argument in enumerate(block.arguments):
-                if i in invariant:
-                    own.append(_again(inner, invariant[i], t.dtype(argument)))
-                elif i in lists and scan is not None:
-                    own.append(Value(by_position[i], listed=List(by_position[i], by_position[scan.counter])))
-                else:
-                    own.append(by_position[i])
-            results = [
-                value.emit() for i, value in enumerate(inner.block(block, own, without=hoisted)) if i not in invariant
-            ]
+            inner = self.t.inner()
+            variables, captured = given[: len(self.changing)], given[len(self.changing) :]
+            self.captures.bind(inner, captured, block.arguments)
+            arguments = self._arguments(inner, block, dict(zip(self.changing, variables, strict=True)))
+            values = inner.block(block, arguments, without=self.hoisted)
+            results = [value.emit() for i, value in enumerate(values) if i not in self.invariant]
             return [*results, *captured] if passing else results
 
-        return t.functions.define(f"while.{name}", kinds, emit)
+        return self.t.functions.define(f"while.{name}", list(kinds), emit)
 
-    by_condition, by_body = function("cond", condition, passing=False), function("body", body, passing=True)
-    operands += captures.operands()
+    def _arguments(self, inner: Translation, block: ir.Block, variables: Mapping[int, ir.Value]) -> list[Result]:
+        """What the arguments of a region are in its function."""
+        arguments: list[Result] = []
+        for i, argument in enumerate(block.arguments):
+            if i in self.invariant:
+                arguments.append(_again(inner, self.invariant[i], self.t.dtype(argument)))
+            elif self.scan is not None and i in self.scan.lists:
+                arguments.append(Value(variables[i], listed=List(variables[i], variables[self.scan.counter])))
+            else:
+                arguments.append(variables[i])
+        return arguments
+
+    def result(self, position: int, outcome: ir.Value | None) -> Result:
+        """What a variable is after the loop.
+
+        Args:
+            position: Its position.
+            outcome: What the new loop returns for it; None if that has no such variable.
+        """
+        operand, scan = self.op.operands[position], self.scan
+        if outcome is None or (scan is not None and position in scan.reads):
+            return self.t.lazy(operand)
+        if scan is not None and position in scan.writes:
+            return scan.stacked(self.t, position, operand, outcome)
+        return outcome
+
+
+def _while(op: Any, t: Translation) -> list[Result]:
+    loop = _Loop.read(t, op)
+    starts = [loop.start(i) for i in loop.changing]
+    operands = [value for value, _ in starts] + loop.captures.operands()
+    kinds = [kind for _, kind in starts] + loop.captures.kinds()
+    condition, body = (region.blocks[0] for region in op.regions)
+    by_condition = loop.function("cond", condition, kinds, passing=False)
+    by_body = loop.function("body", body, kinds, passing=True)
     unused = _unused(by_condition, by_body)
-    for i in reversed(unused):
-        del operands[i], kinds[i]
+    for number in reversed(unused):
+        del operands[number], kinds[number]
     attributes: dict[str, ir.Attribute] = {
         "cond": ir.FlatSymbolRefAttr.get(function_symbol(by_condition)),
         "body": ir.FlatSymbolRefAttr.get(function_symbol(by_body)),
         "is_stateless": ir.BoolAttr.get(value=True),
         "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
     }
-    loop = ir.Operation.create("tf.While", results=kinds, operands=operands, attributes=attributes)
-    left = [i for number, i in enumerate(changing) if number not in unused]
-    outcome = dict(zip(left, loop.results, strict=False))
-    results: list[Result] = []
-    for i, operand in enumerate(op.operands):
-        if i not in outcome or (scan is not None and i in scan.reads):
-            results.append(t.lazy(operand))
-        elif scan is not None and i in scan.writes:
-            results.append(scan.stacked(t, i, operand, outcome[i]))
-        else:
-            results.append(outcome[i])
-    return results
+    made = ir.Operation.create("tf.While", results=kinds, operands=operands, attributes=attributes)
+    left = [i for number, i in enumerate(loop.changing) if number not in unused]
+    outcomes = dict(zip(left, made.results, strict=False))
+    return [loop.result(i, outcomes.get(i)) for i in range(len(op.operands))]
 
 
 def _hoist(t: Translation, op: Any, body: ir.Block) -> set[ir.Operation]:

@@ -204,37 +204,6 @@ def _is_finite(op: Any, t: Translation) -> Result:
     return elementwise(t, op.operands, lambda x: t.b.op("IsFinite", [x], t.b.shape(x), "bool"))
 
 
-def _popcnt(op: Any, t: Translation) -> Result:
-    dtype = t.dtype(op.results[0])
-    return elementwise(t, op.operands, lambda x: t.b.cast(t.b.op("PopulationCount", [x], t.b.shape(x), "uint8"), dtype))
-
-
-def _shift(name: str, *, logical: bool = False) -> Rule:
-    """Shifts by as many bits as there are, or more, give what is left: 0, or -1 (StableHLO's definition)."""
-
-    def rule(op: Any, t: Translation) -> Result:
-        dtype = t.dtype(op.operands[0])
-        direction = "left" if name == "LeftShift" else "right"
-        followed = on_elements(t, direction, t.elements(op.operands[0]), t.elements(op.operands[1]), dtype)
-        if followed is not None:
-            return followed
-        other = f"u{dtype}" if logical and dtype.startswith("int") else dtype
-
-        def emit(x: ir.Value, bits: ir.Value) -> ir.Value:
-            shifted = t.b.binary(name, t.b.bitcast(x, other), t.b.bitcast(bits, other))
-            return t.b.bitcast(shifted, dtype)
-
-        return elementwise(t, op.operands, emit)
-
-    return rule
-
-
-def _bitcast(op: Any, t: Translation) -> Result:
-    (operand,), (result,) = op.operands, op.results
-    value = t.value(operand)
-    return t.b.op("Bitcast", [value], t.shape(result), t.dtype(result))
-
-
 def _reduce_precision(op: Any, t: Translation) -> Result:
     exponent, mantissa = (ir.IntegerAttr(op.attributes[name]).value for name in ("exponent_bits", "mantissa_bits"))
     dtype = t.dtype(op.operands[0])
@@ -274,7 +243,6 @@ RULES: Rules = {
     **{f"stablehlo.{name}": _unary(tensorflow) for name, tensorflow in _UNARY.items()},
     **{f"stablehlo.{name}": _binary(name) for name in (*_BINARY, *_NUMERICAL)},
     "stablehlo.abs": _abs,
-    "stablehlo.bitcast_convert": _bitcast,
     "stablehlo.cbrt": _cbrt,
     "stablehlo.clamp": _clamp,
     "stablehlo.compare": _compare,
@@ -284,12 +252,8 @@ RULES: Rules = {
     "stablehlo.is_finite": _is_finite,
     "stablehlo.not": _not,
     "stablehlo.optimization_barrier": _barrier,
-    "stablehlo.popcnt": _popcnt,
     "stablehlo.real": _part("Real"),
     "stablehlo.reduce_precision": _reduce_precision,
     "stablehlo.round_nearest_afz": _round_away,
     "stablehlo.select": _select,
-    "stablehlo.shift_left": _shift("LeftShift"),
-    "stablehlo.shift_right_arithmetic": _shift("RightShift"),
-    "stablehlo.shift_right_logical": _shift("RightShift", logical=True),
 }

@@ -39,6 +39,11 @@ class Scan:
     reads: Mapping[int, bool]
     writes: Mapping[int, bool]
 
+    @property
+    def lists(self) -> frozenset[int]:
+        """The positions of the variables that lists take the place of."""
+        return frozenset(self.reads) | frozenset(self.writes)
+
     def listed(self, t: Translation, position: int, operand: ir.Value) -> ir.Value:
         """The list that takes the place of a loop variable at first."""
         b, kind = t.b, _item_type(t, operand)

@@ -1,0 +1,86 @@
+"""Reading flatbuffers by the numbers of their fields: for what looks at every op, several times as fast as the schema.
+
+The format is that of https://flatbuffers.dev/internals/.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+__all__ = ["Table", "root"]
+
+_INT32 = struct.Struct("<i")
+_UINT16 = struct.Struct("<H")
+_UINT32 = struct.Struct("<I")
+
+
+class Table:
+    """A table. Fields are numbered in the order of the schema; a union takes two, its type and its value.
+
+    Following the offsets of damaged data raises ``struct.error``, or gives any numbers.
+
+    Args:
+        data: The flatbuffer: bytes or a memory map.
+        position: Where the table begins.
+    """
+
+    __slots__ = ("_fields", "data", "position")
+
+    def __init__(self, data: Any, position: int) -> None:
+        self.data = data
+        self.position = position
+        vtable = position - _INT32.unpack_from(data, position)[0]
+        size = _UINT16.unpack_from(data, vtable)[0]
+        self._fields: tuple[int, ...] = struct.unpack_from(f"<{max(size // 2 - 2, 0)}H", data, vtable + 4)
+
+    def _place(self, field: int) -> int:
+        """Where a field is; 0 if it has its default value."""
+        offset = self._fields[field] if field < len(self._fields) else 0
+        return self.position + offset if offset else 0
+
+    def _target(self, field: int) -> int:
+        """Where what a field points to begins; 0 if it points to nothing."""
+        place = self._place(field)
+        return place + _UINT32.unpack_from(self.data, place)[0] if place else 0
+
+    def number(self, field: int, kind: str, default: int = 0) -> int:
+        """A number; ``kind`` is its format in the module ``struct``, such as ``I`` for uint32."""
+        place = self._place(field)
+        return struct.unpack_from(f"<{kind}", self.data, place)[0] if place else default
+
+    def length(self, field: int) -> int:
+        """The length of a vector or a string; 0 if there is none."""
+        target = self._target(field)
+        return _UINT32.unpack_from(self.data, target)[0] if target else 0
+
+    def numbers(self, field: int) -> tuple[int, ...]:
+        """A vector of int32."""
+        target = self._target(field)
+        return struct.unpack_from(f"<{self.length(field)}i", self.data, target + 4) if target else ()
+
+    def content(self, field: int) -> bytes:
+        """A copy of a vector of bytes."""
+        target = self._target(field)
+        return bytes(self.data[target + 4 : target + 4 + self.length(field)]) if target else b""
+
+    def text(self, field: int) -> str:
+        return self.content(field).decode("utf-8", "replace")
+
+    def table(self, field: int) -> Table | None:
+        """A table, or the value of a union; None if there is none."""
+        target = self._target(field)
+        return Table(self.data, target) if target else None
+
+    def tables(self, field: int) -> list[Table]:
+        """A vector of tables."""
+        target = self._target(field)
+        if not target:
+            return []
+        offsets = struct.unpack_from(f"<{self.length(field)}I", self.data, target + 4)
+        return [Table(self.data, target + 4 + 4 * index + offset) for index, offset in enumerate(offsets)]
+
+
+def root(data: Any) -> Table:
+    """The table that everything else hangs on."""
+    return Table(data, _UINT32.unpack_from(data, 0)[0])

@@ -1,0 +1,278 @@
+"""Whether a LiteRT model holds together: what the runtime takes for granted, and dies of where it is not so.
+
+The runtime checks the bytes of a file and the sizes of its constants. It does not check that every value is computed
+before it is used, that ops have the operands that their kernels look at, that signatures name inputs and outputs of
+their subgraph, and that subgraphs do not call themselves.
+"""
+
+from __future__ import annotations
+
+import graphlib
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, cast
+
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.errors import InterpreterError
+from litefuse.runtime.builtin_ops import INPUTS, OUTPUTS
+from litefuse.runtime.flatbuffer import Table, root
+from litefuse.runtime.tensors import are_strings
+
+__all__ = ["IDENTIFIER", "check_soundness"]
+
+#: What follows the first four bytes of a LiteRT model.
+IDENTIFIER = b"TFL3"
+
+# The numbers of the schema's fields (schema.fbs).
+_OPERATOR_CODES, _SUBGRAPHS, _BUFFERS, _SIGNATURES = 1, 2, 4, 7  # Model
+_DEPRECATED_CODE, _CODE = 0, 3  # OperatorCode
+_TENSORS, _GRAPH_INPUTS, _GRAPH_OUTPUTS, _OPERATORS, _GRAPH_NAME = range(5)  # SubGraph
+_OPCODE, _INPUTS, _OUTPUTS = range(3)  # Operator
+_OPTIONS = (3, 11)  # Operator: builtin_options and builtin_options_2, each with its type before it
+_SHAPE, _TYPE, _BUFFER, _TENSOR_NAME, _IS_VARIABLE, _EXTERNAL_BUFFER = 0, 1, 2, 3, 5, 10  # Tensor
+_DATA, _SIZE = 0, 2  # Buffer
+_SIGNATURE_INPUTS, _SIGNATURE_OUTPUTS, _KEY, _SIGNATURE_GRAPH = 0, 1, 2, 4  # SignatureDef
+_NAME, _INDEX = 0, 1  # TensorMap
+
+
+class _Unsound(Exception):  # noqa: N818  becomes an InterpreterError
+    """What does not hold together."""
+
+
+def check_soundness(content: Any, where: str) -> None:
+    """Checks the graphs and signatures of a model. Of its constants only strings are read.
+
+    What is no model at all is left to the runtime, which says so.
+
+    Args:
+        content: The content of the ``.tflite`` file: bytes or a memory map.
+        where: What the file is called in a message.
+
+    Raises:
+        InterpreterError: The model is damaged.
+    """
+    if content[4:8] != IDENTIFIER:
+        return
+    hint = "Is it complete? Convert or download it again."
+    try:
+        _check_model(root(content))
+    except _Unsound as reason:
+        raise InterpreterError(f"the model is damaged: {reason}", where=where, hint=hint) from None
+    except Exception as error:  # following the offsets of damaged data fails in many ways
+        raise InterpreterError("the model is damaged", where=where, hint=hint) from error
+
+
+def _check_model(model: Table) -> None:
+    buffers = model.tables(_BUFFERS)
+    graphs = [_Graph.read(table, number, buffers) for number, table in enumerate(model.tables(_SUBGRAPHS))]
+    names = [_op_name(code) for code in model.tables(_OPERATOR_CODES)]
+    calls = {graph.number: {callee.number for callee in _check_graph(graph, graphs, names)} for graph in graphs}
+    try:
+        graphlib.TopologicalSorter(calls).prepare()
+    except graphlib.CycleError as error:
+        raise _Unsound(f"{graphs[error.args[1][0]]} calls itself") from None
+    for signature in model.tables(_SIGNATURES):
+        _check_signature(signature, graphs)
+
+
+class _Graph(NamedTuple):
+    """A subgraph.
+
+    Attributes:
+        number: Its index in the model.
+        name: Its name.
+        tensors: Its tensors.
+        buffers: The model's buffers.
+        operators: Its ops, in the order in which they run.
+        inputs: The indices of the tensors that are its inputs.
+        outputs: The indices of those that are its outputs.
+    """
+
+    number: int
+    name: str
+    tensors: Sequence[Table]
+    buffers: Sequence[Table]
+    operators: Sequence[Table]
+    inputs: Sequence[int]
+    outputs: Sequence[int]
+
+    @classmethod
+    def read(cls, table: Table, number: int, buffers: Sequence[Table]) -> _Graph:
+        tensors, operators = table.tables(_TENSORS), table.tables(_OPERATORS)
+        inputs, outputs = table.numbers(_GRAPH_INPUTS), table.numbers(_GRAPH_OUTPUTS)
+        return cls(number, table.text(_GRAPH_NAME), tensors, buffers, operators, inputs, outputs)
+
+    def __str__(self) -> str:
+        return f"subgraph {self.number} ({self.name})" if self.name else f"subgraph {self.number}"
+
+    def tensor(self, index: int) -> Table:
+        if not 0 <= index < len(self.tensors):
+            raise _Unsound(f"{self} has no tensor {index}")
+        return self.tensors[index]
+
+    def described(self, index: int) -> str:
+        name = self.tensors[index].text(_TENSOR_NAME)
+        return f"tensor {index} ({name})" if name else f"tensor {index}"
+
+    def types(self, indices: Sequence[int]) -> list[int]:
+        """The numbers of tensors' types."""
+        return [self.tensor(index).number(_TYPE, "b") for index in indices]
+
+    def is_constant(self, index: int) -> bool:
+        """Whether a tensor's value is in the file, or in a file of weights beside it."""
+        tensor = self.tensor(index)
+        number = tensor.number(_BUFFER, "I")
+        if number >= len(self.buffers):
+            raise _Unsound(f"{self.described(index)} of {self} is in buffer {number}, which is missing")
+        buffer = self.buffers[number]
+        return buffer.length(_DATA) > 0 or buffer.number(_SIZE, "Q") > 0 or tensor.number(_EXTERNAL_BUFFER, "I") > 0
+
+    def expect_value(self, index: int, who: str) -> None:
+        """Raises an exception if a tensor that no op has computed is neither a constant nor a variable nor empty."""
+        tensor = self.tensor(index)
+        if self.is_constant(index):
+            if tensor.number(_TYPE, "b") == schema.TensorType.STRING:
+                self._expect_strings(index)
+        elif not tensor.number(_IS_VARIABLE, "?") and 0 not in tensor.numbers(_SHAPE):
+            raise _Unsound(f"{who} {self.described(index)}, which nothing has computed")
+
+    def _expect_strings(self, index: int) -> None:
+        buffer = self.buffers[self.tensors[index].number(_BUFFER, "I")]
+        count = math.prod(self.tensors[index].numbers(_SHAPE))
+        if buffer.length(_DATA) and not are_strings(buffer.content(_DATA), count):
+            raise _Unsound(f"{self.described(index)} of {self} does not hold {count} strings")
+
+
+def _check_graph(graph: _Graph, graphs: Sequence[_Graph], names: Sequence[str]) -> Iterator[_Graph]:
+    """Checks the inputs, ops and outputs of a subgraph, and gives the subgraphs that it calls."""
+    for index in (*graph.inputs, *graph.outputs):
+        graph.tensor(index)
+    computed, present = set(graph.inputs), set[int]()
+    for position, operator in enumerate(graph.operators):
+        inputs, outputs, code = operator.numbers(_INPUTS), operator.numbers(_OUTPUTS), operator.number(_OPCODE, "I")
+        if code >= len(names):
+            raise _Unsound(f"op {position} of {graph} is of code {code}, which is missing")
+        name = names[code]
+        who = f"op {position} ({name}) of {graph}"
+        _check_operands(name, inputs, outputs, who)
+        for index in inputs:
+            if index != -1 and index not in computed and index not in present:
+                graph.expect_value(index, f"{who} takes")
+                present.add(index)
+        for index in outputs:
+            if index != -1 and index not in computed:
+                if graph.is_constant(index):
+                    raise _Unsound(f"{who} computes {graph.described(index)}, which is a constant")
+                computed.add(index)
+        callees = _callees(operator)
+        if not callees and name in {"CALL_ONCE", "IF", "WHILE"}:
+            raise _Unsound(f"{who} does not say what it calls")
+        _check_count(name, operator, inputs, outputs, who)
+        for role, number in callees:
+            if 0 <= number < len(graphs):
+                if name in {"IF", "WHILE"}:
+                    _check_call(graph, inputs if name == "WHILE" else inputs[1:], outputs, graphs[number], role, who)
+                yield graphs[number]
+            elif name != "STABLEHLO_COMPOSITE":  # which a kernel may run, without what it is made of
+                raise _Unsound(f"{who} calls subgraph {number}, which is missing")
+    for index in graph.outputs:
+        if index not in computed:
+            graph.expect_value(index, f"{graph} returns")
+
+
+def _check_operands(name: str, inputs: Sequence[int], outputs: Sequence[int], who: str) -> None:
+    """Checks that an op has the inputs and outputs that its kernel looks at."""
+    needed, complete = INPUTS.get(name, ((), False))
+    if needed and len(inputs) <= needed[-1]:
+        raise _Unsound(f"{who} has {len(inputs)} inputs of at least {needed[-1] + 1}")
+    for position in range(len(inputs)) if complete else needed:
+        if inputs[position] == -1:
+            raise _Unsound(f"{who} lacks its input {position}")
+    if name in OUTPUTS and (len(outputs) < OUTPUTS[name] or -1 in outputs):
+        raise _Unsound(f"{who} has {len(outputs) - outputs.count(-1)} outputs of at least {OUTPUTS[name]}")
+
+
+# The fields of options that are the number of an op's outputs, or of its inputs.
+_COUNTS = {"PACK": 0, "SPLIT": 0, "SPLIT_V": 0, "UNPACK": 0}
+
+
+def _check_count(name: str, operator: Table, inputs: Sequence[int], outputs: Sequence[int], who: str) -> None:
+    """Checks that an op of any number of tensors has as many as its options say."""
+    if name in _COUNTS:
+        options = operator.table(_OPTIONS[0] + 1)
+        said = 0 if options is None else options.number(_COUNTS[name], "i")
+        values, what = (inputs, "inputs") if name == "PACK" else (outputs, "outputs")
+        if said != len(values):
+            raise _Unsound(f"{who} has {len(values)} {what}, but is of {said}")
+
+
+def _check_call(
+    graph: _Graph, inputs: Sequence[int], outputs: Sequence[int], callee: _Graph, role: str, who: str
+) -> None:
+    """Checks that a condition or a loop passes what a subgraph takes, and gets what it returns."""
+    passed, taken = graph.types(inputs), callee.types(callee.inputs)
+    gotten = [schema.TensorType.BOOL] if role == "CondSubgraphIndex" else graph.types(outputs)
+    returned = callee.types(callee.outputs)
+    if (len(passed), len(gotten)) != (len(taken), len(returned)):
+        raise _Unsound(
+            f"{who} passes {len(passed)} and gets {len(gotten)} values of {callee}, "
+            f"which takes {len(taken)} and returns {len(returned)}"
+        )
+    if (passed, gotten) != (taken, returned):
+        raise _Unsound(f"{who} passes or gets values of other types than {callee} takes and returns")
+
+
+def _check_signature(signature: Table, graphs: Sequence[_Graph]) -> None:
+    who = f"signature {signature.text(_KEY)!r}"
+    number = signature.number(_SIGNATURE_GRAPH, "I")
+    if number >= len(graphs):
+        raise _Unsound(f"{who} is of subgraph {number}, which is missing")
+    graph = graphs[number]
+    for field, role, indices in (
+        (_SIGNATURE_INPUTS, "input", graph.inputs),
+        (_SIGNATURE_OUTPUTS, "output", graph.outputs),
+    ):
+        for entry in signature.tables(field):
+            index = entry.number(_INDEX, "I")
+            if index not in indices:
+                what = f"{role} {entry.text(_NAME)!r} of {who}"
+                raise _Unsound(f"the {what} is tensor {index}, which is no {role} of {graph}")
+
+
+def _callers(enumeration: type) -> dict[int, tuple[Any, list[str]]]:
+    """By the number of their type, the options that name subgraphs, and in which fields they do."""
+    found: dict[int, tuple[Any, list[str]]] = {}
+    for name, number in vars(enumeration).items():
+        options = getattr(schema, name, None)
+        fields = [field for field in dir(options) if field.endswith("SubgraphIndex")]
+        if fields:
+            found[number] = options, fields
+    return found
+
+
+_CALLERS = (_callers(schema.BuiltinOptions), _callers(schema.BuiltinOptions2))
+
+
+def _callees(operator: Table) -> list[tuple[str, int]]:
+    """The subgraphs that an op's options name: the field, and the index."""
+    found: list[tuple[str, int]] = []
+    for field, callers in zip(_OPTIONS, _CALLERS, strict=True):
+        caller, table = callers.get(operator.number(field, "B")), operator.table(field + 1)
+        if caller is not None and table is not None:
+            kind, names = caller
+            options = kind()
+            options.Init(table.data, table.position)
+            found += [(name, getattr(options, name)()) for name in names]
+    return found
+
+
+_NAMES: dict[int, str] = {
+    number: name for name, number in vars(cast("type", schema.BuiltinOperator)).items() if name.isupper()
+}
+
+
+def _op_name(code: Table) -> str:
+    # Old files have the code in a field of one byte only.
+    number = max(code.number(_CODE, "i"), code.number(_DEPRECATED_CODE, "b"))
+    return _NAMES.get(number, f"BUILTIN_{number}")

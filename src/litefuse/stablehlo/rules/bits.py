@@ -1,0 +1,73 @@
+"""Ops on the bits of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from litefuse.engine.mlir import ir
+from litefuse.stablehlo.rules.broadcasting import elementwise
+from litefuse.stablehlo.rules.followed import on_elements
+from litefuse.stablehlo.translation import Result, Rule, Rules, Translation
+
+__all__ = ["RULES"]
+
+
+def _bitcast(op: Any, t: Translation) -> Result:
+    (operand,), (result,) = op.operands, op.results
+    value = t.value(operand)
+    return t.b.op("Bitcast", [value], t.shape(result), t.dtype(result))
+
+
+def _leading_zeros(op: Any, t: Translation) -> Result:
+    """The width less the place of the highest bit that is set, which is that of one of the bytes, by a table."""
+    dtype = t.dtype(op.results[0])
+    size = np.dtype(dtype).itemsize
+
+    def emit(x: ir.Value) -> ir.Value:
+        b, shape = t.b, t.b.shape(x)
+        octets = b.bitcast(x, "uint8") if size == 1 else b.op("Bitcast", [x], [*shape, size], "uint8")
+        # In a byte of zeros no bit is set, wherever the byte stands.
+        lengths = np.array([number.bit_length() or -8 * size for number in range(256)])
+        places = b.gather(b.constant(lengths, "int32"), b.cast(octets, "int32"))
+        if size > 1:
+            places = b.reduce("Max", b.binary("AddV2", places, b.constant(8 * np.arange(size), "int32")), len(shape))
+        return b.cast(b.binary("Sub", 8 * size, b.binary("Maximum", places, 0)), dtype)
+
+    return elementwise(t, op.operands, emit)
+
+
+def _popcnt(op: Any, t: Translation) -> Result:
+    dtype = t.dtype(op.results[0])
+    return elementwise(t, op.operands, lambda x: t.b.cast(t.b.op("PopulationCount", [x], t.b.shape(x), "uint8"), dtype))
+
+
+def _shift(name: str, *, logical: bool = False) -> Rule:
+    """Shifts by as many bits as there are, or more, give what is left: 0, or -1 (StableHLO's definition)."""
+
+    def rule(op: Any, t: Translation) -> Result:
+        dtype = t.dtype(op.operands[0])
+        direction = "left" if name == "LeftShift" else "right"
+        followed = on_elements(t, direction, t.elements(op.operands[0]), t.elements(op.operands[1]), dtype)
+        if followed is not None:
+            return followed
+        other = f"u{dtype}" if logical and dtype.startswith("int") else dtype
+
+        def emit(x: ir.Value, bits: ir.Value) -> ir.Value:
+            shifted = t.b.binary(name, t.b.bitcast(x, other), t.b.bitcast(bits, other))
+            return t.b.bitcast(shifted, dtype)
+
+        return elementwise(t, op.operands, emit)
+
+    return rule
+
+
+RULES: Rules = {
+    "stablehlo.bitcast_convert": _bitcast,
+    "stablehlo.count_leading_zeros": _leading_zeros,
+    "stablehlo.popcnt": _popcnt,
+    "stablehlo.shift_left": _shift("LeftShift"),
+    "stablehlo.shift_right_arithmetic": _shift("RightShift"),
+    "stablehlo.shift_right_logical": _shift("RightShift", logical=True),
+}

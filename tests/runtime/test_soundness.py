@@ -1,0 +1,240 @@
+"""Damaged models: refused before the runtime dies of them."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import flatbuffers
+import numpy as np
+import pytest
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.errors import InterpreterError
+from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.runtime.interpreter import Interpreter
+from litefuse.runtime.soundness import check_soundness
+from tests.runtime.models import Graph, model
+
+
+def loop() -> bytes:
+    """A loop that counts to ten and adds a split constant, and a branch; with a signature."""
+    main, cond, body = Graph(), Graph(), Graph()
+    n, x = main.input("n", (), np.int32), main.input("x", (4,))
+    outputs = main.output("m", (), np.int32), main.output("y", (4,))
+    counted = main.tensor("counted", (), np.int32), main.tensor("added", (4,))
+    main.builtin("WHILE", [n, x], counted, condSubgraphIndex=1, bodySubgraphIndex=2)
+    main.builtin("ADD", [counted[1], x], [outputs[1]])
+    main.builtin("ADD", [counted[0], n], [outputs[0]])
+    cond.builtin(
+        "LESS",
+        [cond.input("n", (), np.int32), cond.tensor("ten", (), np.int32, value=10)],
+        [cond.output("less", (), "BOOL")],
+    )
+    cond.input("x", (4,))
+    n, x = body.input("n", (), np.int32), body.input("x", (4,))
+    body.builtin("ADD", [n, body.tensor("one", (), np.int32, value=1)], [body.output("more", (), np.int32)])
+    halves = body.tensor("front", (2,)), body.tensor("back", (2,))
+    axis, weights = body.tensor("axis", (), np.int32, value=0), body.tensor("weights", (4,), value=[1, 2, 3, 4])
+    body.builtin("SPLIT", [axis, weights], halves, numSplits=2)
+    both = body.tensor("both", (4,))
+    body.builtin("CONCATENATION", halves, [both])
+    body.builtin("ADD", [x, both], [body.output("sum", (4,))])
+    return model(main, cond, body, signatures={"serve": 0})
+
+
+def strings() -> bytes:
+    graph = Graph()
+    i = graph.input("i", (1,), np.int32)
+    graph.builtin(
+        "GATHER",
+        [graph.tensor("words", (2,), "STRING", value=["one", "two"]), i],
+        [graph.output("word", (1,), "STRING")],
+    )
+    return model(graph, signatures={"serve": 0})
+
+
+def changed(content: bytes, change: Callable[[Any], object]) -> bytes:
+    read = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content, 0))
+    change(read)
+    return packed(read)
+
+
+def packed(read: Any) -> bytes:
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(read.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def op(graph: int, position: int, **values: Any) -> Callable[[Any], None]:
+    def change(read: Any) -> None:
+        for name, value in values.items():
+            setattr(read.subgraphs[graph].operators[position], name, value)
+
+    return change
+
+
+def tensor(graph: int, index: int, **values: Any) -> Callable[[Any], None]:
+    def change(read: Any) -> None:
+        for name, value in values.items():
+            setattr(read.subgraphs[graph].tensors[index], name, value)
+
+    return change
+
+
+def call(**values: int) -> Callable[[Any], None]:
+    def change(read: Any) -> None:
+        for name, value in values.items():
+            setattr(read.subgraphs[0].operators[0].builtinOptions, name, value)
+
+    return change
+
+
+def test_whole_models_are_sound() -> None:
+    runner = Interpreter(model_content=loop()).get_signature_runner()
+    outputs = runner(n=np.array(7, np.int32), x=np.ones(4, np.float32))
+    assert outputs["m"] == 17
+    assert outputs["y"].tolist() == [5, 8, 11, 14]
+    assert Interpreter(model_content=strings()).get_signature_runner()(i=np.array([1], np.int32))["word"] == [b"two"]
+
+
+DAMAGES: dict[str, tuple[Callable[[Any], object], str]] = {
+    "no inputs": (op(2, 0, inputs=[]), r"op 0 \(ADD\) of subgraph 2 has 0 inputs of at least 2"),
+    "an input that is left out": (op(2, 0, inputs=[0, -1]), r"op 0 \(ADD\) of subgraph 2 lacks its input 1"),
+    "no outputs": (op(2, 0, outputs=[]), r"op 0 \(ADD\) of subgraph 2 has 0 outputs of at least 1"),
+    "an output that is left out": (op(2, 0, outputs=[-1]), "has 0 outputs of at least 1"),
+    "a tensor that is missing": (op(0, 1, inputs=[77, 1]), "subgraph 0 has no tensor 77"),
+    "an output that is missing": (op(0, 1, outputs=[77]), "subgraph 0 has no tensor 77"),
+    "a value of later": (
+        op(0, 1, inputs=[2, 1]),
+        r"op 1 \(ADD\) of subgraph 0 takes tensor 2 \(m\), which nothing has",
+    ),
+    "an output that is a constant": (op(2, 0, outputs=[2]), r"computes tensor 2 \(one\), which is a constant"),
+    "a result of none": (lambda read: read.subgraphs[2].operators.pop(), r"subgraph 2 returns tensor 9 \(sum\), which"),
+    "an op code that is missing": (op(0, 1, opcodeIndex=50), "op 1 of subgraph 0 is of code 50, which is missing"),
+    "another number of outputs": (op(2, 1, outputs=[4]), r"\(SPLIT\) of subgraph 2 has 1 outputs, but is of 2"),
+    "a buffer that is missing": (tensor(2, 2, buffer=99), r"tensor 2 \(one\) of subgraph 2 is in buffer 99"),
+    "a constant of nothing": (tensor(2, 2, buffer=0), r"takes tensor 2 \(one\), which nothing has computed"),
+    "no options": (op(0, 0, builtinOptions=None, builtinOptionsType=0), "does not say what it calls"),
+    "a subgraph that is missing": (
+        call(bodySubgraphIndex=3),
+        r"op 0 \(WHILE\) of subgraph 0 calls subgraph 3, which is",
+    ),
+    "a subgraph of other results": (
+        call(bodySubgraphIndex=1),
+        "passes 2 and gets 2 values of subgraph 1, which takes 2 and",
+    ),
+    "a value of another type": (
+        tensor(0, 5, type=schema.TensorType.INT32),
+        "values of other types than subgraph 2 takes",
+    ),
+    "a subgraph that calls itself": (call(bodySubgraphIndex=0), "subgraph 0 calls itself"),
+    "an input of the graph": (
+        lambda read: setattr(read.subgraphs[0], "inputs", [0, -1]),
+        "subgraph 0 has no tensor -1",
+    ),
+    "an output of the graph": (lambda read: setattr(read.subgraphs[1], "outputs", [-1]), "subgraph 1 has no tensor -1"),
+    "a signature of none": (
+        lambda read: setattr(read.signatureDefs[0], "subgraphIndex", 9),
+        "'serve' is of subgraph 9",
+    ),
+    "an input of a signature": (
+        lambda read: setattr(read.signatureDefs[0].inputs[0], "tensorIndex", 2),
+        "the input 'n' of signature 'serve' is tensor 2, which is no input of subgraph 0",
+    ),
+    "an output of a signature": (
+        lambda read: setattr(read.signatureDefs[0].outputs[1], "tensorIndex", 0),
+        "the output 'y' of signature 'serve' is tensor 0, which is no output of subgraph 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_named(damage: str, tmp_path: Path) -> None:
+    change, message = DAMAGES[damage]
+    content = changed(loop(), change)
+    with pytest.raises(InterpreterError, match=message) as raised:
+        Interpreter(model_content=content)
+    assert str(raised.value).startswith("model content: the model is damaged: ")
+    assert raised.value.hint == "Is it complete? Convert or download it again."
+    path = tmp_path / "m.tflite"
+    path.write_bytes(content)
+    for load in (Interpreter, inspect_litert_model):
+        with pytest.raises(InterpreterError, match=message) as raised:
+            load(path)
+        assert raised.value.where == str(path)
+
+
+@pytest.mark.parametrize("position", [0, 4, 8, 12])
+def test_strings_lie_in_their_tensor(position: int) -> None:
+    def damage(read: Any) -> None:
+        data = bytearray(read.buffers[1].data)
+        data[position : position + 4] = b"\xff\xff\xff\x7f"
+        read.buffers[1].data = list(data)
+
+    with pytest.raises(InterpreterError, match=r"tensor 1 \(words\) of subgraph 0 does not hold 2 strings"):
+        Interpreter(model_content=changed(strings(), damage))
+
+
+def test_what_may_be_missing_may_be_missing() -> None:
+    """Biases, values of variables, empty tensors, and the subgraphs of composites that a kernel runs."""
+    graph = Graph()
+    x, y = graph.input("x", (2, 3)), graph.output("y", (2, 1))
+    graph.builtin("FULLY_CONNECTED", [x, graph.tensor("w", (1, 3), value=[[1, 2, 3]]), -1], [y])
+    empty, joined = graph.tensor("empty", (2, 0)), graph.output("joined", (2, 3))
+    graph.builtin("CONCATENATION", [x, empty], [joined], axis=1)
+    graph.composite("mine", [x], [graph.output("z", (2, 3))], {}, 7)
+    check_soundness(model(graph), "m")
+
+
+RUN = """
+import sys
+from pathlib import Path
+import numpy as np
+from litefuse.errors import InterpreterError
+from litefuse.runtime.inputs import input_specs, random_inputs
+from litefuse.runtime.interpreter import Interpreter
+
+for path in sorted(Path(sys.argv[1]).iterdir()):
+    print(path.name, flush=True)
+    try:
+        interpreter = Interpreter(path)
+        for key in interpreter.get_signature_list():
+            interpreter.get_signature_runner(key)(**random_inputs(input_specs(interpreter, key), 0, {}))
+    except (InterpreterError, RuntimeError, ValueError):
+        pass
+"""
+
+
+def test_the_process_survives(tmp_path: Path) -> None:
+    """Operands, results and indices of all kinds are replaced by others; bytes are, too."""
+    dice = random.Random(5)
+    for number in range(300):
+        content = dice.choice((loop, strings))()
+        if number % 3 == 0:
+            damaged = bytearray(content)
+            damaged[dice.randrange(len(damaged))] = dice.randrange(256)
+            content = bytes(damaged)
+        else:
+            content = changed(content, lambda read: _replace_index(read, dice))
+        (tmp_path / f"{number:03}.tflite").write_bytes(content)
+    done = subprocess.run([sys.executable, "-c", RUN, tmp_path], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.stdout.split()[-1], done.stderr[-500:])
+
+
+def _replace_index(read: Any, dice: random.Random) -> None:
+    graph = dice.choice(read.subgraphs)
+    holder = dice.choice([graph, *graph.operators])
+    role = dice.choice(["inputs", "outputs"])
+    indices = [int(index) for index in getattr(holder, role)]
+    if not indices or dice.random() < 0.3:
+        setattr(holder, role, indices[1:])
+        return
+    indices[dice.randrange(len(indices))] = dice.choice(
+        [-1, -2, len(graph.tensors), dice.randrange(len(graph.tensors))]
+    )
+    setattr(holder, role, indices)
