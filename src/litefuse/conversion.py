@@ -45,6 +45,7 @@ from litefuse.passes.pipeline import run_passes
 from litefuse.passes.place_weights import PlaceWeights
 from litefuse.passes.prepared_shapes import PrepareShapes
 from litefuse.passes.result_types import TypeResults
+from litefuse.passes.separate_reads import SeparateReads
 from litefuse.passes.tables import InitializeTables
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
@@ -171,6 +172,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         OutlineLoops(),  # what was decomposed may have others
         MergeHandles(),
         KeepCopies(),
+        SeparateReads(),
         CheckConstants(),
         EmitCustomOps(job.allow_custom_ops, () if job.builtins_only else tuple(PACK), emitted, job.narrow),
         CallOnce(initializers, tuple(entry.symbol for entry in imported.entry_points)),

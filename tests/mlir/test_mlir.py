@@ -52,6 +52,7 @@ from litefuse.passes.prepared_shapes import PrepareShapes
 from litefuse.passes.resource_ops import DecomposeResourceOps
 from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.result_types import TypeResults
+from litefuse.passes.separate_reads import SeparateReads
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import FreezeVariables, InitializeVariables
@@ -118,6 +119,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "keep-copies": lambda _o, _v: KeepCopies(),
     "fold-constants": lambda _o, _v: FoldConstants(),
     "merge-handles": lambda _o, _v: MergeHandles(),
+    "separate-reads": lambda _o, _v: SeparateReads(),
     "type-results": lambda _o, _v: TypeResults(),
     "keep-zero-operands": lambda _o, _v: KeepZeroOperands(),
     "lift-reads": lambda _o, _v: LiftReads(),

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.tensorflow.checking import check, normal, op_counts
+import litefuse
+from tests.tensorflow.checking import check, normal, op_counts, run_calls
 from tests.tensorflow.process import TensorFlow
 
 
@@ -97,3 +98,30 @@ def scaled(tf: Any, factor: float) -> Any:
 def test_another_diagonal_is_computed(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, tensorflow.save(scaled, 0.5), normal({"x": (None, 6, 7, 3)}))
     assert op_counts(result.model_bytes)["CONV_2D"] == 1
+
+
+def open_channels(tf: Any) -> Any:
+    random = np.random.default_rng(4)
+    filters = tf.constant(random.standard_normal((3, 3, 4, 6)).astype(np.float32))
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        images = tf.reshape(x, [tf.shape(x)[0], 5, 5, -1])  # of as many channels as there are
+        images.set_shape([None, 5, 5, None])
+        return {"y": tf.raw_ops.Conv2D(input=images, filter=filters, strides=[1, 1, 1, 1], padding="SAME")}
+
+    module.serve = serve
+    return module
+
+
+def test_number_of_channels_that_the_filter_says(tensorflow: TensorFlow) -> None:
+    check(tensorflow, tensorflow.save(open_channels), normal({"x": (None, 100)}))
+
+
+def test_groups_of_open_channels_are_no_images(tensorflow: TensorFlow) -> None:
+    """They fail when the runtime sees them: an open batch does not take them up."""
+    model = litefuse.convert(tensorflow.save(open_channels)).model_bytes
+    (images,) = normal({"x": (None, 200)}, batches=(1,))
+    with pytest.raises(RuntimeError, match="num_input_elements != num_output_elements"):
+        run_calls(model, [("serving_default", images)])

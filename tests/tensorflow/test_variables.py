@@ -364,6 +364,32 @@ def test_order_of_reads_and_writes(tensorflow: TensorFlow, order: str) -> None:
     check(tensorflow, tensorflow.save(ordered, order), VECTOR)
 
 
+def taken_twice(tf: Any, kind: str) -> Any:
+    module = tf.Module()
+    module.state = tf.Variable(np.random.default_rng(3).standard_normal(4).astype(np.float32))
+
+    @tf.function(input_signature=[tf.TensorSpec([4], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        state = module.state.read_value()
+        module.state.assign(x)
+        if kind == "norm":
+            return {"y": tf.norm(state), "z": tf.norm(module.state)}
+        if kind == "concatenation":
+            return {"y": tf.concat([state, x, state, state], 0)}
+        assert kind == "branch"
+        y, z = tf.cond(x[0] > 0.0, lambda: (state, state), lambda: (x, state + state))
+        return {"y": y, "z": z}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("kind", ["norm", "concatenation", "branch"])
+def test_op_that_takes_what_was_read_twice(tensorflow: TensorFlow, kind: str) -> None:
+    """XNNPACK ends the process, or fails, unless each operand has a read of its own."""
+    check(tensorflow, tensorflow.save(taken_twice, kind), normal({"x": (4,)}))
+
+
 def table(tf: Any, written: bool) -> Any:
     module = tf.Module()
     module.table = tf.Variable(np.arange(12, dtype=np.float32).reshape(4, 3), name="table")

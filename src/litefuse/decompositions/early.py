@@ -57,6 +57,9 @@ _COMPLEX_PRODUCT = Early("complex_numbers", "ComplexProduct", frozenset({"comple
 # with.
 _WIDENED = Early("widened", "Widened", _HALVES, recast=True)
 _COMPARED = Early("widened", "Widened", frozenset({"uint8"}), recast=True)
+# The engine gathers, adds and scatters: of what falls on one place, the last one counts.
+_SCATTER = Early("segments", "TensorScatter", frozenset({"float32", "int32", "int64"}))
+_WIDENED_SCATTER = Early("widened", "Widened", _HALVES | {"int8", "int16", "uint8", "uint16", "uint32"}, recast=True)
 _LIKE = Early("like", "Like", _UNSIGNED | {"complex64"})
 # The engine takes every diagonal for the main one, and dies of bands.
 _DIAGONALS = (Early("diagonals", "Diagonal"), Early("open_diagonals", "OpenDiagonal"))
@@ -206,10 +209,11 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "StatelessTruncatedNormalV2": (_TRUNCATED,),
         "StridedSlice": (_CONSTANT_STRINGS, _EMPTY_SLICE, _MASKED_PLACE),
         "Sum": (_REDUCTION,),
+        "TensorScatterAdd": (_WIDENED_SCATTER, _SCATTER),
+        "TensorScatterSub": (_WIDENED_SCATTER, _SCATTER),
+        # The engine's makes no number of an infinity that is replaced, and adds up what falls on one place.
+        "TensorScatterUpdate": (Early("scatter_update", "ScatterUpdate"),),
         # The engine leaves it out before sums and products where the repeated size is open.
-        # The engine gathers, adds and scatters: of what falls on one place, the last one counts.
-        "TensorScatterAdd": (_WIDENED,),
-        "TensorScatterSub": (_WIDENED,),
         "Tile": (Early("tile", "OpenTile"),),
         "Transpose": (_CONSTANT_STRINGS,),
         "Unpack": (_CONSTANT_STRINGS,),

@@ -32,5 +32,8 @@ class OpenChannels(Decomposition):
             raise NotDecomposed("the number of channels is unknown")
         last = channels * made if op.name == "DepthwiseConv2dNative" else made
         shape = op.results[0].shape or (None,) * len(image)
-        closed = b.reshape(op.operands[0], [*b.sizes(op.operands[0])[:-1], channels])
+        sizes = b.sizes(op.operands[0])[:-1]
+        # With an open batch left to the reshape, the groups would be images.
+        operands = [op.operands[0], b.vector([*sizes, channels])]
+        closed = b.op("Reshape", operands, [*image[:-1], channels], op.types[0].dtype)
         return b.op(op.name, [closed, op.operands[1]], [*shape[:-1], last], op.results[0].dtype, **b.options(op))

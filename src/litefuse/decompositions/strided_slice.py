@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.decompositions.carrier import carried, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.decompositions.scatter_update import replace_rows
 from litefuse.decompositions.slices import LITERT_RANK, WHOLE, AxisSlice, Slices
 
 if TYPE_CHECKING:
@@ -170,9 +171,5 @@ def _scattered(b: Builder, value: ir.Value, slices: Slices, update: ir.Value) ->
     places = slices.taken(b, b.reshape(b.range(count), sizes))
     taken = b.sizes(places)
     number = b.product(taken)
-    operands = [
-        b.reshape(value, [count]),
-        b.reshape(places, [number, 1]),
-        b.reshape(b.broadcast(update, taken), [number]),
-    ]
-    return b.reshape(b.op("TensorScatterUpdate", operands, b.known([count]), b.dtype(value)), sizes)
+    elements = b.reshape(b.broadcast(update, taken), [number])
+    return b.reshape(replace_rows(b, b.reshape(value, [count]), b.reshape(places, [number]), elements), sizes)

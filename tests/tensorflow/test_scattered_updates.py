@@ -1,0 +1,71 @@
+"""``tf.tensor_scatter_nd_update``: one row, some rows, places that are named twice, infinities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from tests.tensorflow.checking import check, normal, op_counts
+
+if TYPE_CHECKING:
+    from tests.tensorflow.process import TensorFlow
+
+
+def updated(tf: Any, dtype: str) -> Any:
+    module = tf.Module()
+    spec = [tf.TensorSpec([None, 3], "float32", name="x"), tf.TensorSpec([None], "int32", name="ids")]
+
+    @tf.function(input_signature=[*spec, tf.TensorSpec([None, 3], "float32", name="rows")], autograph=False)
+    def serve(x: Any, ids: Any, rows: Any) -> Any:
+        values, new = tf.cast(x, dtype), tf.cast(rows, dtype)
+        some = tf.where(x[:, 0] > 1.0)
+        results = {
+            "rows": tf.tensor_scatter_nd_update(values, ids[:, None], new),
+            "row": tf.tensor_scatter_nd_update(values, [[1]], new[:1]),
+            "element": tf.tensor_scatter_nd_update(values[0], tf.cast(ids[:1, None] % 3, "int64"), new[0, :1]),
+            "elements": tf.tensor_scatter_nd_update(values, tf.stack([ids, ids % 3], 1), new[:, 0]),
+            "boxes": tf.tensor_scatter_nd_update(values[None], tf.stack([ids * 0, ids], 1)[None], new[None]),
+            "few": tf.tensor_scatter_nd_update(values, some, tf.gather_nd(values, some) + 1),
+        }
+        if dtype == "float32":
+            results["infinite"] = tf.tensor_scatter_nd_update(tf.fill(tf.shape(x), -np.inf), ids[:, None], rows)
+        return {name: tf.cast(value, "float32") for name, value in results.items()}
+
+    module.serve = serve
+    return module
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "int64", "int8"])
+def test_last_update_of_a_place_counts(tensorflow: TensorFlow, dtype: str) -> None:
+    """As in TensorFlow's kernel; that of some places is replaced no other way than by itself, infinities included."""
+    random = np.random.default_rng(6)
+    inputs = [
+        {
+            "x": random.integers(-9, peak, (batch, 3)).astype(np.float32),
+            "ids": random.integers(0, batch, number).astype(np.int32),
+            "rows": random.integers(-9, 9, (number, 3)).astype(np.float32),
+        }
+        for batch, number, peak in ((3, 4, 9), (5, 9, 1), (2, 2, 9))  # where none is above 1, few are none
+    ]
+    check(tensorflow, tensorflow.save(updated, dtype), inputs)
+
+
+def one_updated(tf: Any) -> Any:
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([4], tf.float32, name="x"), tf.TensorSpec([], tf.int32, name="at")])
+    def serve(x: Any, at: Any) -> Any:
+        return tf.tensor_scatter_nd_update(x, [[at]], [2.5])
+
+    module.serve = serve
+    return module
+
+
+def test_one_row_is_replaced_by_one_op(tensorflow: TensorFlow) -> None:
+    inputs = [{**each, "at": np.array(at, np.int32)} for each, at in zip(normal({"x": (4,)}), (0, 3, 1), strict=True)]
+    result = check(tensorflow, tensorflow.save(one_updated), inputs)
+    counts = op_counts(result.model_bytes)
+    assert counts["DYNAMIC_UPDATE_SLICE"] == 1
+    assert not {"GATHER", "SCATTER_ND", "UNSORTED_SEGMENT_MAX"} & counts.keys()
