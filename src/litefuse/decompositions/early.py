@@ -28,6 +28,7 @@ class Early(NamedTuple):
         above_rank: The operand must have more dimensions.
         operand: Which operand; as a rule the first.
         empty: A result must be known to have no elements.
+        of_none: The operand must be known to have no elements.
         recast: What it gives is the op in another dtype.
         common_bits: The names of two attributes, masks that must have a bit in common.
     """
@@ -39,6 +40,7 @@ class Early(NamedTuple):
     above_rank: int = -1
     operand: int = 0
     empty: bool = False
+    of_none: bool = False
     recast: bool = False
     common_bits: tuple[str, str] | None = None
 
@@ -68,6 +70,8 @@ _FAKE_QUANTIZED = Early("quantization", "FakeQuantize")
 _SUPPRESSION = Early("non_max_suppression", "NonMaxSuppression")
 # XNNPACK takes it, and fails when the model is loaded.
 _REDUCTION = Early("many_dimensions", "Reduction", above_rank=6)
+# LiteRT's own kernel starts from the largest finite numbers, XNNPACK's from infinity.
+_EXTREME = Early("many_dimensions", "ExtremeOfNone", frozenset({"float32"}), of_none=True)
 # LiteRT's RFFT2D takes powers of two only, and is wrong for 1.
 _FOURIER = Early("fourier", "RealFourierTransform")
 # The engine makes a constant of the zeros, also where a size is open.
@@ -143,7 +147,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "MatMul": (_COMPLEX_PRODUCT, Early("einsum", "IntegerProduct", frozenset({"int32", "int64"})), _WIDENED),
         # The engine dies of unsigned constants.
         "MatrixBandPart": (Early("moving", "Carried", frozenset({"uint32", "uint64"})),),
-        "Max": (_REDUCTION,),
+        "Max": (_EXTREME, _REDUCTION),
         "MatrixDiagV2": _DIAGONALS,
         "MatrixDiagV3": _DIAGONALS,
         "MatrixSetDiagV2": _DIAGONALS,
@@ -151,7 +155,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "Maximum": (_WIDENED,),
         # The engine's has no room for the sum.
         "Mean": (_REDUCTION, Early("mean", "IntegerMean", frozenset({"uint8"}))),
-        "Min": (_REDUCTION,),
+        "Min": (_EXTREME, _REDUCTION),
         "Minimum": (_WIDENED,),
         "MulNoNan": (_QUOTIENT,),
         "NonMaxSuppressionV3": (_SUPPRESSION,),
