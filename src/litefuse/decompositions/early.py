@@ -84,6 +84,8 @@ _EMPTY_SLICE = Early("strided_slice", "EmptySlice", empty=True)
 _MASKED_PLACE = Early("strided_slice", "PlaceDespiteMask", common_bits=("begin_mask", "shrink_axis_mask"))
 # The engine dies of folding them.
 _CONSTANT_STRINGS = Early("strings", "ConstantStrings", frozenset({"string"}))
+# In ops that are made when the engine has run, it dies of constants of strings too.
+_UNIQUE_STRINGS = Early("searching", "UniqueCounts", frozenset({"string"}))
 _MOVED_STRINGS = Early("strings", "MovedStrings", frozenset({"string"}))
 # There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
 _RANDOM = Early("stateless_random", "StatelessRandom")
@@ -141,6 +143,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "IsInf": (Early("comparison", "Classification"),),
         # The engine writes ops whose kernels compute something else with halves.
         "L2Loss": (_WIDENED,),
+        "ListDiff": (Early("searching", "ListDiff", frozenset({"string"})),),
         # The engine's folds a constant wrongly when a size is open.
         "Lgamma": (_WIDENED, Early("gamma", "Gamma")),
         # The engine transposes the operand of a product of integers, and leaves it without a shape.
@@ -216,6 +219,9 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "TensorScatterSub": (_WIDENED,),
         "Tile": (Early("tile", "OpenTile"),),
         "Transpose": (_CONSTANT_STRINGS,),
+        "Unique": (Early("searching", "UniqueStrings", frozenset({"string"})),),
+        "UniqueV2": (_UNIQUE_STRINGS,),
+        "UniqueWithCounts": (_UNIQUE_STRINGS,),
         "Unpack": (_CONSTANT_STRINGS,),
         "Xdivy": (_QUOTIENT,),
         "Xlog1py": (_QUOTIENT,),
