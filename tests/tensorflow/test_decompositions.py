@@ -752,7 +752,11 @@ def test_a_crop_takes_few_ops(tensorflow: TensorFlow) -> None:
 def central_crop(tf: Any) -> Any:
     module = tf.Module()
     specification = tf.TensorSpec([None, None, None, 3], tf.float32, name="x")
-    module.serve = tf.function(lambda x: {"y": tf.image.central_crop(x, 0.7)}, input_signature=[specification])
+
+    def serve(x: Any) -> Any:
+        return {"y": tf.image.central_crop(x, 0.7)}
+
+    module.serve = tf.function(serve, input_signature=[specification])
     return module
 
 

@@ -150,6 +150,11 @@ def _numbers() -> list[Case]:
     decimals = Tensor(S, (None, 2), _of(*forms))
     whole = Tensor(S, (None,), _of(b"0", b" 42", b"-17\n", b"+2147483647"))
     cases = [Case("StringToNumber", [decimals], {"out_type": dtype}) for dtype in ("float32", "float64")]
+    raw = Tensor(S, (None, 2), _of(b"\x01\x02\x03\x04\x05\x06\x07\x08", b"8 bytes.", b"\0\0\0\0\0\0\0\1"))
+    for dtype, order in (("uint8", True), ("int16", False), (I32, True), ("float32", False)):
+        given = {"out_type": dtype, "little_endian": order}
+        cases += [Case("DecodeRaw", [raw], given), Case("DecodePaddedRaw", [raw, np.array(16, np.int32)], given)]
+    cases += [Case("DecodeRaw", [raw], {"out_type": dtype}) for dtype in ("float16", "complex64")]
     cases += [Case("StringToNumber", [whole], {"out_type": dtype}) for dtype in (I32, I64)]
     cases += [
         Case("AsString", [Tensor(dtype, (None,))], attributes)
