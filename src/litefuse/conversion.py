@@ -29,6 +29,7 @@ from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.passes.cut_constants import CutConstants
 from litefuse.passes.decompose import Decomposed, DecomposeOps, RewriteBeforeLowering
+from litefuse.passes.drop_constants import DropConstants
 from litefuse.passes.embedding_lookups import EmbeddingLookups
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.expand_powers import ExpandPowers
@@ -175,6 +176,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         SeparateReads(),
         CheckConstants(),
         EmitCustomOps(job.allow_custom_ops, () if job.builtins_only else tuple(PACK), emitted, job.narrow),
+        DropConstants(),
         CallOnce(initializers, tuple(entry.symbol for entry in imported.entry_points)),
         NameTensors({entry.symbol: _tensor_names(entry) for entry in imported.entry_points}),
     ]

@@ -44,6 +44,8 @@ GROESSE, UTF_8 = "größe".encode(), {"output_encoding": "UTF-8"}
         ("StringJoin", [strings(b"a", b"b"), np.array(b"-")], object, {"separator": "+"}, [b"a+-", b"b+-"]),
         ("Substr", [strings(GROESSE), np.int32(2), np.int32(2)], object, {"unit": "UTF8_CHAR"}, ["öß".encode()]),
         ("StringToNumber", [strings(b" 1e3", b"-inf")], np.float32, {"out_type": 0}, [1000.0, -np.inf]),
+        ("DecodeRaw", [strings(b"\0\1\2\3")], np.int16, {"out_type": 7, "little_endian": False}, [[1, 515]]),
+        ("DecodePaddedRaw", [strings(b"abc"), np.int32(4)], np.int32, {"out_type": 2}, [[0x636261]]),
         ("AsString", [np.array([7, -1])], object, {"width": 3, "fill": "0"}, [b"007", b"-01"]),
         ("StringToHashBucketFast", [strings(b"Hello", b"2.x")], np.int64, {"num_buckets": 3}, [0, 2]),
         ("StaticRegexReplace", [strings(b"a\xffb")], object, {"pattern": ".", "rewrite": r"<\0>"}, [b"<a>\xff<b>"]),
@@ -68,6 +70,9 @@ def test_one_op(
         ("StringJoin", [strings(b"a"), strings(b"a", b"b")], {}, r"one shape or scalars, not [\[(]1,?[\])] and [\[(]2"),
         ("Substr", [strings(b"abc"), np.int32(4), np.int32(1)], {}, "pos must lie within its string, but 4 is outside"),
         ("StringToNumber", [strings(b"1_0")], {"out_type": 0}, "'1_0' is no number of float32"),
+        ("DecodeRaw", [strings(b"abc")], {"out_type": 0}, "3 bytes are no whole number of float32"),
+        ("DecodeRaw", [strings(b"abcd", b"")], {"out_type": 0}, "must have one length, not"),
+        ("DecodePaddedRaw", [strings(b"a"), np.int32(6)], {"out_type": 0}, "positive multiple of 4, .*not 6"),
         ("AsString", [np.array([1])], {"precision": 2}, "do not belong to int64"),
         ("StaticRegexReplace", [strings(b"a")], {"pattern": "(", "rewrite": ""}, "a parenthesis is not closed"),
         ("StaticRegexReplace", [strings(b"a")], {"pattern": "a", "rewrite": r"\x"}, "behind a backslash stands"),
@@ -78,7 +83,8 @@ def test_one_op(
     ],
 )  # fmt: skip
 def test_what_is_refused(op: str, inputs: list[Any], options: dict[str, Any], message: str, form: str) -> None:
-    dtype = {"StringToNumber": np.float32, "StringToHashBucketFast": np.int64}.get(op, object)
+    numbers = dict.fromkeys(("DecodePaddedRaw", "DecodeRaw", "StringToNumber"), np.float32)
+    dtype = {**numbers, "StringToHashBucketFast": np.int64}.get(op, object)
     with pytest.raises(KernelError, match=message):
         run(op, inputs, [dtype], options, form=form)
 

@@ -37,3 +37,49 @@ func.func @moved() -> (tensor<1000xf32>, tensor<2xf32>) {
     }
   }
 #-}
+
+// -----
+
+// RUN: fold-constants
+// What repeats along a dimension is written once where it is broadcast: -0.0 is no repetition of 0.0, and a result is whole.
+// CHECK-LABEL: func.func @main
+// CHECK-DAG: %[[ROWS:.*]] = "tfl.pseudo_const"() <{value = dense<{{\[\[}}1.000000e+00], [0.000000e+00]]> : tensor<2x1xf32>}>
+// CHECK-DAG: %[[WHOLE:.*]] = "tfl.pseudo_const"() <{value = dense<{{\[\[}}1.000000e+00, 1.000000e+00, 1.000000e+00], [0.000000e+00, {{.*}}]]> : tensor<2x3xf32>}>
+// CHECK-DAG: %[[SIGNS:.*]] = "tfl.pseudo_const"() <{value = dense<{{.*}}-0.000000e+00{{.*}}> : tensor<2x3xf32>}>
+// CHECK-DAG: tfl.mul(%arg0, %[[ROWS]])
+// CHECK-DAG: tfl.mul(%arg1, %[[WHOLE]])
+// CHECK-DAG: tfl.mul %arg0, %[[SIGNS]]
+// CHECK: return {{.*}}, %[[WHOLE]]
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<1x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
+  %places = arith.constant dense<[[1]]> : tensor<1x1xi32>
+  %ones = arith.constant dense<1.0> : tensor<1x3xf32>
+  %sizes = arith.constant dense<[2, 3]> : tensor<2xi32>
+  %one = arith.constant dense<1.0> : tensor<f32>
+  %zeros = arith.constant dense<[[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]> : tensor<2x3xf32>
+  %signs = arith.constant dense<[[1.0, 1.0, 1.0], [-1.0, 1.0, 1.0]]> : tensor<2x3xf32>
+  %0 = "tfl.scatter_nd"(%places, %ones, %sizes) : (tensor<1x1xi32>, tensor<1x3xf32>, tensor<2xi32>) -> tensor<2x3xf32>
+  %1 = tfl.sub(%one, %0) <{fused_activation_function = "NONE"}> : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = tfl.mul(%x, %1) <{fused_activation_function = "NONE"}> : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %3 = tfl.mul(%y, %1) <{fused_activation_function = "NONE"}> : (tensor<1x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %4 = tfl.mul(%zeros, %signs) <{fused_activation_function = "NONE"}> : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %5 = tfl.mul(%x, %4) <{fused_activation_function = "NONE"}> : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %2, %3, %5, %1 : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// -----
+
+// RUN: fold-constants
+// A large mask of single elements is left to each call.
+// CHECK-LABEL: func.func @main
+// CHECK: "tfl.scatter_nd"
+// CHECK: tfl.sub
+func.func @main(%x: tensor<128x64xf32>) -> tensor<128x64xf32> {
+  %places = arith.constant dense<[[1, 2]]> : tensor<1x2xi32>
+  %ones = arith.constant dense<1.0> : tensor<1xf32>
+  %sizes = arith.constant dense<[128, 64]> : tensor<2xi32>
+  %one = arith.constant dense<1.0> : tensor<f32>
+  %0 = "tfl.scatter_nd"(%places, %ones, %sizes) : (tensor<1x2xi32>, tensor<1xf32>, tensor<2xi32>) -> tensor<128x64xf32>
+  %1 = tfl.sub(%one, %0) <{fused_activation_function = "NONE"}> : (tensor<f32>, tensor<128x64xf32>) -> tensor<128x64xf32>
+  %2 = tfl.mul(%x, %1) <{fused_activation_function = "NONE"}> : (tensor<128x64xf32>, tensor<128x64xf32>) -> tensor<128x64xf32>
+  return %2 : tensor<128x64xf32>
+}

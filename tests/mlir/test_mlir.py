@@ -34,6 +34,7 @@ from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.cut_constants import CutConstants
 from litefuse.passes.decompose import DecomposeOps, RewriteBeforeLowering
+from litefuse.passes.drop_constants import DropConstants
 from litefuse.passes.embedding_lookups import EmbeddingLookups
 from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.expand_powers import ExpandPowers
@@ -104,6 +105,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "copy-branch-results": lambda _o, _v: CopyBranchResults(),
     "cut-constants": lambda _o, _v: CutConstants(Weights(1 << 40)),
     "decompose-ops": lambda _o, _v: DecomposeOps([]),
+    "drop-constants": lambda _o, _v: DropConstants(),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
     "embedding-lookups": lambda _o, _v: EmbeddingLookups(),

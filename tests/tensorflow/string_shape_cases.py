@@ -29,6 +29,8 @@ def _of_each() -> Iterator[Case]:
     yield Case("StaticRegexFullMatch", [s(2, 3)], {"pattern": "a"})
     yield Case("RegexReplace", [s(2, 3), s(), s()])
     yield Case("RegexFullMatch", [s(2, 3), s()])
+    yield Case("DecodeRaw", [s(2, 3)], {"out_type": "int16"})
+    yield Case("DecodePaddedRaw", [s(2, 3), n(8)], {"out_type": "int32"})
     yield Case("UnicodeScript", [Operand("int32", (2, 3))])
     encodings = {"input_encoding": "UTF-8", "output_encoding": "UTF-8"}
     yield Case("UnicodeTranscode", [s(2, 3)], encodings)

@@ -130,6 +130,25 @@ def test_each_by_its_name(tensorflow: TensorFlow, saved_model: Path) -> None:
         litefuse.convert(saved_model, composites=forms, require_fused=["PowerSum"])
 
 
+def nameless(tf: Any, name: str) -> Any:
+    annotated = tf.function(lambda x: x * 2.0 + 1.0, experimental_implements=name)
+    return tf.Module(), {
+        "serving_default": tf.function(annotated, input_signature=[tf.TensorSpec([None, 3], name="x")])
+    }
+
+
+@pytest.mark.parametrize("name", [" ", "\n", "a\x00b"], ids=repr)
+@pytest.mark.parametrize("form", ["custom", "keep"])
+def test_names_that_no_op_can_have(tensorflow: TensorFlow, name: str, form: CompositeForm) -> None:
+    path = tensorflow.save(nameless, name)
+    result = check(tensorflow, path, normal({"x": (None, 3)}), composites=form)
+    (composite,) = result.report.composites
+    assert composite.outcome == "inlined"
+    assert composite.reason == f"its name {name.strip()!r} cannot be that of an op: annotate it with another one"
+    with pytest.raises(NotFusedError, match="cannot be that of an op"):
+        litefuse.convert(path, composites=form, require_fused=True)
+
+
 def test_custom(tensorflow: TensorFlow, saved_model: Path) -> None:
     class Lookup(CustomOp):
         op_name = "embedding_matmul"

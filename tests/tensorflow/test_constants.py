@@ -200,3 +200,19 @@ def frequencies(tf: Any, x: Any) -> Any:
 def test_what_is_computed_of_constants_is_in_the_file(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, tensorflow.save(computed, frequencies), rows(1, 3, 2))
     assert set(result.report.op_counts) <= {"FULLY_CONNECTED", "SIN", "WHILE", "ADD", "MUL", "LESS", "ABS", "LOG"}
+
+
+def updates(tf: Any, x: Any) -> Any:
+    """Rows, elements and every second row of a matrix replaced, and half of it zeros."""
+    square = tf.matmul(x, x, transpose_a=True)
+    matrix = tf.ensure_shape(tf.tile(square, [32, 16]), [128, 64])
+    some = tf.tensor_scatter_nd_update(matrix, [[1], [3]], tf.reshape(tf.range(128.0), [2, 64]))
+    elements = tf.tensor_scatter_nd_update(some, [[1, 2], [127, 60]], [9.0, 8.0])
+    every = tf.tensor_scatter_nd_update(elements, tf.range(0, 128, 2)[:, None], tf.tile(square[:2], [32, 16]))
+    return tf.stack([some, elements, every * (1.0 - tf.linalg.band_part(tf.ones([128, 64]), -1, 0))])
+
+
+def test_constants_are_no_larger_than_what_they_say(tensorflow: TensorFlow) -> None:
+    """A mask of what is updated would be 33 kB each, and so would be what the band is made of."""
+    result = check(tensorflow, tensorflow.save(computed, updates), rows(1, 3, 2))
+    assert len(result.model_bytes) < 4 * 128 * 64 + 10_000  # the band, and all the rest

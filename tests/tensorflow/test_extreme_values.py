@@ -53,6 +53,28 @@ def test_values(tensorflow: TensorFlow, name: str, rows: int | None) -> None:
     )
 
 
+def extremes(tf: Any) -> Any:
+    result = tf.Module()
+
+    def serve(x: Any) -> dict[str, Any]:
+        none = x[:, :0]
+        return {
+            "largest": x + tf.reduce_max(none, 1, keepdims=True),
+            "smallest": tf.reduce_min(tf.reshape(none, [0, 2]), 0),
+            "of_both": tf.reduce_max(none[:0], [0, 1]) + tf.reduce_sum(x),
+        }
+
+    result.serve = tf.function(serve, input_signature=[tf.TensorSpec([None, 4], tf.float32, name="x")], autograph=False)
+    return result, {"serving_default": result.serve}
+
+
+def test_extremes_of_none_are_infinite(tensorflow: TensorFlow) -> None:
+    """With and without XNNPACK, whose ops start from infinity where LiteRT's start from the largest numbers."""
+    inputs = [{"x": np.ones((rows, 4), np.float32)} for rows in (2, 1, 3)]
+    result = check(tensorflow, tensorflow.save(extremes), inputs)
+    assert not op_counts(result.model_bytes).keys() & {"REDUCE_MAX", "REDUCE_MIN"}
+
+
 def test_mish_needs_no_bound(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, tensorflow.save(module, "mish", 3), [{"x": np.full([3, 4], 2.0, np.float32)}])
     assert not op_counts(result.model_bytes).keys() & {"MAXIMUM", "MINIMUM"}

@@ -9,7 +9,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import UnsupportedOpsError
-from tests.tensorflow.checking import check
+from tests.tensorflow.checking import check, op_counts
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
@@ -71,6 +71,13 @@ def fractions(tf: Any) -> Any:
             "floor": tf.cast(tf.floor(scaled), tf.int64),
             "ceil": tf.cast(tf.math.ceil(scaled), tf.int64),
             "whole": tf.cast(number * 3.0 - 7.0, tf.int64),
+            "nothing": tf.cast((number - number * 0.5) * 2.0 - number, tf.int32),
+            "area": tf.cast(tf.cast(tf.size(x), tf.float64) * 0.3125, tf.int32),
+            "far": tf.cast(tf.floor(number * 2.0**-40 + 2.0**-33), tf.int64),
+            "halves": tf.cast((number - 1.0) * 2.0**-20, tf.int32),
+            "product": tf.cast(
+                tf.cast(tf.shape(x)[1], tf.float64) * tf.cast(tf.shape(x)[2], tf.float64) / 8.0, tf.int32
+            ),
         }
 
     module.serve = serve
@@ -91,6 +98,31 @@ def test_simple_fractions_of_integers_need_no_float64(tensorflow: TensorFlow) ->
     ]
     result = check(tensorflow, tensorflow.save(fractions), inputs)
     assert not result.report.narrowed
+
+
+def test_a_crop_takes_few_ops(tensorflow: TensorFlow) -> None:
+    """The part of a size that is cut off is the upper half of one product."""
+    path = tensorflow.save(central_crop)
+    inputs = [
+        {"x": np.random.default_rng(7).normal(size=(1, *sizes, 3)).astype(np.float32)} for sizes in ((9, 16), (31, 7))
+    ]
+    result = check(tensorflow, path, inputs)
+    assert op_counts(result.model_bytes) == {
+        **dict.fromkeys(("SHAPE", "SLICE"), 1),
+        **dict.fromkeys(("BITCAST", "CAST", "GATHER", "PACK", "STRIDED_SLICE", "SUB"), 2),
+        "MUL": 4,
+    }
+
+
+def central_crop(tf: Any) -> Any:
+    module = tf.Module()
+    specification = tf.TensorSpec([None, None, None, 3], tf.float32, name="x")
+
+    def serve(x: Any) -> Any:
+        return {"y": tf.image.central_crop(x, 0.7)}
+
+    module.serve = tf.function(serve, input_signature=[specification])
+    return module
 
 
 def fraction_of_many_bits(tf: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,7 @@ Call = tuple[str, list[Any], dict[str, Any]]
 # The kernels in C++, and the dtypes of what they give.
 NATIVE: dict[str, list[Any]] = {
     **{op: [object] for op in ("ReduceJoin", "StringJoin", "StringLower", "StringStrip", "StringUpper", "Substr")},
+    **{op: [] for op in ("DecodePaddedRaw", "DecodeRaw", "StringToNumber")},  # of the dtype that an attribute says
     "StaticRegexFullMatch": [np.bool_],
     "StaticRegexReplace": [object],
     "StringLength": [np.int32],
@@ -32,9 +34,9 @@ NATIVE: dict[str, list[Any]] = {
     "StringSplit": [np.int64, object, np.int64],
     "StringSplitV2": [np.int64, object, np.int64],
     "StringToHashBucketFast": [np.int64],
-    "StringToNumber": [],
 }
 NUMBERS = {"float32": 0, "int32": 2, "int64": 4, "float64": 10}
+RAW = {**NUMBERS, "float16": 1, "uint8": 3, "bool": 6, "int16": 7, "complex64": 8, "int8": 9, "uint16": 16}
 
 
 def strings(values: Sequence[bytes]) -> np.ndarray[Any, Any]:
@@ -66,7 +68,7 @@ def evaluate(tf: Any, calls: Sequence[Call]) -> list[list[Any] | None]:
 
 def run(op: str, inputs: Sequence[Any], attributes: dict[str, Any]) -> list[Any]:
     """What the kernel gives without a runtime, which takes its time for each of many models."""
-    options = {key: NUMBERS[value] if key in {"out_type", "Tsplits"} else value for key, value in attributes.items()}
+    options = {key: RAW[value] if key in {"out_type", "Tsplits"} else value for key, value in attributes.items()}
     arrays = [each.astype(object) if each.dtype.kind == "S" else each for each in map(np.asarray, inputs)]
     kernel: Any = PACK[op]()
 
@@ -84,10 +86,10 @@ def run(op: str, inputs: Sequence[Any], attributes: dict[str, Any]) -> list[Any]
 
 def run_native(op: str, inputs: Sequence[Any], attributes: dict[str, Any]) -> list[Any]:
     """What the kernel in C++ gives; strings that are scalars are constants, as in most models."""
-    options = {key: NUMBERS[value] if key in {"out_type", "Tsplits"} else value for key, value in attributes.items()}
+    options = {key: RAW[value] if key in {"out_type", "Tsplits"} else value for key, value in attributes.items()}
     arrays = [each if each.dtype.kind != "S" else each.astype(object) for each in map(np.asarray, inputs)]
     constants = [place for place, each in enumerate(arrays) if not each.ndim or (op == "ReduceJoin" and place)]
-    dtypes = NATIVE[op] if op != "StringToNumber" else [np.dtype(attributes["out_type"])]
+    dtypes = NATIVE[op] or [np.dtype(attributes["out_type"])]
     outputs = one_op.run(op, arrays, dtypes, options, form="native", constants=constants)
     return [each.tolist() for each in outputs]
 
@@ -246,6 +248,23 @@ def test_numbers(tensorflow: TensorFlow) -> None:
                 given["shortest"] = bool(random.random() < 0.3)
             calls.append(("AsString", [values], given))
     assert 0 < compare(tensorflow, calls) < len(calls)
+
+
+def test_raw_bytes(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(15)
+    calls: list[Call] = []
+    for dtype, order in itertools.product(RAW, (True, False)):
+        width = np.dtype(dtype).itemsize
+        given: dict[str, Any] = {"out_type": dtype, "little_endian": order}
+        # Exponents of floats are not all ones: of what is no number, the bits would not be compared.
+        data = [bytes(random.integers(0, 2 if dtype == "bool" else 60, 3 * width).tolist()) for _ in range(2)]
+        calls += [("DecodeRaw", [values], given) for values in (strings(data), np.array(data[0]), strings([b"", b""]))]
+        calls.append(("DecodeRaw", [strings([b"12345678" * 2, b"12345678"])], given))
+        calls += [("DecodeRaw", [strings([b"123"])], given)] if width > 1 else []
+        if dtype not in {"bool", "complex64", "float16"}:  # for which TensorFlow has no kernel
+            calls += [("DecodePaddedRaw", [strings(data), np.int32(count * width)], given) for count in (1, 3, 5)]
+            calls.append(("DecodePaddedRaw", [strings(data), np.int32(width - 1)], given))
+    assert 0 < compare(tensorflow, calls) < len(calls) / 2
 
 
 def test_ngrams_splits_and_hashes(tensorflow: TensorFlow) -> None:

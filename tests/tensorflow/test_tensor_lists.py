@@ -75,6 +75,14 @@ def map_in_map(tf: Any, module: Any, x: Any) -> Any:
     return {"y": tf.map_fn(lambda rows: tf.map_fn(lambda row: tf.cumsum(row) + module.bias, rows), x)}
 
 
+def of_no_items(tf: Any, module: Any, x: Any) -> Any:
+    mapped = tf.map_fn(lambda row: tf.matmul(row, module.kernel), x[:0])
+    array = tf.TensorArray(tf.float32, size=0, element_shape=[2, 3])
+    for i in tf.range(tf.shape(x[:0])[0]):
+        array = array.write(i, x[i] + module.bias)
+    return {"y": tf.concat([mapped, x, array.stack()], 0), "counts": tf.stack([tf.shape(mapped)[0], array.size()])}
+
+
 def sorted_in_map(tf: Any, module: Any, x: Any) -> Any:
     return tf.map_fn(lambda rows: tf.map_fn(tf.sort, rows), x)
 
@@ -369,6 +377,12 @@ _OPEN = [
 def test_float_lists(tensorflow: TensorFlow, function: Any, shape: tuple[int | None, ...]) -> None:
     path = save(tensorflow, function, shape, dtype="float32")
     check(tensorflow, path, sets((shape,), "float32"))
+
+
+def test_no_items(tensorflow: TensorFlow) -> None:
+    """LiteRT prepares the body of a loop that it never takes."""
+    shape = (None, 2, 3)
+    check(tensorflow, save(tensorflow, of_no_items, shape, dtype="float32"), sets((shape,), "float32"))
 
 
 @pytest.mark.parametrize("function", [sorted_in_map, reversed_in_map], ids=lambda function: function.__name__)

@@ -331,6 +331,65 @@ def test_table_from_an_asset(tensorflow: TensorFlow, tmp_path: Path) -> None:
     check(tensorflow, tmp_path / "model", {"words": np.array([b"b", b"x", b"a"], object)})
 
 
+def frozen_tables(tf: Any, folder: str) -> None:
+    """Graphs with tables: with what fills them, and without; and that of a function of TensorFlow 2."""
+    lookup_ops: Any = importlib.import_module("tensorflow.python.ops.lookup_ops")
+    freezing: Any = importlib.import_module("tensorflow.python.framework.convert_to_constants")
+    v1, where = tf.compat.v1, Path(folder)
+    vocabulary = where / "made_here" / "vocabulary.txt"
+    vocabulary.parent.mkdir()
+    vocabulary.write_text("a\nb\nccc\n")
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        words = v1.placeholder(tf.string, [None], "words")
+        of_file = lookup_ops.index_table_from_file(str(vocabulary), default_value=-1).lookup(words)
+        of_list = lookup_ops.index_table_from_tensor(["b", "a"], default_value=7).lookup(words)
+        tf.stack([of_file, of_list], name="ids")
+        fill = [each.name for each in graph.get_operations() if "Initialize" in each.type or "Import" in each.type]
+        for name, outputs in {"kept": ["ids", *fill], "pruned": ["ids"]}.items():
+            frozen = v1.graph_util.convert_variables_to_constants(session, graph.as_graph_def(), outputs)
+            (where / f"{name}.pb").write_bytes(frozen.SerializeToString())
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), 0)
+    captured = tf.function(table.lookup, input_signature=[tf.TensorSpec([None], tf.string)]).get_concrete_function()
+    frozen = freezing.convert_variables_to_constants_v2(captured)
+    (where / "function.pb").write_bytes(frozen.graph.as_graph_def().SerializeToString())
+
+
+def test_tables_of_frozen_graphs(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    tensorflow.call(frozen_tables, str(tmp_path))
+    words = {"words": np.array([b"ccc", b"", b"a", b"b"], object)}
+    kept, ids = tmp_path / "kept.pb", [[2, -1, 0, 1], [7, 7, 1, 0]]
+    for outputs in run_calls(litefuse.convert(kept).model_bytes, [("serving_default", words)] * 2):
+        assert outputs["ids"].tolist() == ids
+    # On another machine the file lies beside the graph, and is read nowhere else.
+    moved = tmp_path / "elsewhere" / "kept.pb"
+    moved.parent.mkdir()
+    kept.rename(moved)
+    with pytest.raises(
+        SavedModelError, match=r"made_here/vocabulary\.txt' that fills table .* not beside the graph"
+    ) as no:
+        litefuse.convert(moved)
+    assert f"Put vocabulary.txt into the folder {moved.parent}" in no.value.hint
+    (tmp_path / "made_here" / "vocabulary.txt").rename(moved.with_name("vocabulary.txt"))
+    for outputs in run_calls(litefuse.convert(moved).model_bytes, [("serving_default", words)]):
+        assert outputs["ids"].tolist() == ids
+
+
+@pytest.mark.parametrize(
+    ("graph", "message", "hint"),
+    [
+        ("pruned", "is filled by nothing in the graph", "Name the op that fills the table among the outputs"),
+        ("function", "table_handle' stands for a resource", "leaves its tables out: convert the SavedModel"),
+    ],
+)
+def test_frozen_graphs_that_lost_their_tables(
+    tensorflow: TensorFlow, tmp_path: Path, graph: str, message: str, hint: str
+) -> None:
+    tensorflow.call(frozen_tables, str(tmp_path))
+    with pytest.raises(SavedModelError, match=message) as caught:
+        litefuse.convert(tmp_path / f"{graph}.pb")
+    assert hint in caught.value.hint
+
+
 def with_local_variables(tf: Any, path: str, kind: str) -> None:
     """Variables that no checkpoint holds, and one that is set to something else than it was saved as."""
     v1 = tf.compat.v1

@@ -17,6 +17,8 @@
   KERNEL(CropAndResize) \
   KERNEL(Cross) \
   KERNEL(Cumprod) \
+  KERNEL(DecodePaddedRaw) \
+  KERNEL(DecodeRaw) \
   KERNEL(DenseBincount) \
   KERNEL(DenseImageWarp) \
   KERNEL(Erf) \

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -27,6 +28,8 @@ _FLOAT64_BITS = 53
 _LARGEST_DIVISOR = 2.0**_FLOAT64_BITS
 # How many bits the size of a dimension has at most: a tensor of 2^26 numbers takes hundreds of megabytes.
 _SIZE_BITS = 26
+# How many bits half an int64 has.
+_HALF = 32
 
 _FITTING_FLOAT32 = ("bfloat16", "float16", "uint16")
 _NO_INTEGER = 2.0**63
@@ -122,53 +125,72 @@ def _integers(value: ir.Value) -> _Integers | None:
 
 
 class _Fraction(NamedTuple):
-    """A fraction whose denominator is a power of two.
+    """A fraction whose denominator is a power of two: sums of products of int32 scalars and tensors.
 
     Attributes:
-        numerator: Emits it, as integers of a dtype that has room.
+        terms: The numerator: the factors of each product, and what it is multiplied by.
         shift: The logarithm of the denominator.
-        bits: How many bits the numerator has at most.
+        bits: How many bits float64 takes at most, in any order of the sums.
     """
 
-    numerator: Callable[[Builder, str], ir.Value]
+    terms: Mapping[tuple[ir.Value, ...], int]
     shift: int
     bits: int
 
     @property
-    def room(self) -> int:
-        """How many bits it takes to compute the quotient: the denominator is added to round up."""
-        return max(self.bits, self.shift) + 1
+    def bound(self) -> int:
+        """What no absolute value of the numerator is above."""
+        return sum(abs(number) * math.prod(map(_bound, factors)) for factors, number in self.terms.items())
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether the numerator is known to be 0 or more."""
+        return all(number >= 0 and all(map(_is_size, factors)) for factors, number in self.terms.items())
 
     def over(self, shift: int) -> _Fraction:
         """The same, with a larger denominator."""
         more = shift - self.shift
-
-        def numerator(b: Builder, dtype: str) -> ir.Value:
-            return b.binary("Mul", self.numerator(b, dtype), 1 << more)
-
-        return _Fraction(numerator, shift, self.bits + more) if more else self
+        terms = {factors: number << more for factors, number in self.terms.items()}
+        return _Fraction(terms, shift, self.bits + more)
 
     def combined(self, name: str, other: _Fraction) -> _Fraction:
         """The sum, difference or product."""
-
-        def numerator(b: Builder, dtype: str) -> ir.Value:
-            return b.binary(name, first.numerator(b, dtype), second.numerator(b, dtype))
-
-        first, second = self, other
+        terms: Counter[tuple[ir.Value, ...]] = Counter()
         if name == "Mul":
+            for factors, number in self.terms.items():
+                for others, by in other.terms.items():
+                    terms[(*factors, *others)] += number * by
             bits = self.bits if other.bits == 1 else self.bits + other.bits
-            return _Fraction(numerator, self.shift + other.shift, bits)
+            return _Fraction(terms, self.shift + other.shift, bits)
         shift = max(self.shift, other.shift)
         first, second = self.over(shift), other.over(shift)
-        return _Fraction(numerator, shift, max(first.bits, second.bits) + 1)
+        terms.update(first.terms)
+        for factors, number in second.terms.items():
+            terms[factors] += -number if name == "Sub" else number
+        return _Fraction(terms, shift, max(first.bits, second.bits) + 1)
+
+    def numerator(self, b: Builder, dtype: str, scale: int = 1) -> ir.Value:
+        """The numerator times ``scale``, as integers of a dtype that has room."""
+        result: ir.Value | None = None
+        for factors, number in self.terms.items():
+            if not number and all(b.shape(each) == () for each in factors):
+                continue
+            term = None if factors and number * scale == 1 else b.constant(number * scale, dtype)
+            for factor in reversed(factors):
+                value = b.cast(factor, dtype)
+                term = value if term is None else b.binary("Mul", value, term)
+            assert term is not None
+            result = term if result is None else b.binary("AddV2", result, term)
+        return b.constant(0, dtype) if result is None else result
 
 
 class CastOfFraction(Decomposition):
     """A whole number made of int32 by arithmetic of float64 with simple fractions, as when a part is cropped::
 
-        int((x - x * 0.875) / 2)  -->  (x * 8 - x * 7) / 16, in whole numbers
+        int((x - x * 0.875) / 2)  -->  x / 16, in whole numbers
 
-    Numbers of up to 53 bits are exact in float64, and so in int64; those of up to 31 bits in int32.
+    Numbers of up to 53 bits are exact in float64, and so in int64; those of up to 31 bits in int32. What is divided by
+    2^32 in int64, towards minus infinity, is its second half as two numbers of int32.
     """
 
     names = ("Cast",)
@@ -181,20 +203,40 @@ class CastOfFraction(Decomposition):
         if found is None:
             raise NotDecomposed("its operand is no simple fraction of int32")
         rounded, fraction = found
-        numerator = fraction.numerator(b, "int32" if fraction.room < 32 else "int64")
-        denominator = 1 << fraction.shift
-        if rounded == "Ceil":
-            numerator = b.binary("AddV2", numerator, denominator - 1)
-        if fraction.shift:
-            numerator = b.binary("Div" if rounded is None else "FloorDiv", numerator, denominator)
-        return b.cast(numerator, op.results[0].dtype)
+        dtype, denominator = op.results[0].dtype, 1 << fraction.shift
+        towards_zero = rounded is None and not fraction.is_positive
+        if fraction.bound + denominator < 1 << 31:
+            numerator = fraction.numerator(b, "int32")
+            if rounded == "Ceil":
+                numerator = b.binary("AddV2", numerator, denominator - 1)
+            if fraction.shift:
+                numerator = b.binary("Div" if rounded is None else "FloorDiv", numerator, denominator)
+            return b.cast(numerator, dtype)
+        return b.cast(_divided(b, fraction, "Zero" if towards_zero else rounded), dtype)
+
+
+def _divided(b: Builder, fraction: _Fraction, rounded: str | None) -> ir.Value:
+    """A fraction as whole numbers of int64, or of int32 where they fit."""
+    shift, scale = fraction.shift, 1 << max(_HALF - fraction.shift, 0)
+    halves = shift > 0 and fraction.bound >> shift < 1 << 31 and (fraction.bound + (1 << shift)) * scale < 1 << 63
+    numerator = fraction.numerator(b, "int64", scale if halves else 1)
+    less = ((1 << shift) - 1) * (scale if halves else 1)
+    if rounded == "Ceil":
+        numerator = b.binary("AddV2", numerator, less)
+    elif rounded == "Zero" and halves:
+        numerator = b.select(b.compare("Less", numerator, 0), b.binary("AddV2", numerator, less), numerator)
+    if not halves:
+        return numerator if not shift else b.binary("Div" if rounded == "Zero" else "FloorDiv", numerator, 1 << shift)
+    shape = b.shape(numerator)
+    whole = b.gather(b.op("Bitcast", [numerator], [*shape, 2], "int32"), b.constant(1, "int32"), len(shape))
+    return b.binary("FloorDiv", whole, 1 << (shift - _HALF)) if shift > _HALF else whole
 
 
 def _rounded_fraction(value: ir.Value) -> tuple[str | None, _Fraction] | None:
     """How a fraction is rounded, if it is, and the fraction; None if the value is something else."""
     rounded = producer(value, *(f"tf.{name}" for name in _ROUNDED))
     found = _fraction(value if rounded is None else rounded.operands[0])
-    if found is None or found.room > _FLOAT64_BITS:
+    if found is None or max(found.bits, found.shift) >= _FLOAT64_BITS:
         return None
     return None if rounded is None else rounded.name.removeprefix("tf."), found
 
@@ -223,13 +265,15 @@ def _fraction(value: ir.Value) -> _Fraction | None:
 
 
 def _whole(source: ir.Value) -> _Fraction | None:
-    def numerator(b: Builder, dtype: str) -> ir.Value:
-        return b.cast(source, dtype)
-
     kind = tensor_type_of(source)
     if kind.dtype != "int32" or kind.shape is None:
         return None
-    return _Fraction(numerator, 0, _SIZE_BITS if _is_size(source) else 32)
+    return _Fraction({(source,): 1}, 0, _SIZE_BITS if _is_size(source) else 32)
+
+
+def _bound(source: ir.Value) -> int:
+    """What no absolute value of an int32 tensor is above."""
+    return 1 << (_SIZE_BITS if _is_size(source) else 31)
 
 
 def _is_size(value: ir.Value) -> bool:
@@ -239,11 +283,8 @@ def _is_size(value: ir.Value) -> bool:
 
 
 def _constant_fraction(number: float) -> _Fraction:
-    def emit(b: Builder, dtype: str) -> ir.Value:
-        return b.constant(np.array(exact.numerator), dtype)
-
     exact = Fraction(number)
-    return _Fraction(emit, exact.denominator.bit_length() - 1, exact.numerator.bit_length())
+    return _Fraction({(): exact.numerator}, exact.denominator.bit_length() - 1, exact.numerator.bit_length())
 
 
 def _number(value: ir.Value) -> float | None:

@@ -28,6 +28,7 @@ class Early(NamedTuple):
         above_rank: The operand must have more dimensions.
         operand: Which operand; as a rule the first.
         empty: A result must be known to have no elements.
+        of_none: The operand must be known to have no elements.
         recast: What it gives is the op in another dtype.
         common_bits: The names of two attributes, masks that must have a bit in common.
     """
@@ -39,6 +40,7 @@ class Early(NamedTuple):
     above_rank: int = -1
     operand: int = 0
     empty: bool = False
+    of_none: bool = False
     recast: bool = False
     common_bits: tuple[str, str] | None = None
 
@@ -71,6 +73,8 @@ _FAKE_QUANTIZED = Early("quantization", "FakeQuantize")
 _SUPPRESSION = Early("non_max_suppression", "NonMaxSuppression")
 # XNNPACK takes it, and fails when the model is loaded.
 _REDUCTION = Early("many_dimensions", "Reduction", above_rank=6)
+# LiteRT's own kernel starts from the largest finite numbers, XNNPACK's from infinity.
+_EXTREME = Early("many_dimensions", "ExtremeOfNone", frozenset({"float32"}), of_none=True)
 # LiteRT's RFFT2D takes powers of two only, and is wrong for 1.
 _FOURIER = Early("fourier", "RealFourierTransform")
 # The engine makes a constant of the zeros, also where a size is open.
@@ -83,6 +87,8 @@ _EMPTY_SLICE = Early("strided_slice", "EmptySlice", empty=True)
 _MASKED_PLACE = Early("strided_slice", "PlaceDespiteMask", common_bits=("begin_mask", "shrink_axis_mask"))
 # The engine dies of folding them.
 _CONSTANT_STRINGS = Early("strings", "ConstantStrings", frozenset({"string"}))
+# In ops that are made when the engine has run, it dies of constants of strings too.
+_UNIQUE_STRINGS = Early("searching", "UniqueCounts", frozenset({"string"}))
 _MOVED_STRINGS = Early("strings", "MovedStrings", frozenset({"string"}))
 # There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
 _RANDOM = Early("stateless_random", "StatelessRandom")
@@ -140,13 +146,14 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "IsInf": (Early("comparison", "Classification"),),
         # The engine writes ops whose kernels compute something else with halves.
         "L2Loss": (_WIDENED,),
+        "ListDiff": (Early("searching", "ListDiff", frozenset({"string"})),),
         # The engine's folds a constant wrongly when a size is open.
         "Lgamma": (_WIDENED, Early("gamma", "Gamma")),
         # The engine transposes the operand of a product of integers, and leaves it without a shape.
         "MatMul": (_COMPLEX_PRODUCT, Early("einsum", "IntegerProduct", frozenset({"int32", "int64"})), _WIDENED),
         # The engine dies of unsigned constants.
         "MatrixBandPart": (Early("moving", "Carried", frozenset({"uint32", "uint64"})),),
-        "Max": (_REDUCTION,),
+        "Max": (_EXTREME, _REDUCTION),
         "MatrixDiagV2": _DIAGONALS,
         "MatrixDiagV3": _DIAGONALS,
         "MatrixSetDiagV2": _DIAGONALS,
@@ -154,7 +161,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "Maximum": (_WIDENED,),
         # The engine's has no room for the sum.
         "Mean": (_REDUCTION, Early("mean", "IntegerMean", frozenset({"uint8"}))),
-        "Min": (_REDUCTION,),
+        "Min": (_EXTREME, _REDUCTION),
         "Minimum": (_WIDENED,),
         "MulNoNan": (_QUOTIENT,),
         "NonMaxSuppressionV3": (_SUPPRESSION,),
@@ -216,6 +223,9 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         # The engine leaves it out before sums and products where the repeated size is open.
         "Tile": (Early("tile", "OpenTile"),),
         "Transpose": (_CONSTANT_STRINGS,),
+        "Unique": (Early("searching", "UniqueStrings", frozenset({"string"})),),
+        "UniqueV2": (_UNIQUE_STRINGS,),
+        "UniqueWithCounts": (_UNIQUE_STRINGS,),
         "Unpack": (_CONSTANT_STRINGS,),
         "Xdivy": (_QUOTIENT,),
         "Xlog1py": (_QUOTIENT,),

@@ -1,9 +1,11 @@
-"""Ops of more dimensions than LiteRT's ops or its delegates take."""
+"""Ops of more dimensions than LiteRT's ops or its delegates take, and extremes of none at all."""
 
 from __future__ import annotations
 
 import itertools
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from litefuse.decompositions.along_axis import around_axis
 from litefuse.decompositions.batches import in_one_batch
@@ -11,10 +13,10 @@ from litefuse.decompositions.carrier import carried, carried_number, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 
 if TYPE_CHECKING:
-    from litefuse.decompositions.builder import Builder
+    from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["BatchedProduct", "MovedPieces", "Reduction"]
+__all__ = ["BatchedProduct", "ExtremeOfNone", "MovedPieces", "Reduction"]
 
 
 # XNNPACK takes a reduction of any rank, and fails when the model is loaded if it is above this.
@@ -68,6 +70,24 @@ class Reduction(Decomposition):
         if op.attributes.get("keep_dims", False):
             return b.reshape(value, [1 if axis in reduced else size for axis, size in enumerate(sizes)])
         return b.reshape(value, [size for axis, size in enumerate(sizes) if axis not in reduced])
+
+
+class ExtremeOfNone(Decomposition):
+    """The largest of no numbers is minus infinity, the smallest infinity.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/math/reduce_max.
+    """
+
+    names = ("Max", "Min")
+    folds = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        sizes = b.sizes(op.operands[0])
+        reduced = {int(axis) % len(sizes) for axis in op.constant(1).reshape(-1)}
+        kept: list[Dim] = [size for axis, size in enumerate(sizes) if axis not in reduced]
+        if op.attributes.get("keep_dims", False):
+            kept = [1 if axis in reduced else size for axis, size in enumerate(sizes)]
+        return b.fill(kept, -np.inf if op.name == "Max" else np.inf, op.results[0].dtype)
 
 
 class MovedPieces(Decomposition):

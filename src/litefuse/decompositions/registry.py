@@ -89,6 +89,7 @@ from litefuse.decompositions.searching import (
     ListDiff,
     NthElement,
     UniqueCounts,
+    UniqueStrings,
 )
 from litefuse.decompositions.segments import Segment, SparseSegment, TensorScatter, UnsortedSegment
 from litefuse.decompositions.sparse import (
@@ -273,6 +274,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     TridiagonalProduct,
     TridiagonalSystem,
     UniqueCounts,
+    UniqueStrings,
     UnravelIndex,
     UnsortedSegment,
     # Last, because they work for any op, or many.

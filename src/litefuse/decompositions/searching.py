@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.engine.constants import strings_of_constant
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
@@ -19,6 +22,7 @@ __all__ = [
     "ListDiff",
     "NthElement",
     "UniqueCounts",
+    "UniqueStrings",
 ]
 
 
@@ -121,10 +125,40 @@ class ListDiff(Decomposition):
         op.shape(0, 1)
         op.shape(1, 1)
         x, y = op.operands
-        equal = b.cast(b.compare("Equal", b.expand(x, 1), b.expand(y, 0)), "int32")
+        equal = b.cast(b.compare("Equal", _expanded(b, x, 1), _expanded(b, y, 0)), "int32")
         alone = b.compare("Equal", b.reduce("Sum", equal, 1), 0)
         indices = b.places(alone)
         return b.gather(x, indices), b.cast(indices, op.results[1].dtype)
+
+
+class UniqueStrings(Decomposition):
+    """The first of the strings that are equal, in their order, and which of these each string is.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/unique.
+    """
+
+    names = ("Unique",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        op.shape(0, 1)
+        if op.types[0].dtype != "string":
+            raise NotDecomposed(f"LiteRT's Unique does not take {op.types[0].dtype}")
+        values, places = _unique_strings(b, op.operands[0])
+        return values, b.cast(places, op.results[1].dtype)
+
+
+def _unique_strings(b: Builder, x: ir.Value) -> tuple[ir.Value, ir.Value]:
+    equal = b.cast(b.compare("Equal", _expanded(b, x, 1), _expanded(b, x, 0)), "int32")
+    first = b.op("ArgMax", [equal, b.constant(1, "int32")], b.shape(x), "int32")
+    is_first = b.compare("Equal", first, b.range(b.size(x, 0)))
+    numbers = b.binary("Sub", b.cumsum(b.cast(is_first, "int32"), 0), 1)
+    return b.gather(x, b.places(is_first)), b.gather(numbers, first)
+
+
+def _expanded(b: Builder, x: ir.Value, axis: int) -> ir.Value:
+    """With a dimension of size 1 more; the engine dies of that of constant strings."""
+    known = strings_of_constant(x) if b.dtype(x) == "string" else None
+    return b.expand(x, axis) if known is None else b.strings(np.expand_dims(known, axis))
 
 
 class UniqueCounts(Decomposition):
@@ -140,7 +174,10 @@ class UniqueCounts(Decomposition):
         if op.name == "UniqueV2" and not set(op.constant(1).reshape(-1).tolist()) <= {0, -1}:
             raise NotDecomposed("it is along another axis")
         x = op.operands[0]
-        values, places = b.ops("Unique", [x], [((None,), b.dtype(x)), (b.shape(x), "int32")])
+        if b.dtype(x) == "string":
+            values, places = _unique_strings(b, x)
+        else:
+            values, places = b.ops("Unique", [x], [((None,), b.dtype(x)), (b.shape(x), "int32")])
         answers = [values, b.cast(places, op.results[1].dtype)]
         if op.name == "UniqueWithCounts":
             ones = b.fill(b.sizes(x), 1, "int32")

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from litefuse.kernels.moved_strings import ConcatV2, Pack, Pad, PadV2, Select, SelectV2
     from litefuse.kernels.ngrams import Ngrams
     from litefuse.kernels.pool_3d import AvgPool3D, MaxPool3D
+    from litefuse.kernels.raw_bytes import DecodePaddedRaw, DecodeRaw
     from litefuse.kernels.roll import Roll
     from litefuse.kernels.sgnn_projection import SgnnProjection
     from litefuse.kernels.sparse_cross import SparseCross
@@ -70,6 +71,8 @@ __all__ = [
     "Cross",
     "Cumprod",
     "DecodeBase64",
+    "DecodePaddedRaw",
+    "DecodeRaw",
     "DenseBincount",
     "DenseImageWarp",
     "EncodeBase64",
@@ -133,6 +136,8 @@ _MODULES = {
     "Cross": "cross",
     "Cumprod": "cumprod",
     "DecodeBase64": "base64_strings",
+    "DecodePaddedRaw": "raw_bytes",
+    "DecodeRaw": "raw_bytes",
     "DenseBincount": "counting",
     "DenseImageWarp": "dense_image_warp",
     "EncodeBase64": "base64_strings",
@@ -194,8 +199,16 @@ _OPS = {
 # The modules of strings, and of what becomes strings.
 _OF_STRINGS = frozenset(
     {
-        *("base64_strings", "dense_strings", "moved_strings", "sparse_cross", "string_forms", "string_hashes"),
-        *("string_joins", "string_ngrams", "string_numbers", "string_patterns", "string_splits", "substrings"),
+        *("base64_strings", "dense_strings", "moved_strings", "raw_bytes", "sparse_cross", "string_forms"),
+        *(
+            "string_hashes",
+            "string_joins",
+            "string_ngrams",
+            "string_numbers",
+            "string_patterns",
+            "string_splits",
+            "substrings",
+        ),
         "unicode_strings",
     }
 )
@@ -228,7 +241,8 @@ PACK: Mapping[str, type[CustomOp]] = _Pack()
 # Those of them that have a native form, of all attributes or of some (litefuse.kernels.partly_native).
 _NATIVE = frozenset(
     {
-        *("ReduceJoin", "StaticRegexFullMatch", "StaticRegexReplace", "StringJoin", "StringLength", "StringLower"),
+        *("DecodePaddedRaw", "DecodeRaw", "ReduceJoin", "StaticRegexFullMatch", "StaticRegexReplace"),
+        *("StringJoin", "StringLength", "StringLower"),
         *("StringNGrams", "StringSplit", "StringSplitV2", "StringStrip"),
         *("StringToHashBucketFast", "StringToNumber", "StringUpper", "Substr"),
     }

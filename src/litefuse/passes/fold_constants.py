@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,11 @@ _MOVING = frozenset(
 _FOLDED = _COMPUTING | _MOVING
 # The largest that TensorFlow's own folding makes, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc).
 _LARGEST = 10 << 20
+# The largest mask that is written out in place of what is scattered and subtracted in each call, in bytes.
+_LARGEST_MASK = 16 << 10
+# Ops that broadcast a constant of few dimensions in XNNPACK as fast as they take a whole one.
+_BROADCASTING = frozenset(f"tfl.{name}" for name in ("add", "div", "maximum", "minimum", "mul", "sub"))
+_BROADCAST_RANK = 4
 _DTYPES = {"bf16": 2, "f16": 2, "f32": 4, "i1": 1, "i32": 4, "i64": 8}
 # What a constant is made of; of the others are steps on the way only.
 _MADE = frozenset({"f32", "i1", "i32", "i64"})
@@ -51,6 +56,18 @@ _MADE = frozenset({"f32", "i1", "i32", "i64"})
 # What gives places another shape or dtype, and the dtypes that they have.
 _PLACED = frozenset({"tfl.cast", "tfl.reshape"})
 _INTEGERS = {"i32": np.int32, "i64": np.int64}
+
+
+class _Origin(NamedTuple):
+    """How a value comes from constants.
+
+    Attributes:
+        computing: How many ops compute on the way; the others move elements.
+        scattered: Whether there are few elements at places in it, and the same everywhere else.
+    """
+
+    computing: int
+    scattered: bool
 
 
 class FoldConstants:
@@ -61,7 +78,9 @@ class FoldConstants:
         %m = tfl.div(%e, dense<700.0>)
 
     The engine folds a part of them only: matrices that filter frequencies, masks and encodings of positions are left
-    to each call. LiteRT itself computes them here, as it would there.
+    to each call. LiteRT itself computes them here, as it would there. What repeats along a dimension is written once
+    where the op that takes it broadcasts, as the mask of the rows that ``tf.tensor_scatter_nd_update`` replaces; that
+    of single elements is large, and left to each call.
     """
 
     name: ClassVar[str] = "fold-constants"
@@ -81,30 +100,71 @@ class FoldConstants:
 
 def _fold(ops: Sequence[ir.OpView]) -> bool:
     cone: list[ir.OpView] = []
-    computed: dict[ir.Value, bool] = {}  # what is known, and whether an op computes it or all just move elements
+    computed: dict[ir.Value, _Origin] = {}
     for op in ops:
         if op.name not in _FOLDED or not all(map(_is_small, op.results)):
             continue
         if all(value in computed or _is_constant(value) for value in op.operands):
             cone.append(op)
-            computes = op.name in _COMPUTING or any(computed.get(value, False) for value in op.operands)
-            computed.update(dict.fromkeys(op.results, computes))
+            origins = [computed[value] for value in op.operands if value in computed]
+            computing = sum(each.computing for each in origins) + (op.name in _COMPUTING)
+            scattered = op.name == "tfl.scatter_nd" or any(each.scattered for each in origins)
+            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered)))
     used = [value for value in computed if any(not _is_in(use, computed) for use in value.uses)]
-    wanted = [value for value in used if computed[value] and str(ir.ShapedType(value.type).element_type) in _MADE]
+    wanted = [
+        value for value in used if computed[value].computing and str(ir.ShapedType(value.type).element_type) in _MADE
+    ]
     arrays = _computed(cone, wanted) if wanted else None
     if arrays is None:
         return False
     found = dict(zip(wanted, arrays, strict=True))
+    modified = False
     for op in cone:
         for value in op.results:
             if value in found:
-                with ir.InsertionPoint(op), op.location:
-                    constant = pseudo_constant(ir.DenseElementsAttr.get(found[value], type=value.type))
-                value.replace_all_uses_with(constant)
+                modified = _place(op, value, found[value], computed[value]) or modified
     for op in reversed(cone):
         if not any(True for result in op.results for _ in result.uses):
             op.operation.erase()
+            modified = True
+    return modified
+
+
+def _place(op: ir.OpView, value: ir.Value, array: npt.NDArray[Any], origin: _Origin) -> bool:
+    """Puts constants in the place of a value that is known; returns whether they are worth it."""
+    once = _without_repetition(array)
+    uses = list(value.uses)
+    broadcast = [use for use in uses if once.size < array.size and _broadcasts(use, value)]
+    size = once.nbytes if len(broadcast) == len(uses) else array.nbytes
+    if origin.scattered and origin.computing < 2 and size > _LARGEST_MASK:
+        return False
+    with ir.InsertionPoint(op), op.location:
+        if broadcast:
+            constant = pseudo_constant(ir.DenseElementsAttr.get(once))
+            for use in broadcast:
+                use.owner.operands[use.operand_number] = constant
+        if len(broadcast) < len(uses):
+            value.replace_all_uses_with(pseudo_constant(ir.DenseElementsAttr.get(array, type=value.type)))
     return True
+
+
+def _without_repetition(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array that broadcasts to the given one: dimensions along which it repeats itself have size 1."""
+    bits = array.view(f"u{array.itemsize}")  # of which zeros of either sign differ
+    for axis in range(bits.ndim):
+        first = bits.take([0], axis)
+        if np.array_equal(np.broadcast_to(first, bits.shape), bits):
+            bits = first
+    return np.ascontiguousarray(bits).view(array.dtype)
+
+
+def _broadcasts(use: ir.OpOperand, value: ir.Value) -> bool:
+    """Whether an op gives the same when one operand is broadcast: the other has the whole shape."""
+    shape = ir.RankedTensorType(value.type).shape
+    if use.owner.name not in _BROADCASTING or len(shape) > _BROADCAST_RANK:
+        return False
+    other = use.owner.operands[1 - use.operand_number]
+    return other != value and isinstance(other.type, ir.RankedTensorType) and other.type.shape == shape
 
 
 def _fold_places(ops: Sequence[ir.OpView]) -> bool:
@@ -162,7 +222,7 @@ def _small_array(value: ir.Value) -> npt.NDArray[Any] | None:
     return np.array(elements).reshape(elements.type.shape)
 
 
-def _is_in(use: ir.OpOperand, computed: Mapping[ir.Value, bool]) -> bool:
+def _is_in(use: ir.OpOperand, computed: Collection[ir.Value]) -> bool:
     """Whether what uses a value is known too."""
     results = use.owner.results
     return len(results) > 0 and results[0] in computed

@@ -158,18 +158,20 @@ class Asset:
 
     Attributes:
         node_id: Its node in the object graph.
-        filename: Its name in the ``assets`` folder.
-        folder: The SavedModel's folder, symbolic links resolved.
+        filename: Its name in the folder of assets.
+        folder: The SavedModel's folder, or that of the file of a frozen graph, symbolic links resolved.
+        assets: The folder of assets in it; empty where they lie in the folder itself.
     """
 
     node_id: int
     filename: str
     folder: Path = field(repr=False)
+    assets: str = "assets"
 
     @property
     def path(self) -> Path:
-        """The file's path; it lies inside the SavedModel's folder."""
-        return self.folder / "assets" / self.filename
+        """The file's path; it lies inside the folder."""
+        return self.folder / self.assets / self.filename
 
     def read(self) -> bytes:
         """Return the file's contents.
@@ -177,7 +179,7 @@ class Asset:
         Raises:
             SavedModelError: It is missing, not a regular file, or not inside the folder.
         """
-        return read_regular(self.folder, f"assets/{self.filename}")
+        return read_regular(self.folder, f"{self.assets}/{self.filename}" if self.assets else self.filename)
 
 
 @dataclass(frozen=True)

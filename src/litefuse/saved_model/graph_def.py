@@ -32,7 +32,7 @@ _TEXT = ".pbtxt"
 _SHAPES_OF_PLACEHOLDERS = 24
 _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2"})
 # What nobody reads and yet is no output.
-_NO_OUTPUTS = frozenset({"Const", "NoOp", "Assert", "PlaceholderWithDefault", *_PLACEHOLDERS})
+_NO_OUTPUTS = frozenset({"Const", "PlaceholderWithDefault", *_PLACEHOLDERS})
 _LISTED = 20  # the most names of nodes in a message
 
 
@@ -60,7 +60,7 @@ def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequenc
     if not nodes:
         raise SavedModelError("the file holds no graph: it is empty, or something else", where=where)
     registry = op_registry()
-    fetched = list(outputs) if outputs else [_only_output(nodes, where)]
+    fetched = list(outputs) if outputs else [_only_output(nodes, registry, where)]
     fed = list(inputs) if inputs is not None else _placeholders(nodes, fetched)
     for tensor in (*fed, *fetched):
         if split_tensor_name(tensor)[0] not in nodes:
@@ -68,10 +68,18 @@ def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequenc
                 f"there is no node {split_tensor_name(tensor)[0]!r}",
                 where=where,
                 hint=f"The placeholders are {_listed(name for name in nodes if nodes[name].op in _PLACEHOLDERS)}; "
-                f"the nodes that nothing reads are {_listed(_unread(nodes))}.",
+                f"the nodes that nothing reads are {_listed(_unread(nodes, registry))}.",
             )
     functions = {function.signature.name: function for function in graph.library.function}
-    reader = GraphSignatures(folder=None, nodes=nodes, registry=registry, assets={}, functions=functions, first_id=0)
+    reader = GraphSignatures(
+        folder=None,
+        nodes=nodes,
+        registry=registry,
+        assets={},
+        functions=functions,
+        first_id=0,
+        beside=path.resolve().parent,
+    )
     producer = graph.versions.producer
     signatures: dict[str, Signature] = {
         SIGNATURE_KEY: reader.signature(
@@ -127,8 +135,8 @@ def _of_text(content: bytes) -> GraphDef:
         raise DecodeError(str(reason)) from None
 
 
-def _only_output(nodes: Mapping[str, NodeDef], where: str) -> str:
-    found = _unread(nodes)
+def _only_output(nodes: Mapping[str, NodeDef], registry: OpRegistry, where: str) -> str:
+    found = _unread(nodes, registry)
     if len(found) == 1:
         return found[0]
     raise SignatureError(
@@ -138,10 +146,20 @@ def _only_output(nodes: Mapping[str, NodeDef], where: str) -> str:
     )
 
 
-def _unread(nodes: Mapping[str, NodeDef]) -> list[str]:
+def _unread(nodes: Mapping[str, NodeDef], registry: OpRegistry) -> list[str]:
     """The nodes that may be outputs because nothing reads them."""
     read = {split_tensor_name(each.removeprefix("^"))[0] for node in nodes.values() for each in node.input}
-    return [name for name, node in nodes.items() if name not in read and node.op not in _NO_OUTPUTS]
+    return [
+        name
+        for name, node in nodes.items()
+        if name not in read and node.op not in _NO_OUTPUTS and not _returns_nothing(node, registry)
+    ]
+
+
+def _returns_nothing(node: NodeDef, registry: OpRegistry) -> bool:
+    """Whether an op has no output, as those have that fill tables."""
+    definition = registry.get(node.op)
+    return definition is not None and not definition.output_arg
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -104,6 +104,7 @@ class _Graph:
         for tensor, dtype in inputs:
             self._check_exists(tensor)
             node, index = split_tensor_name(tensor)
+            self._refuse_handle(self.nodes[node])
             is_placeholder = self.nodes[node].op.startswith("Placeholder") and not index
             argument = node if is_placeholder else self._fresh(f"{node}_{index}_fed")
             self.fed[node, index] = argument
@@ -128,6 +129,16 @@ class _Graph:
         if split_tensor_name(tensor)[0] not in self.nodes:
             raise SavedModelError(f"there is no tensor {tensor!r} in the graph", where=self.name)
 
+    def _refuse_handle(self, node: NodeDef) -> None:
+        """Refuses a placeholder for a resource, which a function's graph has where the function captured one."""
+        if node.op.startswith("Placeholder") and node.attr["dtype"].type == DataType.RESOURCE:
+            raise SavedModelError(
+                f"the placeholder {node.name!r} stands for a resource, such as a hash table, that the graph lacks",
+                where=self.name,
+                hint="Freezing a function (convert_variables_to_constants_v2) leaves its tables out: convert the "
+                "SavedModel, or the function itself.",
+            )
+
     def _fresh(self, name: str) -> str:
         while name in self._taken:
             name += "_"
@@ -150,6 +161,7 @@ class _Graph:
             if node.op in {"Placeholder", "PlaceholderV2"}:
                 if control:  # it does nothing
                     continue
+                self._refuse_handle(node)
                 raise SavedModelError(
                     f"{reader} depends on the placeholder {node_name!r}, which is not among the inputs",
                     where=self.name,

@@ -41,6 +41,7 @@ class GraphSignatures:
         functions: The function library; the functions that are made are added to it.
         first_id: The first number that no object of the model has.
         initial: What computes the values that variables are given when the model is loaded, by their nodes' names.
+        beside: The folder of a frozen graph's file, symbolic links resolved, for files that the graph names.
     """
 
     folder: Path | None
@@ -50,6 +51,7 @@ class GraphSignatures:
     functions: dict[str, FunctionDef]
     first_id: int
     initial: Mapping[str, Callable[[], NDArray[Any]]] = field(default_factory=dict[str, "Callable[[], NDArray[Any]]"])
+    beside: Path | None = None
     _captures: dict[str, Variable | Table] = field(default_factory=dict[str, "Variable | Table"])
     _keys: dict[str, tuple[str, str]] | None = None
     _bundle: TensorBundle | None = None
@@ -109,7 +111,8 @@ class GraphSignatures:
             if node.op in VARIABLE_OPS:
                 capture = self._variable(node, number)
             else:
-                capture = TableNodes(self.nodes, self.registry, assets=self.assets).table(node, number)
+                tables = TableNodes(self.nodes, self.registry, assets=self.assets, folder=self.beside)
+                capture = tables.table(node, number)
             self._captures[node.name] = capture
         return capture
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath, PureWindowsPath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -20,6 +21,8 @@ from litefuse.saved_model.references import node_of
 from litefuse.saved_model.tensor_proto import tensor_value
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from litefuse.saved_model.captures import Capture
@@ -179,12 +182,14 @@ class TableNodes:
         registry: The definitions of the ops.
         captures: What the function that they belong to captured, by the names of its arguments.
         assets: The files that the graph names, by the names of the nodes that hold their paths.
+        folder: Where the files lie that a frozen graph names: the folder of its own file, symbolic links resolved.
     """
 
     nodes: Mapping[str, NodeDef]
     registry: OpRegistry
     captures: Mapping[str, Capture] = field(default_factory=dict[str, "Capture"])
     assets: Mapping[str, Asset] = field(default_factory=dict[str, Asset])
+    folder: Path | None = None
 
     def table(self, node: NodeDef, node_id: int) -> Table:
         """The table that a node of the top-level graph makes."""
@@ -194,7 +199,11 @@ class TableNodes:
             for each in self.nodes.values():
                 if each.op in _FROM_TENSORS | _FROM_FILE and each.input and node_of(each.input[0]) == node.name:
                     return self.entries(each, node.name)
-            raise SavedModelError(f"{where} is filled by nothing in the graph")
+            raise SavedModelError(
+                f"{where} is filled by nothing in the graph",
+                hint="Freezing leaves out what the outputs do not depend on. Name the op that fills the table among "
+                "the outputs of the graph that is frozen (init_all_tables fills all), or convert the SavedModel.",
+            )
 
         return Table(
             node_id=node_id,
@@ -278,10 +287,34 @@ class TableNodes:
         source = self._source(reference)
         if isinstance(source, Asset):
             return source
-        raise SavedModelError(f"the file that fills table {name!r} is not one of the model's assets")
+        if self.folder is not None:
+            return self._file(self.folder, reference, name)
+        raise SavedModelError(
+            f"the file that fills table {name!r} is not one of the model's assets",
+            hint="Save the model with it among the assets, or fill the table from constants.",
+        )
+
+    def _file(self, folder: Path, reference: str, name: str) -> Asset:
+        """The file that a frozen graph names by its path on the machine that made it.
+
+        It is looked for inside the graph's folder and nowhere else: where the path leads there, at its end, otherwise
+        under its name alone.
+        """
+        path = self.value(reference, f"the file that fills table {name!r}")
+        if path.dtype != np.object_ or path.size != 1:
+            raise SavedModelError(f"the file that fills table {name!r} has no path")
+        named = PurePath(path.item().decode(errors="replace"))
+        own = named.relative_to(folder).as_posix() if named.is_relative_to(folder) else PureWindowsPath(named).name
+        asset = Asset(-1, own, folder, assets="")
+        if not asset.path.exists():
+            raise SavedModelError(
+                f"the file {str(named)!r} that fills table {name!r} is not beside the graph",
+                hint=f"Put {own} into the folder {folder}.",
+            )
+        return asset
 
     def _source(self, reference: str) -> Constant | Asset | Table | NodeDef | None:
-        """What a tensor is, behind Identity ops."""
+        """What a tensor is, behind ops that hand it on."""
         for _ in range(len(self.nodes) + 1):
             name = node_of(reference)
             if name in self.assets:
@@ -290,7 +323,7 @@ class TableNodes:
             if isinstance(captured, (Constant, Asset, Table)):
                 return captured
             node = self.nodes.get(name)
-            if node is None or node.op != "Identity" or not node.input:
+            if node is None or node.op not in {"Identity", "PlaceholderWithDefault"} or not node.input:
                 return node
             reference = node.input[0]
         return None

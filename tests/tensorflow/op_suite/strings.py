@@ -150,6 +150,11 @@ def _numbers() -> list[Case]:
     decimals = Tensor(S, (None, 2), _of(*forms))
     whole = Tensor(S, (None,), _of(b"0", b" 42", b"-17\n", b"+2147483647"))
     cases = [Case("StringToNumber", [decimals], {"out_type": dtype}) for dtype in ("float32", "float64")]
+    raw = Tensor(S, (None, 2), _of(b"\x01\x02\x03\x04\x05\x06\x07\x08", b"8 bytes.", b"\0\0\0\0\0\0\0\1"))
+    for dtype, order in (("uint8", True), ("int16", False), (I32, True), ("float32", False)):
+        given = {"out_type": dtype, "little_endian": order}
+        cases += [Case("DecodeRaw", [raw], given), Case("DecodePaddedRaw", [raw, np.array(16, np.int32)], given)]
+    cases += [Case("DecodeRaw", [raw], {"out_type": dtype}) for dtype in ("float16", "complex64")]
     cases += [Case("StringToNumber", [whole], {"out_type": dtype}) for dtype in (I32, I64)]
     cases += [
         Case("AsString", [Tensor(dtype, (None,))], attributes)
@@ -214,6 +219,11 @@ def _moved() -> list[Case]:
         Case("DynamicPartition", [_text(4), Tensor(I32, (4,), _in_turn(0, 1, 1, 0))], {"num_partitions": 2}),
         Case("DynamicStitch", [[i32(0, 2), i32(1, 3)], [_text(2), _text(2)]]),
         Case("Unique", [_text(6)]),
+        Case("Unique", [_text(None)], {"out_idx": I64}, open_sizes=(1, 7)),
+        Case("UniqueWithCounts", [_text(None)], {"out_idx": I32}, open_sizes=(2, 6)),
+        Case("UniqueV2", [_text(6), np.array([0])], {"out_idx": I32}),
+        Case("ListDiff", [_text(6), np.array([b"a", b"zz"], object)], {"out_idx": I64}),
+        Case("ListDiff", [_text(None), _text(1)], {"out_idx": I32}, open_sizes=(5, 9)),
         Case("ScatterNd", [np.array([[0], [2]], np.int32), _text(2), i32(4)]),
         Case("TensorScatterUpdate", [_text(4), np.array([[0], [2]], np.int32), _text(2)]),
         Case("ReverseSequence", [_text(2, 3), Tensor(I32, (2,), integers(1, 4))], {"seq_dim": 1}),

@@ -22,12 +22,23 @@ if TYPE_CHECKING:
 
 def converting() -> list[Case]:
     known = recorded("litefuse")
-    return [case for case in selected() if known[str(case)].startswith("converts") and not runs_without_inputs(case)]
+    return [
+        case
+        for case in selected()
+        if known[str(case)].startswith("converts")
+        and not runs_without_inputs(case)
+        and not is_refused_by_tensorflow(case)
+    ]
 
 
 def runs_without_inputs(case: Case) -> bool:
     """Whether the op stays in the model as a composite: the runtime dies of a model with a composite and no inputs."""
     return case.op == "Cumprod" and str(case.operands[0]).startswith("int32")
+
+
+def is_refused_by_tensorflow(case: Case) -> bool:
+    """Whether TensorFlow takes inputs, but no constants: it cannot tell the size of such a range."""
+    return case.op == "Range" and str(case.operands[0]).startswith("float16")
 
 
 @pytest.mark.parametrize("cases", chunks(converting()), ids=name_of)

@@ -83,11 +83,11 @@ class RewriteBeforeLowering:
 def _may_be_needed(op: ir.OpView, early: Early) -> bool:
     if early.empty and not any(0 in (tensor_type_of(result).shape or ()) for result in op.results):
         return False
-    if early.dtypes is not None or early.above_rank >= 0:
+    if early.dtypes is not None or early.above_rank >= 0 or early.of_none:
         kind = tensor_type_of(op.operands[early.operand])
         if early.dtypes is not None and kind.dtype not in early.dtypes:
             return False
-        if len(kind.shape or ()) <= early.above_rank:
+        if len(kind.shape or ()) <= early.above_rank or (early.of_none and 0 not in (kind.shape or ())):
             return False
     if early.common_bits is not None:
         first, second = (ir.IntegerAttr(op.attributes[mask]).value for mask in early.common_bits)

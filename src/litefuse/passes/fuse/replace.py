@@ -98,6 +98,9 @@ class Replacer:
         """The conversion code for a composite, or why there is none."""
         if (why := self._forms.inlined_because(annotation.name)) is not None:
             return why
+        named = bool(annotation.name.strip()) and annotation.name.isprintable()
+        if form in {"keep", "custom"} and not named:
+            return f"its name {annotation.name!r} cannot be that of an op: annotate it with another one"
         if form == "keep":
             return KeptComposite()
         if form == "custom":
@@ -110,6 +113,8 @@ class Replacer:
             return f"no fusion is registered for {annotation.name!r}"
         if fusable is not True:
             return f"its attribute tfl_fusable_op is {fusable!r}, not true"
+        if not named:
+            return f"its name {annotation.name!r} cannot be that of an op: annotate it with another one"
         # Not even built: its attributes need not fit into the options of an op that is not wanted.
         return _not_builtin([annotation.name]) if form == "builtin" else FusableOp()
 

@@ -144,6 +144,8 @@ def _without_first(value: ir.Value, shape: Shape, b: Builder) -> ir.Value:
 
 
 def _set_item(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+    if web.length == 0 and not resizes(op):  # of a loop without turns, which LiteRT prepares all the same
+        return [op.operands[0]]
     value, index, item = op.operands[0], op.operands[1], _item(op.operands[2], web)
     value, item = _fitting(value, item, web, b)
     update = _guarded(item, value, b) if web.guarded else b.expand(item, 0)

@@ -13,6 +13,14 @@ _EACH = (
     "StringLength StringLower StringStrip StringToHashBucket StringToHashBucketFast StringToHashBucketStrong "
     "StringToNumber StringUpper UnicodeScript UnicodeTranscode"
 )
+# How many bytes a number has, of dtypes as MLIR calls them.
+_WIDTHS = {
+    **dict.fromkeys(("i1", "i8", "ui8"), 1),
+    **dict.fromkeys(("bf16", "f16", "i16", "ui16"), 2),
+    **dict.fromkeys(("f32", "i32"), 4),
+    **dict.fromkeys(("f64", "i64", "complex<f32>"), 8),
+    "complex<f64>": 16,
+}
 # Places, values and the shape of a matrix.
 _SPARSE_MATRIX: list[OpenShape] = [(None, 2), (None,), (2,)]
 
@@ -81,6 +89,15 @@ def _decode(op: Op) -> Answer:
     return answer
 
 
+def _decode_raw(op: Op) -> Answer:
+    return (*op.shape(0), None)
+
+
+def _decode_padded_raw(op: Op) -> Answer:
+    length, width = _scalar(op, 1), _WIDTHS.get(op.results[0].dtype)
+    return (*op.shape(0), length // width if isinstance(length, int) and width else None)
+
+
 def _encode(op: Op) -> Answer:
     (splits,) = op.ranked(1, 1)
     return (splits - 1,)
@@ -112,6 +129,8 @@ def _ragged_to_dense(op: Op) -> Answer:
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_EACH.split(), _as_first),
+    "DecodePaddedRaw": _decode_padded_raw,
+    "DecodeRaw": _decode_raw,
     "RaggedBincount": _ragged_bincount,
     "RaggedGather": _ragged_gather,
     "RaggedTensorToTensor": _ragged_to_dense,

@@ -1,0 +1,27 @@
+// RUN: drop-constants
+// A constant that nothing uses goes, in a loop's body too.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: dense<9
+// CHECK: arith.constant dense<1.0
+// CHECK: "tfl.while"
+// CHECK-NOT: dense<9
+// CHECK: arith.constant dense<5.0
+// CHECK: "tfl.yield"
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %unused = arith.constant dense<9.0> : tensor<f32>
+  %weight = "tfl.pseudo_const"() <{value = dense<99> : tensor<4xi32>}> : () -> tensor<4xi32>
+  %one = arith.constant dense<1.0> : tensor<f32>
+  %0 = tfl.mul(%x, %one) <{fused_activation_function = "NONE"}> : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %1 = "tfl.while"(%0) ({
+  ^bb0(%a: tensor<2xf32>):
+    %false = arith.constant dense<false> : tensor<i1>
+    "tfl.yield"(%false) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<2xf32>):
+    %more = arith.constant dense<9.5> : tensor<f32>
+    %five = arith.constant dense<5.0> : tensor<f32>
+    %2 = tfl.add(%a, %five) <{fused_activation_function = "NONE"}> : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+    "tfl.yield"(%2) : (tensor<2xf32>) -> ()
+  }) : (tensor<2xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
