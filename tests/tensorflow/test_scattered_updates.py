@@ -69,3 +69,29 @@ def test_one_row_is_replaced_by_one_op(tensorflow: TensorFlow) -> None:
     counts = op_counts(result.model_bytes)
     assert counts["DYNAMIC_UPDATE_SLICE"] == 1
     assert not {"GATHER", "SCATTER_ND", "UNSORTED_SEGMENT_MAX"} & counts.keys()
+
+
+def at_constants(tf: Any, size: int) -> Any:
+    """Places that are constants, some of them named twice."""
+    module = tf.Module()
+    twice = [[3], [size - 1], [3], [0]]
+    cells = [[3, 1], [size - 1, 2], [3, 1], [0, 0]]
+
+    @tf.function(input_signature=[tf.TensorSpec([size, 4], name="x"), tf.TensorSpec([4, 4], name="new")])
+    def serve(x: Any, new: Any) -> Any:
+        infinite = x / tf.zeros_like(x[:, :1])
+        return {
+            "rows": tf.tensor_scatter_nd_update(x, twice, new),
+            "elements": tf.tensor_scatter_nd_update(infinite, cells, new[:, 0]),
+            "none": tf.tensor_scatter_nd_update(x[:, 0], tf.zeros([0, 1], tf.int32), new[0, :0]),
+        }
+
+    module.serve = serve
+    return module
+
+
+@pytest.mark.parametrize("size", [8, 2000])
+def test_places_that_are_constants(tensorflow: TensorFlow, size: int) -> None:
+    inputs = normal({"x": (size, 4), "new": (4, 4)})
+    result = check(tensorflow, tensorflow.save(at_constants, size), inputs)
+    assert result.report.size < 4 * size + 8000  # a number for each row, none for each element

@@ -41,27 +41,10 @@ _BY_COUNT = {
 
 # The positions of the inputs that must be there in ops whose other inputs may be left out: biases, for one.
 _BY_POSITION: Mapping[str, tuple[int, ...]] = {
-    "BIDIRECTIONAL_SEQUENCE_LSTM": (
-        0,
-        2,
-        3,
-        4,
-        6,
-        7,
-        8,
-        13,
-        14,
-        15,
-        19,
-        20,
-        21,
-        23,
-        24,
-        25,
-        30,
-        31,
-        32,
-        *range(35, 39),
+    "BIDIRECTIONAL_SEQUENCE_LSTM": tuple(
+        position
+        for first, end in ((0, 1), (2, 5), (6, 9), (13, 16), (19, 22), (23, 26), (30, 33), (35, 39))
+        for position in range(first, end)
     ),
     "BIDIRECTIONAL_SEQUENCE_RNN": (*range(9),),
     "CONV_2D": (0, 1),
