@@ -81,6 +81,7 @@ from litefuse.decompositions.ragged import RaggedGather, RaggedRange, RaggedTens
 from litefuse.decompositions.random_numbers import RandomNumbers, RandomShuffle
 from litefuse.decompositions.resizing import ResizeByMatrix, ResizeGradient, ResizeIntegers, ScaleAndTranslate
 from litefuse.decompositions.roll import Roll
+from litefuse.decompositions.scatter_update import ScatterUpdate
 from litefuse.decompositions.searching import (
     ArgExtreme,
     Bound,
@@ -248,6 +249,7 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Reverse,
     Roll,
     ScaleAndTranslate,
+    ScatterUpdate,
     Segment,
     ShapeN,
     Shift,
