@@ -44,6 +44,10 @@ def run_out(kind: type[Exception], _: Callable[[str], None]) -> None:
     raise kind("in the worker")
 
 
+def call_exit(code: object, _: Callable[[str], None]) -> None:
+    sys.exit(code)  # pyright: ignore[reportArgumentType]
+
+
 HERE = "tests.engine.test_process"
 
 
@@ -118,6 +122,12 @@ def test_errors_keep_what_they_say() -> None:
 def test_exhaustion_is_a_litefuse_error(kind: type[Exception]) -> None:
     with pytest.raises(LitefuseError, match=r"too deeply|out of memory"):
         run_in_worker(f"{HERE}:run_out", kind)
+
+
+def test_conversion_code_that_would_end_the_process_is_named() -> None:
+    with pytest.raises(LitefuseError, match=r"sys.exit\(3\) was called") as caught:
+        run_in_worker(f"{HERE}:call_exit", 3)
+    assert caught.value.where.endswith(f"test_process.py, line {call_exit.__code__.co_firstlineno + 1}")
 
 
 def test_a_bug_of_ours_is_reported_as_one() -> None:

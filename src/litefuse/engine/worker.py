@@ -55,6 +55,13 @@ def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[s
         return "failed", LitefuseError("the model nests functions or data too deeply", hint="Simplify the model.")
     except MemoryError:
         return "failed", LitefuseError("out of memory")
+    except SystemExit as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return "failed", LitefuseError(
+            f"sys.exit({error.code!r}) was called, which would end the conversion process",
+            where=f"{frame.filename}, line {frame.lineno}",
+            hint="Raise an exception in conversion code; litefuse.LitefuseError is shown as it is.",
+        )
     except OSError as error:
         return "failed", LitefuseError(f"{error.strerror or error}", where=str(error.filename or ""))
     except Exception as error:  # noqa: BLE001  whatever is left is our mistake, and a traceback in another process is lost
