@@ -404,7 +404,9 @@ def test_an_interrupt(tmp_path: Path, number: signal.Signals, code: int) -> None
     else:
         process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (code, "", "")
+    # Interrupted while it runs text as code (a dataclass is made so), Python ends as if by the signal: 130 in a shell.
+    assert process.returncode in {code, -number}
+    assert (out, err) == ("", "")
     assert not list(output.parent.iterdir())
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "started").read_text()), 0)

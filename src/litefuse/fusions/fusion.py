@@ -258,9 +258,9 @@ def pickle_registered() -> bytes | None:
     recognizers = called_recognizers()
     if not _registered and not recognizers:
         return None
-    import cloudpickle
+    from litefuse.by_value import pickle_by_value
 
-    return cloudpickle.dumps((_registered, recognizers))  # pyright: ignore[reportUnknownMemberType]
+    return pickle_by_value((_registered, recognizers))
 
 
 def unpickle_registered(data: bytes | None) -> None:

@@ -20,13 +20,13 @@ def pickle_kernels() -> dict[str, bytes]:
     registered = registered_kernels()
     if not registered:
         return {}
-    import cloudpickle
+    from litefuse.by_value import pickle_by_value
 
     pickled: dict[str, bytes] = {}
     for name, kernel in registered.items():
         try:
             with _by_value(kernel):
-                pickled[name] = cloudpickle.dumps(kernel)  # pyright: ignore[reportUnknownMemberType]
+                pickled[name] = pickle_by_value(kernel)
         except Exception:  # noqa: BLE001  whatever its state raises
             continue
     return pickled

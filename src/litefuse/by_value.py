@@ -1,0 +1,32 @@
+"""Pickling what scripts, notebooks and files of plug-ins define, by value: no other process can import it."""
+
+from __future__ import annotations
+
+import io
+import types
+from collections import ChainMap
+from typing import Any, ClassVar
+
+import cloudpickle
+
+__all__ = ["pickle_by_value"]
+
+
+def pickle_by_value(value: object) -> bytes:
+    """What ``cloudpickle.dumps`` gives, but with the names of the files that code is from: messages tell them."""
+    file = io.BytesIO()
+    _Pickler(file).dump(value)
+    return file.getvalue()
+
+
+_TABLE: Any = cloudpickle.Pickler.dispatch_table  # pyright: ignore[reportUnknownMemberType]
+
+
+def _reduce_code(code: types.CodeType) -> tuple[Any, tuple[Any, ...]]:
+    make, arguments = _TABLE[types.CodeType](code)
+    # cloudpickle 3.1.3 writes this in the place of the file's name.
+    return make, tuple(code.co_filename if each == "<dynamic-code>" else each for each in arguments)
+
+
+class _Pickler(cloudpickle.Pickler):
+    dispatch_table: ClassVar[Any] = ChainMap[Any, Any]({types.CodeType: _reduce_code}, _TABLE)
