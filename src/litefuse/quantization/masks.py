@@ -6,10 +6,8 @@ makes 0 of them. What is masked stays float32 until the masks are gone: SOFTMAX 
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
 
-__all__ = ["masked_tensors"]
+__all__ = ["masked_tensors", "tensor_name"]
 
 # Those that put a mask beside, or upon, other numbers.
 _MASKING = frozenset(
@@ -29,25 +27,28 @@ _LARGE = 1000.0
 _TIMES = 100.0
 
 
-def masked_tensors(path: Path, ranges: Ranges) -> set[str]:
+def masked_tensors(model: Any, ranges: Ranges) -> set[str]:
     """The results of the ops, of a model's signatures, that have masks among the numbers that they take or give.
 
     Args:
-        path: The model.
+        model: The model, as the schema's objects.
         ranges: The ranges of its tensors, which may be infinite.
 
     Returns:
         The tensors' names.
     """
-    flatbuffers: Any = importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils")
-    model = flatbuffers.read_model(str(path))
     names: set[str] = set()
     for index in {each.subgraphIndex for each in model.signatureDefs or ()}:
-        tensors = _Tensors(model, model.subgraphs[index].tensors, ranges, flatbuffers.get_tensor_name)
+        tensors = _Tensors(model, model.subgraphs[index].tensors, ranges)
         codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
         operators = [(codes[op.opcodeIndex], op.inputs, op.outputs) for op in model.subgraphs[index].operators]
         names.update(map(tensors.name, _masked(operators, tensors)))
     return names
+
+
+def tensor_name(tensor: Any) -> str:
+    """The name of a tensor among the schema's objects."""
+    return tensor.name.decode()
 
 
 def _masked(operators: Sequence[tuple[int, Sequence[int], Sequence[int]]], tensors: _Tensors) -> Iterator[int]:
@@ -76,14 +77,13 @@ def _is_mask(size: float, others: float, *, infinite: bool) -> bool:
 class _Tensors:
     """The tensors of a subgraph."""
 
-    def __init__(self, model: Any, tensors: Sequence[Any], ranges: Ranges, name: Any) -> None:
+    def __init__(self, model: Any, tensors: Sequence[Any], ranges: Ranges) -> None:
         self._buffers: Sequence[Any] = model.buffers
         self._tensors = tensors
         self._ranges: Mapping[str, Mapping[str, Any]] = ranges
-        self._name = name
 
     def name(self, index: int) -> str:
-        return str(self._name(self._tensors[index]))
+        return tensor_name(self._tensors[index])
 
     def is_real(self, index: int) -> bool:
         return index >= 0 and self._tensors[index].type == schema.TensorType.FLOAT32

@@ -13,7 +13,7 @@ from litefuse.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.quantization.calibration import check_finite, ranges_of
 from litefuse.quantization.dataset import Samples
 from litefuse.quantization.difference import Difference, difference_on_random_inputs, difference_on_samples
-from litefuse.quantization.masks import masked_tensors
+from litefuse.quantization.masks import masked_tensors, tensor_name
 from litefuse.quantization.samples import calls_of
 
 __all__ = ["quantize_model"]
@@ -37,14 +37,18 @@ def quantize_model(
     """
     calls = None if samples is None else calls_of(samples, path)
     ranges = None if calls is None else ranges_of(path, calls)
-    masked = set[str]() if ranges is None else masked_tensors(path, ranges)
-    check_finite(ranges or {}, masked)
+    real = set[str]()  # the tensors of what stays in floating point
+    if ranges is not None:
+        model = importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils").read_model(str(path))
+        masked = masked_tensors(model, ranges)
+        check_finite(ranges, masked)
+        real = masked.union(_inner_tensors(model))
     try:
         quantizer: Any = importlib.import_module("litert_quantizer.quantizer").Quantizer(str(path))
         if calls is None:
             _ask_for_weights(quantizer, form)
         else:
-            _ask_for_integers(quantizer, INTEGER_ACTIVATIONS[form], path, masked, quantized_io=quantized_io)
+            _ask_for_integers(quantizer, INTEGER_ACTIVATIONS[form], real, quantized_io=quantized_io)
             # It would load the model in an interpreter that has no kernels of custom ops.
             quantizer._ensure_model_qsv_sufficient = _accept  # noqa: SLF001
         quantizer.quantize(
@@ -76,7 +80,7 @@ def _ask_for_weights(quantizer: Any, form: Quantization) -> None:
         quantizer.add_weight_only_config(**_everything(), num_bits=16, algorithm_key=casting)
 
 
-def _ask_for_integers(quantizer: Any, bits: int, path: Path, masked: set[str], *, quantized_io: bool) -> None:
+def _ask_for_integers(quantizer: Any, bits: int, real: set[str], *, quantized_io: bool) -> None:
     names: Any = importlib.import_module("litert_quantizer.qtyping").TFLOperationName
     grains: Any = importlib.import_module("litert_quantizer.qtyping").QuantGranularity
     everything = {"operation_name": names.ALL_SUPPORTED}
@@ -91,17 +95,15 @@ def _ask_for_integers(quantizer: Any, bits: int, path: Path, masked: set[str], *
             quantizer.update_quantization_recipe("^", boundary, algorithm_key="no_quantize")
     # What a loop, a branch or a composite runs must take and give what the op that runs it does, which is of no integer
     # kind: there, and where there are masks, weights alone become integers.
-    if real := sorted(masked.union(_inner_tensors(path))):
-        regex = f"^(?:{'|'.join(map(re.escape, real))});"
+    if real:
+        regex = f"^(?:{'|'.join(map(re.escape, sorted(real)))});"
         quantizer.update_quantization_recipe(regex, **everything, algorithm_key="no_quantize")
         quantizer.add_dynamic_config(f"(?:){regex}", **everything, num_bits=8)
 
 
-def _inner_tensors(path: Path) -> Iterator[str]:
+def _inner_tensors(model: Any) -> Iterator[str]:
     """The names of all tensors of the subgraphs that are no signatures: litert-quantizer tells ops apart by names."""
-    flatbuffers: Any = importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils")
-    model = flatbuffers.read_model(str(path))
     signatures = {each.subgraphIndex for each in model.signatureDefs or ()}
     for index, subgraph in enumerate(model.subgraphs):
         if index not in signatures:
-            yield from (flatbuffers.get_tensor_name(tensor) for tensor in subgraph.tensors)
+            yield from (tensor_name(tensor) for tensor in subgraph.tensors)

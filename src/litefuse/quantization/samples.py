@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
 from litefuse.quantization.dataset import Sample, Samples
-from litefuse.runtime.inputs import InputSpec, fitting, input_specs, load_arrays, no_input
+from litefuse.runtime.inputs import InputSpec, fit_inputs, fitting, input_specs, load_arrays
 from litefuse.runtime.interpreter import Interpreter
 
 __all__ = ["WHERE", "Calls", "calls_of"]
@@ -82,11 +82,7 @@ def _named(
                 hint=f"Pass a mapping from their names: {', '.join(spec.name for spec in specs)}.",
             )
         return {specs[0].name: fitting(inputs[None], specs[0], where)}
-    if unknown := sorted(str(name) for name in inputs.keys() - {spec.name for spec in specs}):
-        raise no_input(unknown, specs, where)
-    if missing := [spec.name for spec in specs if spec.name not in inputs]:
-        raise InterpreterError(f"the sample lacks {', '.join(missing)}", where=where)
-    return {spec.name: fitting(inputs[spec.name], spec, where) for spec in specs}
+    return fit_inputs({str(name): value for name, value in inputs.items()}, specs, "the sample lacks", where)
 
 
 def _read_archive(path: Path, specs: Mapping[str, Sequence[InputSpec]], calls: Calls) -> None:

@@ -16,7 +16,17 @@ from litefuse.errors import InterpreterError
 if TYPE_CHECKING:
     from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["InputSpec", "fitting", "input_specs", "load_arrays", "load_inputs", "misfits", "no_input", "random_inputs"]
+__all__ = [
+    "InputSpec",
+    "fit_inputs",
+    "fitting",
+    "input_specs",
+    "load_arrays",
+    "load_inputs",
+    "misfits",
+    "no_input",
+    "random_inputs",
+]
 
 # Indices into small tables and small loop counts are what integer inputs often are.
 _INTEGER_LIMIT = 10
@@ -199,6 +209,22 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
             where=str(path),
             hint="Write them with numpy.savez(file, name=array, ...).",
         ) from error
+
+
+def fit_inputs(
+    arrays: Mapping[str, npt.NDArray[Any]], specs: Sequence[InputSpec], lacking: str, where: str
+) -> dict[str, npt.NDArray[Any]]:
+    """The arrays as the inputs take them; see :func:`load_inputs`.
+
+    Raises:
+        InterpreterError: An array is for none, or does not fit; an input is missing, for which the message begins with
+            ``lacking``.
+    """
+    if unknown := sorted(arrays.keys() - {spec.name for spec in specs}):
+        raise no_input(unknown, specs, where)
+    if missing := [spec.name for spec in specs if spec.name not in arrays]:
+        raise InterpreterError(f"{lacking} {', '.join(missing)}", where=where)
+    return {spec.name: fitting(arrays[spec.name], spec, where) for spec in specs}
 
 
 def fitting(array: npt.NDArray[Any], spec: InputSpec, where: str) -> npt.NDArray[Any]:

@@ -17,7 +17,7 @@ from litefuse.engine.process import run_alone
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
 from litefuse.frontends import source_of
 from litefuse.inspection.litert_model import is_litert_model
-from litefuse.runtime.inputs import InputSpec, fitting, no_input
+from litefuse.runtime.inputs import InputSpec, fit_inputs, no_input
 from litefuse.temporary import make_temporary_folder
 from litefuse.verify.converted import ConvertedModel, random_calls
 from litefuse.verify.original import Arrays, Call, OriginalJob
@@ -146,15 +146,10 @@ def _given_calls(
     if len(specs) > 1:
         raise LitefuseError("inputs are for one signature", hint=f"Name it; the model has {', '.join(specs)}.")
     key, of_signature = next(iter(specs.items()))
-    names = {spec.name for spec in of_signature}
     calls: list[Call] = []
-    for arrays in given:
-        if unknown := sorted(arrays.keys() - names):
-            raise no_input(unknown, of_signature, "inputs")
-        if missing := sorted(names - arrays.keys()):
-            raise InterpreterError(f"the inputs lack {', '.join(missing)}")
-        fitted = {spec.name: fitting(np.asarray(arrays[spec.name]), spec, "inputs") for spec in of_signature}
-        calls += [Call(key, fitted)] * times
+    for each in given:
+        arrays = {name: np.asarray(value) for name, value in each.items()}
+        calls += [Call(key, fit_inputs(arrays, of_signature, "the inputs lack", "inputs"))] * times
     return calls
 
 

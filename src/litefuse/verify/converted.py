@@ -119,9 +119,8 @@ def _called(interpreter: Interpreter, call: Call) -> Arrays:
     except LitefuseError:
         raise
     except Exception as error:  # of the runtime, or whatever a kernel raises
-        shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in call.inputs.items())
         raise InterpreterError(
-            f"the model does not run on {shapes or 'no inputs'}: {type(error).__name__}: {error}",
+            f"the model does not run on {call.described}: {type(error).__name__}: {error}",
             where=f"signature {call.signature!r}",
             hint="Give inputs that it takes, or their shapes (--inputs, --shape).",
         ) from error

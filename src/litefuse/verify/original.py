@@ -31,6 +31,11 @@ class Call(NamedTuple):
     signature: str
     inputs: Arrays
 
+    @property
+    def described(self) -> str:
+        """The names and shapes of the inputs, for a message."""
+        return ", ".join(f"{name} {list(value.shape)}" for name, value in self.inputs.items()) or "no inputs"
+
 
 @dataclass(frozen=True)
 class OriginalJob:
@@ -153,9 +158,8 @@ def _called(tf: Any, functions: Mapping[str, _Function], call: Call, where: str)
         given = {name: _given(tf, call.inputs[name], dtype) for name, dtype in function.dtypes.items()}
         outputs = function.call(**given)
     except Exception as error:  # as any op of the model does
-        shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in call.inputs.items())
         raise LitefuseError(
-            f"the original does not run on {shapes or 'no inputs'}: {_described(error)}",
+            f"the original does not run on {call.described}: {_described(error)}",
             where=f"{where}, signature {call.signature!r}",
             hint="Give inputs that it takes, or their shapes (--inputs, --shape).",
         ) from error
