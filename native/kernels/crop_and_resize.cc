@@ -99,7 +99,9 @@ class CropAndResize : public litefuse::Kernel {
     const float* box = node.input(1).data<float>();
     const int32_t* number = node.input(2).data<int32_t>();
     const int64_t rows = images.dim(1), cols = images.dim(2), depth = images.dim(3);
-    std::vector<Place> down(static_cast<size_t>(crops.dim(1))), across(static_cast<size_t>(crops.dim(2)));
+    const bool empty = crops.size() == 0;  // then it may be of any size
+    std::vector<Place> down(empty ? 0 : static_cast<size_t>(crops.dim(1)));
+    std::vector<Place> across(empty ? 0 : static_cast<size_t>(crops.dim(2)));
     float* to = crops.mutable_data<float>();
     for (int n = 0; n < crops.dim(0); ++n, box += 4, ++number) {
       LITEFUSE_REQUIRE(node, *number >= 0 && *number < images.dim(0), "box_ind holds %d, and there are %d images",
@@ -108,7 +110,7 @@ class CropAndResize : public litefuse::Kernel {
         LITEFUSE_REQUIRE(node, std::isfinite(box[side]), "boxes must be finite, and hold %g",
                          static_cast<double>(box[side]));
       }
-      if (depth == 0) continue;
+      if (empty) continue;
       Find(box[0], box[2], rows, &down);
       Find(box[1], box[3], cols, &across);
       const T* image = images.data<T>() + *number * rows * cols * depth;

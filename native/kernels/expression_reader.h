@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "litefuse/utf8.h"
+
 namespace litefuse {
 namespace expression {
 
@@ -23,32 +25,13 @@ struct Characters {
 
   explicit Characters(std::string_view text) {
     for (size_t at = 0; at < text.size();) {
-      uint32_t code;
-      const size_t length = Decode(text.substr(at), &code);
+      uint32_t code = kNone;
+      const size_t length = DecodeCharacter(text.substr(at), &code);
       codes.push_back(code);
       begins.push_back(at);
-      at += length;
+      at += std::max<size_t>(length, 1);
     }
     begins.push_back(text.size());
-  }
-
-  // The first character, and of how many bytes it is.
-  static size_t Decode(std::string_view text, uint32_t* code) {
-    const auto byte = [text](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
-    const uint32_t first = byte(0);
-    const size_t length =
-        first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-    *code = kNone;
-    if (length == 0 || length > text.size()) return 1;
-    uint32_t value = length == 1 ? first : first & (0xFFu >> (length + 1));
-    for (size_t i = 1; i < length; ++i) {
-      if ((byte(i) & 0xC0) != 0x80) return 1;
-      value = value << 6 | (byte(i) & 0x3F);
-    }
-    static constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (value < kLeast[length] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return 1;
-    *code = value;
-    return length;
   }
 
   size_t size() const { return codes.size(); }

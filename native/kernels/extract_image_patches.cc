@@ -103,9 +103,11 @@ class ExtractImagePatches : public litefuse::Kernel {
                      litefuse::TypeName(node.output(0).type()), litefuse::TypeName(images.type()));
     LITEFUSE_REQUIRE(node, rows_.Plan(images.dim(1), same_) && cols_.Plan(images.dim(2), same_),
                      "a patch does not fit into the image, and padding is VALID");
-    const int64_t channels = rows_.ksize * cols_.ksize * images.dim(3);
-    LITEFUSE_REQUIRE(node, channels <= INT32_MAX, "a patch of %lld values is too large",
-                     static_cast<long long>(channels));
+    int64_t channels;
+    LITEFUSE_REQUIRE(node, litefuse::Multiply({rows_.ksize, cols_.ksize, images.dim(3)}, &channels) &&
+                               channels <= INT32_MAX,
+                     "a patch of %lld x %lld pixels of %d values is too large", static_cast<long long>(rows_.ksize),
+                     static_cast<long long>(cols_.ksize), images.dim(3));
     return node.Resize(0, {images.dim(0), static_cast<int>(rows_.out), static_cast<int>(cols_.out),
                            static_cast<int>(channels)});
   }

@@ -156,6 +156,7 @@ class MatrixInverse : public litefuse::Kernel {
   bool Invert(Node& node) {
     using C = typename Elements<T>::C;
     const Tensor matrices = node.input(0);
+    if (matrices.size() == 0) return true;
     const int64_t n = matrices.dim(matrices.rank() - 1), count = CountBatches(matrices.shape());
     std::vector<C> lu(static_cast<size_t>(n * n)), inverse(lu.size());
     std::vector<int64_t> rows(static_cast<size_t>(n));
@@ -252,6 +253,7 @@ class MatrixDeterminant : public litefuse::Kernel {
   bool Determinants(Node& node) {
     using C = typename Elements<T>::C;
     const Tensor matrices = node.input(0);
+    if (node.output(0).size() == 0) return true;
     const int64_t n = matrices.dim(matrices.rank() - 1), count = CountBatches(matrices.shape());
     std::vector<C> lu(static_cast<size_t>(n * n));
     std::vector<int64_t> rows(static_cast<size_t>(n));
@@ -307,6 +309,7 @@ class Cholesky : public litefuse::Kernel {
   bool Factors(Node& node) {
     using C = typename Elements<T>::C;
     const Tensor matrices = node.input(0);
+    if (matrices.size() == 0) return true;
     const int64_t n = matrices.dim(matrices.rank() - 1), count = CountBatches(matrices.shape());
     std::vector<C> factor(static_cast<size_t>(n * n));
     const T* from = matrices.data<T>();

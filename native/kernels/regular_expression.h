@@ -1,12 +1,15 @@
-// Regular expressions of RE2, run in a time that grows with the text and the expression.
+// Regular expressions of RE2, run in a time that grows with the product of the sizes of text and expression, however
+// many matches there are.
 //
-// All ways to match are followed at once, those that the expression prefers first
-// (https://swtch.com/~rsc/regexp/regexp2.html).
+// The program of an expression (https://swtch.com/~rsc/regexp/regexp2.html) is followed backwards through the text
+// first, which tells at each place from which instructions a match can be reached. After that no way forward is tried
+// in vain: of those that lead to a match, the one that the expression prefers is taken.
 #ifndef LITEFUSE_KERNELS_REGULAR_EXPRESSION_H_
 #define LITEFUSE_KERNELS_REGULAR_EXPRESSION_H_
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,38 +41,15 @@ class RegularExpression {
     Emit(expression::kSave, 1);
     Emit(expression::kMatch);
     *error = error_;
-    return error_.empty();
+    if (!error_.empty()) return false;
+    FindWaysTo();
+    return true;
   }
 
   // How many groups there are, besides the match.
   int groups() const { return static_cast<int>(groups_); }
 
-  // The match that begins first from `start` on and that the expression prefers; or, if `full`, one of the whole text.
-  bool Match(const Characters& text, size_t start, bool full, Places* places) const {
-    Threads current(program_.size()), next(program_.size());
-    bool matched = false;
-    Places none;
-    none.fill(-1);
-    for (size_t at = start; at <= text.size(); ++at) {
-      if (!matched && (!full || at == start)) Add(text, at, 0, none, &current);
-      for (const Thread& thread : current.threads) {
-        const Instruction& instruction = program_[thread.at];
-        if (instruction.code == expression::kSet) {
-          if (at < text.size() && sets_[instruction.x].Has(text.codes[at])) {
-            Add(text, at + 1, thread.at + 1, thread.places, &next);
-          }
-        } else if (!full || at == text.size()) {
-          *places = thread.places;
-          matched = true;
-          break;  // those behind are less preferred
-        }
-      }
-      std::swap(current, next);
-      next.Clear();
-      if (current.threads.empty() && (matched || full)) break;
-    }
-    return matched;
-  }
+  class Matcher;
 
  private:
   using Code = expression::Code;
@@ -80,54 +60,7 @@ class RegularExpression {
     size_t x, y;  // expression::kSplit goes to x, or else to y
   };
 
-  struct Thread {
-    size_t at;
-    Places places;
-  };
-
-  // Threads in the order in which they are preferred, each at another instruction.
-  struct Threads {
-    explicit Threads(size_t size) : seen(size, false) {}
-    void Clear() {
-      threads.clear();
-      std::fill(seen.begin(), seen.end(), false);
-    }
-    std::vector<Thread> threads;
-    std::vector<bool> seen;
-  };
-
   static constexpr size_t kMostInstructions = 100000;
-
-  // Follows what takes no character.
-  void Add(const Characters& text, size_t at, size_t begin, const Places& places, Threads* threads) const {
-    std::vector<Thread> waiting{{begin, places}};
-    while (!waiting.empty()) {
-      Thread thread = waiting.back();
-      waiting.pop_back();
-      if (threads->seen[thread.at]) continue;
-      threads->seen[thread.at] = true;
-      const Instruction& instruction = program_[thread.at];
-      switch (instruction.code) {
-        case expression::kSet:
-        case expression::kMatch:
-          threads->threads.push_back(thread);
-          break;
-        case expression::kSplit:
-          waiting.push_back({instruction.y, thread.places});
-          waiting.push_back({instruction.x, thread.places});
-          break;
-        case expression::kJump:
-          waiting.push_back({instruction.x, thread.places});
-          break;
-        case expression::kSave:
-          if (instruction.x < thread.places.size()) thread.places[instruction.x] = static_cast<int>(at);
-          waiting.push_back({thread.at + 1, thread.places});
-          break;
-        default:
-          if (Holds(instruction.code, text, at)) waiting.push_back({thread.at + 1, thread.places});
-      }
-    }
-  }
 
   static bool Holds(Code code, const Characters& text, size_t at) {
     if (code == expression::kTextBegin) return at == 0;
@@ -211,10 +144,169 @@ class RegularExpression {
     }
   }
 
+  // Finds the instructions before each one that take no character.
+  void FindWaysTo() {
+    ways_to_.assign(program_.size(), {});
+    for (size_t at = 0; at < program_.size(); ++at) {
+      const Instruction& instruction = program_[at];
+      switch (instruction.code) {
+        case expression::kSet:
+        case expression::kMatch:
+          break;
+        case expression::kSplit:
+          ways_to_[instruction.x].push_back(at);
+          ways_to_[instruction.y].push_back(at);
+          break;
+        case expression::kJump:
+          ways_to_[instruction.x].push_back(at);
+          break;
+        default:
+          ways_to_[at + 1].push_back(at);
+      }
+    }
+  }
+
   size_t groups_ = 0, compiled_ = 0;
   std::string error_;
   std::vector<Instruction> program_;
+  std::vector<std::vector<size_t>> ways_to_;
   std::vector<expression::Set> sets_;
+};
+
+// Finds matches in one text, from its beginning to its end.
+class RegularExpression::Matcher {
+ public:
+  // Both must outlive the matcher. With `full`, only the whole text is a match.
+  Matcher(const RegularExpression& expression, const Characters& text, bool full)
+      : expression_(expression), text_(text), full_(full), words_((expression.program_.size() + 63) / 64) {
+    while (block_ * block_ < text.size() + 1) block_ *= 2;
+    rows_.resize(std::min(block_, text.size() + 1) * words_);
+    checkpoints_.resize((text.size() / block_ + 1) * words_);
+    for (size_t at = text.size() + 1; at-- > 0;) FillRow(at);
+    tried_.assign(expression.program_.size(), 0);
+  }
+
+  // The match that begins first from `start` on, and that the expression prefers. What is asked for must not begin
+  // before the end of the last match.
+  bool Find(size_t start, Places* places) {
+    while (start <= text_.size() && !Leads(start, 0)) {
+      if (full_) return false;
+      ++start;
+    }
+    if (start > text_.size()) return false;
+    Thread thread{0, {}};
+    thread.places.fill(-1);
+    for (size_t at = start; Choose(at, &thread); ++at, ++thread.at) {
+      if (expression_.program_[thread.at].code == expression::kMatch) {
+        *places = thread.places;
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  struct Thread {
+    size_t at;
+    Places places;
+  };
+
+  // A row has a bit for each instruction from which a match can be reached. All would take too much memory for a long
+  // text: the first row of each block is kept, and the rows of the block that is being read.
+  uint64_t* Row(size_t at) { return rows_.data() + at % block_ * words_; }
+  uint64_t* Checkpoint(size_t at) { return checkpoints_.data() + at / block_ * words_; }
+
+  bool Leads(size_t at, size_t instruction) {
+    if (at / block_ != loaded_) {
+      const size_t begin = at / block_ * block_;
+      for (size_t row = std::min(begin + block_, text_.size() + 1); row-- > begin;) FillRow(row);
+      loaded_ = at / block_;
+    }
+    return (Row(at)[instruction / 64] >> instruction % 64 & 1) != 0;
+  }
+
+  // Fills the row of a place from that of the next one.
+  void FillRow(size_t at) {
+    // Of this block, or the first one of the next.
+    const uint64_t* next = at == text_.size() ? nullptr : (at + 1) % block_ == 0 ? Checkpoint(at + 1) : Row(at + 1);
+    const std::vector<Instruction>& program = expression_.program_;
+    waiting_.clear();
+    uint64_t* row = Row(at);
+    std::fill(row, row + words_, 0);
+    const auto add = [&](size_t instruction) {
+      uint64_t& word = row[instruction / 64];
+      const uint64_t bit = uint64_t{1} << instruction % 64;
+      if ((word & bit) == 0) {
+        word |= bit;
+        waiting_.push_back(instruction);
+      }
+    };
+    if (at < text_.size()) {
+      for (size_t word = 0; word < words_; ++word) {
+        size_t instruction = word * 64;
+        for (uint64_t bits = next[word]; bits != 0; bits >>= 1, ++instruction) {
+          if ((bits & 1) == 0 || instruction == 0) continue;
+          const Instruction& before = program[instruction - 1];
+          if (before.code == expression::kSet && expression_.sets_[before.x].Has(text_.codes[at])) {
+            add(instruction - 1);
+          }
+        }
+      }
+    }
+    if (!full_ || at == text_.size()) add(program.size() - 1);
+    while (!waiting_.empty()) {
+      const size_t instruction = waiting_.back();
+      waiting_.pop_back();
+      for (const size_t before : expression_.ways_to_[instruction]) {
+        const Code code = program[before].code;
+        const bool free = code == expression::kSplit || code == expression::kJump || code == expression::kSave;
+        if (free || Holds(code, text_, at)) add(before);
+      }
+    }
+    if (at % block_ == 0) std::copy(row, row + words_, Checkpoint(at));
+  }
+
+  // Follows what takes no character to what takes the next one, or to the end.
+  bool Choose(size_t at, Thread* chosen) {
+    ++round_;
+    threads_.assign(1, *chosen);
+    while (!threads_.empty()) {
+      Thread thread = threads_.back();
+      threads_.pop_back();
+      if (tried_[thread.at] == round_ || !Leads(at, thread.at)) continue;
+      tried_[thread.at] = round_;
+      const Instruction& instruction = expression_.program_[thread.at];
+      switch (instruction.code) {
+        case expression::kSet:
+        case expression::kMatch:
+          *chosen = thread;
+          return true;
+        case expression::kSplit:
+          threads_.push_back({instruction.y, thread.places});
+          threads_.push_back({instruction.x, thread.places});
+          break;
+        case expression::kJump:
+          threads_.push_back({instruction.x, thread.places});
+          break;
+        case expression::kSave:
+          if (instruction.x < thread.places.size()) thread.places[instruction.x] = static_cast<int>(at);
+          threads_.push_back({thread.at + 1, thread.places});
+          break;
+        default:  // it holds, or it would not lead to a match
+          threads_.push_back({thread.at + 1, thread.places});
+      }
+    }
+    return false;
+  }
+
+  const RegularExpression& expression_;
+  const Characters& text_;
+  const bool full_;
+  const size_t words_;
+  size_t block_ = 64, loaded_ = 0, round_ = 0;
+  std::vector<uint64_t> rows_, checkpoints_;
+  std::vector<size_t> waiting_, tried_;
+  std::vector<Thread> threads_;
 };
 
 }  // namespace litefuse

@@ -4,11 +4,12 @@
 // [] or both [n] -> the same as input. Definition: the op's documentation in TensorFlow (tf.raw_ops.Roll).
 
 #include <cstring>
-#include <limits>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "litefuse/kernel.h"
+#include "litefuse/strings.h"
 
 namespace {
 
@@ -37,64 +38,6 @@ void RollBytes(const char* from, const Shape& shape, const std::vector<int64_t>&
     std::memcpy(place + head, from, row - head);
     std::memcpy(place, from + (row - head), head);
   }
-}
-
-// The strings of a tensor, as they are stored: their number n, n + 1 offsets from the first byte of it, and the bytes.
-class Strings {
- public:
-  explicit Strings(const Tensor& tensor) : bytes_(tensor.data<char>()), size_(tensor.get()->bytes) {}
-
-  // Whether there are n, with all offsets inside of the tensor.
-  bool AreValid(int64_t n) const {
-    const auto header = static_cast<size_t>(n + 2) * sizeof(int32_t);
-    if (bytes_ == nullptr || size_ < header || Number(0) != n) return false;
-    int32_t last = static_cast<int32_t>(header);
-    for (int64_t i = 0; i <= n; ++i) {
-      const int32_t offset = Number(i + 1);
-      if (offset < last || static_cast<size_t>(offset) > size_) return false;
-      last = offset;
-    }
-    return true;
-  }
-
-  const char* begin(int64_t i) const { return bytes_ + Number(i + 1); }
-  int32_t length(int64_t i) const { return Number(i + 2) - Number(i + 1); }
-
- private:
-  int32_t Number(int64_t place) const {
-    int32_t number;
-    std::memcpy(&number, bytes_ + static_cast<size_t>(place) * sizeof(number), sizeof(number));
-    return number;
-  }
-
-  const char* bytes_;
-  size_t size_;
-};
-
-// Writes the strings, in another order, to an output that was made dynamic.
-bool WriteStrings(Node& node, const Strings& strings, const std::vector<int32_t>& order, const Shape& shape) {
-  int64_t size = static_cast<int64_t>((order.size() + 2) * sizeof(int32_t));
-  std::vector<int32_t> header = {static_cast<int32_t>(order.size()), static_cast<int32_t>(size)};
-  for (const int32_t index : order) {
-    size += strings.length(index);
-    LITEFUSE_REQUIRE(node, size <= std::numeric_limits<int32_t>::max(), "the strings are too long for a tensor");
-    header.push_back(static_cast<int32_t>(size));
-  }
-  // The runtime resizes strings without giving them memory, but frees that memory: as bytes they get what is its own.
-  TfLiteTensor* tensor = node.output(0).get();
-  tensor->type = kTfLiteUInt8;
-  const bool resized = node.Resize(0, {static_cast<int>(size)});
-  tensor->type = kTfLiteString;
-  if (!resized) return false;
-  char* to = tensor->data.raw;
-  std::memcpy(to, header.data(), header.size() * sizeof(int32_t));
-  to += header.size() * sizeof(int32_t);
-  for (const int32_t index : order) {
-    const auto length = static_cast<size_t>(strings.length(index));
-    if (length > 0) std::memcpy(to, strings.begin(index), length);
-    to += length;
-  }
-  return node.Resize(0, shape);
 }
 
 class Roll : public litefuse::Kernel {
@@ -137,13 +80,15 @@ class Roll : public litefuse::Kernel {
       sum = (sum + shift[i] % size + size) % size;
     }
     if (input.type() == kTfLiteString) {
-      const Strings strings(input);
-      LITEFUSE_REQUIRE(node, strings.AreValid(input.size()), "input does not hold as many strings as its shape says");
-      std::vector<int32_t> order(static_cast<size_t>(input.size())), rolled(order.size());
+      std::vector<std::string_view> strings;
+      if (!litefuse::ReadStrings(node, "input", input, &strings)) return false;
+      std::vector<int32_t> order(strings.size()), rolled(order.size());
       std::iota(order.begin(), order.end(), 0);
       RollBytes(reinterpret_cast<const char*>(order.data()), input.shape(), shifts, item_,
                 reinterpret_cast<char*>(rolled.data()));
-      return WriteStrings(node, strings, rolled, input.shape());
+      std::vector<std::string_view> moved;
+      for (const int32_t index : rolled) moved.push_back(strings[static_cast<size_t>(index)]);
+      return litefuse::WriteStrings(node, 0, input.shape(), moved);
     }
     RollBytes(input.data<char>(), input.shape(), shifts, item_, node.output(0).mutable_data<char>());
     return true;

@@ -25,9 +25,11 @@ class StringNGrams : public litefuse::Kernel {
     options.Get("preserve_short_sequences", &preserve_);
     options.Get("ngram_widths", &widths_);
     for (const int64_t width : widths_) {
-      LITEFUSE_REQUIRE(node, width >= 1, "ngram_widths must be positive, not %lld", static_cast<long long>(width));
+      LITEFUSE_REQUIRE(node, width >= 1 && width <= INT32_MAX, "ngram_widths must be positive int32, not %lld",
+                       static_cast<long long>(width));
     }
-    LITEFUSE_REQUIRE(node, pad_width_ >= -1, "pad_width must be -1 or more, not %lld", static_cast<long long>(pad_width_));
+    LITEFUSE_REQUIRE(node, pad_width_ >= -1 && pad_width_ <= INT32_MAX, "pad_width must be -1 or a larger int32, not %lld",
+                     static_cast<long long>(pad_width_));
     return true;
   }
 
@@ -54,16 +56,19 @@ class StringNGrams : public litefuse::Kernel {
                      "data_splits must rise from 0 to the number of strings");
     std::vector<std::string> ngrams;
     std::vector<int64_t> ends{0};
+    int64_t left = kMostJoined;
     for (size_t row = 0; row + 1 < splits.size(); ++row) {
       const std::vector<std::string_view> strings(data.begin() + splits[row], data.begin() + splits[row + 1]);
       const size_t before = ngrams.size();
       for (const int64_t width : widths_) {
         const int64_t padding = pad_width_ < 0 ? width - 1 : std::min(pad_width_, width - 1);
-        Append(strings, padding, width, &ngrams);
+        if (!Append(node, strings, padding, width, &left, &ngrams)) return false;
       }
       if (preserve_ && !strings.empty() && ngrams.size() == before) {
         LITEFUSE_REQUIRE(node, pad_width_ >= 0, "preserve_short_sequences needs a pad_width, or an n-gram for each row");
-        Append(strings, pad_width_, static_cast<int64_t>(strings.size()) + 2 * pad_width_, &ngrams);
+        if (!Append(node, strings, pad_width_, static_cast<int64_t>(strings.size()) + 2 * pad_width_, &left, &ngrams)) {
+          return false;
+        }
       }
       ends.push_back(static_cast<int64_t>(ngrams.size()));
     }
@@ -77,10 +82,20 @@ class StringNGrams : public litefuse::Kernel {
   }
 
  private:
-  // The n-grams of one width of a row between paddings.
-  void Append(const std::vector<std::string_view>& row, int64_t padding, int64_t width,
+  // How many strings are joined in one call at most. The kernel in Python has the same limit.
+  static constexpr int64_t kMostJoined = int64_t{1} << 26;
+
+  // The n-grams of one width of a row between paddings; `left` is how many strings may still be joined.
+  bool Append(Node& node, const std::vector<std::string_view>& row, int64_t padding, int64_t width, int64_t* left,
               std::vector<std::string>* ngrams) const {
     const int64_t size = static_cast<int64_t>(row.size());
+    int64_t joined_strings = 0;
+    const bool countable =
+        litefuse::Multiply({std::max<int64_t>(size + 2 * padding - width + 1, 0), width}, &joined_strings);
+    LITEFUSE_REQUIRE(node, countable && joined_strings <= *left,
+                     "the n-grams of %lld strings of a row of %lld are too many to make", static_cast<long long>(width),
+                     static_cast<long long>(size));
+    *left -= joined_strings;
     for (int64_t begin = -padding; begin + width <= size + padding; ++begin) {
       std::string joined;
       for (int64_t i = begin; i < begin + width; ++i) {
@@ -89,6 +104,7 @@ class StringNGrams : public litefuse::Kernel {
       }
       ngrams->push_back(std::move(joined));
     }
+    return true;
   }
 
   std::string separator_, left_pad_, right_pad_;

@@ -74,9 +74,10 @@ class StaticRegexReplace : public litefuse::Kernel {
     const auto append = [&](size_t begin, size_t end) {
       result += string.substr(text.begins[begin], text.begins[end] - text.begins[begin]);
     };
+    RegularExpression::Matcher matcher(expression_, text, false);
     RegularExpression::Places places;
     size_t at = 0, last = text.size() + 1;
-    while (at <= text.size() && expression_.Match(text, at, false, &places)) {
+    while (at <= text.size() && matcher.Find(at, &places)) {
       const size_t begin = static_cast<size_t>(places[0]), end = static_cast<size_t>(places[1]);
       if (begin == end && begin == last) {
         if (at < text.size()) append(at, at + 1);
@@ -117,7 +118,10 @@ class StaticRegexFullMatch : public litefuse::Kernel {
     if (!litefuse::ReadStrings(node, "input", node.input(0), &strings)) return false;
     bool* to = node.output(0).mutable_data<bool>();
     RegularExpression::Places places;
-    for (size_t i = 0; i < strings.size(); ++i) to[i] = expression_.Match(Characters(strings[i]), 0, true, &places);
+    for (size_t i = 0; i < strings.size(); ++i) {
+      const Characters text(strings[i]);
+      to[i] = RegularExpression::Matcher(expression_, text, true).Find(0, &places);
+    }
     return true;
   }
 

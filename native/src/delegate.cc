@@ -1,16 +1,21 @@
 #include "litefuse/delegate.h"
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <vector>
 
+#include "litefuse/guarded.h"
 #include "litefuse/registry.h"
 
 namespace {
 
+using litefuse::Guarded;
 using litefuse::RegisteredKernel;
 
 // A node of the model that a kernel took over. The runtime shows the kernel a node of its own, whose inputs stand in
-// another order, so that the model's is kept.
+// another order and which lacks the outputs that nothing reads, so that the model's is kept.
 struct ClaimedNode {
   const TfLiteRegistration* kernel;
   std::vector<int> inputs;  // as a TfLiteIntArray: the size, then the indices
@@ -47,34 +52,56 @@ const TfLiteRegistration* KernelOf(const TfLiteNode& node, const TfLiteRegistrat
   return nullptr;
 }
 
-void* Init(TfLiteContext* context, const char* buffer, size_t) {
-  const auto* params = reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+void* Claim(TfLiteContext* context, const TfLiteDelegateParams& params) {
   TfLiteNode* node;
   TfLiteRegistration* registration;
-  if (context->GetNodeAndRegistration(context, params->nodes_to_replace->data[0], &node, &registration) != kTfLiteOk) {
+  if (context->GetNodeAndRegistration(context, params.nodes_to_replace->data[0], &node, &registration) != kTfLiteOk) {
     return nullptr;
   }
   const char* options;
   size_t size;
   const TfLiteRegistration* kernel = KernelOf(*node, *registration, &options, &size);
   if (kernel == nullptr) return nullptr;
-  auto* claimed = new ClaimedNode{kernel, Copy(node->inputs), Copy(node->outputs), TfLiteNode{}};
+  std::unique_ptr<ClaimedNode> claimed(new ClaimedNode{kernel, Copy(node->inputs), Copy(node->outputs), TfLiteNode{}});
   claimed->node.inputs = reinterpret_cast<TfLiteIntArray*>(claimed->inputs.data());
   claimed->node.outputs = reinterpret_cast<TfLiteIntArray*>(claimed->outputs.data());
-  claimed->node.user_data = kernel->init(context, options, size);
-  return claimed;
+  if (kernel->init != nullptr) claimed->node.user_data = kernel->init(context, options, size);
+  return claimed.release();
+}
+
+// Gives the outputs that nothing reads memory of their own: the runtime does not know them as outputs of the node that
+// it runs, and plans none for them. As dynamic tensors they get it when the kernel resizes them.
+void MakeUnreadDynamic(TfLiteContext* context, const TfLiteIntArray& known, const std::vector<int>& outputs) {
+  for (size_t i = 1; i < outputs.size(); ++i) {
+    const int index = outputs[i];
+    if (index < 0 || std::find(known.data, known.data + known.size, index) != known.data + known.size) continue;
+    TfLiteTensor& tensor = context->tensors[index];
+    if (tensor.allocation_type == kTfLiteDynamic || tensor.allocation_type == kTfLiteMmapRo) continue;
+    tensor.allocation_type = kTfLiteDynamic;
+    tensor.data.raw = nullptr;
+  }
+}
+
+void* Init(TfLiteContext* context, const char* buffer, size_t) {
+  return Guarded([&] { return Claim(context, *reinterpret_cast<const TfLiteDelegateParams*>(buffer)); },
+                 [](const char*) -> void* { return nullptr; });  // Prepare says so
 }
 
 void Free(TfLiteContext* context, void* data) {
   if (data == nullptr) return;
   auto* claimed = static_cast<ClaimedNode*>(data);
-  claimed->kernel->free(context, claimed->node.user_data);
+  if (claimed->kernel->free != nullptr) claimed->kernel->free(context, claimed->node.user_data);
   delete claimed;
 }
 
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   auto* claimed = static_cast<ClaimedNode*>(node->user_data);
-  return claimed == nullptr ? kTfLiteError : claimed->kernel->prepare(context, &claimed->node);
+  if (claimed == nullptr) {
+    context->ReportError(context, "litefuse: there is no memory for a kernel\n");
+    return kTfLiteError;
+  }
+  MakeUnreadDynamic(context, *node->outputs, claimed->outputs);
+  return claimed->kernel->prepare == nullptr ? kTfLiteOk : claimed->kernel->prepare(context, &claimed->node);
 }
 
 TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
@@ -82,8 +109,7 @@ TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   return claimed->kernel->invoke(context, &claimed->node);
 }
 
-// The runtime calls it for each subgraph.
-TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
+TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
   TfLiteIntArray* plan;
   if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
   const std::vector<int> nodes(plan->data, plan->data + plan->size);  // it changes with each replacement
@@ -113,6 +139,11 @@ TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
   return kTfLiteOk;
 }
 
+// The runtime calls it for each subgraph.
+TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
+  return Guarded([&] { return ClaimNodes(context, delegate); }, [](const char*) { return kTfLiteError; });
+}
+
 }  // namespace
 
 extern "C" const char* const* litefuse_kernel_names(void) {
@@ -129,7 +160,8 @@ extern "C" const char* const* litefuse_kernel_names(void) {
 
 extern "C" TfLiteDelegate* tflite_plugin_create_delegate(const char* const*, const char* const*, size_t,
                                                          void (*)(const char*)) {
-  auto* delegate = new TfLiteDelegate{};
+  auto* delegate = new (std::nothrow) TfLiteDelegate{};
+  if (delegate == nullptr) return nullptr;
   delegate->Prepare = PrepareDelegate;
   delegate->flags = kTfLiteDelegateFlagsAllowDynamicTensors;
   return delegate;

@@ -4,13 +4,67 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <string>
+#include <string_view>
+
+#include "litefuse/utf8.h"
 
 namespace litefuse {
 
+namespace {
+
+// The runtime's buffer of strings counts them, and its own bytes, with int32; see strings.h.
+constexpr int64_t kMostStrings = std::numeric_limits<int32_t>::max() / static_cast<int64_t>(sizeof(int32_t)) - 2;
+
+// Whether the bytes of so many elements can be counted.
+bool IsAddressable(const Shape& shape, TfLiteType type) {
+  int64_t bytes = NumElements(shape);
+  if (type == kTfLiteString) return bytes <= kMostStrings;
+  return Multiply({bytes, static_cast<int64_t>(ElementSize(type))}, &bytes) && bytes <= PTRDIFF_MAX;
+}
+
+// A message in UTF-8, whatever bytes it has: those that are no text become \xNN.
+std::string Printable(const char* message) {
+  std::string text;
+  const std::string_view bytes(message);
+  for (size_t at = 0; at < bytes.size();) {
+    uint32_t code;
+    const size_t length = DecodeCharacter(bytes.substr(at), &code);
+    if (length == 0) {
+      char escaped[5];
+      std::snprintf(escaped, sizeof(escaped), "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(bytes[at])));
+      text += escaped;
+    } else {
+      text += bytes.substr(at, length);
+    }
+    at += std::max<size_t>(length, 1);
+  }
+  return text;
+}
+
+}  // namespace
+
+bool Multiply(std::initializer_list<int64_t> factors, int64_t* product) {
+  int64_t result = 1;
+  bool zero = false;
+  for (const int64_t factor : factors) zero = zero || factor == 0;
+  for (const int64_t factor : factors) {
+    if (factor < 0) return false;
+    if (zero) continue;
+    if (result > std::numeric_limits<int64_t>::max() / factor) return false;
+    result *= factor;
+  }
+  *product = zero ? 0 : result;
+  return true;
+}
+
 int64_t NumElements(const Shape& shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   int64_t count = 1;
-  for (const int size : shape) count *= size;
+  for (const int size : shape) {
+    if (!Multiply({count, size}, &count)) return std::numeric_limits<int64_t>::max();
+  }
   return count;
 }
 
@@ -74,11 +128,7 @@ Shape Tensor::shape() const {
   return Shape(tensor_->dims->data, tensor_->dims->data + tensor_->dims->size);
 }
 
-int64_t Tensor::size() const {
-  int64_t count = 1;
-  for (int axis = 0; axis < rank(); ++axis) count *= dim(axis);
-  return count;
-}
+int64_t Tensor::size() const { return NumElements(shape()); }
 
 bool Tensor::is_constant() const {
   return tensor_->allocation_type == kTfLiteMmapRo || tensor_->allocation_type == kTfLitePersistentRo;
@@ -102,6 +152,9 @@ bool Node::Resize(int output, const Shape& shape) {
   for (const int size : shape) {
     if (size < 0) return Fail("output %d would have a size of %d", output, size);
   }
+  if (!IsAddressable(shape, this->output(output).type())) {
+    return Fail("output %d would be of the shape %s, for which there is no memory", output, Text(shape).c_str());
+  }
   // The runtime frees it.
   auto* dims = static_cast<TfLiteIntArray*>(std::malloc(sizeof(int) * (shape.size() + 1)));
   if (dims == nullptr) return Fail("no memory");
@@ -121,7 +174,9 @@ bool Node::Resize(int output, const Shape& shape) {
   }
   const TfLiteStatus status = context_->ResizeTensor(context_, tensor, dims);
   tensor->type = type;
-  return status == kTfLiteOk || Fail("the runtime does not give output %d its memory", output);
+  const bool lacks_memory = IsDynamic(output) && tensor->bytes > 0 && tensor->data.raw == nullptr;
+  if (status == kTfLiteOk && !lacks_memory) return true;
+  return Fail("the runtime does not give output %d the memory for the shape %s", output, Text(shape).c_str());
 }
 
 void Node::MakeDynamic(int output) {
@@ -130,6 +185,21 @@ void Node::MakeDynamic(int output) {
     tensor->allocation_type = kTfLiteDynamic;
     tensor->data.raw = nullptr;
   }
+}
+
+bool Node::CheckOutputs() {
+  for (int i = 0; i < outputs(); ++i) {
+    const int index = node_->outputs->data[i];
+    if (index < 0) return Fail("output %d is absent", i);
+    if (output(i).is_constant()) return Fail("output %d is a constant", i);
+    for (int other = 0; other < i; ++other) {
+      if (node_->outputs->data[other] == index) return Fail("outputs %d and %d are one tensor", other, i);
+    }
+    for (int input = 0; input < inputs(); ++input) {
+      if (node_->inputs->data[input] == index) return Fail("output %d is input %d as well", i, input);
+    }
+  }
+  return true;
 }
 
 bool Node::CheckCounts(int inputs, int outputs) {
@@ -160,36 +230,50 @@ bool Node::Fail(const char* format, ...) {
   std::vsnprintf(message, sizeof(message), format, arguments);
   va_end(arguments);
   const char* name = outputs() > 0 && node_->outputs->data[0] >= 0 ? output(0).get()->name : nullptr;
-  context_->ReportError(context_, "litefuse kernel %s, node %s: %s\n", op_, name == nullptr ? "" : name, message);
+  Guarded(
+      [&] {
+        context_->ReportError(context_, "litefuse kernel %s, node %s: %s\n", op_,
+                              Printable(name == nullptr ? "" : name).c_str(), Printable(message).c_str());
+        return false;
+      },
+      [&](const char*) {
+        context_->ReportError(context_, "litefuse kernel %s: no memory\n", op_);
+        return false;
+      });
   return false;
 }
 
 namespace internal {
 
-void* NewState(Kernel* kernel, const char* buffer, size_t length) {
-  return new State{kernel, Options(buffer, length), false};
+void FreeState(void* state) { delete static_cast<State*>(state); }
+
+namespace {
+
+// Calls a function of a kernel; what it throws is a failure.
+template <typename Function>
+TfLiteStatus Call(Node& node, Function function) {
+  return Guarded(function, [&](const char* what) { return node.Fail("%s", what); }) ? kTfLiteOk : kTfLiteError;
 }
 
-void FreeState(void* state) {
-  if (state == nullptr) return;
-  auto* known = static_cast<State*>(state);
-  delete known->kernel;
-  delete known;
-}
+}  // namespace
 
 TfLiteStatus Prepare(const char* op, TfLiteContext* context, TfLiteNode* node) {
-  auto* state = static_cast<State*>(node->user_data);
   Node call(op, context, node);
-  if (!state->configured) {
-    if (!state->kernel->Configure(call, state->options)) return kTfLiteError;
-    state->configured = true;
-  }
-  return state->kernel->Prepare(call) ? kTfLiteOk : kTfLiteError;
+  return Call(call, [&] {
+    auto* state = static_cast<State*>(node->user_data);
+    if (state == nullptr) return call.Fail("there is no memory for the kernel");
+    if (!call.CheckOutputs()) return false;
+    if (!state->configured) {
+      if (!state->kernel->Configure(call, state->options)) return false;
+      state->configured = true;
+    }
+    return state->kernel->Prepare(call);
+  });
 }
 
 TfLiteStatus Invoke(const char* op, TfLiteContext* context, TfLiteNode* node) {
   Node call(op, context, node);
-  return static_cast<State*>(node->user_data)->kernel->Invoke(call) ? kTfLiteOk : kTfLiteError;
+  return Call(call, [&] { return static_cast<State*>(node->user_data)->kernel->Invoke(call); });
 }
 
 }  // namespace internal

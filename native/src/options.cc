@@ -30,6 +30,9 @@ enum Type : uint8_t {
   kVectorBool = 36,
 };
 
+// Strings may share their bytes, so that all of a vector can take much more than the data.
+constexpr size_t kMostText = size_t{1} << 26;
+
 }  // namespace
 
 // `width` is that of the place where the value stands, `own_width` that of what it points at.
@@ -133,11 +136,15 @@ bool Options::Root(Vector* map, Vector* keys) const {
 bool Options::Find(const char* name, Value* value) const {
   Vector map, keys;
   if (!Root(&map, &keys)) return false;
+  const size_t size = std::strlen(name) + 1;  // with the zero at its end
   for (size_t i = 0; i < keys.length; ++i) {
     Value key;
-    std::string text;
-    if (!Element(keys, i, &key) || !AsString(key, &text)) return false;
-    if (text == name) return Element(map, i, value);
+    size_t begin;
+    if (!Element(keys, i, &key) || key.type != kKey || !Follow(key.position, key.width, &begin)) return false;
+    // Without a copy: hostile keys may all be of the size of the data.
+    if (bytes_.size() - begin >= size && std::memcmp(bytes_.data() + begin, name, size) == 0) {
+      return Element(map, i, value);
+    }
   }
   return false;
 }
@@ -303,9 +310,12 @@ bool Options::Get(const char* name, std::vector<std::string>* value) const {
   Vector vector;
   if (!Find(name, &found) || !AsVector(found, &vector)) return false;
   std::vector<std::string> read(vector.length);
+  size_t total = 0;
   for (size_t i = 0; i < vector.length; ++i) {
     Value element;
     if (!Element(vector, i, &element) || !AsString(element, &read[i])) return false;
+    total += read[i].size();
+    if (total > kMostText) return false;
   }
   *value = std::move(read);
   return true;

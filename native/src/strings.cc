@@ -47,15 +47,17 @@ bool PrepareForEach(Node& node, TfLiteType result) {
          node.CheckType("the output", node.output(0), {result}) && node.Resize(0, node.input(0).shape());
 }
 
-bool WriteStrings(Node& node, int output, const Shape& shape, const std::vector<std::string>& strings) {
+bool WriteStrings(Node& node, int output, const Shape& shape, const std::vector<std::string_view>& strings) {
   size_t end = (strings.size() + 2) * sizeof(int32_t);
+  for (const std::string_view each : strings) end += each.size();
+  LITEFUSE_REQUIRE(node, end <= static_cast<size_t>(std::numeric_limits<int32_t>::max()),
+                   "output %d would hold more than 2 GiB of strings", output);
   std::vector<int32_t> header{static_cast<int32_t>(strings.size())};
   header.reserve(strings.size() + 2);
-  for (const std::string& each : strings) {
+  end = (strings.size() + 2) * sizeof(int32_t);
+  for (const std::string_view each : strings) {
     header.push_back(static_cast<int32_t>(end));
     end += each.size();
-    LITEFUSE_REQUIRE(node, end <= static_cast<size_t>(std::numeric_limits<int32_t>::max()),
-                     "output %d would hold more than 2 GiB of strings", output);
   }
   header.push_back(static_cast<int32_t>(end));
   node.MakeDynamic(output);
@@ -70,11 +72,15 @@ bool WriteStrings(Node& node, int output, const Shape& shape, const std::vector<
   char* to = tensor->data.raw;
   std::memcpy(to, header.data(), header.size() * sizeof(int32_t));
   to += header.size() * sizeof(int32_t);
-  for (const std::string& each : strings) {
+  for (const std::string_view each : strings) {
     if (!each.empty()) std::memcpy(to, each.data(), each.size());
     to += each.size();
   }
   return node.Resize(output, shape);
+}
+
+bool WriteStrings(Node& node, int output, const Shape& shape, const std::vector<std::string>& strings) {
+  return WriteStrings(node, output, shape, std::vector<std::string_view>(strings.begin(), strings.end()));
 }
 
 }  // namespace litefuse

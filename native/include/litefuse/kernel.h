@@ -1,6 +1,7 @@
 // How a kernel is written: a class with Configure, Prepare and Invoke, registered with LITEFUSE_DEFINE_KERNEL.
 //
-// No exceptions and no run-time type information are needed: a function that fails says why and returns false.
+// A function that fails says why and returns false; no run-time type information is needed. What is thrown all the same,
+// such as std::bad_alloc, becomes such a failure where the kernel is compiled with exceptions.
 #ifndef LITEFUSE_KERNEL_H_
 #define LITEFUSE_KERNEL_H_
 
@@ -8,9 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "litefuse/guarded.h"
 #include "litefuse/half.h"
 #include "litefuse/options.h"
 #include "litefuse/tflite.h"
@@ -19,8 +22,12 @@ namespace litefuse {
 
 using Shape = std::vector<int>;
 
-// How many elements a tensor of this shape has.
+// How many elements a tensor of this shape has, none of whose sizes is negative; the largest int64_t if there are more.
 int64_t NumElements(const Shape& shape);
+
+// Multiplies counts or sizes, none of them negative; false if the product is no int64_t. Whatever is computed from the
+// sizes that a model names, and is not the size of a tensor that is there, goes through it.
+bool Multiply(std::initializer_list<int64_t> factors, int64_t* product);
 
 // The number of bytes of an element; 0 for strings and types smaller than a byte.
 size_t ElementSize(TfLiteType type);
@@ -73,12 +80,16 @@ class Node {
   Tensor input(int index) const { return Tensor(&context_->tensors[node_->inputs->data[index]]); }
   Tensor output(int index) const { return Tensor(&context_->tensors[node_->outputs->data[index]]); }
 
-  // Gives an output its shape: in Prepare, or in Invoke when it was made dynamic.
+  // Gives an output its shape: in Prepare, or in Invoke when it was made dynamic. Fails where a size is negative, and
+  // where there is no memory for so many elements.
   bool Resize(int output, const Shape& shape);
   // In Prepare: the shape of the output depends on values, and Invoke gives it.
   void MakeDynamic(int output);
   bool IsDynamic(int output) const { return this->output(output).get()->allocation_type == kTfLiteDynamic; }
 
+  // Whether the outputs may be written: each is there, is no constant, and is neither an input nor another output.
+  // Checked before Prepare.
+  bool CheckOutputs();
   // In Prepare: how many inputs and outputs the op has.
   bool CheckCounts(int inputs, int outputs);
   // Whether an input or output has one of the types.
@@ -131,12 +142,17 @@ namespace internal {
 
 // What the runtime holds for a node.
 struct State {
-  Kernel* kernel;
+  std::unique_ptr<Kernel> kernel;
   Options options;
   bool configured;
 };
 
-void* NewState(Kernel* kernel, const char* buffer, size_t length);
+// Makes what the runtime holds for a node, with a kernel of the class; null if there is no memory.
+template <typename Class>
+void* NewState(const char* buffer, size_t length) {
+  return Guarded([&]() -> void* { return new State{std::make_unique<Class>(), Options(buffer, length), false}; },
+                 [](const char*) -> void* { return nullptr; });
+}
 void FreeState(void* state);
 TfLiteStatus Prepare(const char* op, TfLiteContext* context, TfLiteNode* node);
 TfLiteStatus Invoke(const char* op, TfLiteContext* context, TfLiteNode* node);
@@ -149,7 +165,7 @@ TfLiteStatus Invoke(const char* op, TfLiteContext* context, TfLiteNode* node);
     static const TfLiteRegistration registration = [] {                                                            \
       TfLiteRegistration made{};                                                                                   \
       made.init = [](TfLiteContext*, const char* buffer, size_t length) -> void* {                                 \
-        return litefuse::internal::NewState(new Class(), buffer, length);                                          \
+        return litefuse::internal::NewState<Class>(buffer, length);                                                \
       };                                                                                                           \
       made.free = [](TfLiteContext*, void* state) { litefuse::internal::FreeState(state); };                       \
       made.prepare = [](TfLiteContext* context, TfLiteNode* node) {                                                \

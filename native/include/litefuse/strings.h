@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "litefuse/kernel.h"
+#include "litefuse/utf8.h"
 
 namespace litefuse {
 
@@ -23,13 +24,11 @@ bool ReadString(Node& node, const char* name, const Tensor& tensor, std::string_
 bool PrepareForEach(Node& node, TfLiteType result);
 
 // In Invoke: gives an output its shape and its strings, one for each element.
+bool WriteStrings(Node& node, int output, const Shape& shape, const std::vector<std::string_view>& strings);
 bool WriteStrings(Node& node, int output, const Shape& shape, const std::vector<std::string>& strings);
 
 // What C's isspace calls whitespace, whatever the locale.
 inline bool IsSpace(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
-
-// Whether a byte continues a character of UTF-8.
-inline bool Continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 }  // namespace litefuse
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,11 +81,15 @@ class CropAndResize(CustomOp):
         """Takes the pixels of all boxes at once.
 
         Raises:
-            KernelError: A crop size is not positive, a box is not finite, or there is no image of that number.
+            KernelError: A crop size is not positive or too large, a box is not finite, or there is no image of that
+                number.
         """
         image, boxes, box_ind, crop_size = inputs
         _, rows, cols, _ = image.shape
         crop_rows, crop_cols = _sizes(crop_size)
+        shape = (len(boxes), crop_rows, crop_cols, image.shape[3])
+        if math.prod(shape) * np.dtype(np.float32).itemsize > sys.maxsize:
+            raise KernelError(f"the output would be of the shape {list(shape)}, for which there is no memory")
         wrong = (box_ind < 0) | (box_ind >= len(image))
         if wrong.any():
             raise KernelError(f"box_ind holds {box_ind[wrong][0]}, and there are {len(image)} images")

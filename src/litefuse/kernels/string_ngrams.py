@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["StringNGrams"]
 
+_INT32_MAX = 2**31 - 1
+# How many strings are joined in one call at most. The kernel in C++ has the same limit.
+_MOST_JOINED = 2**26
+
 
 class StringNGrams(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.ngrams``).
@@ -49,10 +53,10 @@ class StringNGrams(CustomOp):
         """
         check_strings("data", data, 1)
         check_row_splits_spec("data_splits", splits)
-        if any(width < 1 for width in ngram_widths):
-            raise KernelError(f"ngram_widths must be positive, not {list(ngram_widths)}")
-        if pad_width < -1:
-            raise KernelError(f"pad_width must be -1 or more, not {pad_width}")
+        if any(not 1 <= width <= _INT32_MAX for width in ngram_widths):
+            raise KernelError(f"ngram_widths must be positive int32, not {list(ngram_widths)}")
+        if not -1 <= pad_width <= _INT32_MAX:
+            raise KernelError(f"pad_width must be -1 or a larger int32, not {pad_width}")
         return [TensorSpec(None, STRING), TensorSpec(splits.shape, splits.dtype)]
 
     def invoke(
@@ -70,7 +74,7 @@ class StringNGrams(CustomOp):
         """Joins the strings of one row after the other.
 
         Raises:
-            KernelError: Row splits do not split the strings into rows.
+            KernelError: Row splits do not split the strings into rows, or there would be too many n-grams.
         """
         data, splits = inputs
         check_row_splits("data_splits", splits, len(data))
@@ -78,18 +82,29 @@ class StringNGrams(CustomOp):
         between = as_bytes(separator)
         first, last = [as_bytes(left_pad)], [as_bytes(right_pad)]
         ngrams: list[list[bytes]] = []
+        left = _MOST_JOINED
         for start, end in itertools.pairwise(splits.tolist()):
             row = strings[start:end]
             made: list[bytes] = []
             for width in ngram_widths:
                 padding = width - 1 if pad_width < 0 else min(pad_width, width - 1)
-                padded = [*first * padding, *row, *last * padding]
+                left = _less_joined(left, len(row), padding, width)
+                padded = [*first * padding, *row, *last * padding] if width <= len(row) + 2 * padding else []
                 made += [between.join(padded[at : at + width]) for at in range(len(padded) - width + 1)]
             if preserve_short_sequences and row and not made:
                 if pad_width < 0:
                     raise KernelError("preserve_short_sequences needs a pad_width, or an n-gram for each row")
+                left = _less_joined(left, len(row), pad_width, len(row) + 2 * pad_width)
                 made = [between.join([*first * pad_width, *row, *last * pad_width])]
             ngrams.append(made)
         outputs[0] = string_array(itertools.chain.from_iterable(ngrams))
         outputs[1][0] = 0
         outputs[1][1:] = np.cumsum(list(map(len, ngrams)), dtype=splits.dtype)
+
+
+def _less_joined(left: int, size: int, padding: int, width: int) -> int:
+    """How many strings may still be joined after the n-grams of one width of a row of some size."""
+    left -= max(size + 2 * padding - width + 1, 0) * width
+    if left < 0:
+        raise KernelError(f"the n-grams of {width} strings of a row of {size} are too many to make")
+    return left

@@ -70,11 +70,14 @@ def array_view(
     """An array over the runtime's memory, which it neither owns nor keeps alive.
 
     Raises:
-        KernelError: The runtime gave the tensor no memory.
+        KernelError: The runtime gave the tensor no memory, or numpy has no arrays of such sizes, empty ones neither.
     """
     count = math.prod(shape)
     if count == 0:
-        array = np.empty(shape, dtype)
+        try:
+            array = np.empty(shape, dtype)
+        except ValueError as error:
+            raise KernelError(f"a tensor {dtype}{list(shape)} of the node is no array: {error}") from error
     elif address:
         memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
         array = np.ndarray(shape, dtype, buffer=memoryview(memory))
