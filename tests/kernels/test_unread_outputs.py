@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from ai_edge_litert import interpreter as litert
 
-from litefuse.errors import KernelError
+import litefuse
+from litefuse.errors import InterpreterError
 from litefuse.kernels import PACK, PYTHON_ONLY, native_library
 from litefuse.runtime.interpreter import Interpreter
 from tests.kernels.calls import CALLS, Call
@@ -134,5 +135,15 @@ def test_outputs_that_a_kernel_must_not_write_are_refused(outputs: str, message:
 
 
 def test_a_python_kernel_refuses_an_absent_output() -> None:
-    with pytest.raises(KernelError, match="leaves out an output"):
-        Interpreter(raw("MaxPoolWithArgmax", "absent"), custom_ops=[PACK["MaxPoolWithArgmax"]]).allocate_tensors()
+    delegate = litefuse.delegate(PACK["MaxPoolWithArgmax"])
+
+    with pytest.raises((RuntimeError, ValueError), match="leaves out an output"):
+        litert.Interpreter(model_content=raw("MaxPoolWithArgmax", "absent"), experimental_delegates=[delegate])
+
+
+@pytest.mark.parametrize(
+    ("outputs", "message"), [("absent", "lacks its output 1"), ("constant", "which is a constant")]
+)
+def test_litefuses_interpreter_refuses_the_model(outputs: str, message: str) -> None:
+    with pytest.raises(InterpreterError, match=message):
+        Interpreter(raw("MaxPoolWithArgmax", outputs))

@@ -13,12 +13,13 @@ import flatbuffers
 import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
+from flatbuffers import flexbuffers
 
 from litefuse.errors import InterpreterError
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.soundness import check_soundness
-from tests.runtime.models import Graph, model
+from tests.runtime.models import Graph, model, unary
 
 
 def loop() -> bytes:
@@ -106,7 +107,7 @@ DAMAGES: dict[str, tuple[Callable[[Any], object], str]] = {
     "no inputs": (op(2, 0, inputs=[]), r"op 0 \(ADD\) of subgraph 2 has 0 inputs of at least 2"),
     "an input that is left out": (op(2, 0, inputs=[0, -1]), r"op 0 \(ADD\) of subgraph 2 lacks its input 1"),
     "no outputs": (op(2, 0, outputs=[]), r"op 0 \(ADD\) of subgraph 2 has 0 outputs of at least 1"),
-    "an output that is left out": (op(2, 0, outputs=[-1]), "has 0 outputs of at least 1"),
+    "an output that is left out": (op(2, 0, outputs=[-1]), "lacks its output 0"),
     "a tensor that is missing": (op(0, 1, inputs=[77, 1]), "subgraph 0 has no tensor 77"),
     "an output that is missing": (op(0, 1, outputs=[77]), "subgraph 0 has no tensor 77"),
     "a value of later": (
@@ -189,6 +190,44 @@ def test_what_may_be_missing_may_be_missing() -> None:
     graph.builtin("CONCATENATION", [x, empty], [joined], axis=1)
     graph.composite("mine", [x], [graph.output("z", (2, 3))], {}, 7)
     check_soundness(model(graph), "m")
+
+
+@pytest.mark.parametrize("op", ["AudioSpectrogram", "Mfcc", "NumericVerify", "TFLite_Detection_PostProcess"])
+@pytest.mark.parametrize("options", [b"", b"\x00", b"\xff\x28\x01", bytes(flexbuffers.Dumps([1, 2]))])
+def test_the_runtimes_custom_ops_need_options_that_they_can_read(op: str, options: bytes) -> None:
+    with pytest.raises(InterpreterError, match=f"{op}.* has no options that are a flexbuffer map"):
+        Interpreter(unary(op, options))
+
+    check_soundness(unary(op, {"anything": 1}), "m")
+    check_soundness(unary("Own" + op, options), "m")
+
+
+def test_a_constant_is_no_input(tmp_path: Path) -> None:
+    """Setting it would write into the pages of the file."""
+    graph = Graph()
+    graph.inputs.append(graph.tensor("x", (4,), value=[1, 2, 3, 4]))
+    graph.builtin("ADD", [0, 0], [graph.output("y", (4,))])
+    path = tmp_path / "model.tflite"
+    path.write_bytes(model(graph))
+
+    with pytest.raises(InterpreterError, match=r"tensor 0 \(x\) is an input of subgraph 0, and a constant"):
+        Interpreter(path)
+
+
+@pytest.mark.parametrize("name", ["builtin", "custom", "composite"])
+def test_outputs_of_every_kind_of_op_are_there_and_no_constants(name: str) -> None:
+    for output, message in ((-1, "lacks its output 0"), (2, "which is a constant"), (9, "has no tensor 9")):
+        graph = Graph()
+        x, _, _ = graph.input("x", (4,)), graph.output("y", (4,)), graph.tensor("c", (4,), value=[1, 2, 3, 4])
+        if name == "builtin":
+            graph.builtin("ABS", [x], [output])
+        elif name == "custom":
+            graph.custom("Mine", [x], [output])
+        else:
+            graph.composite("mine", [x], [output], {}, 0)
+        graph.builtin("ABS", [x], [1])
+        with pytest.raises(InterpreterError, match=message):
+            check_soundness(model(graph), "m")
 
 
 RUN = """

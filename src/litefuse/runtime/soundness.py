@@ -1,8 +1,8 @@
 """Whether a LiteRT model holds together: what the runtime takes for granted, and dies of where it is not so.
 
 The runtime checks the bytes of a file and the sizes of its constants. It does not check that every value is computed
-before it is used, that ops have the operands that their kernels look at, that signatures name inputs and outputs of
-their subgraph, and that subgraphs do not call themselves.
+before it is used, that ops have the operands that their kernels look at, that what is written is no constant, that
+signatures name inputs and outputs of their subgraph, and that subgraphs do not call themselves.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.errors import InterpreterError
 from litefuse.runtime.builtin_ops import INPUTS, OUTPUTS
 from litefuse.runtime.flatbuffer import Table, root
+from litefuse.runtime.options import decode_map
 from litefuse.runtime.tensors import are_strings
 
 __all__ = ["IDENTIFIER", "check_soundness"]
@@ -26,10 +27,11 @@ IDENTIFIER = b"TFL3"
 
 # The numbers of the schema's fields (schema.fbs).
 _OPERATOR_CODES, _SUBGRAPHS, _BUFFERS, _SIGNATURES = 1, 2, 4, 7  # Model
-_DEPRECATED_CODE, _CODE = 0, 3  # OperatorCode
+_DEPRECATED_CODE, _CUSTOM_CODE, _CODE = 0, 1, 3  # OperatorCode
 _TENSORS, _GRAPH_INPUTS, _GRAPH_OUTPUTS, _OPERATORS, _GRAPH_NAME = range(5)  # SubGraph
 _OPCODE, _INPUTS, _OUTPUTS = range(3)  # Operator
 _OPTIONS = (3, 11)  # Operator: builtin_options and builtin_options_2, each with its type before it
+_CUSTOM_OPTIONS = 5  # Operator
 _SHAPE, _TYPE, _BUFFER, _TENSOR_NAME, _IS_VARIABLE, _EXTERNAL_BUFFER = 0, 1, 2, 3, 5, 10  # Tensor
 _DATA, _SIZE = 0, 2  # Buffer
 _SIGNATURE_INPUTS, _SIGNATURE_OUTPUTS, _KEY, _SIGNATURE_GRAPH = 0, 1, 2, 4  # SignatureDef
@@ -66,8 +68,8 @@ def check_soundness(content: Any, where: str) -> None:
 def _check_model(model: Table) -> None:
     buffers = model.tables(_BUFFERS)
     graphs = [_Graph.read(table, number, buffers) for number, table in enumerate(model.tables(_SUBGRAPHS))]
-    names = [_op_name(code) for code in model.tables(_OPERATOR_CODES)]
-    calls = {graph.number: {callee.number for callee in _check_graph(graph, graphs, names)} for graph in graphs}
+    codes = [_OpCode.read(code) for code in model.tables(_OPERATOR_CODES)]
+    calls = {graph.number: {callee.number for callee in _check_graph(graph, graphs, codes)} for graph in graphs}
     try:
         graphlib.TopologicalSorter(calls).prepare()
     except graphlib.CycleError as error:
@@ -144,24 +146,29 @@ class _Graph(NamedTuple):
             raise _Unsound(f"{self.described(index)} of {self} does not hold {count} strings")
 
 
-def _check_graph(graph: _Graph, graphs: Sequence[_Graph], names: Sequence[str]) -> Iterator[_Graph]:
+def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[_OpCode]) -> Iterator[_Graph]:
     """Checks the inputs, ops and outputs of a subgraph, and gives the subgraphs that it calls."""
     for index in (*graph.inputs, *graph.outputs):
         graph.tensor(index)
+    for index in graph.inputs:
+        if graph.is_constant(index):  # what is set is written into the file's pages
+            raise _Unsound(f"{graph.described(index)} is an input of {graph}, and a constant")
     computed, present = set(graph.inputs), set[int]()
     for position, operator in enumerate(graph.operators):
         inputs, outputs, code = operator.numbers(_INPUTS), operator.numbers(_OUTPUTS), operator.number(_OPCODE, "I")
-        if code >= len(names):
+        if code >= len(codes):
             raise _Unsound(f"op {position} of {graph} is of code {code}, which is missing")
-        name = names[code]
-        who = f"op {position} ({name}) of {graph}"
+        name = codes[code].name
+        who = f"op {position} ({codes[code].custom or name}) of {graph}"
         _check_operands(name, inputs, outputs, who)
+        if codes[code].custom in _READERS_OF_OPTIONS and decode_map(operator.content(_CUSTOM_OPTIONS)) is None:
+            raise _Unsound(f"{who} has no options that are a flexbuffer map")
         for index in inputs:
             if index != -1 and index not in computed and index not in present:
                 graph.expect_value(index, f"{who} takes")
                 present.add(index)
         for index in outputs:
-            if index != -1 and index not in computed:
+            if index not in computed:
                 if graph.is_constant(index):
                     raise _Unsound(f"{who} computes {graph.described(index)}, which is a constant")
                 computed.add(index)
@@ -189,9 +196,14 @@ def _check_operands(name: str, inputs: Sequence[int], outputs: Sequence[int], wh
     for position in range(len(inputs)) if complete else needed:
         if inputs[position] == -1:
             raise _Unsound(f"{who} lacks its input {position}")
-    if name in OUTPUTS and (len(outputs) < OUTPUTS[name] or -1 in outputs):
-        raise _Unsound(f"{who} has {len(outputs) - outputs.count(-1)} outputs of at least {OUTPUTS[name]}")
+    if len(outputs) < OUTPUTS.get(name, 0):
+        raise _Unsound(f"{who} has {len(outputs)} outputs of at least {OUTPUTS[name]}")
+    if -1 in outputs:
+        raise _Unsound(f"{who} lacks its output {outputs.index(-1)}")
 
+
+# The custom ops that the runtime has kernels of, which take their options for a flexbuffer map without looking.
+_READERS_OF_OPTIONS = frozenset({"AudioSpectrogram", "Mfcc", "NumericVerify", "TFLite_Detection_PostProcess"})
 
 # The fields of options that are the number of an op's outputs, or of its inputs.
 _COUNTS = {"PACK": 0, "SPLIT": 0, "SPLIT_V": 0, "UNPACK": 0}
@@ -272,7 +284,20 @@ _NAMES: dict[int, str] = {
 }
 
 
-def _op_name(code: Table) -> str:
-    # Old files have the code in a field of one byte only.
-    number = max(code.number(_CODE, "i"), code.number(_DEPRECATED_CODE, "b"))
-    return _NAMES.get(number, f"BUILTIN_{number}")
+class _OpCode(NamedTuple):
+    """An op that the model has.
+
+    Attributes:
+        name: Its name in the schema; CUSTOM for custom ops.
+        custom: The name of a custom op; empty for others.
+    """
+
+    name: str
+    custom: str
+
+    @classmethod
+    def read(cls, code: Table) -> _OpCode:
+        # Old files have the code in a field of one byte only.
+        number = max(code.number(_CODE, "i"), code.number(_DEPRECATED_CODE, "b"))
+        name = _NAMES.get(number, f"BUILTIN_{number}")
+        return cls(name, code.text(_CUSTOM_CODE) if name == "CUSTOM" else "")
