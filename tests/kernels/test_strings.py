@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 from litefuse.errors import KernelError
-from litefuse.kernels import PYTHON_ONLY, native_library
+from litefuse.kernels import PYTHON_ONLY, expressions, native_library
+from litefuse.kernels.expressions import Expression, PythonExpression, RE2Expression
 from litefuse.kernels.partly_native import is_beyond_native
-from litefuse.kernels.re2 import compiled, decoded, encoded, replaced
 from litefuse.kernels.refusals import refusal
 from tests.kernels.one_op import FORMS, run
 from tests.runtime.models import Graph, model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def strings(*values: bytes) -> Any:
@@ -74,7 +77,7 @@ def test_one_op(
         ("DecodeRaw", [strings(b"abcd", b"")], {"out_type": 0}, "must have one length, not"),
         ("DecodePaddedRaw", [strings(b"a"), np.int32(6)], {"out_type": 0}, "positive multiple of 4, .*not 6"),
         ("AsString", [np.array([1])], {"precision": 2}, "do not belong to int64"),
-        ("StaticRegexReplace", [strings(b"a")], {"pattern": "(", "rewrite": ""}, "a parenthesis is not closed"),
+        ("StaticRegexReplace", [strings(b"a")], {"pattern": "(", "rewrite": ""}, r"is not closed|missing \)"),
         ("StaticRegexReplace", [strings(b"a")], {"pattern": "a", "rewrite": r"\x"}, "behind a backslash stands"),
         ("ReduceJoin", [strings(b"a"), np.array([1], np.int32)], {}, "reduction_indices must be from -1 to 0, not 1"),
         ("DecodeBase64", [strings(b"a")], {}, "is no Base64"),
@@ -89,24 +92,93 @@ def test_what_is_refused(op: str, inputs: list[Any], options: dict[str, Any], me
         run(op, inputs, [dtype], options, form=form)
 
 
+ENGINES = pytest.mark.parametrize("engine", ["python", "re2"])
+
+
+def engine_of(engine: str) -> Callable[[bytes], Expression]:
+    if engine == "python":
+        return PythonExpression
+    re2 = pytest.importorskip("re2", reason="google-re2 is not installed")
+    return lambda pattern: RE2Expression(pattern, re2)
+
+
+@ENGINES
 @pytest.mark.parametrize(
     ("pattern", "rewrite", "text", "expected"),
     [
         ("x*", "-", "abxd", "-a-b-d-"),  # Python's own re.sub replaces the empty match behind x as well
+        ("x*", "-", "éxüx", "-é-ü-"),
         ("a$", "", "a\n", "a\n"),
         (r"[^\W\d]+", "w", "ab12 é", "w12 é"),
         (r"(?i)straße|k", "!", "STRAßE \u212a", "! !"),
         ("a{,2}", "", "a{,2}a", "a"),
         (r"(a)(b)?", r"\2\1", "aab", "aba"),
         (r"(a)", r"\2", "aa", "aa"),
+        (r"\pL+", r"<\0>\\ü", "éa 1", r"<éa>\ü 1"),
+        (r"^a|b", "", "aab", "a"),
     ],
 )
-def test_expressions_mean_what_they_mean_in_re2(pattern: str, rewrite: str, text: str, expected: str) -> None:
-    assert replaced(compiled(pattern), rewrite, text, every=True) == expected
+def test_expressions_mean_what_they_mean_in_re2(
+    pattern: str, rewrite: str, text: str, expected: str, engine: str
+) -> None:
+    known = engine_of(engine)(pattern.encode())
+
+    assert known.replaced(rewrite.encode(), text.encode(), every=True).decode() == expected
+    assert known.replaced(rewrite.encode(), b"", every=False) == (b"-" if pattern == "x*" else b"")
 
 
-def test_bytes_that_are_no_text_stay() -> None:
-    assert encoded(replaced(compiled(r"(?s).|[^a]|\D"), "", decoded(b"a\xffb\xc3"), every=True)) == b"\xff\xc3"
+@ENGINES
+def test_a_match_is_one_of_the_whole_text(engine: str) -> None:
+    known = engine_of(engine)("a|é+".encode())
+
+    assert [known.matches(text.encode()) for text in ("a", "éé", "aé", "", "a\n")] == [True, True, False, False, False]
+
+
+@ENGINES
+def test_bytes_that_are_no_text_stay(engine: str) -> None:
+    known = engine_of(engine)
+
+    assert known(rb"(?s).|[^a]|\D").replaced(b"", b"a\xffb\xc3", every=True) == b"\xff\xc3"
+    assert known(b"x*").replaced(b"\xfe", b"\xffa", every=True) == b"\xfe\xff\xfea\xfe"
+    assert not known(b".").matches(b"\xff")
+
+
+@ENGINES
+@pytest.mark.parametrize("pattern", [b"(", b"a**", b"\xff", b"[b-a]", b"a{1001}", rb"\8"])
+def test_expressions_that_are_none(pattern: bytes, engine: str) -> None:
+    with pytest.raises(KernelError, match="regular expression"):
+        engine_of(engine)(pattern)
+
+
+@ENGINES
+def test_rewritings_that_are_none(engine: str) -> None:
+    with pytest.raises(KernelError, match="behind a backslash stands a digit or another one"):
+        engine_of(engine)(b"a").replaced(b"\\\xff", b"a", every=True)
+
+
+def test_an_expression_that_takes_python_an_age() -> None:
+    """A minute for these characters, and twice that for one more."""
+    text = np.array([b"x" * 60], object)
+    pytest.importorskip("re2", reason="google-re2 is not installed")
+
+    (matches,) = run("StaticRegexFullMatch", [text], [np.bool_], {"pattern": "(?i)(x+x+)+y"})
+
+    assert matches.tolist() == [False]
+
+
+def test_without_google_re2_a_warning(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expressions, "_google_re2", lambda: None)
+    expressions.expression.cache_clear()
+    text = np.array([b"aBc", b"d"], object)
+
+    def replaced() -> list[bytes]:
+        return run("StaticRegexReplace", [text], [object], {"pattern": "(?i)b+", "rewrite": "-"})[0].tolist()
+
+    assert [replaced(), replaced()] == [[b"a-c", b"d"]] * 2
+    expressions.expression.cache_clear()
+    (record,) = caplog.records
+    assert "'(?i)b+' runs in Python's re" in record.getMessage()
+    assert "pip install 'litefuse[text]'" in record.getMessage()
 
 
 def test_forms_that_the_pack_has_no_kernel_for() -> None:

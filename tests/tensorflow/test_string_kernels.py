@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from litefuse.errors import KernelError
-from litefuse.kernels import PACK
+from litefuse.kernels import PACK, expressions
 from litefuse.kernels.partly_native import is_beyond_native
 from litefuse.runtime.custom_op import TensorSpec
 from litefuse.runtime.options import Parameters
@@ -158,7 +158,11 @@ TEXTS = [
 ]
 
 
-def test_regular_expressions(tensorflow: TensorFlow) -> None:
+@pytest.mark.parametrize("engine", ["python", "re2"])
+def test_regular_expressions(tensorflow: TensorFlow, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if engine == "python":
+        monkeypatch.setattr(expressions, "_google_re2", lambda: None)
+    expressions.expression.cache_clear()
     random = np.random.default_rng(11)
     patterns = [*ATOMS, *WRONG, "(?i)a|ß", "(?i)", "a(?i)b|c", "(?i:a(?-i)b)", "a|", "|a", "(|a)+", ""]
     for _ in range(500):
@@ -172,6 +176,7 @@ def test_regular_expressions(tensorflow: TensorFlow) -> None:
         calls.append(("RegexReplace", [texts, np.array(pattern.encode()), np.array(rewrite.encode())], given))
         calls.append(("RegexFullMatch", [texts, np.array(pattern.encode())], {}))
     refused = compare(tensorflow, calls)
+    expressions.expression.cache_clear()
     assert 2 * len(WRONG) <= refused < len(calls) / 4
 
 

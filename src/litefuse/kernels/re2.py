@@ -15,14 +15,10 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from typing import TYPE_CHECKING
 
 from litefuse.errors import KernelError
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = ["compiled", "decoded", "encoded", "replaced"]
+__all__ = ["compiled", "decoded", "encoded"]
 
 _Ranges = list[tuple[int, int]]
 
@@ -78,7 +74,6 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-@functools.lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
     """The expression in Python.
 
@@ -86,53 +81,6 @@ def compiled(pattern: str) -> re.Pattern[str]:
         KernelError: It is none of RE2, or Python cannot express it.
     """
     return re.compile(_Reader(pattern).read())
-
-
-def replaced(expression: re.Pattern[str], rewrite: str, text: str, *, every: bool) -> str:
-    """The text with what matches replaced: every match, or the first one.
-
-    An empty match at the end of the last one does not count. In ``rewrite``, a backslash and a digit is a group, or
-    with 0 the match; with a group that there is not, RE2 replaces nothing.
-
-    Raises:
-        KernelError: Something else stands behind a backslash.
-    """
-    parts = _rewriting(rewrite)
-    if any(isinstance(part, int) and part > expression.groups for part in parts):
-        return text
-    result: list[str] = []
-    at, last = 0, -1
-    while at <= len(text):
-        match = expression.search(text, at)
-        if match is None:
-            break
-        start, end = match.span()
-        if start == end == last:  # at the same place as ``at``
-            result.append(text[at : at + 1])
-            at += 1
-            continue
-        result.append(text[at:start])
-        result += [part if isinstance(part, str) else match[part] or "" for part in parts]
-        at = last = end
-        if not every:
-            break
-    result.append(text[at:])
-    return "".join(result)
-
-
-@functools.lru_cache(maxsize=256)
-def _rewriting(rewrite: str) -> Sequence[str | int]:
-    parts: list[str | int] = []
-    for piece in re.findall(r"\\.?|[^\\]+", rewrite, re.DOTALL):
-        if piece[0] != "\\":
-            parts.append(piece)
-        elif piece == "\\\\":
-            parts.append("\\")
-        elif piece[1:] in set("0123456789") and len(piece) == 2:
-            parts.append(int(piece[1]))
-        else:
-            raise KernelError(f"rewrite {rewrite!r}: behind a backslash stands a digit or another one")
-    return parts
 
 
 @functools.lru_cache(maxsize=64)

@@ -32,11 +32,11 @@ def _of_strings(dtypes: Sequence[str], _attributes: Mapping[str, Any]) -> str | 
 
 
 def _expression(_dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
-    from litefuse.kernels.string_patterns import expression
+    from litefuse.kernels.expressions import PythonExpression
     from litefuse.kernels.strings import as_bytes
 
     try:
-        expression(as_bytes(attributes.get("pattern", "")))
+        PythonExpression(as_bytes(attributes.get("pattern", "")))  # the model may run where google-re2 is not
     except KernelError as error:
         return error.message
     return None

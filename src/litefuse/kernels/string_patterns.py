@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.errors import KernelError
-from litefuse.kernels.re2 import compiled, decoded, encoded, replaced
+from litefuse.kernels.expressions import expression
 from litefuse.kernels.strings import OfEachString, as_bytes, check_scalar, check_strings, string_array
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
 
 if TYPE_CHECKING:
-    import re
-
     from litefuse.runtime.outputs import Outputs
 
-__all__ = ["RegexFullMatch", "RegexReplace", "StaticRegexFullMatch", "StaticRegexReplace", "expression"]
+__all__ = ["RegexFullMatch", "RegexReplace", "StaticRegexFullMatch", "StaticRegexReplace"]
 
 
 class StaticRegexReplace(OfEachString):
@@ -38,7 +35,7 @@ class StaticRegexReplace(OfEachString):
         """Gives the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or the expression is none of RE2 that Python can express.
+            KernelError: The input is not of strings, or the expression is none of RE2 that can be matched here.
         """
         expression(as_bytes(pattern))
         return super().prepare(text)
@@ -80,7 +77,7 @@ class RegexReplace(CustomOp):
         """Replaces in one string after the other.
 
         Raises:
-            KernelError: The expression is none of RE2 that Python can express.
+            KernelError: The expression is none of RE2 that can be matched here.
         """
         text, pattern, rewrite = inputs
         _replace(text, outputs, pattern.item(), rewrite.item(), every=replace_global)
@@ -103,7 +100,7 @@ class StaticRegexFullMatch(CustomOp):
         """Gives the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or the expression is none of RE2 that Python can express.
+            KernelError: The input is not of strings, or the expression is none of RE2 that can be matched here.
         """
         expression(as_bytes(pattern))
         return TensorSpec(check_strings("input", text), np.bool_)
@@ -136,31 +133,19 @@ class RegexFullMatch(CustomOp):
         """Matches one string after the other.
 
         Raises:
-            KernelError: The expression is none of RE2 that Python can express.
+            KernelError: The expression is none of RE2 that can be matched here.
         """
         text, pattern = inputs
         _match(text, outputs, pattern.item())
 
 
-def expression(pattern: bytes) -> re.Pattern[str]:
-    """The expression in Python.
-
-    Raises:
-        KernelError: It is none of RE2 that Python can express.
-    """
-    try:
-        return compiled(pattern.decode())
-    except UnicodeDecodeError:
-        raise KernelError(f"regular expression {pattern!r} is no UTF-8") from None
-
-
 def _replace(text: npt.NDArray[Any], outputs: Outputs, pattern: bytes, rewrite: bytes, *, every: bool) -> None:
-    known, put = expression(pattern), decoded(rewrite)
-    changed = (encoded(replaced(known, put, decoded(one), every=every)) for one in text.ravel().tolist())
+    known = expression(pattern)
+    changed = (known.replaced(rewrite, one, every=every) for one in text.ravel().tolist())
     outputs[0] = string_array(changed, text.shape)
 
 
 def _match(text: npt.NDArray[Any], outputs: Outputs, pattern: bytes) -> None:
     known = expression(pattern)
-    matches = [known.fullmatch(decoded(one)) is not None for one in text.ravel().tolist()]
+    matches = [known.matches(one) for one in text.ravel().tolist()]
     outputs[0][...] = np.array(matches, np.bool_).reshape(text.shape)
