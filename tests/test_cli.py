@@ -84,7 +84,7 @@ def test_the_process_of_a_conversion_starts_before_the_command_is_loaded(
         assert prog_name == "litefuse"
 
     found: list[str] = []
-    monkeypatch.setattr("litefuse.engine.process.prepare_worker", found.append)
+    monkeypatch.setattr("litefuse.processes.process.prepare_worker", found.append)
     monkeypatch.setattr("litefuse.cli.app.app", no_app)
     monkeypatch.setattr("sys.argv", ["litefuse", *arguments.split()])
     before = signal.getsignal(signal.SIGTERM)

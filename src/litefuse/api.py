@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from litefuse.engine.process import prepare_worker, run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.forms import (
     INTEGER_ACTIVATIONS,
@@ -30,6 +29,7 @@ from litefuse.fusions.fusion import pickle_registered
 from litefuse.input_shapes import InputShapes
 from litefuse.job import ConversionJob
 from litefuse.plug_ins import find_plug_ins
+from litefuse.processes.process import prepare_worker, run_in_worker
 from litefuse.temporary import make_temporary_folder
 
 if TYPE_CHECKING:

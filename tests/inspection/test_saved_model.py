@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from litefuse.demo import SAVED_MODEL
-from litefuse.engine.process import run_in_worker
 from litefuse.errors import SavedModelError
 from litefuse.inspection.facts import InspectionJob, SavedModelFacts, TensorFacts
 from litefuse.inspection.graph import FunctionGraph, attribute_value
 from litefuse.inspection.sections import saved_model_sections
+from litefuse.processes.process import run_in_worker
 from litefuse.report.text import sections_text
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef, OpDef
 from tests.saved_model.model_writer import write

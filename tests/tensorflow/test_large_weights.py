@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from litefuse.engine.process import run_in_worker
 from litefuse.job import ConversionJob
+from litefuse.processes.process import run_in_worker
 from tests.tensorflow.checking import difference, normal, op_counts, op_histogram, run_calls
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.engine.process import run_in_worker
 from litefuse.errors import ConversionError, UnsupportedOpsError
 from litefuse.inspection.facts import InspectionJob, SavedModelFacts
+from litefuse.processes.process import run_in_worker
 from tests.tensorflow.checking import check, check_calls, normal, op_counts
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ def _prepare_conversion(arguments: list[str]) -> None:
     elsewhere = ("-h", "--help", "--in-process", "--kernels", "--plug-in")  # plug-ins may come with paths of their own
     if arguments[:1] != ["convert"] or any(each.startswith(elsewhere) for each in arguments):
         return
-    from litefuse.engine.process import prepare_worker
+    from litefuse.processes.process import prepare_worker
 
     with contextlib.suppress(LitefuseError):  # the command says what is wrong
         prepare_worker("litefuse.conversion")

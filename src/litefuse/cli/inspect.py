@@ -38,7 +38,7 @@ def inspect(model: Path, tags: str | None, everything: bool, as_json: bool) -> N
 
     from dataclasses import replace
 
-    from litefuse.engine.process import prepare_worker, run_in_worker
+    from litefuse.processes.process import prepare_worker, run_in_worker
 
     prepare_worker("litefuse.inspection.saved_model")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from litefuse.engine.process import run_alone
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.frontends.source import Source
+from litefuse.processes.process import run_alone
 
 __all__ = ["KerasFileJob", "is_keras_file", "keras_file_source"]
 

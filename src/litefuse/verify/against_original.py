@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.api import ConversionResult
-from litefuse.engine.process import run_alone
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
 from litefuse.frontends import source_of
 from litefuse.inspection.litert_model import is_litert_model
+from litefuse.processes.process import run_alone
 from litefuse.runtime.inputs import InputSpec, fit_inputs, no_input
 from litefuse.temporary import make_temporary_folder
 from litefuse.verify.converted import ConvertedModel, random_calls

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 import litefuse
-from litefuse.engine.process import run_in_worker
 from litefuse.errors import LitefuseError, UnsupportedOpsError
+from litefuse.processes.process import run_in_worker
 from tests.tensorflow.checking import difference, interpreter
 from tests.tensorflow.op_suite.building import build, stock_models
 

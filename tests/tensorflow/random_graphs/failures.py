@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import litefuse
-from litefuse.engine.process import run_in_worker
 from litefuse.errors import LitefuseError
+from litefuse.processes.process import run_in_worker
 from tests.tensorflow.checking import difference
 from tests.tensorflow.op_suite.verdict import run_model
 from tests.tensorflow.process import RemoteError

@@ -35,7 +35,7 @@ class _Worker:
         # The paths of this process let the worker find litefuse and the plug-ins where this process found them.
         program = (
             f"import sys; sys.path[:] = {sys.path!r}; "
-            f"from litefuse.engine.worker import main; main({child_receives}, {child_sends}, {module!r})"
+            f"from litefuse.processes.worker import main; main({child_receives}, {child_sends}, {module!r})"
         )
         try:
             self._process = subprocess.Popen(

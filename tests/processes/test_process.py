@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from litefuse.engine import process
-from litefuse.engine.process import prepare_worker, run_in_worker
 from litefuse.errors import EngineCrashError, LitefuseError, UnsupportedOp, UnsupportedOpsError
+from litefuse.processes import process
+from litefuse.processes.process import prepare_worker, run_in_worker
 
 
 def echo(argument: object, announce: Callable[[str], None]) -> tuple[object, int]:
@@ -48,7 +48,7 @@ def call_exit(code: object, _: Callable[[str], None]) -> None:
     sys.exit(code)  # pyright: ignore[reportArgumentType]
 
 
-HERE = "tests.engine.test_process"
+HERE = "tests.processes.test_process"
 
 
 def test_results_and_steps_come_back() -> None:
@@ -138,7 +138,7 @@ def test_a_bug_of_ours_is_reported_as_one() -> None:
 
 def test_a_worker_ends_with_its_parent() -> None:
     program = (
-        "from litefuse.engine.process import run_in_worker; import os; "
+        "from litefuse.processes.process import run_in_worker; import os; "
         f"print(run_in_worker('{HERE}:echo', None)[1], flush=True); os._exit(0)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
