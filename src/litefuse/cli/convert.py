@@ -180,7 +180,7 @@ def convert(
     check_writable(target, "the model", reads=(model, *([representative_dataset] if representative_dataset else ())))
 
     from litefuse.api import convert as convert_model
-    from litefuse.cli.kernel_modules import import_kernels
+    from litefuse.kernel_modules import import_kernels
 
     import_kernels(plug_ins)
 

@@ -63,7 +63,7 @@ def run(
     shapes = dict(parse_shape(each) for each in shape)
 
     from litefuse.cli.execution import execute, open_model, save_outputs, summary_rows
-    from litefuse.cli.kernel_modules import import_kernels
+    from litefuse.kernel_modules import import_kernels
     from litefuse.report.sections import Section, count_of
     from litefuse.runtime.inputs import input_specs, load_inputs, random_inputs
 

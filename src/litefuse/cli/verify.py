@@ -71,7 +71,7 @@ def verify(
         raise click.BadParameter("--expected needs --inputs")
     shapes = dict(parse_shape(each) for each in shape)
 
-    from litefuse.cli.kernel_modules import import_kernels
+    from litefuse.kernel_modules import import_kernels
     from litefuse.runtime.inputs import load_arrays
     from litefuse.verify.against_original import verify_model
     from litefuse.verify.sections import verification_sections
