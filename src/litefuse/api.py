@@ -54,6 +54,11 @@ class ConversionResult:
         self._folder = folder  # removed with this object
 
     @property
+    def path(self) -> Path:
+        """The file with the model: a temporary one, which goes with this object, until the model was moved."""
+        return self._path
+
+    @property
     def model_bytes(self) -> bytes:
         """The LiteRT model, read into memory."""
         return self._path.read_bytes()

@@ -15,6 +15,7 @@ The tree::
     ├── EngineCrashError            the process that ran the conversion died
     ├── KernelError                 a custom op's kernel was registered or answered wrongly
     └── InterpreterError            a model cannot be loaded or run
+        └── ModelCrashError         the process that ran the model died
 
 Every message says what is wrong and where; ``hint`` says what to do next.
 """
@@ -34,6 +35,7 @@ __all__ = [
     "KernelError",
     "LitefuseError",
     "LoweringError",
+    "ModelCrashError",
     "NotFusedError",
     "SavedModelError",
     "SignatureError",
@@ -49,7 +51,10 @@ class LitefuseError(Exception):
         message: What is wrong.
         where: The file, signature, function or node that it is about; may be empty.
         hint: What to do next; may be empty.
+        trace: The traceback in the process that it comes from, as text; empty if that is this one.
     """
+
+    trace = ""
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
         # Only ``message`` is positional: so an instance survives pickling on its way out of the conversion process.
@@ -150,3 +155,15 @@ class KernelError(LitefuseError):
 
 class InterpreterError(LitefuseError):
     """A model cannot be loaded or run."""
+
+
+class ModelCrashError(InterpreterError):
+    """The process that ran a model died, of the runtime or of a kernel.
+
+    Attributes:
+        step: The step that it was in, such as ``invoke``.
+    """
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "", step: str = "") -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.step = step

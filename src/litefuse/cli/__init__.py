@@ -25,7 +25,7 @@ def main() -> None:
 
         # Its default ends this process alone: the one that converts would go on, and its folder stay.
         signal.signal(signal.SIGTERM, _end)
-        _prepare_conversion(sys.argv[1:])
+        _prepare(sys.argv[1:])
         from litefuse.cli.app import app
 
         app(prog_name="litefuse")
@@ -38,15 +38,25 @@ def main() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _prepare_conversion(arguments: list[str]) -> None:
-    """Starts the process of a conversion, which loads the engine while this one loads the commands."""
+# What works for a command.
+_MODULES = {
+    "convert": "litefuse.conversion",
+    "run": "litefuse.cli.execution",
+    "verify": "litefuse.verify.model_process",
+}
+
+
+def _prepare(arguments: list[str]) -> None:
+    """Starts the process that works for a command; it loads what it needs while this one loads the commands."""
+    command = arguments[0] if arguments else ""
     elsewhere = ("-h", "--help", "--in-process", "--kernels", "--plug-in")  # plug-ins may come with paths of their own
-    if arguments[:1] != ["convert"] or any(each.startswith(elsewhere) for each in arguments):
+    options = elsewhere[:2] if command != "convert" else elsewhere
+    if command not in _MODULES or any(each.startswith(options) for each in arguments):
         return
-    from litefuse.processes.process import prepare_worker
+    from litefuse.processes.process import prepare_model_process, prepare_worker
 
     with contextlib.suppress(LitefuseError):  # the command says what is wrong
-        prepare_worker("litefuse.conversion")
+        (prepare_worker if command == "convert" else prepare_model_process)(_MODULES[command])
 
 
 def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  what Python calls it with

@@ -32,6 +32,7 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except (LitefuseError, MemoryError) as error:
             if ctx.params.get("debug"):
+                click.echo(getattr(error, "trace", ""), err=True, nl=False)  # of the process that worked
                 traceback.print_exc()
             click.secho("error: ", err=True, fg="red", bold=True, nl=False)
             click.echo(f"{'' if isinstance(error, LitefuseError) else 'there is not enough memory: '}{error}", err=True)

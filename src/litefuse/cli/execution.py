@@ -1,10 +1,14 @@
-"""Running one signature of a LiteRT model, or a model without signatures, as the command ``run`` does."""
+"""Running one signature of a LiteRT model, or a model without signatures, as the command ``run`` does.
+
+The process of the model imports this.
+"""
 
 from __future__ import annotations
 
+import statistics
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +16,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.cli.run_job import RunJob
 from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.kernel_modules import import_kernels
 from litefuse.plug_ins import what_was_raised
+from litefuse.report.sections import Section, count_of
+from litefuse.runtime.inputs import input_specs, load_inputs, random_inputs
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["Execution", "execute", "open_model", "save_outputs", "summary_rows"]
+__all__ = ["Execution", "execute", "open_model", "run_job", "save_outputs", "summary_rows"]
 
 _SHOWN = 5
+_HEADINGS = ("name", "dtype", "shape", "min", "max", "mean", "first values")
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,53 @@ class Execution:
     changed: tuple[str, ...]
 
 
+def run_job(job: RunJob, announce: Callable[[str], None]) -> list[Section]:
+    """Runs a model as a job says, and writes the outputs where they are to be written.
+
+    Args:
+        job: What to run.
+        announce: Called with the name of each step when it begins.
+
+    Returns:
+        What there is to print.
+
+    Raises:
+        LitefuseError: A kernel's file cannot be imported, the model cannot be loaded or run, or the outputs cannot be
+            written.
+    """
+    if job.kernels:
+        announce("import the kernels")
+        import_kernels(job.kernels)
+    announce("load the model")
+    interpreter = open_model(job.model)
+    specs = input_specs(interpreter, job.signature)
+    given = job.inputs
+    arrays = load_inputs(given, specs) if given is not None else random_inputs(specs, job.seed, job.shapes)
+    execution = execute(interpreter, job.signature, arrays, job.repeat, announce)
+    sections: list[Section] = []
+    if job.inputs is None and specs:
+        sections.append(Section(f"Random inputs, seed {job.seed}", summary_rows(arrays), headings=_HEADINGS))
+    if job.partial is None:
+        sections.append(Section("Outputs", summary_rows(execution.outputs), headings=_HEADINGS))
+    else:
+        announce("write the outputs")
+        try:
+            save_outputs(execution.outputs, job.partial)
+        except LitefuseError as error:
+            error.where = str(job.output)
+            raise
+        sections.append(Section(f"Outputs written to {job.output}"))
+    if job.repeat > 1:
+        times = [
+            ("first", f"{execution.seconds[0] * 1000:.3f} ms"),
+            ("median of the others", f"{statistics.median(execution.seconds[1:]) * 1000:.3f} ms"),
+        ]
+        note = f"The outputs changed from the first run to the last: {', '.join(execution.changed)}"
+        sections.append(Section(f"Time, {count_of(job.repeat, 'run')}", times, note=note if execution.changed else ""))
+    announce("close the model")
+    return sections
+
+
 def open_model(path: Path) -> Interpreter:
     """Loads a model.
 
@@ -46,7 +102,11 @@ def open_model(path: Path) -> Interpreter:
 
 
 def execute(
-    interpreter: Interpreter, signature: str | None, inputs: Mapping[str, npt.NDArray[Any]], repeat: int
+    interpreter: Interpreter,
+    signature: str | None,
+    inputs: Mapping[str, npt.NDArray[Any]],
+    repeat: int,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> Execution:
     """Runs a signature ``repeat`` times in a row with the same inputs.
 
@@ -57,9 +117,14 @@ def execute(
     seconds: list[float] = []
     first: dict[str, npt.NDArray[Any]] = {}
     outputs: dict[str, npt.NDArray[Any]] = {}
+    of_signature = "" if signature is None else f" signature {signature!r}"
+    interpreter.announce_steps(lambda step: announce(f"{step}{of_signature and ','}{of_signature}"))
     try:
         runner = None if not interpreter.get_signature_list() else interpreter.get_signature_runner(signature)
-        for _ in range(repeat):
+        for number in range(repeat):
+            if number == 1:  # the others are what is measured: nothing is to be told meanwhile
+                interpreter.announce_steps(None)
+                announce(f"run again{of_signature and ','}{of_signature}")
             started = time.perf_counter()
             results = runner(**inputs) if runner is not None else _run_subgraph(interpreter, inputs)
             seconds.append(time.perf_counter() - started)

@@ -8,8 +8,11 @@ import click
 
 from litefuse.cli.output import check_writable, print_sections
 from litefuse.cli.parameters import PATH, parse_shape
+from litefuse.errors import InterpreterError
 
 __all__ = ["run"]
+
+_RUNNER = "litefuse.cli.execution:run_job"
 
 
 @click.command
@@ -54,7 +57,8 @@ def run(
 ) -> None:
     """Run a LiteRT model.
 
-    Custom ops run with the Python kernels of litefuse, of installed plug-ins, and those that --kernels registers.
+    Custom ops run with the Python kernels of litefuse, of installed plug-ins, and those that --kernels registers. All
+    of it runs in a child process: a kernel or a runtime that dies is an error like others.
     """
     if inputs is not None and (random is not None or shape):
         raise click.BadParameter("--inputs excludes --random and --shape")
@@ -62,33 +66,21 @@ def run(
         check_writable(output, "the outputs", reads=[model])
     shapes = dict(parse_shape(each) for each in shape)
 
-    from litefuse.cli.execution import execute, open_model, save_outputs, summary_rows
-    from litefuse.kernel_modules import import_kernels
-    from litefuse.report.sections import Section, count_of
-    from litefuse.runtime.inputs import input_specs, load_inputs, random_inputs
+    from litefuse.cli.run_job import RunJob
+    from litefuse.processes.process import run_model
+    from litefuse.temporary import make_temporary_folder
 
-    import_kernels(kernels)
-    interpreter = open_model(model)
-    specs = input_specs(interpreter, signature)
-    arrays = load_inputs(inputs, specs) if inputs is not None else random_inputs(specs, random or 0, shapes)
-    execution = execute(interpreter, signature, arrays, repeat)
-    if output is not None:
-        save_outputs(execution.outputs, output)
-    headings = ("name", "dtype", "shape", "min", "max", "mean", "first values")
-    sections: list[Section] = []
-    if inputs is None and specs:
-        sections.append(Section(f"Random inputs, seed {random or 0}", summary_rows(arrays), headings=headings))
+    job = RunJob(model, signature, inputs, random or 0, shapes, kernels, output, None, repeat)
     if output is None:
-        sections.append(Section("Outputs", summary_rows(execution.outputs), headings=headings))
-    else:
-        sections.append(Section(f"Outputs written to {output}"))
-    if repeat > 1:
-        import statistics
-
-        times = [
-            ("first", f"{execution.seconds[0] * 1000:.3f} ms"),
-            ("median of the others", f"{statistics.median(execution.seconds[1:]) * 1000:.3f} ms"),
-        ]
-        note = f"The outputs changed from the first run to the last: {', '.join(execution.changed)}"
-        sections.append(Section(f"Time, {count_of(repeat, 'run')}", times, note=note if execution.changed else ""))
+        print_sections(run_model(_RUNNER, job, str(model)))
+        return
+    # The process that writes the outputs may die while it does.
+    with make_temporary_folder(output.parent) as folder:
+        written = Path(folder, "outputs.npz")
+        sections = run_model(_RUNNER, job._replace(partial=written), str(model))
+        try:
+            written.replace(output)
+        except OSError as error:
+            reason = f"the outputs cannot be written: {error.strerror or error}"
+            raise InterpreterError(reason, where=str(output)) from error
     print_sections(sections)

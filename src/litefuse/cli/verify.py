@@ -71,12 +71,10 @@ def verify(
         raise click.BadParameter("--expected needs --inputs")
     shapes = dict(parse_shape(each) for each in shape)
 
-    from litefuse.kernel_modules import import_kernels
     from litefuse.runtime.inputs import load_arrays
     from litefuse.verify.against_original import verify_model
     from litefuse.verify.sections import verification_sections
 
-    import_kernels(kernels)
     with progress(f"Verifying {model}"):
         verification = verify_model(
             model,
@@ -89,6 +87,7 @@ def verify(
             calls=calls,
             tolerance=tolerance,
             tags=split_names(tags),
+            kernel_modules=kernels,
         )
     if as_json:
         print_json(verification.to_json())

@@ -9,39 +9,53 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any
 
-from litefuse.errors import EngineCrashError, LitefuseError
-from litefuse.temporary import make_temporary_file
+from litefuse.errors import EngineCrashError, LitefuseError, ModelCrashError
 
-__all__ = ["prepare_worker", "run_alone", "run_in_worker"]
+__all__ = ["prepare_model_process", "prepare_worker", "run_alone", "run_in_worker", "run_model"]
 
 # A conversion frees what it took, but an allocator keeps some of it: a process is replaced after so many.
 _JOBS_PER_WORKER = 200
 _STDERR_TAIL = 2000
+_FIRST_STEP = "start"  # before the function announces one
 # OpenBLAS begins with a thread for each core, which takes as long as a third of loading numpy; no conversion uses them.
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
 
+# How long a process may take to end when its work is done: user's kernels may have something to write.
+_END_SECONDS = 30
+
 _idle: list[_Worker] = []
+_for_models: list[_Worker] = []
 _lock = threading.Lock()
 
 
 class _Worker:
-    def __init__(self, environment: Mapping[str, str] | None = None, module: str = "") -> None:
+    """A process that serves jobs.
+
+    Args:
+        environment: Environment variables to set there; None: those of conversions.
+        module: What it imports before any job comes.
+        shown: Whether its standard streams are those of this process. Otherwise what it prints is kept for the message
+            of its death.
+    """
+
+    def __init__(self, environment: Mapping[str, str] | None = None, module: str = "", *, shown: bool = False) -> None:
         child_receives, parent_sends = os.pipe()
         parent_receives, child_sends = os.pipe()
-        self._stderr = make_temporary_file()
+        self._stderr = None if shown else _new_file()
         # The paths of this process let the worker find litefuse and the plug-ins where this process found them.
         program = (
             f"import sys; sys.path[:] = {sys.path!r}; "
-            f"from litefuse.processes.worker import main; main({child_receives}, {child_sends}, {module!r})"
+            f"from litefuse.processes.worker import main; main({child_receives}, {child_sends}, {module!r}, {shown!r})"
         )
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", program],
                 pass_fds=(child_receives, child_sends),
-                stdin=subprocess.DEVNULL,
+                stdin=None if shown else subprocess.DEVNULL,
                 stdout=self._stderr,
                 stderr=self._stderr,
                 env={**_ENVIRONMENT, **os.environ} if environment is None else {**os.environ, **environment},
@@ -56,7 +70,7 @@ class _Worker:
 
     def run(self, target: str, argument: object, announce: Callable[[str], None]) -> Any:
         self.jobs += 1
-        step = "start"
+        step = _FIRST_STEP
         request = memoryview(pickle.dumps((target, argument)))
         try:
             while request:
@@ -74,23 +88,48 @@ class _Worker:
             raise value
         return value
 
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def end(self) -> None:
+        """Lets it end by itself, as it does when nothing more can come."""
+        self._requests.close()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            return
+        if self._process.returncode < 0:
+            raise self._crash("end")
+
     def close(self) -> None:
         self._requests.close()
         self._answers.close()
         self._process.kill()
         self._process.wait()
-        self._stderr.close()
+        if self._stderr is not None:
+            self._stderr.close()
+
+    def death(self) -> str:
+        """How it ended: a signal's name or an exit code."""
+        code = self._process.wait()
+        if code < 0:
+            return signal.Signals(-code).name if -code in signal.Signals._value2member_map_ else f"signal {-code}"
+        return f"exit code {code}"
 
     def _crash(self, step: str) -> EngineCrashError:
-        code = self._process.wait()
-        how = f"exit code {code}"
-        if code < 0:
-            how = signal.Signals(-code).name if -code in signal.Signals._value2member_map_ else f"signal {-code}"
-        size = self._stderr.seek(0, os.SEEK_END)
-        self._stderr.seek(max(0, size - _STDERR_TAIL))
-        output = self._stderr.read().decode(errors="replace").strip()
-        message = f"the conversion process died ({how}) in the step {step!r}"
+        message = f"the conversion process died ({self.death()}) in the step {step!r}"
+        output = ""
+        if self._stderr is not None:
+            size = self._stderr.seek(0, os.SEEK_END)
+            self._stderr.seek(max(0, size - _STDERR_TAIL))
+            output = self._stderr.read().decode(errors="replace").strip()
         return EngineCrashError(f"{message}\n{output}" if output else message, step=step)
+
+
+def _new_file() -> IO[bytes]:
+    from litefuse.temporary import make_temporary_file
+
+    return make_temporary_file()
 
 
 def prepare_worker(module: str) -> None:
@@ -101,7 +140,14 @@ def prepare_worker(module: str) -> None:
     Args:
         module: The module; ``sys.path`` must not change any more until it is needed.
     """
-    _give_back(_take(module))
+    with _interrupts_wait():
+        _give_back(_take(module)[0])
+
+
+def prepare_model_process(module: str) -> None:
+    """Starts the process of the next :func:`run_model`, which imports a module while this one does other things."""
+    with _interrupts_wait(), _lock:
+        _for_models.append(_Worker({}, module, shown=True))
 
 
 def run_in_worker(target: str, argument: object, announce: Callable[[str], None] = lambda _: None) -> Any:
@@ -118,17 +164,26 @@ def run_in_worker(target: str, argument: object, announce: Callable[[str], None]
         EngineCrashError: The process died; ``step`` says in which step.
         LitefuseError: What the function raises.
     """
-    worker = _take(target.partition(":")[0])
+    worker: _Worker | None = None
     try:
-        result = worker.run(target, argument, announce)
-    except LitefuseError as error:
-        if isinstance(error, EngineCrashError):
+        with _interrupts_wait():
+            worker, waited = _take(target.partition(":")[0])
+        try:
+            result = worker.run(target, argument, announce)
+        except EngineCrashError as error:
+            if not waited or error.step != _FIRST_STEP:
+                raise
+            # It did not begin: somebody killed it while it waited, and that is nothing of this job.
             worker.close()
-        else:
-            _give_back(worker)
-        raise
-    except BaseException:  # an interrupt may come between request and answer
-        worker.close()
+            with _interrupts_wait():
+                worker = _Worker(module=target.partition(":")[0])
+            result = worker.run(target, argument, announce)
+    except BaseException as error:  # an interrupt may come between request and answer
+        if worker is not None:
+            if isinstance(error, LitefuseError) and not isinstance(error, EngineCrashError):
+                _give_back(worker)
+            else:
+                worker.close()
         raise
     _give_back(worker)
     return result
@@ -146,20 +201,90 @@ def run_alone(target: str, argument: object, *, environment: Mapping[str, str]) 
         EngineCrashError: The process died; ``step`` says in which step.
         LitefuseError: What the function raises.
     """
-    worker = _Worker(environment)
+    worker: _Worker | None = None
     try:
+        with _interrupts_wait():
+            worker = _Worker(environment)
         return worker.run(target, argument, lambda _: None)
     finally:
-        worker.close()
+        if worker is not None:
+            worker.close()
 
 
-def _take(module: str) -> _Worker:
+def run_model(target: str, argument: object, where: str, announce: Callable[[str], None] = lambda _: None) -> Any:
+    """As :func:`run_in_worker`, for what runs a LiteRT model: neither the runtime nor a kernel ends this process.
+
+    The process is for this call alone; what kernels print goes where this process prints.
+
+    Args:
+        target: The function, as ``package.module:function``; its module need not be imported here.
+        argument: What it gets.
+        where: The model, for the message.
+        announce: Called here with each step that the function announces there.
+
+    Raises:
+        ModelCrashError: The process died; ``step`` says in which step.
+        LitefuseError: What the function raises.
+    """
+    worker: _Worker | None = None
+    try:
+        with _interrupts_wait():
+            worker = _take_for_models(target.partition(":")[0])
+        result = worker.run(target, argument, announce)
+        worker.end()
+        return result
+    except EngineCrashError as error:
+        assert worker is not None
+        death = worker.death()
+        hint = (
+            "The system does that to a process when there is not enough memory."
+            if death == signal.SIGKILL.name
+            else "A kernel or the runtime is at fault; with PYTHONFAULTHANDLER=1 in the environment, Python says where."
+        )
+        raise ModelCrashError(
+            f"the process that runs the model died ({death}) in the step {error.step!r}",
+            where=where,
+            hint=hint,
+            step=error.step,
+        ) from None
+    finally:
+        if worker is not None:
+            worker.close()
+
+
+@contextmanager
+def _interrupts_wait() -> Generator[None]:
+    """Interrupts come after the block: in between, a process would be started that nobody knows of.
+
+    What is started in the block never sees those of a terminal: the one who started it does, and ends it.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _take(module: str) -> tuple[_Worker, bool]:
+    """A process, and whether it has been waiting."""
     with _lock:
         while _idle:
             worker = _idle.pop()
-            if worker.owner == os.getpid():  # after a fork, the parent's workers are not ours
+            if worker.owner != os.getpid():  # after a fork, the parent's workers are not ours
+                continue
+            if worker.alive():
+                return worker, True
+            worker.close()
+    return _Worker(module=module), False
+
+
+def _take_for_models(module: str) -> _Worker:
+    with _lock:
+        while _for_models:
+            worker = _for_models.pop()
+            if worker.owner == os.getpid() and worker.alive():
                 return worker
-    return _Worker(module=module)
+    return _Worker({}, module, shown=True)
 
 
 def _give_back(worker: _Worker) -> None:
@@ -173,7 +298,8 @@ def _give_back(worker: _Worker) -> None:
 @atexit.register
 def _close_idle() -> None:
     with _lock:
-        for worker in _idle:
+        for worker in (*_idle, *_for_models):
             if worker.owner == os.getpid():
                 worker.close()
         _idle.clear()
+        _for_models.clear()

@@ -1,4 +1,4 @@
-"""The process that conversions run in.
+"""The process that conversions run in, or a model.
 
 It serves jobs from a connection until that closes. Each request names a function (``package.module:function``) and
 brings its argument; while it works, the process sends ``("step", name)``, at the end ``("done", result)`` or
@@ -13,24 +13,40 @@ import importlib
 import os
 import pickle
 import pkgutil
+import signal
+import sys
 import traceback
 from collections.abc import Callable
 from typing import Any
 
-from litefuse.engine.pages import release_library_pages
 from litefuse.errors import LitefuseError
 
 __all__ = ["main"]
 
 
-def main(receive_fd: int, send_fd: int, module: str) -> None:
-    """Serves jobs; ``receive_fd`` and ``send_fd`` are inherited pipe ends, ``module`` is imported before any comes."""
-    gc.disable()  # what is imported stays, and a job makes few cycles: looking for them takes a twentieth of the time
+def main(receive_fd: int, send_fd: int, module: str, shown: bool) -> None:
+    """Serves jobs.
+
+    Args:
+        receive_fd: The inherited end of a pipe that requests come from.
+        send_fd: That which answers go to.
+        module: It is imported before any job comes.
+        shown: Whether the standard streams are those of the process that asked, and it is to run a model with the
+            kernels of users; otherwise it converts.
+    """
+    # A terminal interrupts this process as well; the one that asked ends it, and tells what there is to tell.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    if not shown:
+        gc.disable()  # what is imported stays, and a job makes few cycles: looking for them takes a twentieth of it
     if module:
         with contextlib.suppress(Exception):  # the job that needs it says what is wrong
             importlib.import_module(module)
-        gc.freeze()
-        release_library_pages()
+        if not shown:
+            from litefuse.engine.pages import release_library_pages
+
+            gc.freeze()
+            release_library_pages()
     with os.fdopen(receive_fd, "rb") as requests, os.fdopen(send_fd, "wb") as answers:
 
         def send(kind: str, value: Any) -> None:
@@ -42,15 +58,20 @@ def main(receive_fd: int, send_fd: int, module: str) -> None:
                 target, argument = pickle.load(requests)
             except EOFError:
                 return
-            send(*_run(target, argument, lambda step: send("step", step)))
-            gc.collect()  # an MLIR context owns the weights of its conversion: free it before the next one
+            answer = _run(target, argument, lambda step: send("step", step))
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(AttributeError, OSError, ValueError):  # None, full or closed by a kernel
+                    stream.flush()  # before the one that asked prints
+            send(*answer)
+            if not shown:
+                gc.collect()  # an MLIR context owns the weights of its conversion: free it before the next one
 
 
 def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[str, Any]:
     try:
         return "done", pkgutil.resolve_name(target)(argument, announce)
     except LitefuseError as error:
-        return "failed", error.with_traceback(None)
+        return "failed", _sendable(error)
     except RecursionError:
         return "failed", LitefuseError("the model nests functions or data too deeply", hint="Simplify the model.")
     except MemoryError:
@@ -58,9 +79,9 @@ def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[s
     except SystemExit as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         return "failed", LitefuseError(
-            f"sys.exit({error.code!r}) was called, which would end the conversion process",
+            f"sys.exit({error.code!r}) was called, which would end the process that works",
             where=f"{frame.filename}, line {frame.lineno}",
-            hint="Raise an exception in conversion code; litefuse.LitefuseError is shown as it is.",
+            hint="Raise an exception in its place; litefuse.LitefuseError is shown as it is.",
         )
     except OSError as error:
         return "failed", LitefuseError(f"{error.strerror or error}", where=str(error.filename or ""))
@@ -69,3 +90,14 @@ def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[s
         return "failed", LitefuseError(
             f"{type(error).__name__}: {error}", hint=f"This is a bug in litefuse; please report it:\n{trace}"
         )
+
+
+def _sendable(error: LitefuseError) -> LitefuseError:
+    """An error as an exception that another process knows the class of, with its traceback as text."""
+    trace = "".join(traceback.format_exception(error))
+    if not type(error).__module__.startswith("litefuse."):  # of a user's file, which only this process has imported
+        kind = next(each for each in type(error).__mro__ if each.__module__.startswith("litefuse."))
+        texts = [getattr(error, name, "") for name in ("message", "where", "hint")]
+        error = kind(texts[0] or "".join(traceback.format_exception_only(error)).strip(), where=texts[1], hint=texts[2])
+    error.trace = trace
+    return error.with_traceback(None)

@@ -15,6 +15,7 @@ from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name, r
 from litefuse.runtime.delegate import Delegate
 from litefuse.runtime.native import NativeKernels, pack
 from litefuse.runtime.soundness import check_soundness
+from litefuse.runtime.steps import StepsOfRuntime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,6 +38,9 @@ class Interpreter(litert.Interpreter):
     in the pack ``litefuse.kernels`` (its native form where that is installed), or offered by an entry point of the
     group ``litefuse.kernels``. A StableHLO composite that there is a kernel for runs with it instead of its
     decomposition.
+
+    It runs in this process, which ends if the runtime or a native kernel dies; ``litefuse run``, ``litefuse verify`` and
+    ``litefuse.verify_model`` run models in a child process.
 
     An exception that a kernel raises leaves ``allocate_tensors``, ``invoke`` and signature runners, with a note of the
     op and the node.
@@ -108,6 +112,13 @@ class Interpreter(litert.Interpreter):
     def invoke(self) -> None:
         """Runs the model once."""
         self._kernels.run(super().invoke, self._explain_running)
+
+    def announce_steps(self, announce: Callable[[str], None] | None) -> None:
+        """Has a function called with each step of the runtime before it begins; None: no more."""
+        if isinstance(self._interpreter, StepsOfRuntime):
+            self._interpreter.announce = announce
+        elif announce is not None:
+            self._interpreter: Any = StepsOfRuntime(self._interpreter, announce)
 
     def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
         """A function that runs one signature: takes arrays by the names of its inputs, returns a dictionary.

@@ -1,4 +1,4 @@
-"""Sending registered kernels to the process that converts, which runs them to check fused ops."""
+"""Sending kernels to other processes: that which converts runs them to check fused ops, others run models."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import pickle
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from typing import Any, NoReturn
 
+from litefuse.errors import KernelError
 from litefuse.runtime.custom_op import CustomOp, registered_kernels, replace_registered
 
-__all__ = ["pickle_kernels", "unpickle_kernels"]
+__all__ = ["kernel_by_value", "pickle_kernels", "registered_by_value", "unpickle_kernels"]
 
 
 def pickle_kernels() -> dict[str, bytes]:
@@ -32,15 +34,63 @@ def pickle_kernels() -> dict[str, bytes]:
     return pickled
 
 
+def registered_by_value() -> dict[str, bytes]:
+    """The kernels that the running program registered, for a process that runs a model with them.
+
+    In the place of one that cannot be sent, there is one that says so where it is needed.
+    """
+    pickled: dict[str, bytes] = {}
+    for name, kernel in registered_kernels().items():
+        try:
+            pickled[name] = kernel_by_value(kernel)
+        except KernelError as error:
+            pickled[name] = pickle.dumps(error)
+    return pickled
+
+
+def kernel_by_value(kernel: type[CustomOp]) -> bytes:
+    """A kernel's class, pickled with its code.
+
+    Raises:
+        KernelError: It cannot be: something that belongs to it is of one process, such as a lock or an open file.
+    """
+    from litefuse.by_value import pickle_by_value
+
+    try:
+        with _by_value(kernel):
+            return pickle_by_value(kernel)
+    except Exception as error:  # whatever its state raises
+        raise KernelError(
+            f"the kernel cannot be sent to the process that runs the model: {type(error).__name__}: {error}",
+            where=getattr(kernel, "__qualname__", repr(kernel)),
+            hint="Make what it holds in its methods, or name its file: kernel_modules=[FILE.py].",
+        ) from error
+
+
 def unpickle_kernels(pickled: Mapping[str, bytes]) -> None:
     """Takes over the registered kernels of another process, and forgets those of an earlier one."""
     kernels: dict[str, type[CustomOp]] = {}
     for name, data in pickled.items():
         try:
-            kernels[name] = pickle.loads(data)
+            kernel: type[CustomOp] | KernelError = pickle.loads(data)
+            kernels[name] = _refusing(name, kernel) if isinstance(kernel, KernelError) else kernel
         except Exception:  # noqa: BLE001  as above
             continue
     replace_registered(kernels)
+
+
+def _refusing(name: str, reason: KernelError) -> type[CustomOp]:
+    """A kernel that raises why there is none."""
+
+    class Refusing(CustomOp):
+        def prepare(self, *_: Any, **__: Any) -> NoReturn:
+            raise reason
+
+        def invoke(self, *_: Any, **__: Any) -> NoReturn:
+            raise reason
+
+    Refusing.op_name = name
+    return Refusing
 
 
 @contextmanager

@@ -12,6 +12,7 @@ A converted model against the original, for ``litefuse verify``:
 
 ``against_original``  the comparison
 ``converted``         the converted model, and random calls of it
+``model_process``     a LiteRT model, in the process that it runs in
 ``original``          the original, in a process with TensorFlow
 ``difference``        of two outputs
 ``verification``      what came of it

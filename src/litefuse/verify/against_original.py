@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
 
@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.api import ConversionResult
-from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
+from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.frontends import source_of
 from litefuse.inspection.litert_model import is_litert_model
-from litefuse.processes.process import run_alone
-from litefuse.runtime.inputs import InputSpec, fit_inputs, no_input
+from litefuse.processes.process import run_alone, run_model
+from litefuse.runtime.transfer import kernel_by_value, registered_by_value
 from litefuse.temporary import make_temporary_folder
-from litefuse.verify.converted import ConvertedModel, random_calls
+from litefuse.verify.model_process import ModelCalls, ModelJob
 from litefuse.verify.original import Arrays, Call, OriginalJob
 from litefuse.verify.verdicts import verdicts
 from litefuse.verify.verification import Verification
@@ -31,14 +31,9 @@ __all__ = ["verify_model"]
 
 _T = TypeVar("_T")
 
+_MODEL = "litefuse.verify.model_process:call_model"
 _ORIGINAL = "litefuse.verify.original:call_original"
 _ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
-# The first sizes of inputs where they are open: a model that is right for one alone is common.
-_BATCHES = (1, 3)
-# The other sizes that are open, in the order in which they are tried: of images few models take the least.
-_SIZES = (7, 32, 224, 1)
-# What integers are less than: they may be indices, of which 0 is always one.
-_LIMITS = (10, 2, 1)
 
 
 def verify_model(
@@ -54,14 +49,16 @@ def verify_model(
     tolerance: float = 1e-4,
     tags: Iterable[str] | None = None,
     custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
+    kernel_modules: Iterable[str] = (),
 ) -> Verification:
     """Calls a converted model and the original with the same inputs, and compares their outputs.
 
-    The model runs in LiteRT, with litefuse's kernels of custom ops; the original in TensorFlow, in a process of its
-    own. The signatures are called one after the other, all of them several times, on one interpreter, so that a
-    difference of state shows. Without ``inputs``, they are random, other ones in each call; where their first size is
-    open, there is one round of calls with 1 and another, from the beginning, with 3. Inputs and outputs that are
-    quantized are compared as the real numbers that they stand for.
+    The model runs in LiteRT, with litefuse's kernels of custom ops; the original in TensorFlow. Each has a process of
+    its own, which gets the kernels of this one by value: what they change there is not seen here. The signatures are
+    called one after the other, all of them several times, on one interpreter, so that a difference of state shows.
+    Without ``inputs``, they are random, other ones in each call; where their first size is open, there is one round of
+    calls with 1 and another, from the beginning, with 3. Inputs and outputs that are quantized are compared as the real
+    numbers that they stand for.
 
     Args:
         model: The result of a conversion, the file of a LiteRT model, or its content.
@@ -77,11 +74,13 @@ def verify_model(
             relative to the largest value that is expected; of others, the share that differs.
         tags: The tags of the graph in a SavedModel.
         custom_ops: Kernels to use before all others.
+        kernel_modules: Files and names of modules that register kernels: imported where the model runs.
 
     Returns:
         The error of each output.
 
     Raises:
+        ModelCrashError: The process that ran the model died, of the runtime or of a kernel.
         LitefuseError: One of the two cannot be loaded or called, or TensorFlow is not installed.
     """
     if (original is None) == (expected is None):
@@ -93,20 +92,30 @@ def verify_model(
     if (path := _path(original)) is not None and not path.exists():
         raise LitefuseError("there is no such model", where=str(path))
     name, content = _model(model)
-    converted = ConvertedModel(content, signatures, custom_ops)
-    if inputs is not None:
-        given = [inputs] if isinstance(inputs, Mapping) else list(inputs)
-        rounds = [_given_calls(converted.specs, given, calls if expected is None else 1)]
-        found = [converted.call(each) for each in rounds]
-    else:
-        chosen = {each: tuple(shape) for each, shape in (shapes or {}).items()}
-        rounds, found = _random_rounds(converted, seed, calls, chosen)
+    job = ModelJob(
+        content,
+        None if signatures is None else tuple(signatures),
+        custom_ops=tuple(map(_sendable, custom_ops)),
+        registered=registered_by_value(),
+        kernel_modules=tuple(kernel_modules),
+        inputs=None if inputs is None else _arrays(inputs),
+        times=calls if expected is None else 1,
+        seed=seed,
+        shapes={each: tuple(shape) for each, shape in (shapes or {}).items()},
+    )
+    rounds, found, outputs = cast("ModelCalls", run_model(_MODEL, job, name))
     if expected is not None:
         what = "the outputs that are expected"
         wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
         rounds, found = [rounds[0][:1]], [found[0][:1]]
+    elif _is_litert(original):
+        what, content = _model(original)
+        reference = replace(
+            job, model=content, signatures=tuple(outputs), custom_ops=(), rounds=tuple(map(tuple, rounds))
+        )
+        wanted = cast("ModelCalls", run_model(_MODEL, reference, what)).found
     else:
-        what, wanted = _call_original(original, tags, rounds, converted.outputs)
+        what, wanted = _call_original(original, tags, rounds, outputs)
     return Verification(
         model=name,
         original=what,
@@ -120,13 +129,23 @@ def _flat(rounds: Iterable[Iterable[_T]]) -> list[_T]:
     return list(itertools.chain.from_iterable(rounds))
 
 
-def _model(model: ConversionResult | str | os.PathLike[str] | bytes) -> tuple[str, str | os.PathLike[str] | bytes]:
+def _model(model: ConversionResult | str | os.PathLike[str] | bytes) -> tuple[str, str | bytes]:
     """What a LiteRT model is called, and its file or content."""
     if isinstance(model, bytes):
         return "model content", model
     if isinstance(model, str | os.PathLike):
-        return os.fsdecode(model), model
-    return repr(model), model.model_bytes
+        return os.fsdecode(model), os.fsdecode(model)
+    return repr(model), str(model.path)
+
+
+def _arrays(given: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]]) -> tuple[Arrays, ...]:
+    several = [given] if isinstance(given, Mapping) else given
+    return tuple({name: np.asarray(value) for name, value in each.items()} for each in several)
+
+
+def _sendable(kernel: type[CustomOp] | str | os.PathLike[str]) -> bytes | str:
+    """A kernel for the process of the model: a class pickled, a library by its path."""
+    return os.fsdecode(kernel) if isinstance(kernel, str | os.PathLike) else kernel_by_value(kernel)
 
 
 def _is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
@@ -140,43 +159,6 @@ def _path(model: object) -> Path | None:
     return Path(cast("str | os.PathLike[str]", model)) if isinstance(model, str | os.PathLike) else None
 
 
-def _given_calls(
-    specs: Mapping[str, Sequence[InputSpec]], given: Sequence[Mapping[str, npt.ArrayLike]], times: int
-) -> list[Call]:
-    if len(specs) > 1:
-        raise LitefuseError("inputs are for one signature", hint=f"Name it; the model has {', '.join(specs)}.")
-    key, of_signature = next(iter(specs.items()))
-    calls: list[Call] = []
-    for each in given:
-        arrays = {name: np.asarray(value) for name, value in each.items()}
-        calls += [Call(key, fit_inputs(arrays, of_signature, "the inputs lack", "inputs"))] * times
-    return calls
-
-
-def _random_rounds(
-    converted: ConvertedModel, seed: int, times: int, shapes: Mapping[str, tuple[int, ...]]
-) -> tuple[list[list[Call]], list[list[Arrays]]]:
-    """Calls for each batch size, and what the model gives: with the first sizes and numbers that it takes."""
-    every = {spec.name: spec for specs in converted.specs.values() for spec in specs}
-    if unknown := sorted(shapes.keys() - every.keys()):
-        raise no_input(unknown, list(every.values()))
-    left = [spec for name, spec in every.items() if name not in shapes]
-    batches = _BATCHES if any(spec.shape and spec.shape[0] is None for spec in left) else _BATCHES[:1]
-    sizes = _SIZES if any(None in spec.shape[1:] for spec in left) else _SIZES[:1]
-    refused: LitefuseError | None = None
-    for size, limit in product(sizes, _LIMITS):
-        rounds = [
-            random_calls(converted.specs, times=times, seed=seed, batch=batch, size=size, limit=limit, shapes=shapes)
-            for batch in batches
-        ]
-        try:
-            return rounds, [converted.call(each) for each in rounds]
-        except InterpreterError as error:
-            refused = refused or error
-    assert refused is not None
-    raise refused
-
-
 def _call_original(
     original: object,
     tags: Iterable[str] | None,
@@ -184,10 +166,6 @@ def _call_original(
     outputs: Mapping[str, tuple[str, ...]],
 ) -> tuple[str, list[list[Arrays]]]:
     """What the original is called, and what it gives."""
-    if _is_litert(original):
-        name, content = _model(original)
-        reference = ConvertedModel(content, outputs)
-        return name, [reference.call(each) for each in rounds]
     source = source_of(original)
     with make_temporary_folder() as temporary:
         folder = source.folder(Path(temporary, "saved_model"))

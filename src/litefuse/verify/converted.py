@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -25,6 +25,7 @@ class ConvertedModel:
         model: Its file, or its content.
         signatures: The keys of the signatures to call; None for all.
         custom_ops: Kernels to use before all others.
+        announce: Called with the steps of the runtime.
 
     Raises:
         InterpreterError: It is no LiteRT model, or lacks such a signature.
@@ -35,7 +36,9 @@ class ConvertedModel:
         model: str | os.PathLike[str] | bytes,
         signatures: Iterable[str] | None,
         custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
+        announce: Callable[[str], None] = lambda _: None,
     ) -> None:
+        self._announce = announce
         self._model = model
         self._custom_ops = tuple(custom_ops)
         interpreter = self._interpreter()
@@ -60,7 +63,12 @@ class ConvertedModel:
             LitefuseError: The runtime refuses one of them, or a kernel does.
         """
         interpreter = self._interpreter()
-        return [_called(interpreter, call) for call in calls]
+        found: list[Arrays] = []
+        for call in calls:
+            signature = call.signature
+            interpreter.announce_steps(lambda step, of=signature: self._announce(f"{step}, signature {of!r}"))
+            found.append(_called(interpreter, call))
+        return found
 
     def _interpreter(self) -> Interpreter:
         return Interpreter(self._model, custom_ops=self._custom_ops)
