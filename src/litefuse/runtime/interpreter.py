@@ -39,8 +39,8 @@ class Interpreter(litert.Interpreter):
     group ``litefuse.kernels``. A StableHLO composite that there is a kernel for runs with it instead of its
     decomposition.
 
-    It runs in this process, which ends if the runtime or a native kernel dies; ``litefuse run``, ``litefuse verify`` and
-    ``litefuse.verify_model`` run models in a child process.
+    It runs in this process, which ends if the runtime or a native kernel dies. ``litefuse run``, ``litefuse verify``
+    and ``litefuse.verify_model`` run models in a child process.
 
     An exception that a kernel raises leaves ``allocate_tensors``, ``invoke`` and signature runners, with a note of the
     op and the node.
