@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,26 +17,43 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Runs the command: exit code 0 for success, 1 for an error, 2 for wrong usage, 130 or 143 when interrupted."""
+    """Runs the command.
+
+    The exit code is 0 for success, 1 for an error, 2 for wrong usage, 130 or 143 when interrupted, and 141 when nobody
+    reads the output any more.
+    """
     try:
-        if sys.argv[1:] == ["--version"]:  # what scripts ask; click alone takes longer than the answer
-            print(f"litefuse {__version__}")
-            return
-        import signal
-
-        # Its default ends this process alone: the one that converts would go on, and its folder stay.
-        signal.signal(signal.SIGTERM, _end)
-        _prepare(sys.argv[1:])
-        from litefuse.cli.app import app
-
-        app(prog_name="litefuse")
-    except KeyboardInterrupt:  # before there is an app
+        # The defaults: a traceback, and the end of this process alone, while the one that works would go on.
+        for number, default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+            if signal.getsignal(number) is default:  # or a shell has it ignored
+                signal.signal(number, _end)
+        _open_standard_streams()
+        _run(sys.argv[1:])
+    except OSError as error:
+        _give_up_output(error)
+    except KeyboardInterrupt:  # before the handler
         sys.exit(130)
     finally:
+        # Nothing is left to interrupt, and Python would print a traceback of what it does at the end.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             sys.stdout.flush()
-        except BrokenPipeError:  # the reader, such as head, has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            _give_up_output(error)
+
+
+def _run(arguments: list[str]) -> None:
+    if arguments == ["--version"]:  # what scripts ask; click alone takes longer than the answer
+        print(f"litefuse {__version__}", flush=True)
+        return
+    _prepare(arguments)
+    from litefuse.cli.app import app
+    from litefuse.cli.output import OutputError
+
+    try:
+        app(prog_name="litefuse")
+    except OutputError as error:
+        raise error.error from None
 
 
 # What works for a command.
@@ -57,6 +75,34 @@ def _prepare(arguments: list[str]) -> None:
 
     with contextlib.suppress(LitefuseError):  # the command says what is wrong
         (prepare_worker if command == "convert" else prepare_model_process)(_MODULES[command])
+
+
+def _open_standard_streams() -> None:
+    """Takes the place of standard streams that are closed, before a file or a pipe does.
+
+    Reading finds the end of a file; writing fails, as it does where a stream is closed.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDONLY)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            os.set_inheritable(number, True)
+            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115
+
+
+def _give_up_output(error: OSError) -> None:
+    """Ends the command, whose output cannot be written; what waits to be written must not fail once more."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    if isinstance(error, BrokenPipeError):  # the reader, such as head, has seen enough
+        sys.exit(128 + signal.SIGPIPE)
+    with contextlib.suppress(OSError):
+        print(f"error: the output cannot be written: {error.strerror or error}", file=sys.stderr, flush=True)
+        sys.exit(1)
+    os.dup2(null, 2)
+    sys.exit(1)
 
 
 def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  what Python calls it with

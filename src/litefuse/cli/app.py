@@ -7,6 +7,8 @@ so that ``--help`` and ``--version`` answer at once.
 from __future__ import annotations
 
 import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -17,6 +19,7 @@ from litefuse.cli.demo import demo
 from litefuse.cli.fusions import fusions
 from litefuse.cli.inspect import inspect
 from litefuse.cli.kernels import kernels
+from litefuse.cli.output import OutputError
 from litefuse.cli.run import run
 from litefuse.cli.verify import verify
 from litefuse.errors import LitefuseError
@@ -27,9 +30,14 @@ __all__ = ["app"]
 class _Group(click.Group):
     """Turns errors of litefuse into a message and an exit code."""
 
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        with _output_errors():  # of --help
+            return super().make_context(*arguments, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _output_errors():
+                return super().invoke(ctx)
         except (LitefuseError, MemoryError) as error:
             if ctx.params.get("debug"):
                 click.echo(getattr(error, "trace", ""), err=True, nl=False)  # of the process that worked
@@ -39,6 +47,17 @@ class _Group(click.Group):
             raise click.exceptions.Exit(1) from None
         except KeyboardInterrupt:
             raise click.exceptions.Exit(130) from None
+
+
+@contextmanager
+def _output_errors() -> Generator[None]:
+    """Errors of the system that are about no file are those of printing; click has an opinion on some of them."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise OutputError(error) from error
+        raise LitefuseError(error.strerror or str(error), where=str(error.filename)) from error
 
 
 @click.group(

@@ -18,10 +18,22 @@ from litefuse.errors import LitefuseError
 if TYPE_CHECKING:
     from litefuse.report.sections import Section
 
-__all__ = ["check_writable", "print_json", "print_sections", "progress"]
+__all__ = ["OutputError", "check_writable", "print_json", "print_sections", "progress"]
 
 # Work that is done sooner needs no progress.
 _PATIENCE = 1.0
+
+
+class OutputError(Exception):
+    """What a command prints cannot be written.
+
+    Attributes:
+        error: Why.
+    """
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 def check_writable(target: Path, what: str, *, reads: Iterable[Path] = ()) -> None:
