@@ -30,7 +30,7 @@ from litefuse.input_shapes import InputShapes
 from litefuse.job import ConversionJob
 from litefuse.plug_ins import find_plug_ins
 from litefuse.processes.process import prepare_worker, run_in_worker
-from litefuse.temporary import make_temporary_folder
+from litefuse.temporary import TemporaryFolder, make_temporary_folder
 
 if TYPE_CHECKING:
     from litefuse.quantization.dataset import RepresentativeDataset, Samples
@@ -48,7 +48,7 @@ class ConversionResult:
         report: What was fused, what was not and why; variables, ops, sizes, timings.
     """
 
-    def __init__(self, report: Report, path: Path, folder: tempfile.TemporaryDirectory[str]) -> None:
+    def __init__(self, report: Report, path: Path, folder: TemporaryFolder) -> None:
         self.report = report
         self._path = path
         self._folder = folder  # removed with this object

@@ -1,19 +1,88 @@
-"""Temporary folders and files, and what to say where there can be none."""
+"""Temporary folders and files, and what to say where there can be none.
+
+A process has one folder in each place, with all of its temporary folders in it. It holds a lock on that folder, which
+the system takes back when the process ends, however it ends: so the next process knows which ones nobody needs.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
-import tempfile
+import stat
+import threading
+import weakref
 from pathlib import Path
 from typing import IO
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["make_temporary_file", "make_temporary_folder"]
+__all__ = ["TemporaryFolder", "make_temporary_file", "make_temporary_folder"]
+
+# What makes a folder one of ours: nobody else has a file of this name, and it is written when the lock is held.
+_MARK = ".made-by-litefuse"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_lock = threading.RLock()
+_owned: dict[str, _Owned] = {}
+_tidied: set[str] = set()
 
 
-def make_temporary_folder(place: str | os.PathLike[str] | None = None) -> tempfile.TemporaryDirectory[str]:
+class TemporaryFolder:
+    """A folder that goes with the object, at the end of a ``with`` statement, or with the process.
+
+    Attributes:
+        name: Its path, which is absolute.
+    """
+
+    def __init__(self, owned: _Owned) -> None:
+        import tempfile
+
+        self.name = tempfile.mkdtemp(dir=owned.path)
+        owned.count += 1
+        self._remove = weakref.finalize(self, _remove, self.name, owned)
+
+    def cleanup(self) -> None:
+        """Removes it, with all that is in it."""
+        self._remove()
+
+    def __enter__(self) -> str:
+        return self.name
+
+    def __exit__(self, *_: object) -> None:
+        self.cleanup()
+
+
+class _Owned:
+    """The folder of this process in a place."""
+
+    def __init__(self, place: str, prefix: str) -> None:
+        import tempfile
+
+        self.place = place
+        self.process = os.getpid()
+        self.count = 0
+        self.path = tempfile.mkdtemp(prefix=prefix, dir=place)
+        try:
+            self._descriptor = os.open(self.path, _FOLDER)
+        except OSError:
+            Path(self.path).rmdir()
+            raise
+        with contextlib.suppress(OSError):  # a file system without locks: nobody else will remove it
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.close(os.open(_MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self._descriptor))
+
+    def remove(self) -> None:
+        with contextlib.suppress(OSError):
+            _empty(self._descriptor)
+            Path(self.path).rmdir()
+        os.close(self._descriptor)
+
+
+def make_temporary_folder(place: str | os.PathLike[str] | None = None) -> TemporaryFolder:
     """A new folder, which goes with the object; its path is absolute, so that other processes can be told.
+
+    Those that processes left there that were killed are removed.
 
     Args:
         place: The folder to make it in; None: the system's for temporary files.
@@ -21,10 +90,20 @@ def make_temporary_folder(place: str | os.PathLike[str] | None = None) -> tempfi
     Raises:
         LitefuseError: It cannot be made.
     """
+    import tempfile
+
     try:
-        if place is None:
-            return tempfile.TemporaryDirectory(prefix="litefuse-")
-        return tempfile.TemporaryDirectory(prefix=".litefuse-", dir=Path(place).absolute())
+        where = os.path.realpath(tempfile.gettempdir() if place is None else place)
+        with _lock:
+            owned = _owned.get(where)
+            if owned is None or owned.process != os.getpid() or not Path(owned.path).is_dir():
+                _tidy(where)
+                owned = _owned[where] = _Owned(where, "litefuse-" if place is None else ".litefuse-")
+            try:
+                return TemporaryFolder(owned)
+            except BaseException:
+                _remove_if_empty(owned)
+                raise
     except OSError as error:
         raise _none("folder", place, error) from error
 
@@ -35,6 +114,8 @@ def make_temporary_file() -> IO[bytes]:
     Raises:
         LitefuseError: It cannot be made.
     """
+    import tempfile
+
     try:
         return tempfile.TemporaryFile()
     except OSError as error:
@@ -47,3 +128,71 @@ def _none(what: str, place: str | os.PathLike[str] | None, error: OSError) -> Li
         where="" if place is None else str(place),
         hint="Set TMPDIR to a folder with room." if place is None else "",
     )
+
+
+def _remove(path: str, owned: _Owned) -> None:
+    if owned.process != os.getpid():  # a fork of the process has a copy of the object, but the folder is not its own
+        return
+    import shutil
+
+    with _lock:
+        shutil.rmtree(path, ignore_errors=True)
+        owned.count -= 1
+        _remove_if_empty(owned)
+
+
+def _remove_if_empty(owned: _Owned) -> None:
+    if owned.count == 0:
+        if _owned.get(owned.place) is owned:
+            del _owned[owned.place]
+        owned.remove()
+
+
+def _tidy(place: str) -> None:
+    """Removes the folders in a place whose processes have ended."""
+    if place in _tidied:
+        return
+    _tidied.add(place)
+    with contextlib.suppress(OSError):
+        in_place = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for name in os.listdir(in_place):  # noqa: PTH208  the folder that was opened
+                if name.startswith((".litefuse-", "litefuse-")):
+                    with contextlib.suppress(OSError):
+                        _remove_abandoned(name, in_place)
+        finally:
+            os.close(in_place)
+
+
+def _remove_abandoned(name: str, in_place: int) -> None:
+    """Removes a folder if it is one of ours, of this user, and nobody holds its lock; follows no links.
+
+    Raises:
+        OSError: It is not, or it cannot be removed.
+    """
+    descriptor = os.open(name, _FOLDER, dir_fd=in_place)
+    try:
+        mark = os.stat(_MARK, dir_fd=descriptor, follow_symlinks=False)
+        user = os.geteuid()
+        if not stat.S_ISREG(mark.st_mode) or mark.st_uid != user or os.fstat(descriptor).st_uid != user:
+            return
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _empty(descriptor)
+        os.rmdir(name, dir_fd=in_place)
+    finally:
+        os.close(descriptor)
+
+
+def _empty(descriptor: int) -> None:
+    """Removes all that is in an open folder, wherever that may have been moved; the mark last."""
+    for root, folders, files, folder in os.fwalk(".", topdown=False, dir_fd=descriptor):
+        for name in files:
+            if (root, name) != (".", _MARK):
+                os.unlink(name, dir_fd=folder)
+        for name in folders:
+            try:
+                os.rmdir(name, dir_fd=folder)
+            except NotADirectoryError:  # a link to a folder
+                os.unlink(name, dir_fd=folder)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(_MARK, dir_fd=descriptor)
