@@ -75,9 +75,13 @@ def test_convert_writes_the_model_and_says_what_was_fused(tmp_path: Path) -> Non
         ("convert model --in-process", []),
         ("convert model --plug-in=mine.py", []),
         ("inspect model", []),
+        ("run model", ["litefuse.cli.execution"]),
+        ("run model --kernels=mine.py", ["litefuse.cli.execution"]),
+        ("run model -h", []),
+        ("verify model original", ["litefuse.verify.model_process"]),
     ],
 )
-def test_the_process_of_a_conversion_starts_before_the_command_is_loaded(
+def test_the_process_that_works_starts_before_the_command_is_loaded(
     monkeypatch: pytest.MonkeyPatch, arguments: str, prepared: list[str]
 ) -> None:
     def no_app(prog_name: str) -> None:
@@ -85,11 +89,13 @@ def test_the_process_of_a_conversion_starts_before_the_command_is_loaded(
 
     found: list[str] = []
     monkeypatch.setattr("litefuse.processes.process.prepare_worker", found.append)
+    monkeypatch.setattr("litefuse.processes.process.prepare_model_process", found.append)
     monkeypatch.setattr("litefuse.cli.app.app", no_app)
     monkeypatch.setattr("sys.argv", ["litefuse", *arguments.split()])
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     main()
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
     assert found == prepared
 
 

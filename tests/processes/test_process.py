@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -73,6 +74,42 @@ def no_worker() -> None:
 def test_a_worker_that_was_prepared_has_its_module() -> None:
     prepare_worker("colorsys")
     assert run_in_worker(f"{HERE}:loaded", "colorsys")
+
+
+def test_an_idle_worker_that_was_killed_is_replaced() -> None:
+    before = run_in_worker(f"{HERE}:echo", 1)[1]
+    os.kill(before, signal.SIGKILL)
+    result, worker = run_in_worker(f"{HERE}:echo", 2)  # whether it has ended by now or not
+    assert result == 2
+    assert worker != before
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_worker_that_is_killed_before_it_begins_is_replaced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = run_in_worker(f"{HERE}:echo", 1)[1]
+    os.kill(before, signal.SIGSTOP)  # it gets the job, and does not begin
+    alive = process._Worker.alive  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+
+    def killed_afterwards(worker: Any) -> bool:
+        found = alive(worker)
+        os.kill(before, signal.SIGKILL)
+        return found
+
+    monkeypatch.setattr(process._Worker, "alive", killed_afterwards)  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+    assert run_in_worker(f"{HERE}:echo", 2)[0] == 2
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_job_that_always_dies_at_once_is_an_error() -> None:
+    run_in_worker(f"{HERE}:echo", 1)
+    with pytest.raises(EngineCrashError, match="exit code 7"):
+        run_in_worker(f"{HERE}:leave", 7)
+
+
+def test_an_interrupt_of_everybody_leaves_the_worker_alone() -> None:
+    before = run_in_worker(f"{HERE}:echo", 1)[1]
+    os.kill(before, signal.SIGINT)
+    assert run_in_worker(f"{HERE}:echo", 1)[1] == before
 
 
 def test_a_worker_that_is_there_need_not_be_prepared() -> None:
