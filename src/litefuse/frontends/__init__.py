@@ -6,7 +6,8 @@ file of Keras's is read in a process of its own.
 
 ``source``       what a source is; tells which one a model is
 ``keras_model``  Keras models, of Keras 3 and of Keras 2 (tf_keras)
-``keras_file``   ``.keras`` and ``.h5`` files; ``keras_loader`` is what their process runs
+``keras_file``   ``.keras`` and ``.h5`` files; ``keras_loader`` is what their process runs, after ``keras_archive`` and
+                 ``keras_hdf5`` have looked at the file, and ``keras_config`` and ``keras_functions`` at what it names
 ``function``     ``tf.function`` and concrete functions
 ``module``       ``tf.Module`` and other objects with such functions
 ``keras_on_jax`` Keras models on the backend JAX

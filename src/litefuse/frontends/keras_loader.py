@@ -2,52 +2,59 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
-import json
-import zipfile
-from collections.abc import Callable, Iterator, Mapping
+import re
+import tempfile
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from litefuse.errors import LitefuseError
+from litefuse.frontends.keras_archive import read_archive
+from litefuse.frontends.keras_config import check_config
 from litefuse.frontends.keras_file import KerasFileJob
+from litefuse.frontends.keras_hdf5 import INSTALL, read_hdf5
 from litefuse.frontends.keras_model import keras_model_source
 from litefuse.frontends.writer import describe_error
 
 __all__ = ["write_saved_model_of"]
 
 _PASS = "Load the model in Python with {package}.models.load_model, and pass it to litefuse.convert()."
-_INSTALL = 'Install them: pip install "litefuse[keras]".'
+# The releases of Keras in which no way is known any more for a file to run code, and what to ask pip for. 3.12 is the
+# last for Python 3.10, and has had the corrections that later releases have.
+_CORRECTED = ((3, 12, 4), (3, 15, 1))
+_CORRECTED_TEXT = "3.12.4 or a later 3.12, or 3.15.1 or later"
 
 
 def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> None:
     """Writes the model of a file as a SavedModel.
 
-    Code that a file brings along, as that of a ``lambda`` in a Lambda layer, is not run.
+    Nothing in a file is run, and no other file is read for it: what would make Keras do so is refused before Keras is
+    loaded; see ``keras_config``, ``keras_archive`` and ``keras_hdf5``. Keras's own safe mode is on all the while.
 
     Args:
         job: The file and the folder.
         announce: Called with the name of each step when it begins.
 
     Raises:
-        LitefuseError: Keras or TensorFlow is missing; the file is damaged or of no model; the model needs classes that
-            Keras does not know, or brings code along.
+        LitefuseError: Keras or TensorFlow is missing, or Keras is too old; the file is damaged, of no model, or
+            refused; the model needs classes that Keras does not know.
     """
     announce("read")
     where = str(job.file)
-    version, config = (_read_archive if job.file.suffix.lower() == ".keras" else _read_hdf5)(job.file)
+    suffix = job.file.suffix.lower()
+    version, config = (read_archive if suffix == ".keras" else read_hdf5)(job.file)
     package = _package(version)
     hint = _PASS.format(package=package)
-    if _has_code(config):  # which Keras 2 would run, from an HDF5 file
-        raise LitefuseError(
-            "the file brings Python code along, for a lambda function in a layer, which is not run",
-            where=where,
-            hint=f"If you trust it: {hint}",
-        )
+    check_config(config, where, hint)
     keras = _import(package, where)
     try:
-        model = keras.models.load_model(job.file, compile=False, safe_mode=True)
+        with _safe_mode(package, where), _named(job.file, suffix) as path:
+            model = keras.models.load_model(path, compile=False, safe_mode=True)
+    except LitefuseError:
+        raise
     except Exception as error:  # Keras raises whatever its readers and layers do
         raise LitefuseError(
             f"Keras {keras.__version__} cannot load the model: {describe_error(error)}",
@@ -61,44 +68,29 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
     source.write(job.folder)
 
 
-def _read_archive(path: Path) -> tuple[str, Any]:
-    """Which Keras wrote a ``.keras`` file, and the model's configuration in it."""
+@contextlib.contextmanager
+def _named(path: Path, suffix: str) -> Generator[Path]:
+    """The file under a name by which Keras takes it for what was read here, and not for the other of the two kinds."""
+    if path.suffix == suffix:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="litefuse-") as folder:
+        link = Path(folder, f"model{suffix}")
+        link.symlink_to(path)
+        yield link
+
+
+def _safe_mode(package: str, where: str) -> contextlib.AbstractContextManager[Any]:
+    """What switches safe mode on for all that is loaded: Keras 2 has no argument for that where it reads HDF5 files."""
+    name = f"{package}.src.saving.serialization_lib"
     try:
-        with zipfile.ZipFile(path) as archive:
-            metadata: Mapping[str, Any] = json.loads(archive.read("metadata.json"))
-            return str(metadata["keras_version"]), json.loads(archive.read("config.json"))
-    except (OSError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as error:
+        return importlib.import_module(name).SafeModeScope(safe_mode=True)
+    except (ImportError, AttributeError) as error:
         raise LitefuseError(
-            f"the file is damaged, or not one of model.save(): {describe_error(error)}", where=str(path)
+            f"{package} is of a release whose safe mode is not found: {describe_error(error)}",
+            where=where,
+            hint=f"Install another one: pip install --upgrade {package}.",
         ) from error
-
-
-def _read_hdf5(path: Path) -> tuple[str, Any]:
-    """Which Keras wrote an HDF5 file, and the model's configuration in it."""
-    if importlib.util.find_spec("h5py") is None:
-        raise LitefuseError(
-            "reading the file takes Keras and TensorFlow, of which h5py cannot be found", where=str(path), hint=_INSTALL
-        )
-    h5py: Any = importlib.import_module("h5py")
-    try:
-        with h5py.File(path, "r") as file:
-            config: Any = file.attrs.get("model_config")
-            version: Any = file.attrs.get("keras_version", "2.")
-            if config is None:
-                raise LitefuseError(
-                    "the file has no model's configuration: perhaps it holds weights alone",
-                    where=str(path),
-                    hint="Build the model in Python, load its weights, and pass it to litefuse.convert().",
-                )
-            return _text(version), json.loads(_text(config))
-    except (OSError, KeyError, ValueError, RuntimeError) as error:
-        raise LitefuseError(
-            f"the file is damaged, or no HDF5 file: {describe_error(error)}", where=str(path)
-        ) from error
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _package(version: str) -> str:
@@ -113,29 +105,26 @@ def _import(package: str, where: str) -> Any:
         raise LitefuseError(
             f"reading the file takes Keras and TensorFlow, of which {' and '.join(missing)} cannot be found",
             where=where,
-            hint=_INSTALL,
+            hint=INSTALL,
         )
     try:
         importlib.import_module("tensorflow")
-        return importlib.import_module(package)
+        keras: Any = importlib.import_module(package)
     except ImportError as error:
         raise LitefuseError(
-            f"{package} or TensorFlow cannot be imported: {describe_error(error)}", where=where, hint=_INSTALL
+            f"{package} or TensorFlow cannot be imported: {describe_error(error)}", where=where, hint=INSTALL
         ) from error
+    version = str(keras.__version__)
+    if package == "keras" and not _is_corrected(version):
+        raise LitefuseError(
+            f"Keras {version} is not safe to read files with: it takes {_CORRECTED_TEXT}",
+            where=where,
+            hint='Install it: pip install --upgrade "litefuse[keras]".',
+        )
+    return keras
 
 
-def _has_code(config: Any) -> bool:
-    """Whether a configuration holds the bytecode of a function, in the form of Keras 3 or of Keras 2."""
-    return any(
-        each.get("class_name") == "__lambda__" or each.get("function_type") == "lambda" for each in _mappings(config)
-    )
-
-
-def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, dict):
-        mapping = cast("dict[str, Any]", value)
-        yield mapping
-        yield from _mappings(list(mapping.values()))
-    elif isinstance(value, list):
-        for child in cast("list[Any]", value):
-            yield from _mappings(child)
+def _is_corrected(version: str) -> bool:
+    numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:3])
+    (line, latest) = _CORRECTED
+    return numbers >= latest or (numbers[:2] == line[:2] and numbers >= line)

@@ -1,0 +1,109 @@
+"""``.keras`` files: archives with a model's configuration, its weights and, of some layers, other files.
+
+Keras unpacks such an archive to a temporary folder, or reads it into memory. Before it does, the names of its members
+are looked at, and what they expand to.
+"""
+
+from __future__ import annotations
+
+import lzma
+import stat
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
+
+from litefuse.errors import LitefuseError
+from litefuse.frontends.keras_config import MAX_CONFIG_BYTES, parse_config
+from litefuse.frontends.keras_hdf5 import EXPANSION, UNCHECKED_BYTES, check_hdf5
+from litefuse.frontends.writer import describe_error
+
+__all__ = ["read_archive"]
+
+_CONFIG = "config.json"
+_METADATA = "metadata.json"
+_MAX_METADATA_BYTES = 2**20
+_WEIGHTS = frozenset({"model.weights.h5", "model.weights.npz"})
+_ASSETS = "assets"
+_DAMAGED = (OSError, EOFError, KeyError, ValueError, TypeError, RuntimeError, zipfile.BadZipFile)
+_BROKEN = (zlib.error, lzma.LZMAError, struct.error)  # what unpacking raises besides
+
+
+def read_archive(path: Path) -> tuple[str, Any]:
+    """Which Keras wrote a ``.keras`` file, and the model's configuration in it; its members have been checked.
+
+    Raises:
+        LitefuseError: It is damaged or none of Keras's; a member is not one of those that Keras writes; the archive
+            expands to far more than it has, or its configuration is too large; its weights are not in it.
+    """
+    where = str(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_members(archive, path)
+            metadata = parse_config(_read(archive, _METADATA, _MAX_METADATA_BYTES, where), where)
+            version = str(cast("dict[str, Any]", metadata)["keras_version"])
+            config = parse_config(_read(archive, _CONFIG, MAX_CONFIG_BYTES, where), where)
+            if "model.weights.h5" in archive.namelist():
+                with _seekable(archive, "model.weights.h5") as file:
+                    check_hdf5(file, path.stat().st_size, where)
+            return version, config
+    except (*_DAMAGED, *_BROKEN) as error:
+        raise LitefuseError(
+            f"the file is damaged, or not one of model.save(): {describe_error(error)}", where=where
+        ) from error
+
+
+def _check_members(archive: zipfile.ZipFile, path: Path) -> None:
+    archive.getinfo(_CONFIG)  # without it, this is no model at all
+    members = archive.infolist()
+    names = Counter(each.filename for each in members)
+    for each in members:
+        name = each.filename
+        if names[name] > 1:
+            raise LitefuseError(f"the archive has {name!r} more than once", where=str(path))
+        parts = PurePosixPath(name).parts
+        is_known = name in (_CONFIG, _METADATA) or name in _WEIGHTS or (parts and parts[0] == _ASSETS)
+        # The upper half of the attributes is the mode of a file on Unix, where it is given.
+        mode = each.external_attr >> 16
+        is_plain = stat.S_IFMT(mode) in (0, stat.S_IFREG, stat.S_IFDIR)
+        if not is_known or not is_plain or ".." in parts or "\\" in name:
+            raise LitefuseError(
+                f"the archive has {name!r}, which is none of the files that Keras writes",
+                where=str(path),
+                hint="Save the model again with Keras.",
+            )
+    expanded, size = sum(each.file_size for each in members), path.stat().st_size
+    if expanded > max(UNCHECKED_BYTES, EXPANSION * size):
+        raise LitefuseError(
+            f"the archive has {size:,} bytes and expands to {expanded:,}, more than {EXPANSION} times as many",
+            where=str(path),
+            hint="Save the model again with Keras, which does not compress it.",
+        )
+
+
+def _read(archive: zipfile.ZipFile, name: str, limit: int, where: str) -> bytes:
+    size = archive.getinfo(name).file_size
+    if size > limit:
+        raise LitefuseError(
+            f"{name!r} in the archive is too large: it expands to {size:,} bytes, of which {limit:,} are read",
+            where=where,
+        )
+    return archive.read(name)
+
+
+@contextmanager
+def _seekable(archive: zipfile.ZipFile, name: str) -> Generator[IO[bytes]]:
+    """A member as a file that is read here and there: as it stands in the archive, or unpacked."""
+    with archive.open(name) as member:
+        if archive.getinfo(name).compress_type == zipfile.ZIP_STORED:
+            yield member
+            return
+        with tempfile.TemporaryFile() as file:
+            while piece := member.read(2**20):
+                file.write(piece)
+            yield file

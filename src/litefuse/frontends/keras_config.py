@@ -1,0 +1,231 @@
+"""The configuration in a file of Keras's: read with limits, and refused where it would run code or read other files.
+
+Keras builds a model from its configuration: JSON that names classes and functions. Its own safe mode knows only some of
+the ways in which one can make it do other things, and Keras 2 has hardly any. So nothing of a configuration reaches
+either before all of it has been looked at here: Keras's own layers and what they are made of may be named, and nothing
+else.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, cast
+
+from litefuse.errors import LitefuseError
+from litefuse.frontends.keras_functions import is_harmless_function, is_own_class, is_own_function
+
+__all__ = ["MAX_CONFIG_BYTES", "MAX_DEPTH", "check_config", "parse_config"]
+
+MAX_CONFIG_BYTES = 2**25
+"""How large a configuration may be: 32 MiB of JSON take up to a gigabyte as objects. Large models have a few MiB."""
+
+MAX_DEPTH = 200
+"""How deep lists and mappings may be nested: a model within a model takes six levels."""
+
+# Layers that are, or load, programs: of PyTorch (pickled), of JAX and Flax (marshalled), a SavedModel from anywhere.
+_PROGRAMS = frozenset({"FlaxLayer", "JaxLayer", "TFSMLayer", "TorchModuleWrapper"})
+# Layers of Keras 2 that call what they name, and the key that names it.
+_CALLS = {
+    "ClassMethod": "cls_symbol",
+    "InstanceMethod": "attr_name",
+    "InstanceProperty": "attr_name",
+    "SlicingOpLambda": "function",
+    "TFOpLambda": "function",
+}
+_SPECIFICATIONS = frozenset({"RaggedTensorSpec", "SparseTensorSpec", "TensorSpec"})
+_ATTRIBUTE = re.compile(r"[a-z][A-Za-z0-9_]*")
+_VOCABULARIES = frozenset({"vocabulary", "vocabulary_file"})
+# A code object as ``marshal`` writes it: its type, with or without a flag, and five small numbers.
+_CODE = struct.Struct("<B5i")
+_CODE_TYPES = frozenset({ord("c"), ord("c") | 0x80})
+_SMALL = 2**16
+_OUTSIDE_BASE64 = re.compile(r"[^A-Za-z0-9+/]+")
+
+
+class _Place(NamedTuple):
+    """A value in a configuration.
+
+    Attributes:
+        value: The value.
+        key: The key that it has in the mapping around it, itself or the list that it is in.
+        layer: The object around it that has a class, as a message says it.
+        depth: How many lists and mappings are around it.
+    """
+
+    value: Any
+    key: str
+    layer: str
+    depth: int
+
+
+def parse_config(content: bytes | str, where: str) -> Any:
+    """The configuration that a text is.
+
+    Args:
+        content: JSON.
+        where: The file, for errors.
+
+    Raises:
+        LitefuseError: It is too large, too deep or no JSON.
+    """
+    if len(content) > MAX_CONFIG_BYTES:
+        raise LitefuseError(
+            f"the model's configuration is too large: {len(content):,} bytes, of which {MAX_CONFIG_BYTES:,} are read",
+            where=where,
+        )
+    try:
+        return json.loads(content)
+    except RecursionError as error:
+        raise _too_deep(where) from error
+    except ValueError as error:  # no JSON, or no UTF-8
+        raise LitefuseError(f"the model's configuration is damaged: {error}", where=where) from error
+
+
+def check_config(config: Any, where: str, trust: str) -> None:
+    """Refuses a configuration that would make Keras run code or read other files.
+
+    Args:
+        config: What :func:`parse_config` gives.
+        where: The file, for errors.
+        trust: What to do about a file that is trusted, for errors.
+
+    Raises:
+        LitefuseError: It names a function that came along as bytecode, a class or function that is not one of Keras's
+            own, a layer that is a program, or a vocabulary in another file; or it is too deep.
+    """
+    for place in _places(config, where):
+        reason = _objection(place)
+        if reason:
+            raise LitefuseError(
+                reason,
+                where=where,
+                hint=f"Make it a layer of Keras's own, or a class of yours. If you trust it: {trust}",
+            )
+
+
+def _places(config: Any, where: str) -> Iterator[_Place]:
+    left = [_Place(config, "", "the model", 0)]
+    while left:
+        place = left.pop()
+        yield place
+        if place.depth > MAX_DEPTH:
+            raise _too_deep(where)
+        if isinstance(place.value, dict):
+            mapping = cast("dict[str, Any]", place.value)
+            layer = _described(mapping) or place.layer
+            left += [_Place(value, key, layer, place.depth + 1) for key, value in mapping.items()]
+        elif isinstance(place.value, list):
+            values = cast("list[Any]", place.value)
+            left += [_Place(value, place.key, place.layer, place.depth + 1) for value in values]
+
+
+def _too_deep(where: str) -> LitefuseError:
+    return LitefuseError(
+        f"the model's configuration is nested too deep: more than {MAX_DEPTH} lists and mappings", where=where
+    )
+
+
+def _described(mapping: Mapping[str, Any]) -> str:
+    """What an object that a mapping describes is called: its name and class; nothing where it is no layer."""
+    name, config = mapping.get("class_name"), mapping.get("config")
+    if not isinstance(name, str) or not isinstance(config, dict) or name.startswith("__"):
+        return ""
+    own = cast("dict[str, Any]", config).get("name", mapping.get("name"))
+    return f"{own!r} ({name})" if isinstance(own, str) else f"an object of the class {name}"
+
+
+def _objection(place: _Place) -> str:
+    """Why a value is refused, looked at alone; nothing where it is not."""
+    if isinstance(place.value, str):
+        return _brings_code(place.key, place.layer) if _is_bytecode(place.value) else ""
+    if isinstance(place.value, dict):
+        return _objection_to_mapping(place, cast("dict[str, Any]", place.value))
+    return ""
+
+
+def _objection_to_mapping(place: _Place, mapping: Mapping[str, Any]) -> str:
+    layer = _described(mapping) or place.layer
+    for key, value in mapping.items():
+        if key.endswith("_type") and value == "lambda":  # as Keras 2 notes what another key holds
+            return _brings_code(key.removesuffix("_type"), place.layer)
+        if key in _VOCABULARIES and isinstance(value, str):
+            return f"{place.layer} reads its {key!r} from another file, {value!r}, which is not opened"
+    if "class_name" not in mapping:
+        return ""
+    name = mapping["class_name"]
+    if name == "__lambda__":
+        return _brings_code(place.key, place.layer)
+    if not isinstance(name, str):
+        return f"{layer} has a class that is no name: {name!r}"
+    short = name.rpartition(">")[2].rpartition(".")[2]
+    if short in _PROGRAMS:
+        return f"{layer} brings a program along, or loads one, which is not run"
+    if short in _CALLS:
+        return _objection_to_call(layer, _CALLS[short], mapping.get("config"))
+    if mapping.get("module") is not None:
+        return _objection_to_reference(place, name, mapping)
+    return ""
+
+
+def _objection_to_call(layer: str, key: str, config: Any) -> str:
+    """Why a layer that calls a function of TensorFlow's by its name may not; nothing where it may."""
+    values = cast("dict[str, Any]", config) if isinstance(config, dict) else {}
+    named = values.get(key)
+    if key == "function":
+        refused = not isinstance(named, str) or not is_harmless_function(named)
+    elif key == "cls_symbol":
+        named = f"{named}.{values.get('method_name')}"
+        refused = re.fullmatch(rf"RaggedTensor\.{_ATTRIBUTE.pattern}", named) is None
+    else:
+        refused = not isinstance(named, str) or _ATTRIBUTE.fullmatch(named) is None
+    return f"{layer} calls {named!r}, which is not among the functions that only compute" if refused else ""
+
+
+def _objection_to_reference(place: _Place, name: str, mapping: Mapping[str, Any]) -> str:
+    """Why an object may not be of the class or function that it names; nothing where it may."""
+    module: object = mapping["module"]
+    if not isinstance(module, str):
+        return f"{_described(mapping) or place.layer} has a module that is no name: {module!r}"
+    if name == "__typespec__":
+        specification = mapping.get("spec_name")
+        if specification in _SPECIFICATIONS and module.partition(".")[0] == "tensorflow":
+            return ""
+        return f"{place.layer} has a type {module}.{specification}, which is none of TensorFlow's"
+    if name.startswith("__"):
+        return ""  # a tensor, an array and the like, which Keras reads by itself
+    if name == "function":
+        function = mapping.get("config")
+        if isinstance(function, str) and is_own_function(module, function):
+            return ""
+        return (
+            f"{place.layer} has {module}.{function} as its {place.key!r}, which is not among the functions of Keras's "
+            "that only compute"
+        )
+    if is_own_class(module, name):
+        return ""
+    layer = _described(mapping) or place.layer
+    return f"{layer} is of the class {module}.{name}, which is not one of Keras's own layers or their parts"
+
+
+def _brings_code(key: str, layer: str) -> str:
+    return f"the file brings Python code along, in {key!r} of {layer}, which is not run"
+
+
+def _is_bytecode(text: str) -> bool:
+    """Whether a text is the bytecode of a function, as Keras's ``func_load`` reads it: in base64, or byte by byte."""
+    if len(text) < _CODE.size:
+        return False
+    head = _OUTSIDE_BASE64.sub("", text)[:64]  # as the decoder skips it
+    decoded = base64.b64decode(head[: len(head) // 4 * 4])
+    return any(map(_is_code, (decoded, text[:64].encode("raw_unicode_escape"))))
+
+
+def _is_code(data: bytes) -> bool:
+    if len(data) < _CODE.size:
+        return False
+    kind, *numbers = _CODE.unpack_from(data)
+    return kind in _CODE_TYPES and all(0 <= number < _SMALL for number in numbers[:4])
