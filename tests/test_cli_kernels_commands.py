@@ -141,13 +141,13 @@ def test_a_folder_that_cannot_be_filled_is_left_as_it_was(
 ) -> None:
     copied: list[Any] = []
 
-    def copy(source: Path, target: Path) -> None:
-        copied.append(source)
+    def copy(target: Path, content: bytes) -> None:
+        copied.append(target)
         if len(copied) % 4 == 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        target.write_bytes(source.read_bytes())
+        target.write_bytes(content)
 
-    monkeypatch.setattr(shutil, "copyfile", copy)
+    monkeypatch.setattr("litefuse.scaffold.sources.write_new", copy)
     target = tmp_path / "made"
     if there:
         target.mkdir()

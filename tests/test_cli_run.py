@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,27 @@ def test_run_saves_what_the_inputs_give(table_model: Path, tmp_path: Path) -> No
         assert outputs["y"].dtype == np.float32
         assert outputs["y"].tolist() == (2 * x).tolist()
         assert outputs["n"].item() == 7
+
+
+def test_run_writes_through_no_planted_link(table_model: Path, tmp_path: Path) -> None:
+    """Whoever may write to the folder may know what the outputs will be called, but not what is written first."""
+    folder, other = tmp_path / "shared", tmp_path / "other.txt"
+    folder.mkdir()
+    other.write_text("kept")
+    for name in (".out.npz.part", "out.npz.part", ".out.npz", "out.npz.tmp"):
+        (folder / name).symlink_to(other)
+    planted = set(folder.iterdir())
+    assert run("run", table_model, "-o", folder / "out.npz").code == 0
+    assert other.read_text() == "kept"
+    assert set(folder.iterdir()) - planted == {folder / "out.npz"}
+    assert not (folder / "out.npz").is_symlink()
+
+
+def test_run_replaces_no_device(table_model: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    outcome = run("run", table_model, "-o", tmp_path / "pipe")
+    refused(outcome, "the outputs cannot be written: a device, pipe or the like is no file")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
 def test_run_prints_a_summary_of_the_outputs(table_model: Path, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from litefuse.job import ConversionJob
 from litefuse.plug_ins import find_plug_ins
 from litefuse.processes.process import prepare_worker, run_in_worker
 from litefuse.temporary import TemporaryFolder, make_temporary_folder
+from litefuse.whole_file import final_place, give_usual_mode, whole_file
 
 if TYPE_CHECKING:
     from litefuse.quantization.dataset import RepresentativeDataset, Samples
@@ -78,15 +79,14 @@ class ConversionResult:
             LitefuseError: It cannot be written.
         """
         target = Path(path)
-        place = Path(os.path.realpath(target))  # a link stays one
-        if place.exists() and not place.is_file() and not place.is_dir():
-            raise LitefuseError("the model cannot be written: a device, pipe or the like is no file", where=str(target))
         try:
+            place = final_place(target)
             if not copy and self._path.stat().st_dev == place.parent.stat().st_dev:
-                self._path.chmod(0o666 & ~_umask())
+                give_usual_mode(self._path)
                 self._path.replace(place)
             else:
-                _copy(self._path, place)
+                with whole_file(target) as partial:
+                    shutil.copyfile(self._path, partial)  # within the kernel, where there is such a way
         except OSError as error:
             raise LitefuseError(f"the model cannot be written: {error.strerror or error}", where=str(target)) from error
         if not copy:
@@ -95,25 +95,6 @@ class ConversionResult:
 
     def __repr__(self) -> str:
         return f"<litefuse.ConversionResult of {self.report.source}: {self.report.size:,} bytes>"
-
-
-def _copy(source: Path, target: Path) -> None:
-    handle, partial = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    os.close(handle)
-    try:
-        shutil.copyfile(source, partial)  # within the kernel, where there is such a way
-        Path(partial).chmod(0o666 & ~_umask())
-        Path(partial).replace(target)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    # The only way to read it is to set it.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def convert(

@@ -23,6 +23,7 @@ from litefuse.plug_ins import what_was_raised
 from litefuse.report.sections import Section, count_of
 from litefuse.runtime.inputs import input_specs, load_inputs, random_inputs
 from litefuse.runtime.interpreter import Interpreter
+from litefuse.whole_file import whole_file
 
 __all__ = ["Execution", "execute", "open_model", "run_job", "save_outputs", "summary_rows"]
 
@@ -186,18 +187,14 @@ def save_outputs(outputs: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
     Raises:
         InterpreterError: The file cannot be written.
     """
-    partial = path.with_name(f".{path.name}.part")
     try:
         # What numpy.savez does, which takes the arrays as keyword arguments beside its own.
-        with zipfile.ZipFile(partial, "w") as archive:
+        with whole_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
             for name, value in outputs.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, _storable(value), allow_pickle=False)
-        partial.replace(path)
     except OSError as error:
         raise InterpreterError(f"the outputs cannot be written: {error.strerror or error}", where=str(path)) from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _storable(value: npt.NDArray[Any]) -> npt.NDArray[Any]:

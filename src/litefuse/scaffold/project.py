@@ -16,6 +16,7 @@ from litefuse.scaffold.litert_model import bind_constants, one_op_model, read_ca
 from litefuse.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
 from litefuse.scaffold.saved_model import read_saved_model
 from litefuse.scaffold.sources import copy_kit, new_folder
+from litefuse.whole_file import write_new
 
 __all__ = ["Project", "module_name", "new_project", "read_op"]
 
@@ -106,9 +107,9 @@ def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Pr
     with new_folder(folder):
         (folder / "models").mkdir()
         for name, text in texts.items():
-            (folder / name).write_text(text)
+            write_new(folder / name, text.encode())
         for name, data in models.items():
-            (folder / name).write_bytes(data)
+            write_new(folder / name, data)
         if native:
             copy_kit(folder / "kit")
     return Project(folder, tuple(sorted([*texts, *models])), len(calls))

@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from litefuse.errors import LitefuseError
+from litefuse.whole_file import write_new
 
 __all__ = ["check_empty", "copy_kit", "export_pack", "native_sources", "new_folder"]
 
@@ -85,17 +86,19 @@ def copy_kit(target: Path) -> None:
         OSError: It cannot be written.
     """
     sources = native_sources()
+    target.mkdir()
     for part in ("include", "src"):
+        (target / part).mkdir()
         _copy_folder(sources / part, target / part)
 
 
 def _copy_folder(source: Path, target: Path) -> None:
     """Copies the files alone, not their modes: those of an installation may be read-only."""
-    target.mkdir(parents=True, exist_ok=True)
     for path in source.iterdir():
         if path.is_file():
-            shutil.copyfile(path, target / path.name)
+            write_new(target / path.name, path.read_bytes())
         elif path.name not in _NOT_COPIED:
+            (target / path.name).mkdir()
             _copy_folder(path, target / path.name)
 
 
@@ -115,5 +118,5 @@ def export_pack(target: Path) -> list[Path]:
     with new_folder(target):
         _copy_folder(sources, target)
         (target / "README.md").rename(target / "KERNELS.md")
-        (target / "README.md").write_text(text)
+        write_new(target / "README.md", text.encode())
     return sorted(path.relative_to(target) for path in target.rglob("*") if path.is_file())
