@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import zipfile
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +157,16 @@ def test_an_archive_that_expands(tmp_path: Path, name: str) -> None:
         for _ in range(UNCHECKED_BYTES // 2**20):
             member.write(bytes(2**20))
     with pytest.raises(LitefuseError, match=r"bytes and expands to 268,435,\d\d\d, more than 100 times as many"):
+        load(path)
+
+
+def test_weights_that_are_an_archive_that_expands(tmp_path: Path) -> None:
+    inner = BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file, file.open("0.npy", "w") as member:
+        for _ in range(UNCHECKED_BYTES // 2**20 + 1):
+            member.write(bytes(2**20))
+    path = zipped(tmp_path / "model.keras", {"model.weights.npz": inner.getvalue()}, zipfile.ZIP_STORED)
+    with pytest.raises(LitefuseError, match=r"bytes and expands to 269,\d\d\d,\d\d\d, more than 100 times as many"):
         load(path)
 
 

@@ -51,6 +51,9 @@ def read_archive(path: Path) -> tuple[str, Any]:
             if "model.weights.h5" in archive.namelist():
                 with _seekable(archive, "model.weights.h5") as file:
                     check_hdf5(file, path.stat().st_size, where)
+            if "model.weights.npz" in archive.namelist():  # an archive in its turn
+                with _seekable(archive, "model.weights.npz") as file, zipfile.ZipFile(file) as weights:
+                    _check_expansion(weights, path)
             return version, config
     except (*_DAMAGED, *_BROKEN) as error:
         raise LitefuseError(
@@ -77,7 +80,11 @@ def _check_members(archive: zipfile.ZipFile, path: Path) -> None:
                 where=str(path),
                 hint="Save the model again with Keras.",
             )
-    expanded, size = sum(each.file_size for each in members), path.stat().st_size
+    _check_expansion(archive, path)
+
+
+def _check_expansion(archive: zipfile.ZipFile, path: Path) -> None:
+    expanded, size = sum(each.file_size for each in archive.infolist()), path.stat().st_size
     if expanded > max(UNCHECKED_BYTES, EXPANSION * size):
         raise LitefuseError(
             f"the archive has {size:,} bytes and expands to {expanded:,}, more than {EXPANSION} times as many",
