@@ -233,8 +233,10 @@ def test_what_cannot_be_compared(tensorflow: TensorFlow) -> None:
         litefuse.verify_model(result, path, inputs={})
     with pytest.raises(LitefuseError, match="either the original model or the outputs"):
         litefuse.verify_model(result)
-    with pytest.raises(LitefuseError, match="TensorFlow does not load it"):
+    with pytest.raises(LitefuseError, match=r"the folder holds no saved_model\.pb"):
         litefuse.verify_model(result, path.parent)
+    with pytest.raises(LitefuseError, match="TensorFlow does not load it"):
+        litefuse.verify_model(result, path.parent, allow_side_effects=True)
     with pytest.raises(LitefuseError, match="there is no such model"):
         litefuse.verify_model(result, path / "nothing")
     two = litefuse.convert(tensorflow.save(counting))

@@ -40,6 +40,11 @@ __all__ = ["verify"]
     metavar="FILE.py|MODULE",
     help="Python code that registers kernels of custom ops; may be repeated.",
 )
+@click.option(
+    "--allow-side-effects",
+    is_flag=True,
+    help="Run ORIGINAL even if it has ops that write or read files, run code or open connections.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the errors as JSON.")
 def verify(
     model: Path,
@@ -53,6 +58,7 @@ def verify(
     tolerance: float,
     tags: str | None,
     kernels: tuple[str, ...],
+    allow_side_effects: bool,
     as_json: bool,
 ) -> None:
     """Compare a LiteRT model with the original.
@@ -60,6 +66,9 @@ def verify(
     ORIGINAL is what MODEL.tflite was converted from, by litefuse or another converter: the folder of a SavedModel, a
     .keras or .h5 file, or the file of a frozen graph (.pb, .pbtxt). It runs in TensorFlow, which has to be installed.
     Or it is another .tflite file, such as that before quantization.
+
+    Verify an ORIGINAL that you trust: TensorFlow runs it. One that would do more than compute is refused, unless
+    --allow-side-effects is given.
 
     Both are called with the same inputs. The exit code is 1 if an output differs by more than the tolerance.
     """
@@ -88,6 +97,7 @@ def verify(
             tolerance=tolerance,
             tags=split_names(tags),
             kernel_modules=kernels,
+            allow_side_effects=allow_side_effects,
         )
     if as_json:
         print_json(verification.to_json())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from litefuse.saved_model.dtypes import Shape
     from litefuse.saved_model.op_registry import OpRegistry
 
-__all__ = ["SIGNATURE_KEY", "is_graph_file", "load_graph"]
+__all__ = ["SIGNATURE_KEY", "is_graph_file", "load_graph", "read_graph"]
 
 SIGNATURE_KEY = "serving_default"
 
@@ -55,7 +55,7 @@ def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequenc
         SignatureError: The graph has no such tensor, or which are the outputs cannot be told.
     """
     where = str(path)
-    graph = _read(path)
+    graph = read_graph(path)
     nodes = {node.name: node for node in graph.node}
     if not nodes:
         raise SavedModelError("the file holds no graph: it is empty, or something else", where=where)
@@ -105,8 +105,12 @@ def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequenc
     )
 
 
-def _read(path: Path) -> GraphDef:
-    """The graph in a file, in the form that its name says, or in the other one."""
+def read_graph(path: Path) -> GraphDef:
+    """The graph in a file, in the form that its name says, or in the other one.
+
+    Raises:
+        SavedModelError: The file is not a graph.
+    """
     content = read_regular(path.resolve().parent, path.resolve().name)
     forms = (_of_text, _of_bytes) if path.suffix == _TEXT else (_of_bytes, _of_text)
     reasons: list[Exception] = []

@@ -32,7 +32,7 @@ from litefuse.saved_model.variables import checkpoint_keys, load_variables
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["load"]
+__all__ = ["load", "read_meta_graph"]
 
 _DEFAULT_TAGS = frozenset({"serve"})
 _ASSETS_COLLECTION = "saved_model_assets"
@@ -63,20 +63,34 @@ def load(
             raise SignatureError("a frozen graph has no tags", where=str(path))
         return load_graph(Path(path), input_arrays, output_arrays)
     folder = _find_folder(Path(path))
-    where = str(folder)
     if input_arrays is not None or output_arrays is not None:
         raise SignatureError(
             "inputs and outputs can be named for a frozen graph only: those of a SavedModel are its signatures'",
-            where=where,
+            where=str(folder),
             hint="Choose signatures instead.",
         )
+    return _Loader(folder, read_meta_graph(folder, tags)).load()
+
+
+def read_meta_graph(path: Path, tags: Collection[str] | None) -> MetaGraphDef:
+    """Read a graph of a SavedModel, as it stands in its file.
+
+    Args:
+        path: The SavedModel's folder.
+        tags: As those of :func:`load`.
+
+    Raises:
+        SavedModelError: It is none, or is damaged.
+        SignatureError: No meta graph has these tags.
+    """
+    folder = _find_folder(path)
+    where = str(folder)
     try:
         proto = SavedModelProto.FromString(read_regular(folder, "saved_model.pb"))
     except (DecodeError, UnicodeDecodeError) as reason:
         message = f"saved_model.pb is damaged, or not a SavedModel: {reason}"
         raise SavedModelError(message, where=where) from None
-    meta_graph = _select_meta_graph(list(proto.meta_graphs), None if tags is None else frozenset(tags), where)
-    return _Loader(folder, meta_graph).load()
+    return _select_meta_graph(list(proto.meta_graphs), None if tags is None else frozenset(tags), where)
 
 
 def _find_folder(path: Path) -> Path:

@@ -14,6 +14,7 @@ A converted model against the original, for ``litefuse verify``:
 ``converted``         the converted model, and random calls of it
 ``model_process``     a LiteRT model, in the process that it runs in
 ``original``          the original, in a process with TensorFlow
+``side_effects``      what it would do besides computing; ``effects`` are the ops that do
 ``difference``        of two outputs
 ``verification``      what came of it
 ``sections``          as a report

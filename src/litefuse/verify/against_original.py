@@ -21,6 +21,7 @@ from litefuse.runtime.transfer import kernel_by_value, registered_by_value
 from litefuse.temporary import make_temporary_folder
 from litefuse.verify.model_process import ModelCalls, ModelJob
 from litefuse.verify.original import Arrays, Call, OriginalJob
+from litefuse.verify.side_effects import refuse_side_effects
 from litefuse.verify.verdicts import verdicts
 from litefuse.verify.verification import Verification
 
@@ -50,6 +51,7 @@ def verify_model(
     tags: Iterable[str] | None = None,
     custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
     kernel_modules: Iterable[str] = (),
+    allow_side_effects: bool = False,
 ) -> Verification:
     """Calls a converted model and the original with the same inputs, and compares their outputs.
 
@@ -59,6 +61,8 @@ def verify_model(
     Without ``inputs``, they are random, other ones in each call; where their first size is open, there is one round of
     calls with 1 and another, from the beginning, with 3. Inputs and outputs that are quantized are compared as the real
     numbers that they stand for.
+
+    TensorFlow runs the original: it should be trusted. One that does more than compute is refused before that.
 
     Args:
         model: The result of a conversion, the file of a LiteRT model, or its content.
@@ -75,13 +79,16 @@ def verify_model(
         tags: The tags of the graph in a SavedModel.
         custom_ops: Kernels to use before all others.
         kernel_modules: Files and names of modules that register kernels: imported where the model runs.
+        allow_side_effects: Run the original even if its signatures have ops that write or read files, run code or open
+            connections; see :mod:`litefuse.verify.effects`.
 
     Returns:
         The error of each output.
 
     Raises:
         ModelCrashError: The process that ran the model died, of the runtime or of a kernel.
-        LitefuseError: One of the two cannot be loaded or called, or TensorFlow is not installed.
+        LitefuseError: One of the two cannot be loaded or called, the original does more than compute, or TensorFlow is
+            not installed.
     """
     if (original is None) == (expected is None):
         raise LitefuseError("a verification takes either the original model or the outputs that are expected")
@@ -115,7 +122,7 @@ def verify_model(
         )
         wanted = cast("ModelCalls", run_model(_MODEL, reference, what)).found
     else:
-        what, wanted = _call_original(original, tags, rounds, outputs)
+        what, wanted = _call_original(original, tags, rounds, outputs, allow_side_effects=allow_side_effects)
     return Verification(
         model=name,
         original=what,
@@ -164,6 +171,8 @@ def _call_original(
     tags: Iterable[str] | None,
     rounds: Sequence[Sequence[Call]],
     outputs: Mapping[str, tuple[str, ...]],
+    *,
+    allow_side_effects: bool,
 ) -> tuple[str, list[list[Arrays]]]:
     """What the original is called, and what it gives."""
     source = source_of(original)
@@ -171,6 +180,8 @@ def _call_original(
         folder = source.folder(Path(temporary, "saved_model"))
         job = OriginalJob(folder, None if tags is None else tuple(tags), tuple(map(tuple, rounds)), outputs)
         with source.opened(folder, lambda _: None):
+            if not allow_side_effects:
+                refuse_side_effects(folder, job.tags, outputs, source.name)
             try:
                 return source.name, cast("list[list[Arrays]]", run_alone(_ORIGINAL, job, environment=_ENVIRONMENT))
             except EngineCrashError as error:
