@@ -8,6 +8,8 @@ import marshal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_config import MAX_CONFIG_BYTES, MAX_DEPTH, check_config, parse_config
@@ -211,8 +213,25 @@ def test_a_configuration_may_be_so_large() -> None:
 
 
 def test_a_configuration_may_be_so_deep() -> None:
-    assert refusal(json.loads("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1))) == ""
+    assert refusal(json.loads("[" * MAX_DEPTH + "]" * MAX_DEPTH)) == ""
     with pytest.raises(LitefuseError, match=f"nested too deep: more than {MAX_DEPTH}"):
-        check_config(json.loads("[" * (MAX_DEPTH + 2) + "]" * (MAX_DEPTH + 2)), "here", "")
+        check_config(json.loads("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)), "here", "")
     with pytest.raises(LitefuseError, match=f"nested too deep: more than {MAX_DEPTH}"):
         parse_config('{"a":' * 500_000, "here")
+
+
+KEYS = ["class_name", "config", "module", "registered_name", "spec_name", "name", "function", "mask_type", "vocabulary"]
+WORDS = ["Lambda", "lambda", "__lambda__", "function", "TFOpLambda", "keras.layers", "a>b.c", "", "\x00", BYTECODE]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS) | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=6),
+    max_leaves=25,
+)
+
+
+@given(VALUES)
+def test_whatever_stands_in_a_configuration_is_accepted_or_refused(config: Any) -> None:
+    text = json.dumps(config)
+    found = refusal(parse_config(text, "here"))
+    if BYTECODE in text:
+        assert found

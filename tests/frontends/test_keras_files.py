@@ -21,6 +21,7 @@ from litefuse.frontends.keras_config import MAX_CONFIG_BYTES
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_hdf5 import UNCHECKED_BYTES
 from litefuse.frontends.keras_loader import write_saved_model_of
+from tests.runtime.models import Graph, model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -287,6 +288,30 @@ def test_the_commands_refuse_a_damaged_file_and_leave_nothing(
     assert outcome.stderr.startswith(f"error: {path}: the file is damaged")
     assert list(work.iterdir()) == []
     assert not {"keras", "tensorflow", "tf_keras"} & sys.modules.keys()
+
+
+@pytest.mark.parametrize(
+    "command", [("convert",), ("inspect",), ("verify", "add.tflite"), ("kernels", "new", "Op", "--from")], ids=" ".join
+)
+def test_every_command_looks_at_the_file_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    def fill(h5py: Any, file: Any) -> None:
+        code = ["4wE=", None, None]
+        config = {"name": "plus_one", "function": "relu", "mask": code, "mask_type": "lambda"}
+        file.attrs["model_config"] = json.dumps({"class_name": "Lambda", "config": config})
+
+    path = hdf5(tmp_path / "model.h5", fill)
+    monkeypatch.chdir(tmp_path)
+    graph = Graph()
+    graph.builtin("ADD", [graph.input("x", (2,)), graph.input("y", (2,))], [graph.output("z", (2,))])
+    Path("add.tflite").write_bytes(model(graph, signatures={"serving_default": 0}))
+    outcome = CliRunner().invoke(app, [*command, str(path)])
+    assert outcome.exit_code == 1
+    assert outcome.stderr.startswith(
+        f"error: {path}: the file brings Python code along, in 'mask' of 'plus_one' (Lambda)"
+    )
+    assert {each.name for each in tmp_path.iterdir()} == {"add.tflite", "model.h5"}
 
 
 def test_the_death_of_the_process_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,13 +53,11 @@ class _Place(NamedTuple):
         value: The value.
         key: The key that it has in the mapping around it, itself or the list that it is in.
         layer: The object around it that has a class, as a message says it.
-        depth: How many lists and mappings are around it.
     """
 
     value: Any
     key: str
     layer: str
-    depth: int
 
 
 def parse_config(content: bytes | str, where: str) -> Any:
@@ -108,19 +106,26 @@ def check_config(config: Any, where: str, trust: str) -> None:
 
 
 def _places(config: Any, where: str) -> Iterator[_Place]:
-    left = [_Place(config, "", "the model", 0)]
-    while left:
-        place = left.pop()
+    """All values in a configuration, in their order: one at a time, since there may be many."""
+    levels = [iter([_Place(config, "", "the model")])]
+    while levels:
+        place = next(levels[-1], None)
+        if place is None:
+            levels.pop()
+            continue
         yield place
-        if place.depth > MAX_DEPTH:
+        if isinstance(place.value, (dict, list)):
+            levels.append(_within(place))
+        if len(levels) > MAX_DEPTH + 1:
             raise _too_deep(where)
-        if isinstance(place.value, dict):
-            mapping = cast("dict[str, Any]", place.value)
-            layer = _described(mapping) or place.layer
-            left += [_Place(value, key, layer, place.depth + 1) for key, value in mapping.items()]
-        elif isinstance(place.value, list):
-            values = cast("list[Any]", place.value)
-            left += [_Place(value, place.key, place.layer, place.depth + 1) for value in values]
+
+
+def _within(place: _Place) -> Iterator[_Place]:
+    if isinstance(place.value, dict):
+        mapping = cast("dict[str, Any]", place.value)
+        layer = _described(mapping) or place.layer
+        return (_Place(value, key, layer) for key, value in mapping.items())
+    return (_Place(value, place.key, place.layer) for value in cast("list[Any]", place.value))
 
 
 def _too_deep(where: str) -> LitefuseError:
