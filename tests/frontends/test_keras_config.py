@@ -119,6 +119,9 @@ def test_functions_that_do_more_than_compute(module: str, name: str) -> None:
         "compat.v1.io.write_file",
         "io.read_file",
         "io.matching_files",
+        "io.decode_proto",
+        "random.fixed_unigram_candidate_sampler",
+        "compat.v1.nn.fixed_unigram_candidate_sampler",
         "io.gfile.remove",
         "io.decode_png.__globals__",
         "compat.v1.write_file",
@@ -169,7 +172,7 @@ def test_what_is_called_or_is_of_no_known_form(config: Any) -> None:
     assert refusal([config])
 
 
-@pytest.mark.parametrize("key", ["vocabulary", "vocabulary_file"])
+@pytest.mark.parametrize("key", ["vocabulary", "vocabulary_file", "vocab_file", "ckpt_to_load_from"])
 def test_a_vocabulary_in_another_file(key: str) -> None:
     found = refusal(layer("StringLookup", **{key: "/etc/passwd"}))
     assert found == f"'mine' (StringLookup) reads its {key!r} from another file, '/etc/passwd', which is not opened"

@@ -38,7 +38,8 @@ _CALLS = {
 }
 _SPECIFICATIONS = frozenset({"RaggedTensorSpec", "SparseTensorSpec", "TensorSpec"})
 _ATTRIBUTE = re.compile(r"[a-z][A-Za-z0-9_]*")
-_VOCABULARIES = frozenset({"vocabulary", "vocabulary_file"})
+# Where a text is the path of a file: a vocabulary, otherwise a list of words, and what fills an embedding.
+_PATHS = frozenset({"ckpt_to_load_from", "vocab_file", "vocabulary", "vocabulary_file"})
 # A code object as ``marshal`` writes it: its type, with or without a flag, and five small numbers.
 _CODE = struct.Struct("<B5i")
 _CODE_TYPES = frozenset({ord("c"), ord("c") | 0x80})
@@ -157,7 +158,7 @@ def _objection_to_mapping(place: _Place, mapping: Mapping[str, Any]) -> str:
     for key, value in mapping.items():
         if key.endswith("_type") and value == "lambda":  # as Keras 2 notes what another key holds
             return _brings_code(key.removesuffix("_type"), place.layer)
-        if key in _VOCABULARIES and isinstance(value, str):
+        if key in _PATHS and isinstance(value, str) and value:
             return f"{place.layer} reads its {key!r} from another file, {value!r}, which is not opened"
     if "class_name" not in mapping:
         return ""

@@ -56,9 +56,10 @@ _COMPUTING = frozenset(
 )
 # Of ``io`` and ``debugging``, whose other functions open files.
 _PARTLY_COMPUTING = {
-    "io": re.compile(r"(de|en)code_\w+|parse_\w+|(de)?serialize_\w+|extract_jpeg_shape"),
+    "io": re.compile(r"(de|en)code_(?!proto)\w+|parse_\w+|(de)?serialize_\w+|extract_jpeg_shape"),
     "debugging": re.compile(r"[Aa]ssert(_\w+)?|check_numerics"),
 }
+_READING = frozenset({"fixed_unigram_candidate_sampler"})  # words and their counts, from a file
 # Of the functions that stand in no part, those that compute; layers are made of what is dispatched on its arguments.
 _AT_THE_TOP = """
     abs accumulate_n acos acosh add add_n angle approx_top_k argmax argmin argsort as_string asin asinh atan atan2
@@ -132,11 +133,9 @@ def is_harmless_function(symbol: str) -> bool:
         return head == "keras.backend" or is_own_function(head, name)
     if part in _PARTLY_COMPUTING:
         return head == part and _PARTLY_COMPUTING[part].fullmatch(name) is not None
-    return (
-        part in _COMPUTING
-        if head
-        else name in _AT_THE_TOP_NAMES or _PARTLY_COMPUTING["debugging"].fullmatch(name) is not None
-    )
+    if head:
+        return part in _COMPUTING and name not in _READING
+    return name in _AT_THE_TOP_NAMES or _PARTLY_COMPUTING["debugging"].fullmatch(name) is not None
 
 
 def _part(module: str) -> str:
