@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.cli.app import app
 from litefuse.errors import LitefuseError
+from litefuse.saved_model.messages import SavedModel
 from litefuse.verify.side_effects import refuse_side_effects
 from tests.tensorflow.test_verify import one_process
 
@@ -184,6 +186,33 @@ def test_a_model_of_tensorflow_1(tensorflow: TensorFlow, tmp_path: Path, where: 
     assert not canary.exists()
     assert litefuse.verify_model(converted(tensorflow), path, allow_side_effects=True).ok
     assert canary.exists()
+
+
+def test_an_asset_that_is_elsewhere(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    path = tensorflow.save(with_others, str(tmp_path / "canary"), str(tmp_path / "words.txt"))
+    copy = Path(shutil.copytree(path, tmp_path / "copy"))
+    saved = SavedModel.FromString((copy / "saved_model.pb").read_bytes())
+    saved.meta_graphs[0].asset_file_def[0].filename = "../../words.txt"
+    (copy / "saved_model.pb").write_bytes(saved.SerializeToString())
+    with pytest.raises(LitefuseError, match=r"'\.\./\.\./words\.txt' is not the name of a file inside the folder"):
+        litefuse.verify_model(converted(tensorflow), copy)
+
+
+@pytest.mark.parametrize("form", ["sparse", "composite"])
+def test_an_output_of_several_tensors(tensorflow: TensorFlow, tmp_path: Path, form: str) -> None:
+    tensorflow.call(save_of_1, str(tmp_path / "model"), str(tmp_path / "canary"), "signature")
+    file = tmp_path / "model" / "saved_model.pb"
+    saved = SavedModel.FromString(file.read_bytes())
+    output = saved.meta_graphs[0].signature_def["serving_default"].outputs["y"]
+    name = output.name
+    if form == "sparse":
+        output.coo_sparse.values_tensor_name = name
+    else:
+        output.composite_tensor.components.add().name = name
+    assert output.name == ""
+    file.write_bytes(saved.SerializeToString())
+    with pytest.raises(LitefuseError, match="the op WriteFile"):
+        refuse_side_effects(file.parent, None, {"serving_default": ("y",)}, "model")
 
 
 def test_a_model_of_tensorflow_1_that_only_computes(tensorflow: TensorFlow, tmp_path: Path) -> None:

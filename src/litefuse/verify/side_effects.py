@@ -17,8 +17,17 @@ from litefuse.errors import LitefuseError, SavedModelError
 from litefuse.saved_model.graph_def import read_graph
 from litefuse.saved_model.graph_function import split_tensor_name
 from litefuse.saved_model.loader import read_meta_graph
-from litefuse.saved_model.messages import AttrValue, CollectionDef, FunctionDef, GraphDef, MetaGraphDef, NodeDef
+from litefuse.saved_model.messages import (
+    AttrValue,
+    CollectionDef,
+    FunctionDef,
+    GraphDef,
+    MetaGraphDef,
+    NodeDef,
+    TensorInfo,
+)
 from litefuse.saved_model.object_graph import ObjectGraph
+from litefuse.saved_model.regular_file import resolve_inside
 from litefuse.verify.effects import READS, effect_of
 
 __all__ = ["refuse_side_effects"]
@@ -67,7 +76,8 @@ def refuse_side_effects(
         where: What the model is called, for errors.
 
     Raises:
-        LitefuseError: It has such an op where that would be run, or it cannot be read to find out.
+        LitefuseError: It has such an op where that would be run, or an asset that is not in its folder; or it cannot be
+            read to find out.
     """
     if path.is_file():
         graph = read_graph(path)
@@ -76,6 +86,8 @@ def refuse_side_effects(
         found = list(model.effects(names, ()))
     else:
         meta_graph = read_meta_graph(path, tags)
+        for asset in meta_graph.asset_file_def:
+            resolve_inside(path.resolve() / "assets", asset.filename)
         model = _Model.of(meta_graph.graph_def)
         found = [*_of_saved_model(model, meta_graph, outputs.keys(), str(path))]
     if not found:
@@ -195,7 +207,7 @@ def _of_saved_model(model: _Model, meta_graph: MetaGraphDef, keys: Collection[st
 
     definitions = meta_graph.signature_def
     called = [definitions[key] for key in definitions if key in keys or key == _INITIALIZES]
-    started = {_node_of(each.name) for definition in called for each in definition.outputs.values()}
+    started = {node for definition in called for each in definition.outputs.values() for node in _nodes_of(each)}
     yield from model.effects(started, run)
     # What TensorFlow runs to restore and initialise a model of TensorFlow 1; it has to read the checkpoint.
     restores = {_node_of(meta_graph.saver_def.restore_op_name), *_collected(meta_graph, where)}
@@ -209,6 +221,15 @@ def _functions_of(graph: ObjectGraph, number: int) -> Iterator[str]:
     yield from saved.function.concrete_functions
     if saved.bare_concrete_function.concrete_function_name:
         yield saved.bare_concrete_function.concrete_function_name
+
+
+def _nodes_of(tensor: TensorInfo) -> Iterator[str]:
+    """The nodes of an output, which may be of several tensors."""
+    sparse = tensor.coo_sparse
+    for name in (tensor.name, sparse.values_tensor_name, sparse.indices_tensor_name, sparse.dense_shape_tensor_name):
+        yield _node_of(name)
+    for each in tensor.composite_tensor.components:
+        yield from _nodes_of(each)
 
 
 def _collected(meta_graph: MetaGraphDef, where: str) -> Iterator[str]:
