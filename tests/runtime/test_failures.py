@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 
-from litefuse.errors import KernelError
+from litefuse.errors import InterpreterError, KernelError
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.delegate import delegate
 from litefuse.runtime.interpreter import Interpreter
@@ -347,3 +347,58 @@ def test_a_failure_within_a_loop_leaves_it() -> None:
 
     with pytest.raises(LookupError, match="at three"):
         interpreter.invoke()
+
+
+class Bytes(str):
+    """A text that a kernel in C reports as these bytes."""
+
+    __slots__ = ("reported",)
+    reported: bytes
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        return self.reported
+
+
+def reporting(*messages: bytes) -> Any:
+    """A delegate with a kernel that fails with these messages in turn, as one of somebody else's does."""
+    left = list(messages)
+
+    class ReportedError(KernelError):
+        def __str__(self) -> str:
+            text = Bytes("message")
+            text.reported = self.reported
+            return text
+
+        reported = b""
+
+    def invoke(*_: Any) -> None:
+        error = ReportedError("message")
+        error.reported = left.pop(0)
+        raise error
+
+    return delegate(kernel(invoke=invoke))
+
+
+def test_messages_of_kernels_that_are_no_text() -> None:
+    messages = (b"of another maker: \xff\xfe", "Sch\u00f6n".encode(), b"litefuse kernel Op, node y: \xff is no number")
+    interpreter = Interpreter(unary("Op"), experimental_delegates=[reporting(*messages)])
+    interpreter.allocate_tensors()
+    for kind, message in (
+        (InterpreterError, "of another maker: \\xff\\xfe"),
+        (InterpreterError, "Sch\u00f6n"),  # the runtime repeats the bytes of the first
+        (KernelError, "custom op Op, node 'y': \\xff is no number"),
+    ):
+        with pytest.raises(kind) as caught:
+            interpreter.invoke()
+        assert message in str(caught.value)
+        assert str(caught.value).count("another maker") == (message.count("another maker"))
+        assert isinstance(caught.value.__cause__, UnicodeDecodeError)
+
+
+def test_messages_of_signature_runners_that_are_no_text() -> None:
+    graph = Graph()
+    graph.custom("Op", [graph.input("x", (2,))], [graph.output("y", (2,))])
+    content = model(graph, signatures={"serve": 0})
+    runner = Interpreter(content, experimental_delegates=[reporting(b"\xff")]).get_signature_runner()
+    with pytest.raises(InterpreterError, match=r"\\xff"):
+        runner(x=np.zeros(2, np.float32))

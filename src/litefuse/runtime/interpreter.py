@@ -139,17 +139,19 @@ class Interpreter(litert.Interpreter):
 
     def _explain_loading(self, error: Exception) -> Exception:
         hint = "Is it a complete .tflite file, of this runtime's version or an older one?"
-        return InterpreterError(str(error), where=self._where, hint=hint)
+        return InterpreterError(_message(error), where=self._where, hint=hint)
 
     def _explain_running(self, error: Exception) -> Exception:
         # The runtime repeats all that it ever reported, so only what is new tells what happened.
-        text = str(error).removeprefix(self._reported)
-        self._reported = str(error)
+        message = _message(error)
+        text = message.removeprefix(self._reported)
+        self._reported = message
         if (native := _NATIVE_ERROR.search(text)) is not None:
             return KernelError(native["message"], where=f"custom op {native['op']}, node {native['node']!r}")
         unresolved = list(self._kernels.unresolved)
-        if not any(f"({name})" in text for name in unresolved):
-            return error
+        # Another delegate may run one of them: what is invoked has a kernel.
+        if not any(f"({name}) failed to prepare" in text for name in unresolved):
+            return InterpreterError(text.strip(), where=self._where) if isinstance(error, UnicodeDecodeError) else error
         hint = (
             "Write one with @litefuse.custom_op (--kernels FILE.py on the command line), pass kernels as "
             "custom_ops=[...], or install a package with them."
@@ -185,6 +187,13 @@ class SignatureRunner(litert.SignatureRunner):
             if not found:
                 raise
             raise type(error)("\n".join([str(error).rstrip(), *found])) from error
+
+
+def _message(error: Exception) -> str:
+    """What the runtime reported: where that is no UTF-8, as of a kernel, its bindings raise this in its place."""
+    if isinstance(error, UnicodeDecodeError):
+        return error.object.decode(errors="backslashreplace")
+    return str(error)
 
 
 def _path_and_content(
