@@ -11,6 +11,7 @@ The tree::
     │   ├── UnsupportedOpsError     ops that LiteRT lacks are left (all of them are listed)
     │   ├── FusionError             a fusion was registered or written wrongly
     │   ├── NotFusedError           a composite that was required to fuse did not
+    │   ├── LimitError              it takes more ops, bytes of constants, time or memory than it may
     │   └── LoweringError           the lowering engine reported an error
     ├── EngineCrashError            the process that ran the conversion died
     ├── KernelError                 a custom op's kernel was registered or answered wrongly
@@ -33,6 +34,7 @@ __all__ = [
     "GraphError",
     "InterpreterError",
     "KernelError",
+    "LimitError",
     "LitefuseError",
     "LoweringError",
     "ModelCrashError",
@@ -127,6 +129,19 @@ class FusionError(ConversionError):
 
 class NotFusedError(ConversionError):
     """A composite that was required to be fused was not."""
+
+
+class LimitError(ConversionError):
+    """The conversion takes more than it may.
+
+    Attributes:
+        limit: The argument of ``convert()`` that sets the limit: ``max_ops``, ``max_constant_bytes``, ``timeout`` or
+            ``memory``.
+    """
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "", limit: str = "") -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.limit = limit
 
 
 class LoweringError(ConversionError):

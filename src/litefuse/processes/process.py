@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from litefuse.errors import EngineCrashError, LitefuseError, ModelCrashError
+from litefuse.processes.limits import ProcessLimits, process_limits
 
 __all__ = ["prepare_model_process", "prepare_worker", "run_alone", "run_in_worker", "run_model"]
 
@@ -43,13 +44,15 @@ class _Worker:
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None, module: str = "", *, shown: bool = False) -> None:
+        self.limits = process_limits()
         child_receives, parent_sends = os.pipe()
         parent_receives, child_sends = os.pipe()
         self._stderr = None if shown else _new_file()
         # The paths of this process let the worker find litefuse and the plug-ins where this process found them.
         program = (
             f"import sys; sys.path[:] = {sys.path!r}; "
-            f"from litefuse.processes.worker import main; main({child_receives}, {child_sends}, {module!r}, {shown!r})"
+            f"from litefuse.processes.worker import main; "
+            f"main({child_receives}, {child_sends}, {module!r}, {shown!r}, {self.limits.memory or 0})"
         )
         try:
             self._process = subprocess.Popen(
@@ -66,10 +69,15 @@ class _Worker:
         self._requests = os.fdopen(parent_sends, "wb", buffering=0)
         self._answers = os.fdopen(parent_receives, "rb")
         self.jobs = 0
+        self.is_late = False
         self.owner = os.getpid()
 
     def run(self, target: str, argument: object, announce: Callable[[str], None]) -> Any:
         self.jobs += 1
+        with self._ended_in_time(process_limits()):
+            return self._run(target, argument, announce)
+
+    def _run(self, target: str, argument: object, announce: Callable[[str], None]) -> Any:
         step = _FIRST_STEP
         request = memoryview(pickle.dumps((target, argument)))
         try:
@@ -83,10 +91,31 @@ class _Worker:
                 else:
                     break
         except (EOFError, pickle.UnpicklingError, BrokenPipeError):  # it ended, perhaps within an answer
+            if self.is_late:
+                raise process_limits().out_of_time(step) from None
             raise self._crash(step) from None
         if kind == "failed":
-            raise value
+            raise self.limits.out_of_memory(str(value)) or value
         return value
+
+    @contextmanager
+    def _ended_in_time(self, limits: ProcessLimits) -> Generator[None]:
+        """Ends the process while the context lasts, if the time runs out; what reads its answers then sees the end."""
+        if limits.remaining is None:
+            yield
+            return
+        timer = threading.Timer(limits.remaining, self._end_late)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()  # it must not end a process that has a next job
+
+    def _end_late(self) -> None:
+        self.is_late = True
+        self._process.kill()
 
     def alive(self) -> bool:
         return self._process.poll() is None
@@ -116,14 +145,17 @@ class _Worker:
             return signal.Signals(-code).name if -code in signal.Signals._value2member_map_ else f"signal {-code}"
         return f"exit code {code}"
 
-    def _crash(self, step: str) -> EngineCrashError:
+    def _crash(self, step: str) -> LitefuseError:
         message = f"the conversion process died ({self.death()}) in the step {step!r}"
         output = ""
         if self._stderr is not None:
             size = self._stderr.seek(0, os.SEEK_END)
             self._stderr.seek(max(0, size - _STDERR_TAIL))
             output = self._stderr.read().decode(errors="replace").strip()
-        return EngineCrashError(f"{message}\n{output}" if output else message, step=step)
+        if (found := self.limits.out_of_memory(output)) is not None:
+            return found
+        hint = "The limit memory may be the cause; try a larger one." if self.limits.memory else ""
+        return EngineCrashError(f"{message}\n{output}" if output else message, hint=hint, step=step)
 
 
 def _new_file() -> IO[bytes]:
@@ -162,6 +194,7 @@ def run_in_worker(target: str, argument: object, announce: Callable[[str], None]
 
     Raises:
         EngineCrashError: The process died; ``step`` says in which step.
+        LimitError: It took more time or memory than it may.
         LitefuseError: What the function raises.
     """
     worker: _Worker | None = None
@@ -268,7 +301,7 @@ def _interrupts_wait() -> Generator[None]:
 def _take(module: str) -> tuple[_Worker, bool]:
     """A process, and whether it has been waiting."""
     with _lock:
-        while _idle:
+        while _idle and process_limits().memory is None:  # one whose memory is limited does nothing else
             worker = _idle.pop()
             if worker.owner != os.getpid():  # after a fork, the parent's workers are not ours
                 continue
@@ -288,7 +321,7 @@ def _take_for_models(module: str) -> _Worker:
 
 
 def _give_back(worker: _Worker) -> None:
-    if worker.jobs >= _JOBS_PER_WORKER:
+    if worker.jobs >= _JOBS_PER_WORKER or worker.is_late or worker.limits.memory is not None:
         worker.close()
         return
     with _lock:

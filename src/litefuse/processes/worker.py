@@ -20,11 +20,12 @@ from collections.abc import Callable
 from typing import Any
 
 from litefuse.errors import LitefuseError
+from litefuse.processes.limits import limit_memory
 
 __all__ = ["main"]
 
 
-def main(receive_fd: int, send_fd: int, module: str, shown: bool) -> None:
+def main(receive_fd: int, send_fd: int, module: str, shown: bool, memory: int = 0) -> None:
     """Serves jobs.
 
     Args:
@@ -33,6 +34,7 @@ def main(receive_fd: int, send_fd: int, module: str, shown: bool) -> None:
         module: It is imported before any job comes.
         shown: Whether the standard streams are those of the process that asked, and it is to run a model with the
             kernels of users; otherwise it converts.
+        memory: The bytes that it may have of its own from then on, with what it has; 0 for no limit.
     """
     # A terminal interrupts this process as well; the one that asked ends it, and tells what there is to tell.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -47,6 +49,8 @@ def main(receive_fd: int, send_fd: int, module: str, shown: bool) -> None:
 
             gc.freeze()
             release_library_pages()
+    if memory:
+        limit_memory(memory)
     with os.fdopen(receive_fd, "rb") as requests, os.fdopen(send_fd, "wb") as answers:
 
         def send(kind: str, value: Any) -> None:

@@ -1,0 +1,112 @@
+"""What the processes that convert may take: time, and memory."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from litefuse.errors import LimitError, LitefuseError
+
+__all__ = ["ProcessLimits", "limit_memory", "process_limits", "processes_limited"]
+
+# What Python, C++, LLVM, the loader and protobuf say when there is no memory.
+_OUT_OF_MEMORY = (
+    *("bad_alloc", "out of memory", "Cannot allocate memory", "MemoryError", "failed to map segment"),
+    "Failed to serialize proto",
+)
+
+
+# A year, in seconds: what a timer takes has a bound.
+_LONGEST = 365 * 24 * 3600
+
+
+def _is_number(value: object, *others: type) -> bool:
+    return isinstance(value, (int, *others)) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class ProcessLimits:
+    """The limits of the processes of one conversion.
+
+    Attributes:
+        timeout: The seconds that they may take together; None for no limit.
+        memory: The bytes that each may have of its own, those of mapped files left out; None for no limit.
+    """
+
+    timeout: float | None = None
+    memory: int | None = None
+    _begun: float = field(default_factory=time.monotonic, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None and not (_is_number(self.timeout, float) and 0 < self.timeout <= _LONGEST):
+            raise LitefuseError(f"timeout is a number of seconds above 0 and of a year at most, not {self.timeout!r}")
+        if self.memory is not None and not (_is_number(self.memory) and 0 < self.memory < 1 << 63):
+            raise LitefuseError(f"memory is a number of bytes above 0, not {self.memory!r}")
+        if self.memory is not None and sys.platform != "linux":
+            raise LitefuseError(
+                "memory is limited on Linux alone: other systems do not enforce limits on a process's memory",
+                hint="Leave out memory (on the command line, --memory), or run it in a container with a limit.",
+            )
+
+    @property
+    def remaining(self) -> float | None:
+        """The seconds that are left; None if there is no limit."""
+        return None if self.timeout is None else max(self._begun + self.timeout - time.monotonic(), 0.0)
+
+    def check_time(self, step: str) -> None:
+        """Raises the error about the time, where none is left.
+
+        Raises:
+            LimitError: None is left.
+        """
+        if self.remaining == 0:
+            raise self.out_of_time(step)
+
+    def out_of_time(self, step: str) -> LimitError:
+        """The error of a process that was ended."""
+        return LimitError(
+            f"it took longer than the limit timeout ({self.timeout:g} seconds) and was ended in the step {step!r}",
+            hint="Pass a larger timeout, or none (on the command line, --timeout SECONDS).",
+            limit="timeout",
+        )
+
+    def out_of_memory(self, text: str) -> LimitError | None:
+        """The error of a process whose last words are ``text``; None where they are not about memory."""
+        if self.memory is None or not any(each in text for each in _OUT_OF_MEMORY):
+            return None
+        return LimitError(
+            f"it needs more memory than the limit memory ({self.memory:,} bytes)",
+            hint="Pass a larger memory, or none (on the command line, --memory BYTES).",
+            limit="memory",
+        )
+
+
+_current: ContextVar[ProcessLimits] = ContextVar("process_limits", default=ProcessLimits())  # noqa: B039  it is frozen
+
+
+def process_limits() -> ProcessLimits:
+    """The limits that hold for the processes that are started."""
+    return _current.get()
+
+
+@contextmanager
+def processes_limited(limits: ProcessLimits) -> Generator[None]:
+    """Has these limits hold for the processes that are started, or get jobs, in the context."""
+    token = _current.set(limits)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def limit_memory(size: int) -> None:
+    """Limits the memory of this process, on Linux: what it allocates or maps for itself, not the files that it maps."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    soft = size if hard == resource.RLIM_INFINITY else min(size, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
