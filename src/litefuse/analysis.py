@@ -20,6 +20,7 @@ from litefuse.passes.block_cells import ExpandBlockCells
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.fuse import FuseComposites, Outcome
+from litefuse.passes.limit_ops import LimitOps
 from litefuse.passes.lower_case import LowerCase
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.resource_ops import DecomposeResourceOps
@@ -133,7 +134,9 @@ def analyze(
     outcomes: list[Outcome] = []
     recognitions: list[Recognition] = []
     passes = [
+        LimitOps(),
         LowerXlaCallModule(),
+        LimitOps(),  # with what programs of JAX call
         LowerCase(),
         LowerConditions(),
         RefineCallTypes(),

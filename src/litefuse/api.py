@@ -28,7 +28,9 @@ from litefuse.frontends import source_of
 from litefuse.fusions.fusion import pickle_registered
 from litefuse.input_shapes import InputShapes
 from litefuse.job import ConversionJob
+from litefuse.limits import MAX_CONSTANT_BYTES, MAX_OPS, Limits
 from litefuse.plug_ins import find_plug_ins
+from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.processes.process import prepare_worker, run_in_worker
 from litefuse.temporary import TemporaryFolder, make_temporary_folder
 from litefuse.whole_file import final_place, give_usual_mode, whole_file
@@ -118,6 +120,10 @@ def convert(
     require_fused: bool | Collection[str] = False,
     check_fusions: bool = True,
     check_custom_ops: bool = False,
+    max_ops: int = MAX_OPS,
+    max_constant_bytes: int = MAX_CONSTANT_BYTES,
+    timeout: float | None = None,
+    memory: int | None = None,
     in_process: bool = False,
     temporary_folder: str | os.PathLike[str] | None = None,
     on_step: Callable[[str], None] = lambda _: None,
@@ -174,6 +180,13 @@ def convert(
             (``tfl_fusable_op``) is not checked, since its body may be a placeholder, unless ``check_custom_ops``.
             Kernels are those that are registered, litefuse's and those of plug-ins.
         check_custom_ops: Check these too, where there are kernels for them.
+        max_ops: How many ops the model may have with its calls inlined: a small file may describe any number.
+        max_constant_bytes: How many bytes of constants may be made of the model, each and together, beyond those that
+            its files hold: one element may stand for a constant of any shape.
+        timeout: The seconds that the conversion may take, in all of its processes; it is ended then. The export of a
+            model that is an object in this process is not cut short, but counts. None for no limit.
+        memory: The bytes of memory that each of its processes may have, those of files that it maps, such as the
+            checkpoint, left out. On Linux alone. None for no limit.
         in_process: Convert in this process, for a debugger in conversion code. TensorFlow must not be loaded.
         temporary_folder: Where the model is kept until it is saved; None: in the system's folder for temporary files.
             A large model is saved faster on the same file system.
@@ -186,8 +199,15 @@ def convert(
         SavedModelError: The SavedModel cannot be read, or a shape was given that does not fit the input.
         LitefuseError: ``model`` is nothing that can be converted, or cannot be exported.
         ConversionError: It cannot be converted.
+        LimitError: It exceeds ``max_ops``, ``max_constant_bytes``, ``timeout`` or ``memory``; ``limit`` says which.
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
+    processes = ProcessLimits(timeout, memory)
+    if in_process and (timeout is not None or memory is not None):
+        raise LitefuseError(
+            "timeout and memory limit the process of the conversion, which in_process does without",
+            hint="Leave out in_process=True (on the command line, --in-process), or the limits.",
+        )
     source = source_of(model)
     allowed = _switch(allow_custom_ops, "allow_custom_ops")
     if builtins_only and allowed:
@@ -221,11 +241,13 @@ def convert(
         quantized_io=quantized_io,
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
+        limits=Limits(max_ops, max_constant_bytes),
     )
-    if not in_process:
+    if not in_process and memory is None:
         prepare_worker("litefuse.conversion")
     try:
-        with source.opened(job.source, on_step) as timings:
+        with processes_limited(processes), source.opened(job.source, on_step) as timings:
+            processes.check_time("export")
             if in_process:
                 report = _convert_here(job, on_step)
             else:
@@ -317,6 +339,8 @@ def _convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Re
             raise LitefuseError(
                 f"the model cannot be written: {full.lower()}", where=str(job.output.parent), hint="Make room there."
             ) from None
+        if process_limits().memory is not None:  # which may be why it died
+            raise
         error.module_path = _save_module(job, error.step)
         if error.module_path is not None:
             error.hint = f"Please report it, with the module that it worked on: {error.module_path}"

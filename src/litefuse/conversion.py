@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from litefuse.analysis import VariableValues, analyze
+from litefuse.engine.constant_sizes import check_constants
 from litefuse.engine.counts import COUNTS
 from litefuse.engine.lowering import lower, run_mlir_passes, set_signature
 from litefuse.engine.mlir import ir, mlir_context
@@ -20,6 +21,7 @@ from litefuse.fusions.fusion import unpickle_registered
 from litefuse.importer import EntryPoint, ImportedModule, default_signatures, import_saved_model
 from litefuse.job import ConversionJob
 from litefuse.kernels import PACK, PYTHON_ONLY
+from litefuse.limits import held_bytes, limited
 from litefuse.passes.branch_results import CopyBranchResults
 from litefuse.passes.call_graph import functions
 from litefuse.passes.call_once import CallOnce
@@ -109,7 +111,7 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
     """
     steps = _Steps(announce, job)
     try:
-        with mlir_context():
+        with limited(job.limits), mlir_context():
             return _convert(job, steps)
     except _ModuleSaved:
         return Report(str(job.source))
@@ -227,6 +229,7 @@ def _write(
 
     The file appears whole or not at all.
     """
+    check_constants(module, held_bytes(job.source))
     steps.begin("write")
     partial = job.output.with_name(job.output.name + ".part")
     quantization = None

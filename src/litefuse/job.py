@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.forms import CompositeForms, Quantization, RnnForm
 from litefuse.input_shapes import InputShapes
+from litefuse.limits import Limits
 from litefuse.plug_ins import PlugIn
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class ConversionJob:
         quantize: What weights, and what is computed, become; None leaves them as they are.
         samples: The representative dataset, for forms of quantization that need one.
         quantized_io: Whether inputs and outputs are quantized too, in these forms.
+        limits: How large the model may become on its way.
         plug_ins: What installed packages offer; None: whoever needs it looks.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
         kernels: The kernels registered by the caller, each pickled, by their ops.
@@ -67,6 +69,7 @@ class ConversionJob:
     quantize: Quantization | None = None
     samples: Samples | None = None
     quantized_io: bool = False
+    limits: Limits = field(default_factory=Limits)
     plug_ins: tuple[PlugIn, ...] | None = None
     fusions: bytes | None = None
     kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])

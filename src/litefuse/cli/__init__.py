@@ -67,7 +67,8 @@ _MODULES = {
 def _prepare(arguments: list[str]) -> None:
     """Starts the process that works for a command; it loads what it needs while this one loads the commands."""
     command = arguments[0] if arguments else ""
-    elsewhere = ("-h", "--help", "--in-process", "--kernels", "--plug-in")  # plug-ins may come with paths of their own
+    # Plug-ins may come with paths of their own; a process whose memory is limited is another.
+    elsewhere = ("-h", "--help", "--in-process", "--kernels", "--plug-in", "--memory")
     options = elsewhere[:2] if command != "convert" else elsewhere
     if command not in _MODULES or any(each.startswith(options) for each in arguments):
         return

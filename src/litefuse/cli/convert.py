@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
-from litefuse.cli.parameters import PATH, split_names
+from litefuse.cli.parameters import PATH, parse_size, process_limit_options, split_names
 from litefuse.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm, Quantization, RnnForm
+from litefuse.limits import MAX_CONSTANT_BYTES, MAX_OPS
 
 __all__ = ["convert"]
 
@@ -133,6 +134,22 @@ class _OptionalValueCommand(click.Command):
     metavar="FILE.py|MODULE",
     help="Python code that registers fusions, recognisers, or kernels of custom ops to check with; may be repeated.",
 )
+@click.option(
+    "--max-ops",
+    type=click.IntRange(min=1),
+    default=MAX_OPS,
+    show_default=True,
+    metavar="N",
+    help="How many ops the model may have with its calls inlined.",
+)
+@click.option(
+    "--max-constant-bytes",
+    type=parse_size,
+    default=MAX_CONSTANT_BYTES,
+    metavar="BYTES",
+    help="How many bytes of constants may be made beyond those that the model's files hold, such as 1G. Default: 256M.",
+)
+@process_limit_options
 @click.option("--in-process", is_flag=True, help="Convert in this process, for a debugger in conversion code.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the report as JSON on the standard output, and nothing else there."
@@ -161,6 +178,10 @@ def convert(
     check_fusions: bool,
     check_custom_ops: bool,
     plug_ins: tuple[str, ...],
+    max_ops: int,
+    max_constant_bytes: int,
+    timeout: float | None,
+    memory: int | None,
     in_process: bool,
     as_json: bool,
     quiet: bool,
@@ -205,6 +226,10 @@ def convert(
             require_fused=_all_or_names(require_fused, "--require-fused"),
             check_fusions=check_fusions,
             check_custom_ops=check_custom_ops,
+            max_ops=max_ops,
+            max_constant_bytes=max_constant_bytes,
+            timeout=timeout,
+            memory=memory,
             in_process=in_process,
             temporary_folder=target.parent,
             on_step=on_step,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from litefuse.cli.output import print_json, print_sections, progress
-from litefuse.cli.parameters import PATH, split_names
+from litefuse.cli.parameters import PATH, process_limit_options, split_names
 
 __all__ = ["inspect"]
 
@@ -16,8 +16,11 @@ __all__ = ["inspect"]
 @click.argument("model", type=PATH)
 @click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
 @click.option("--all", "everything", is_flag=True, help="List all variables and call sites.")
+@process_limit_options
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-def inspect(model: Path, tags: str | None, everything: bool, as_json: bool) -> None:
+def inspect(
+    model: Path, tags: str | None, everything: bool, timeout: float | None, memory: int | None, as_json: bool
+) -> None:
     """Show what a model holds.
 
     MODEL is the folder of a SavedModel, a .keras, .h5 or .tflite file, or the file of a frozen graph (.pb, .pbtxt).
@@ -38,9 +41,12 @@ def inspect(model: Path, tags: str | None, everything: bool, as_json: bool) -> N
 
     from dataclasses import replace
 
+    from litefuse.processes.limits import ProcessLimits, processes_limited
     from litefuse.processes.process import prepare_worker, run_in_worker
 
-    prepare_worker("litefuse.inspection.saved_model")
+    limits = ProcessLimits(timeout, memory)
+    if memory is None:
+        prepare_worker("litefuse.inspection.saved_model")
 
     from litefuse.frontends import source_of
     from litefuse.inspection.facts import InspectionJob, SavedModelFacts
@@ -50,6 +56,7 @@ def inspect(model: Path, tags: str | None, everything: bool, as_json: bool) -> N
     chosen = None if tags is None else tuple(split_names(tags))
     source = source_of(model)
     with (
+        processes_limited(limits),
         progress(f"Reading {model}") as on_step,
         make_temporary_folder() as temporary,
         source.opened(folder := source.folder(Path(temporary, "saved_model")), on_step),

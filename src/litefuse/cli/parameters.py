@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, overload
 
 import click
 
-__all__ = ["PATH", "parse_shape", "split_names"]
+__all__ = ["PATH", "SECONDS", "parse_shape", "parse_size", "process_limit_options", "split_names"]
 
 # A click.Path that gives Path objects; whether there is such a file, the command says, or whoever reads it.
 PATH: Any = click.Path(path_type=Path)
+
+SECONDS = click.FloatRange(min=0, min_open=True)
+
+_FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def parse_size(text: str | int) -> int:
+    """A number of bytes, such as 1000, 512M or 2G."""
+    given = str(text).strip().upper()
+    factor = _FACTORS.get(given[-1:], 1)
+    digits = given[:-1] if factor > 1 else given
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 20 and int(digits)):
+        raise click.BadParameter(f"{text!r} is not a number of bytes above 0, such as 512M or 2G")
+    return int(digits) * factor
+
+
+def process_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that limit the processes of a command."""
+    timeout = click.option("--timeout", type=SECONDS, metavar="SECONDS", help="End it if it takes longer.")
+    memory = click.option(
+        "--memory",
+        type=parse_size,
+        metavar="BYTES",
+        help="End it if one of its processes needs more memory, mapped files left out, such as 2G. On Linux alone.",
+    )
+    return timeout(memory(command))
 
 
 @overload

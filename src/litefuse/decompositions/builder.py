@@ -15,6 +15,7 @@ from litefuse.engine.constants import string_elements
 from litefuse.engine.mlir import ir
 from litefuse.fusions.annotation import mlir_attribute
 from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.limits import check_constant
 
 __all__ = ["Builder", "Dim", "Shape"]
 
@@ -333,13 +334,16 @@ class Builder:
     def fill(self, dims: Sequence[Dim], value: float, dtype: str) -> ir.Value:
         """One value everywhere; a constant where all sizes are known."""
         if all(isinstance(dim, int) for dim in dims):
-            return self.constant(np.full(cast("list[int]", list(dims)), value), dtype)
+            sizes = cast("list[int]", list(dims))
+            check_constant(8 * math.prod(sizes), 0, "a constant in place of an op")
+            return self.constant(np.full(sizes, value), dtype)
         operands = [self.vector(dims), self.constant(value, dtype)]
         return self.op("Fill", operands, self.known(dims), dtype)
 
     def range(self, count: Dim) -> ir.Value:
         """The int32 numbers from 0 to ``count - 1``."""
         if isinstance(count, int):
+            check_constant(4 * count, 0, "a range in place of an op")
             return self.constant(np.arange(count, dtype=np.int32), "int32")
         return self.op("Range", [self.scalar(0), count, self.scalar(1)], [None], "int32")
 

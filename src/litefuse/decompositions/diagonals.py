@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from litefuse.decompositions.carrier import carried, carried_number, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.limits import check_constant
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
@@ -195,6 +196,7 @@ def _places(
 def _diagonal_of(rows: int, columns: int, lower: int, upper: int, align: str) -> npt.NDArray[np.int64]:
     """For each element of an array of diagonals its position in the matrix, or one behind its last."""
     shape, place = _places(rows, columns, lower, upper, align)
+    check_constant(8 * (upper - lower + 1) * shape[-1], 0, "a table of diagonals")
     table = np.full((upper - lower + 1, shape[-1]), rows * columns, np.int64)
     for row in range(rows):
         for column in range(max(row + lower, 0), min(row + upper + 1, columns)):
@@ -205,6 +207,7 @@ def _diagonal_of(rows: int, columns: int, lower: int, upper: int, align: str) ->
 def _matrix_of(rows: int, columns: int, lower: int, upper: int, align: str) -> npt.NDArray[np.int64]:
     """For each element of a matrix its position in an array of diagonals, or one behind its last."""
     shape, place = _places(rows, columns, lower, upper, align)
+    check_constant(8 * rows * columns, 0, "a table of diagonals")
     table = np.full((rows, columns), math.prod(shape), np.int64)
     for row in range(rows):
         for column in range(max(row + lower, 0), min(row + upper + 1, columns)):

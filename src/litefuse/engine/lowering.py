@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from litefuse.engine.constant_sizes import check_folding
 from litefuse.engine.counts import COUNTS
 from litefuse.engine.hidden_constants import hidden_constants
 from litefuse.engine.mlir import PassManager, converter_api_ext, func, ir
@@ -35,7 +36,9 @@ def lower(module: ir.Module) -> None:
 
     Raises:
         LoweringError: The pipeline refused the module; the message carries its diagnostics.
+        LimitError: It would compute a constant that is larger than the limit.
     """
+    check_folding(module)
     COUNTS["engine_calls"] += 1
     try:
         with hidden_constants(module):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from litefuse.engine.mlir import func, ir
-from litefuse.errors import GraphError, SavedModelError
+from litefuse.errors import GraphError, LimitError, SavedModelError
 from litefuse.importer.attributes import attribute, implements_attribute
 from litefuse.importer.constants import constant, tensor_array
 from litefuse.importer.control_flow import (
@@ -115,6 +115,9 @@ class FunctionImporter:
         for node in execution_order(function):
             try:
                 self._import_node(node, values, starts)
+            except LimitError as error:
+                error.where = error.where or f"function {name}, node {node.name} ({node.op})"
+                raise
             except (GraphError, SavedModelError) as error:
                 where = f"function {name}, node {node.name} ({node.op})"
                 known = error.where if isinstance(error, GraphError) else ""

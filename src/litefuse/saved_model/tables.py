@@ -7,6 +7,7 @@ A mutable table is saved in the checkpoint instead.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath, PureWindowsPath
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from litefuse.errors import SavedModelError
+from litefuse.limits import check_constant
 from litefuse.saved_model.captures import Asset, Constant, ResourceObject, Table
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.references import node_of
@@ -54,6 +56,8 @@ def _cast(x: _Array, dtype: np.dtype[Any]) -> _Array:
 
 
 def _range(start: _Array, limit: _Array, delta: _Array) -> _Array:
+    count = (limit.item() - start.item()) / delta.item() if delta.item() else 0
+    check_constant(int(count) * start.itemsize, 0, "a range")
     return np.array(np.arange(start.item(), limit.item(), delta.item()), start.dtype)
 
 
@@ -67,6 +71,7 @@ def _size(x: _Array, dtype: np.dtype[Any]) -> _Array:
 
 def _fill(dims: _Array, value: _Array) -> _Array:
     sizes: list[int] = dims.tolist()
+    check_constant(math.prod(sizes) * value.itemsize, 0, "a filled tensor")
     return np.full(sizes, value, value.dtype)
 
 

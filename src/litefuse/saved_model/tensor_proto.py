@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from litefuse.errors import SavedModelError
+from litefuse.limits import check_constant
 from litefuse.saved_model.dtypes import DataType, is_array_shape
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from litefuse.saved_model.messages import TensorProto
 
 __all__ = ["tensor_value"]
-
-# A message has at most 2 GiB, but one that lists only some of the elements may claim any size.
-_MAX_FILLED_BYTES = 2**31
 
 
 def tensor_value(proto: TensorProto, where: str = "") -> NDArray[Any]:
@@ -38,6 +36,7 @@ def tensor_value(proto: TensorProto, where: str = "") -> NDArray[Any]:
 
     Raises:
         SavedModelError: The type has no value that can be read (resource, variant), or data and shape do not match.
+        LimitError: It lists only some of the elements of a constant that is larger than the limit.
     """
     dtype = DataType.from_proto(proto.dtype, where)
     shape = tuple(dim.size for dim in proto.tensor_shape.dim)
@@ -58,6 +57,8 @@ def tensor_value(proto: TensorProto, where: str = "") -> NDArray[Any]:
         raise SavedModelError(f"an element of a {dtype} constant is out of range", where=where) from None
     if values.size > count:
         raise SavedModelError(f"{values.size} elements for a constant of shape {list(shape)}", where=where)
+    listed = values.size * numpy_dtype.itemsize
+    check_constant(count * numpy_dtype.itemsize, listed, f"a {dtype} constant of shape {list(shape)}", where)
     if values.size == count:
         result = np.reshape(values, shape)
     elif values.size <= 1:
@@ -67,8 +68,6 @@ def tensor_value(proto: TensorProto, where: str = "") -> NDArray[Any]:
                 values[0] = b""
         result = np.broadcast_to(np.reshape(values, ()), shape)
     else:
-        if count * numpy_dtype.itemsize > _MAX_FILLED_BYTES:
-            raise SavedModelError(f"a constant of shape {list(shape)} lists {values.size} elements only", where=where)
         # Repeating the last element keeps a bytes object as it is; numpy would strip its trailing zero bytes.
         result = np.reshape(np.concatenate([values, np.repeat(values[-1:], count - values.size)]), shape)
     result.flags.writeable = False

@@ -14,6 +14,7 @@ from litefuse.decompositions.builder import Dim
 from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
 from litefuse.importer.constants import constant
+from litefuse.limits import check_constant
 from litefuse.saved_model.dtypes import DataType
 from litefuse.stablehlo.translation import Result, Rules, Translation, constant_numbers
 from litefuse.stablehlo.values import (
@@ -89,6 +90,7 @@ def _counted(t: Translation, result: ir.Value, axis: int, dims: Sequence[Dim]) -
 
     def emit() -> ir.Value:
         if isinstance(size, int):
+            check_constant(8 * size, 0, "an iota")
             return b.constant(np.arange(size).reshape([size] + [1] * after), dtype)
         return b.reshape(b.cast(b.range(size), dtype), [size] + [1] * after)
 
