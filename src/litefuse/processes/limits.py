@@ -8,6 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from litefuse.errors import LimitError, LitefuseError
 
@@ -15,8 +16,8 @@ __all__ = ["ProcessLimits", "limit_memory", "process_limits", "processes_limited
 
 # What Python, C++, LLVM, the loader and protobuf say when there is no memory.
 _OUT_OF_MEMORY = (
-    *("bad_alloc", "out of memory", "Cannot allocate memory", "MemoryError", "failed to map segment"),
-    "Failed to serialize proto",
+    *("bad_alloc", "out of memory", "cannot allocate memory", "memoryerror", "failed to map segment"),
+    "failed to serialize proto",
 )
 
 
@@ -76,7 +77,7 @@ class ProcessLimits:
 
     def out_of_memory(self, text: str) -> LimitError | None:
         """The error of a process whose last words are ``text``; None where they are not about memory."""
-        if self.memory is None or not any(each in text for each in _OUT_OF_MEMORY):
+        if self.memory is None or not any(each in text.lower() for each in _OUT_OF_MEMORY):
             return None
         return LimitError(
             f"it needs more memory than the limit memory ({self.memory:,} bytes)",
@@ -103,10 +104,18 @@ def processes_limited(limits: ProcessLimits) -> Generator[None]:
         _current.reset(token)
 
 
-def limit_memory(size: int) -> None:
-    """Limits the memory of this process, on Linux: what it allocates or maps for itself, not the files that it maps."""
+def limit_memory(size: int) -> bool:
+    """Limits the memory of this process, on Linux: what it allocates or maps for itself, not the files that it maps.
+
+    Returns:
+        Whether there is any left; if not, there is no limit either, under which the process could say nothing.
+    """
     import resource
 
+    data_pages = int(Path("/proc/self/statm").read_text().split()[5])
+    if data_pages * resource.getpagesize() >= size:
+        return False
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     soft = size if hard == resource.RLIM_INFINITY else min(size, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    return True

@@ -49,8 +49,7 @@ def main(receive_fd: int, send_fd: int, module: str, shown: bool, memory: int = 
 
             gc.freeze()
             release_library_pages()
-    if memory:
-        limit_memory(memory)
+    has_memory = not memory or limit_memory(memory)
     with os.fdopen(receive_fd, "rb") as requests, os.fdopen(send_fd, "wb") as answers:
 
         def send(kind: str, value: Any) -> None:
@@ -62,6 +61,9 @@ def main(receive_fd: int, send_fd: int, module: str, shown: bool, memory: int = 
                 target, argument = pickle.load(requests)
             except EOFError:
                 return
+            if not has_memory:
+                send("failed", LitefuseError("out of memory"))
+                continue
             answer = _run(target, argument, lambda step: send("step", step))
             for stream in (sys.stdout, sys.stderr):
                 with contextlib.suppress(AttributeError, OSError, ValueError):  # None, full or closed by a kernel
