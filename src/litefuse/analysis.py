@@ -18,6 +18,7 @@ from litefuse.importer import ImportedModule
 from litefuse.importer.constants import constant_parts, elements_attribute
 from litefuse.passes.block_cells import ExpandBlockCells
 from litefuse.passes.call_types import RefineCallTypes
+from litefuse.passes.check_handles import CheckHandles
 from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.fuse import FuseComposites, Outcome
 from litefuse.passes.limit_ops import LimitOps
@@ -143,6 +144,7 @@ def analyze(
         DecomposeResourceOps(),
         LiftReads(),
         SinkHandles(),
+        CheckHandles(),
     ]
     run_passes(imported.module, passes, on_step)
     # The functions that sink-handles made copies of: nobody calls them, and what they do must not count.

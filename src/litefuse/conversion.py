@@ -337,7 +337,7 @@ def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> lis
         if "_implements" not in function.attr:
             continue
         value = function.attr["_implements"]
-        name = value.func.name or value.s.decode(errors="replace")
+        name = value.func.name or value.s.decode(errors="backslashreplace")
         if name not in names:
             reason = (
                 "no signature that is converted calls the function; under gradients and in tf.vectorized_map, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -92,7 +93,13 @@ def write_flatbuffer(module: ir.Module, path: Path) -> None:
     Raises:
         LoweringError: The exporter refused the module.
     """
-    _export(converter_api_ext.export_flatbuffer_to_file, module.operation, str(path))
+    try:
+        # As UTF-8, whatever the locale takes a path for.
+        name = os.fsencode(path).decode()
+    except UnicodeDecodeError:  # which the exporter cannot be told
+        path.write_bytes(flatbuffer(module))
+        return
+    _export(converter_api_ext.export_flatbuffer_to_file, module.operation, name)
 
 
 def flatbuffer(module: ir.Module) -> bytes:

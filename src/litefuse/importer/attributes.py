@@ -81,12 +81,13 @@ def name_and_attributes(value: NameAttrList) -> ir.DictAttr:
 def implements_attribute(value: AttrValue) -> ir.Attribute:
     """The value of ``_implements`` or ``api_implements`` as the composite passes expect it.
 
-    A plain string stays a string; a name with attributes (what ``experimental_implements`` becomes when it parses as a
-    text-format NameAttrList) becomes ``{name = "...", attributes = {...}}``, whose parts can be read one by one.
+    A plain string stays a string, with what is no UTF-8 in it as hexadecimal digits; a name with attributes (what
+    ``experimental_implements`` becomes when it parses as a text-format NameAttrList) becomes
+    ``{name = "...", attributes = {...}}``, whose parts can be read one by one.
     """
     kind = value.WhichOneof("value")
-    if kind == "s":
-        return ir.StringAttr.get(value.s)
+    if kind == "s":  # any bytes, of which names in reports and files are made
+        return ir.StringAttr.get(value.s.decode(errors="backslashreplace"))
     if kind == "func":
         return name_and_attributes(value.func)
     raise GraphError(f"the annotation is a value of kind {kind!r}, not a string or a name with attributes")

@@ -18,10 +18,10 @@ from litefuse.importer.control_flow import (
     is_redundant,
 )
 from litefuse.importer.schedule import execution_order
-from litefuse.importer.types import tensor_type, variant_type
+from litefuse.importer.types import dtype_name, tensor_type, variant_type
 from litefuse.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
-from litefuse.saved_model.op_registry import OpRegistry, input_count, node_outputs
+from litefuse.saved_model.op_registry import OpRegistry, input_count, input_dtypes, node_outputs
 
 __all__ = ["FunctionImporter", "argument_types"]
 
@@ -40,6 +40,9 @@ _WITHOUT_EFFECT = frozenset({"NoOp", "PrintV2"})
 
 # A dtype, a shape, and the dtype of the elements of a list.
 _TypeKey: TypeAlias = "tuple[int, tuple[int | None, ...] | None, int | None]"
+
+# A reference type is its value type's number and this.
+_REFERENCE = 100
 
 _COMPLEX = frozenset({DataType.COMPLEX64, DataType.COMPLEX128})
 
@@ -92,6 +95,7 @@ class FunctionImporter:
     _templates: dict[str, _OpTemplate] = field(default_factory=dict[str, _OpTemplate])
     _attributes_made: dict[bytes, ir.Attribute] = field(default_factory=dict[bytes, ir.Attribute])
     _types_made: dict[_TypeKey, ir.Type] = field(default_factory=dict["_TypeKey", ir.Type])
+    _dtypes_known: dict[ir.Type, str] = field(default_factory=dict[ir.Type, str])
     _shapes_lack: bool = False
 
     def import_body(self, function: FunctionDef, arguments: Sequence[ir.Value]) -> list[ir.Value]:
@@ -171,6 +175,7 @@ class FunctionImporter:
             taken = input_count(node, template.definition, template.attribute)
         if taken != len(operands):
             raise GraphError(f"it has {len(operands)} inputs; its op takes {taken}")
+        self._check_dtypes(node, template, operands)
         types, offsets = self._result_types(node, template)
         for name in callees_with_its_results(node):
             if name in self.library and len(self.library[name].signature.output_arg) != len(types):
@@ -195,6 +200,27 @@ class FunctionImporter:
         )
         values[node.name] = list(op.results)
         starts[node.name] = offsets
+
+    def _check_dtypes(self, node: NodeDef, template: _OpTemplate, operands: Sequence[ir.Value]) -> None:
+        """Refuses operands of other element types than the op takes, which the engine may not survive."""
+        try:
+            inputs = input_dtypes(node, template.definition, template.attribute)
+        except GraphError:  # an attribute is missing, which the dialect may need or not
+            return
+        expected = [(name, _plain_name(dtype)) for name, dtype in inputs]
+        given = [self._dtype_name(value.type) for value in operands]
+        for (name, wanted), found, reference in zip(expected, given, node.input, strict=False):
+            if wanted != found:
+                raise GraphError(
+                    f"its operand {name!r} takes {wanted}, but {reference!r} is {found}",
+                    hint="The model contradicts itself: save it again.",
+                )
+
+    def _dtype_name(self, kind: ir.Type) -> str:
+        found = self._dtypes_known.get(kind)
+        if found is None:
+            found = self._dtypes_known[kind] = dtype_name(kind)
+        return found
 
     def _template(self, node: NodeDef) -> _OpTemplate:
         template = self._templates.get(node.op)
@@ -291,6 +317,11 @@ def argument_types(function: FunctionDef) -> list[ir.Type]:
             shape = shape_from_proto(shapes[0]) if len(shapes) else None
         types.append(_value_type(arg.type, shape))
     return types
+
+
+def _plain_name(dtype: int) -> str:
+    """The name of an element type, that of its values for a reference type."""
+    return str(DataType.from_proto(dtype - _REFERENCE if dtype > _REFERENCE else dtype))
 
 
 def _is_segmented(arguments: Sequence[OpDef.ArgDef]) -> bool:

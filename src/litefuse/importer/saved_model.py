@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping, Sequence
 from graphlib import CycleError, TopologicalSorter
@@ -169,7 +170,7 @@ class _ModuleImporter:
         if isinstance(capture, Constant):
             return constant(capture.read(), capture.dtype, ir.Location.name(capture.name))
         if isinstance(capture, Asset):
-            path = np.array(str(capture.path).encode(), object)
+            path = np.array(os.fsencode(capture.path), object)
             return constant(path, DataType.STRING, ir.Location.name(capture.filename))
         if isinstance(capture, Table):
             return self._table_handle(capture)

@@ -8,7 +8,7 @@ from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
 from litefuse.saved_model.dtypes import DataType
 
-__all__ = ["dimension_sizes", "element_type", "shape_text", "tensor_type", "variant_type"]
+__all__ = ["dimension_sizes", "dtype_name", "element_type", "shape_text", "tensor_type", "variant_type"]
 
 _LARGEST = 2**31 - 1
 _ELEMENT_TYPES: dict[int, Callable[[], ir.Type]] = {
@@ -49,6 +49,15 @@ def element_type(dtype: int) -> ir.Type:
         names = {member.value: str(member) for member in DataType}
         raise GraphError(f"the dtype {names.get(dtype, dtype)} is not supported")
     return make()
+
+
+def dtype_name(kind: ir.Type) -> str:
+    """TensorFlow's name of the element type of a tensor type that :func:`tensor_type` made, or a handle's."""
+    element = ir.ShapedType(kind).element_type
+    for dtype, make in _ELEMENT_TYPES.items():
+        if make() == element:
+            return str(DataType(dtype))
+    return "resource" if "tf_type.resource" in str(element) else "variant"
 
 
 def dimension_sizes(shape: Sequence[int | None]) -> list[int]:

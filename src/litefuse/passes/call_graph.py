@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from litefuse.engine.mlir import func, ir
@@ -110,13 +110,17 @@ def called_by(by_symbol: Mapping[str, func.FuncOp], name: str) -> set[str]:
     return {symbol for op in ops for symbol in callees(op)}
 
 
-def callees_first(by_symbol: Mapping[str, func.FuncOp]) -> list[str]:
+def callees_first(by_symbol: Mapping[str, func.FuncOp], calls: Mapping[str, Iterable[str]] | None = None) -> list[str]:
     """The symbols in an order in which every function comes after those that it calls.
+
+    Args:
+        by_symbol: The functions.
+        calls: What each calls, where that is known.
 
     Raises:
         GraphError: Functions call each other in a cycle.
     """
-    graph = {
+    graph = calls or {
         symbol: [callee for op in operations(function) for callee in callees(op) if callee in by_symbol]
         for symbol, function in by_symbol.items()
     }

@@ -34,14 +34,13 @@ class LimitOps:
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
-        order = callees_first(by_symbol)
         own: dict[str, int] = {}
         calls: dict[str, Counter[str]] = {}
-        for symbol in order:
-            function = by_symbol[symbol]
+        for symbol, function in by_symbol.items():
             ops = [] if function.is_external else list(nested_operations(function.entry_block))
             own[symbol] = len(ops)
-            calls[symbol] = Counter(callee for op in ops for callee in callees(op) if callee in by_symbol)
+            calls[symbol] = Counter(callee for op in ops for callee in _callees(op) if callee in by_symbol)
+        order = callees_first(by_symbol, calls)
         whole: dict[str, int] = {}
         for symbol in order:
             whole[symbol] = own[symbol] + sum(count * whole[each] for each, count in calls[symbol].items())
@@ -61,6 +60,13 @@ class LimitOps:
             hint="If that is meant, pass a larger max_ops to convert() (on the command line, --max-ops).",
             limit="max_ops",
         )
+
+
+def _callees(op: ir.OpView) -> list[str]:
+    """The functions that an op runs; a composite of StableHLO may become its decomposition."""
+    if op.operation.name == "stablehlo.composite":
+        return [ir.FlatSymbolRefAttr(op.attributes["decomposition"]).value]
+    return callees(op)
 
 
 def _number(value: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from litefuse.errors import CheckpointError, SavedModelError
-from litefuse.saved_model.regular_file import read_regular
+from litefuse.saved_model.regular_file import file_name, read_regular
 from litefuse.saved_model.tensor_proto import tensor_value
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class Asset:
     @property
     def path(self) -> Path:
         """The file's path; it lies inside the folder."""
-        return self.folder / self.assets / self.filename
+        return self.folder / self.assets / file_name(self.filename)
 
     def read(self) -> bytes:
         """Return the file's contents.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from litefuse.saved_model.messages import NodeDef
 
-__all__ = ["OpRegistry", "input_count", "node_outputs", "op_registry"]
+__all__ = ["OpRegistry", "input_count", "input_dtypes", "node_outputs", "op_registry"]
 
 _MAX_OUTPUTS = 2**16
 
@@ -59,6 +59,20 @@ def input_count(node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, 
         else:
             count += attribute(node, each.number_attr).i if each.number_attr else 1
     return count
+
+
+def input_dtypes(
+    node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, str], AttrValue]
+) -> list[tuple[str, int]]:
+    """The name and element type of each input that a node must have; see :func:`input_count`, which is to be right."""
+    inputs: list[tuple[str, int]] = []
+    for each in definition.input_arg:
+        if each.type_list_attr:
+            inputs += [(each.name, dtype) for dtype in attribute(node, each.type_list_attr).list.type]
+            continue
+        dtype = attribute(node, each.type_attr).type if each.type_attr else each.type
+        inputs += [(each.name, dtype)] * (attribute(node, each.number_attr).i if each.number_attr else 1)
+    return inputs
 
 
 @dataclass(frozen=True)

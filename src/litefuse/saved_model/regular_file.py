@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from litefuse.errors import SavedModelError
 
-__all__ = ["open_regular", "read_regular", "resolve_inside"]
+__all__ = ["file_name", "open_regular", "read_regular", "resolve_inside"]
 
 _LINK_HINT = "Copy the SavedModel with its links resolved (cp -rL) and load the copy."
 
@@ -34,12 +34,17 @@ def resolve_inside(folder: Path, name: str, error: type[SavedModelError] = Saved
     if not parts or ".." in parts or name.startswith("/") or "\\" in name or "\0" in name:
         raise error(f"{name!r} is not the name of a file inside the folder", where=where)
     try:
-        path = folder.joinpath(*parts).resolve()
+        path = folder.joinpath(*map(file_name, parts)).resolve()
     except (OSError, RuntimeError, ValueError) as reason:  # RuntimeError: a loop of links, before Python 3.13
         raise error(f"{name!r} cannot be resolved: {reason}", where=where) from None
     if not path.is_relative_to(folder):
         raise error(f"{name!r} is a symbolic link to {path}, outside the folder", where=where, hint=_LINK_HINT)
     return path
+
+
+def file_name(text: str) -> str:
+    """A name in a SavedModel, which is UTF-8, as this process names files: in the C locale, that is another text."""
+    return os.fsdecode(text.encode("utf-8", "surrogateescape"))
 
 
 def open_regular(folder: Path, name: str, error: type[SavedModelError] = SavedModelError) -> BinaryIO:

@@ -8,6 +8,7 @@ A mutable table is saved in the checkpoint instead.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath, PureWindowsPath
@@ -308,7 +309,7 @@ class TableNodes:
         path = self.value(reference, f"the file that fills table {name!r}")
         if path.dtype != np.object_ or path.size != 1:
             raise SavedModelError(f"the file that fills table {name!r} has no path")
-        named = PurePath(path.item().decode(errors="replace"))
+        named = PurePath(os.fsdecode(path.item()))
         own = named.relative_to(folder).as_posix() if named.is_relative_to(folder) else PureWindowsPath(named).name
         asset = Asset(-1, own, folder, assets="")
         if not asset.path.exists():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.engine.mlir import ir, stablehlo
 from litefuse.errors import GraphError
+from litefuse.passes.limit_ops import LimitOps
 from litefuse.stablehlo.annotations import without_annotations
 
 __all__ = ["read_module", "unknown_call"]
@@ -22,6 +23,7 @@ def read_module(program: bytes) -> ir.Module:
 
     Raises:
         GraphError: It cannot be read, or is not valid.
+        LimitError: It has more ops than it may, with its calls inlined.
     """
     context = ir.Context.current
     dialect = stablehlo()
@@ -29,6 +31,7 @@ def read_module(program: bytes) -> ir.Module:
         module = dialect.deserialize_portable_artifact(context, without_annotations(program))
         assert isinstance(module, ir.Module)
         _drop_assertions(module)
+        LimitOps().run(module)
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce", "cse")
     except (ir.MLIRError, ValueError, RuntimeError) as error:
         raise GraphError(
