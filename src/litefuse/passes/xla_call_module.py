@@ -100,8 +100,10 @@ def _arguments(op: ir.OpView, body: ir.Block, translation: Translation, where: s
             )
     missing = len(body.arguments) - len(op.operands)
     platforms = len(ir.ArrayAttr(op.attributes["platforms"])) if "platforms" in op.attributes else 0
+    declared = list(body.arguments)[max(missing, 0) :]
+    operands = [_ranked(operand, argument) for operand, argument in zip(op.operands, declared, strict=False)]
     if missing == 0:
-        return list(op.operands)
+        return operands
     if missing != 1 or platforms < 2:
         raise GraphError(
             f"the program takes {len(body.arguments)} arguments and gets {len(op.operands)}",
@@ -110,7 +112,14 @@ def _arguments(op: ir.OpView, body: ir.Block, translation: Translation, where: s
         )
     names = [ir.StringAttr(name).value for name in ir.ArrayAttr(op.attributes["platforms"])]
     chosen = names.index("CPU") if "CPU" in names else 0
-    return [translation.b.constant(chosen, translation.dtype(body.arguments[0])), *op.operands]
+    return [translation.b.constant(chosen, translation.dtype(body.arguments[0])), *operands]
+
+
+def _ranked(operand: ir.Value, argument: ir.Value) -> ir.Value:
+    """An operand of the shape that the program declares, where the model notes none, as of a variable that is read."""
+    if ir.ShapedType(operand.type).has_rank:
+        return operand
+    return ir.Operation.create("tf.Identity", [argument.type], [operand]).result
 
 
 class _Functions:
