@@ -105,3 +105,15 @@ def test_broadcasting() -> None:
     assert broadcast(common, M) == common
     assert broadcast(N, common) == common
     assert is_size(common)
+
+
+@pytest.mark.parametrize("added", [0, 1])
+def test_a_number_that_is_squared_again_and_again_stays_short(added: int) -> None:
+    number: Dim = unknown("squared", is_size=True) * 3
+    for _ in range(200):
+        number = (number + added * unknown("more", is_size=True)) * (number + 0)
+    assert isinstance(number, Formula)
+    assert len(number.terms) <= 1 << 10
+    assert number.is_size
+    half = unknown("squared", is_size=True) * number
+    assert half == number * unknown("squared", is_size=True)

@@ -86,6 +86,8 @@ class Formula:
     def __mul__(self, other: Dim) -> Dim:
         if isinstance(other, int):
             return _formula({monomial: factor * other for monomial, factor in self._terms}) if other != 1 else self
+        if not _is_short_product(self, other):
+            return _operation("product", *sorted((self, other), key=_order))
         total: dict[_Monomial, int] = {}
         for monomial, factor in self._terms:
             for other_monomial, other_factor in other.terms:
@@ -219,6 +221,19 @@ def _sum(total: dict[_Monomial, int], terms: Iterable[tuple[_Monomial, int]], si
     for monomial, factor in terms:
         total[monomial] = total.get(monomial, 0) + sign * factor
     return total
+
+
+# A product that is multiplied with itself again and again has as many terms, or digits, as anyone likes.
+_MOST_TERMS, _HIGHEST_DEGREE, _MOST_BITS = 1 << 10, 1 << 6, 1 << 8
+
+
+def _is_short_product(a: Formula, b: Formula) -> bool:
+    """Whether a product is written out; one that is not is a symbol of its own."""
+    if len(a.terms) * len(b.terms) > _MOST_TERMS:
+        return False
+    degree = sum(max(len(monomial) for monomial, _ in each.terms) for each in (a, b))
+    bits = sum(max(factor.bit_length() for _, factor in each.terms) for each in (a, b))
+    return degree <= _HIGHEST_DEGREE and bits <= _MOST_BITS
 
 
 def _formula(terms: Mapping[_Monomial, int]) -> Dim:
