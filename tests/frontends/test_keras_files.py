@@ -78,7 +78,6 @@ def test_an_archive_of_something_else(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_hdf5(tmp_path: Path) -> None:
-    pytest.importorskip("h5py")
     path = tmp_path / "model.h5"
     path.write_bytes(b"text")
     with pytest.raises(LitefuseError, match=r"model\.h5: the file is damaged, or no HDF5 file"):

@@ -22,8 +22,6 @@ from tests.runtime.models import DTYPES, Graph, model, unary
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-pytest.importorskip("numba")
-
 LIMIT = 2_000_000_000  # of turns in a loop that waits: seconds, then the test fails
 
 

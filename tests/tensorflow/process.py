@@ -6,7 +6,6 @@ the name of a module-level function and its arguments; the function runs over th
 
 from __future__ import annotations
 
-import importlib.util
 import multiprocessing
 import os
 import pickle
@@ -23,7 +22,7 @@ import numpy.typing as npt
 
 from tests.tensorflow import saved_models
 
-__all__ = ["Arrays", "Call", "RemoteError", "TensorFlow", "is_installed"]
+__all__ = ["Arrays", "Call", "RemoteError", "TensorFlow"]
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 Call: TypeAlias = tuple[str, Arrays]
@@ -172,11 +171,6 @@ class TensorFlow:
     def _written(self) -> str:
         self._log.seek(0)
         return self._log.read().decode(errors="replace")[-10_000:]
-
-
-def is_installed() -> bool:
-    """Whether TensorFlow can be imported, found out without importing it."""
-    return importlib.util.find_spec("tensorflow") is not None
 
 
 class _AnswerUnpickler(pickle.Unpickler):

@@ -297,7 +297,6 @@ def test_fusable_op(tensorflow: TensorFlow) -> None:
 SEQUENCE = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 
 
-@pytest.mark.usefixtures("keras_2")
 @pytest.mark.parametrize("time_major", [False, True])
 def test_keras_lstm(tensorflow: TensorFlow, time_major: bool) -> None:
     path = tensorflow.save(keras_lstm_of_layout, time_major)
@@ -313,7 +312,6 @@ def keras_lstm_of_layout(tf: Any, time_major: bool) -> Any:
     return keras_lstm(tf, 1, time_major=time_major)
 
 
-@pytest.mark.usefixtures("keras_2")
 def test_keras_lstm_has_no_cell_clip(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(keras_lstm_from, "input")
     (inputs,) = normal({"x0": (1, 4, 3), "x1": (1, 5)}, batches=(1,))
@@ -326,7 +324,6 @@ def test_keras_lstm_has_no_cell_clip(tensorflow: TensorFlow) -> None:
     assert np.abs(found["y0"] - expected["y0"]).max() > 1e-3
 
 
-@pytest.mark.usefixtures("keras_2")
 def test_keras_lstm_whose_states_begin_alike(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(keras_lstm_from, "same")
     assert "duplicate values for the stateful op" in str(tensorflow.stock_convert(path))
@@ -334,7 +331,6 @@ def test_keras_lstm_whose_states_begin_alike(tensorflow: TensorFlow) -> None:
     assert op_counts(result.model_bytes)[SEQUENCE] == 1
 
 
-@pytest.mark.usefixtures("keras_2")
 def test_keras_lstm_begins_with_its_constant_state(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(keras_lstm_from, "constant")
     (inputs,) = normal({"x0": (1, 4, 3), "x1": (1, 5)}, batches=(1,))
@@ -350,7 +346,6 @@ def keras_lstm_from(tf: Any, initial: str) -> Any:
     return keras_lstm(tf, 1, initial=initial)
 
 
-@pytest.mark.usefixtures("keras_2")
 def test_keras_lstm_whose_state_is_used(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(keras_lstm_with_state)
     assert op_counts(cast("bytes", tensorflow.stock_convert(path)))[SEQUENCE] == 0
@@ -362,7 +357,6 @@ def keras_lstm_with_state(tf: Any) -> Any:
     return keras_lstm(tf, 1, all_results=True)
 
 
-@pytest.mark.usefixtures("keras_2")
 def test_keras_lstm_of_any_batch(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(keras_lstm, None)
     assert "TensorListReserve" in str(tensorflow.stock_convert(path))

@@ -46,7 +46,7 @@ def sequential(tf: Any, package: str) -> Any:
 
 
 @pytest.mark.parametrize("package", ["keras", "tf_keras"])
-def test_sequential_of_keras(tensorflow: TensorFlow, keras_2: None, package: str) -> None:
+def test_sequential_of_keras(tensorflow: TensorFlow, package: str) -> None:
     converted = check_there(tensorflow, sequential, package, inputs=normal({"image": (None, 6, 6, 2)}))
     assert converted.exported
     assert converted.report.source == f"{package}.Sequential 'mnist'"
@@ -80,7 +80,7 @@ def functional(tf: Any, package: str, form: str) -> Any:
 @pytest.mark.parametrize(
     ("package", "form"), [("keras", "dict"), ("keras", "list"), ("keras", "nested"), ("tf_keras", "dict")]
 )
-def test_functional_models_of_keras(tensorflow: TensorFlow, keras_2: None, package: str, form: str) -> None:
+def test_functional_models_of_keras(tensorflow: TensorFlow, package: str, form: str) -> None:
     inputs = [
         {**each, "c": np.arange(len(each["a"]), dtype=np.int32) + 2}
         for each in normal({"a": (None, 4), "b": (None, 3)})
@@ -109,7 +109,7 @@ def subclassed(tf: Any, package: str) -> Any:
 
 
 @pytest.mark.parametrize(("package", "name"), [("keras", "args_0"), ("tf_keras", "input_1")])
-def test_a_subclassed_model_that_was_called(tensorflow: TensorFlow, keras_2: None, package: str, name: str) -> None:
+def test_a_subclassed_model_that_was_called(tensorflow: TensorFlow, package: str, name: str) -> None:
     # It is converted for inference, although call() says otherwise; and for any batch size.
     converted = check_there(tensorflow, subclassed, package, inputs=normal({name: (None, 4)}))
     assert converted.report.source == f"Classifier 'classifier' ({package}.Model)"
@@ -127,7 +127,7 @@ def fixed_batch(tf: Any, package: str, stateful: bool) -> Any:
 
 
 @pytest.mark.parametrize(("package", "stateful"), [("keras", False), ("keras", True), ("tf_keras", False)])
-def test_a_fixed_batch_size_is_kept(tensorflow: TensorFlow, keras_2: None, package: str, stateful: bool) -> None:
+def test_a_fixed_batch_size_is_kept(tensorflow: TensorFlow, package: str, stateful: bool) -> None:
     inputs = normal({"x": (2, 5, 3)}, batches=(2,))
     converted = check_there(tensorflow, fixed_batch, package, stateful, inputs=inputs)
     runner = interpreter(converted.model).get_signature_runner("serving_default")

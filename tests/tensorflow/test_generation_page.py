@@ -1,12 +1,10 @@
-"""What docs/generation.md tells a user to do works. Keras Hub, which brings a TensorFlow of its own, is optional."""
+"""What docs/generation.md tells a user to do works."""
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 
 from tests.tensorflow.checking import check_calls
 from tests.tensorflow.pages import blocks, run_code
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
 
 
-@pytest.mark.skipif(importlib.util.find_spec("keras_hub") is None, reason="Keras Hub is not installed")
 def test_page(tensorflow: TensorFlow, tmp_path: Path) -> None:
     (code,) = blocks("generation.md", "python")
     tensorflow.call(run_code, code, str(tmp_path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
 
     from litefuse.forms import Quantization
     from tests.tensorflow.process import Call, TensorFlow
-
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("litert_quantizer") is None, reason="litert-quantizer is not installed"
-)
 
 FORMS: list[Quantization] = ["int8", "int16"]
 # A step of int8 is 1/255 of a tensor's range, and every op rounds to one.

@@ -61,7 +61,7 @@ def load_file(tf: Any, path: str, folder: str) -> str:
 
 @pytest.mark.parametrize("package", ["keras", "tf_keras"])
 @pytest.mark.parametrize("suffix", [".keras", ".h5"])
-def test_files(tensorflow: TensorFlow, keras_2: None, tmp_path: Path, package: str, suffix: str) -> None:
+def test_files(tensorflow: TensorFlow, tmp_path: Path, package: str, suffix: str) -> None:
     path, folder = tmp_path / f"model{suffix}", tmp_path / "folder"
     expected = tensorflow.call(save_file, str(path), package, "compiled")
     assert tensorflow.call(load_file, str(path), str(folder)) == ""
@@ -84,7 +84,7 @@ def test_files(tensorflow: TensorFlow, keras_2: None, tmp_path: Path, package: s
     ],
 )
 def test_files_that_cannot_be_read(
-    tensorflow: TensorFlow, keras_2: None, tmp_path: Path, package: str, suffix: str, kind: str, words: Sequence[str]
+    tensorflow: TensorFlow, tmp_path: Path, package: str, suffix: str, kind: str, words: Sequence[str]
 ) -> None:
     path, folder = tmp_path / f"model{suffix}", tmp_path / "folder"
     tensorflow.call(save_file, str(path), package, kind)

@@ -36,8 +36,6 @@ def inputs(group: str) -> list[dict[str, npt.NDArray[Any]]]:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_layers(tensorflow: TensorFlow, group: str) -> None:
-    if group == "spectra":
-        pytest.importorskip("scipy", reason="Keras makes windows with scipy")
     check(tensorflow, tensorflow.save(build, group), inputs(group))
 
 

@@ -87,7 +87,6 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.usefixtures("keras_2")
 @pytest.mark.parametrize("shape", [(None, 6, 3), (1, 6, 3), (None, None, 3)], ids=str)
 def test_keras_lstm(tensorflow: TensorFlow, shape: tuple[int | None, ...]) -> None:
     path = tensorflow.save(keras_models, shape, [("", options) for options in OPTIONS])
@@ -100,7 +99,6 @@ def test_keras_lstm(tensorflow: TensorFlow, shape: tuple[int | None, ...]) -> No
     assert counts["WHILE"] == counts["TRANSPOSE"] == counts["SPLIT"] == counts["TILE"] == 0
 
 
-@pytest.mark.usefixtures("keras_2")
 @pytest.mark.parametrize("batch", [None, 3])
 def test_time_major(tensorflow: TensorFlow, batch: int | None) -> None:
     common = {"time_major": True, "return_state": True}
@@ -115,7 +113,6 @@ def test_time_major(tensorflow: TensorFlow, batch: int | None) -> None:
     assert fused_ops(result) == [SEQUENCE] * 4
 
 
-@pytest.mark.usefixtures("keras_2")
 @pytest.mark.parametrize("batch", [None, 3])
 def test_several_layers(tensorflow: TensorFlow, batch: int | None) -> None:
     models = [(wrapper, {"return_sequences": True}) for wrapper in ("bidirectional", "stacked", "shared")]
@@ -137,7 +134,6 @@ def save_with_keras(tf: Any, path: str) -> None:
     keras.Sequential([keras.Input(shape=(6, 3), name="x"), *layers]).save(path, save_format="tf")
 
 
-@pytest.mark.usefixtures("keras_2")
 def test_keras_save(tensorflow: TensorFlow) -> None:
     path = tensorflow.directory / "keras_save"
     tensorflow.call(save_with_keras, str(path))
@@ -168,7 +164,6 @@ def with_initial_states(tf: Any, batch: int | None) -> Any:
     return served(tf, model, [tf.TensorSpec(shape, tf.float32, name=name) for name, shape in shapes.items()])
 
 
-@pytest.mark.usefixtures("keras_2")
 @pytest.mark.parametrize("batch", [None, 3])
 def test_initial_state(tensorflow: TensorFlow, batch: int | None) -> None:
     path = tensorflow.save(with_initial_states, batch)
@@ -193,7 +188,6 @@ def stateful(tf: Any, batch: int) -> Any:
     return module, signatures
 
 
-@pytest.mark.usefixtures("keras_2")
 @pytest.mark.parametrize("batch", [1, 3])
 def test_stateful_layer(tensorflow: TensorFlow, batch: int) -> None:
     path = tensorflow.save(stateful, batch)
@@ -204,7 +198,6 @@ def test_stateful_layer(tensorflow: TensorFlow, batch: int) -> None:
     assert (counts["READ_VARIABLE"], counts["ASSIGN_VARIABLE"]) == (2, 4)  # each is also given its first value
 
 
-@pytest.mark.usefixtures("keras_2")
 def test_the_stock_converter_forgets_what_is_kept_here(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(keras_models, (1, 6, 3), [("", {})])
     stock = tensorflow.stock_convert(path)
@@ -220,7 +213,6 @@ def test_the_stock_converter_forgets_what_is_kept_here(tensorflow: TensorFlow) -
     np.testing.assert_array_equal(ours_second, ours_first)
 
 
-@pytest.mark.usefixtures("keras_2")
 def test_masked_layer_is_kept_with_the_reason(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(keras_models, (1, 6, 3), [("masked", {})])
     (inputs,) = normal({"x": (1, 6, 3)}, batches=(1,))

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from litefuse.forms import Quantization
     from tests.tensorflow.process import Call, TensorFlow
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("litert_quantizer") is None, reason="litert-quantizer is not installed"
-)
-
 # How far outputs may be from TensorFlow's, in units of the largest one: a weight of int8 is off by up to 1/254 of the
 # largest weight of its channel, one of float16 by 1/2048 of itself.
 TOLERANCES: dict[Quantization, float] = {"dynamic": 0.06, "weights": 0.04, "float16": 2e-3, "int8": 0.1, "int16": 0.06}
@@ -158,7 +154,6 @@ def annotated(tf: Any) -> Any:
     return served(tf, model, tf.TensorSpec([None, 6, 24], tf.float32, name="x"))
 
 
-@pytest.mark.skipif(importlib.util.find_spec("tf_keras") is None, reason="tf_keras is not installed")
 @pytest.mark.parametrize(
     ("options", "op"),
     [

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import itertools
 from typing import TYPE_CHECKING, Any
 
@@ -265,8 +264,6 @@ def test_keras(tensorflow: TensorFlow, kind: str, sizes: str) -> None:
 
 @pytest.mark.parametrize("sizes", ["open", "fixed"])
 def test_tensorflow_1(tensorflow: TensorFlow, sizes: str) -> None:
-    if importlib.util.find_spec("tf_keras") is None:
-        pytest.skip("tf_keras is not installed")
     path = tensorflow.save(v1_cells, list(V1), *((None, None) if sizes == "open" else (1, 5)))
     result = check(tensorflow, path, OPEN if sizes == "open" else FIXED)
     assert_found(result, [expected for _, _, expected in V1.values()])
@@ -319,8 +316,6 @@ def test_weights_are_taken_apart_before_the_loop(tensorflow: TensorFlow, batch: 
 
 def test_input_projections_of_tensorflow_1_are_hoisted(tensorflow: TensorFlow) -> None:
     """The GRU has two kernels, of its gates and of its candidate."""
-    if importlib.util.find_spec("tf_keras") is None:
-        pytest.skip("tf_keras is not installed")
     result = check(tensorflow, tensorflow.save(v1_cells, ["plain", "gru"], None, None), OPEN, rnn="loop")
     histogram = op_histogram(result.model_bytes)
     (main,) = {graph for graph, op in histogram if op == "WHILE"}
@@ -337,8 +332,6 @@ def test_unrolled(tensorflow: TensorFlow, batch: int | None) -> None:
 
 @pytest.mark.parametrize("batch", [None, 1])
 def test_unrolled_in_tensorflow_1(tensorflow: TensorFlow, batch: int | None) -> None:
-    if importlib.util.find_spec("tf_keras") is None:
-        pytest.skip("tf_keras is not installed")
     sets = inputs((1, STEPS), (3, STEPS)) if batch is None else inputs((1, STEPS))
     assert_found(check(tensorflow, tensorflow.save(static_cells, batch), sets, rnn="fused"), [LSTM, RNN])
 

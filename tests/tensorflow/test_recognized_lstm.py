@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,11 +57,6 @@ def recognized() -> list[Case]:
     return cases
 
 
-def skip_without(framework: str) -> None:
-    if importlib.util.find_spec(framework) is None:
-        pytest.skip(f"{framework} is not installed")
-
-
 def fused_layers(result: litefuse.ConversionResult) -> int:
     """How many recognised layers were fused; every one was checked."""
     composites = [each for each in result.report.composites if each.name == "lstm_loop"]
@@ -77,7 +71,6 @@ def fused_layers(result: litefuse.ConversionResult) -> int:
 
 @pytest.mark.parametrize("case", recognized(), ids=str)
 def test_layer_is_fused(tensorflow: TensorFlow, case: Case) -> None:
-    skip_without("tf_keras" if case.framework == "tf_keras" else "keras")
     result = check(tensorflow, tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case))
     assert fused_layers(result) == FAMILIES[case.family]
     assert result.report.loops == ()

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +26,6 @@ _CASES = [*recurrent_models.cases()] if _ALL else [*recurrent_models.spread()]
 
 @pytest.mark.parametrize("case", _CASES, ids=str)
 def test_recurrent_model(tensorflow: TensorFlow, case: recurrent_models.Case) -> None:
-    if case.framework != "keras" and importlib.util.find_spec("tf_keras") is None:
-        pytest.skip("tf_keras is not installed: Keras 2 and the cells of TensorFlow 1")
     result = check(tensorflow, tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case))
     assert not [name for name in op_counts(result.model_bytes) if name.startswith("Flex")]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 
 from litefuse.saved_model import (
     Asset,
@@ -306,7 +305,6 @@ def keras_2_trained(tf: Any, path: str) -> None:
     model.save(path, save_format="tf")
 
 
-@pytest.mark.usefixtures("keras_2")
 def test_keras_2_with_optimizer(tensorflow: TensorFlow, tmp_path: Path) -> None:
     path = tmp_path / "model"
     tensorflow.call(keras_2_trained, str(path))

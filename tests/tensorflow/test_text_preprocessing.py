@@ -201,7 +201,6 @@ def test_a_classifier_of_raw_texts(tensorflow: TensorFlow) -> None:
     check(tensorflow, tensorflow.save(classifying, "keras"), texts(1), kernel_pack=True)
 
 
-@pytest.mark.usefixtures("keras_2")
 def test_a_classifier_of_keras_2(tensorflow: TensorFlow) -> None:
     check(tensorflow, tensorflow.save(classifying, "tf_keras"), texts(1), kernel_pack=True)
 

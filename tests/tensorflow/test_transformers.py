@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tests.tensorflow.process import TensorFlow
-
-if importlib.util.find_spec("keras_hub") is None:
-    pytest.skip("keras_hub is not installed", allow_module_level=True)
 
 LENGTH = 12
 VOCABULARY = 50

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import os
 import subprocess
 import sys
@@ -19,14 +18,9 @@ import pytest
 import litefuse
 from tests.tensorflow.checking import difference, run_calls
 
-__all__ = ["Maker", "check", "is_installed", "run", "run_code", "serve"]
+__all__ = ["Maker", "check", "run", "run_code", "serve"]
 
 _ROOT = Path(__file__).parents[2]
-
-
-def is_installed(*packages: str) -> bool:
-    """Whether all of these packages are there."""
-    return all(importlib.util.find_spec(package) is not None for package in packages)
 
 
 def run(module: str, *arguments: str, **environment: str) -> str:

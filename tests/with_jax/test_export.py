@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.with_jax.process import is_installed, run
-
-pytestmark = pytest.mark.skipif(not is_installed("jax", "keras"), reason="JAX is not installed")
+from tests.with_jax.process import run
 
 
 def test_in_a_process_with_jax() -> None:

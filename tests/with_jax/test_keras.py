@@ -9,9 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.with_jax.process import Maker, check, is_installed
-
-pytestmark = pytest.mark.skipif(not is_installed("jax", "keras", "tensorflow"), reason="JAX or Keras is not installed")
+from tests.with_jax.process import Maker, check
 
 _SOURCE = Path(__file__).with_name("keras_models.py").read_text(encoding="utf-8")
 _NAMES = re.findall(r'^    "(\w+)": (?:lambda|_|jax)', _SOURCE, re.MULTILINE)

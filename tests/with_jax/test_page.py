@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.tensorflow.pages import blocks
-from tests.with_jax.process import is_installed, run_code
-
-pytestmark = pytest.mark.skipif(not is_installed("jax", "keras"), reason="JAX or Keras is not installed")
+from tests.with_jax.process import run_code
 
 
 def test_page(tmp_path: Path) -> None:
