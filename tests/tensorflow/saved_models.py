@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["run", "save", "serving", "stock_convert"]
+__all__ = ["run", "run_loaded", "save", "serving", "stock_convert"]
 
 
 def serving(tf: Any, function: Any, *specs: tuple[str, list[int | None], str]) -> Any:
@@ -62,6 +62,16 @@ def run(
         The outputs of each call by name.
     """
     loaded = tf.saved_model.load(path)
+    results = run_loaded(tf, loaded, calls)
+    del loaded
+    gc.collect()
+    return results
+
+
+def run_loaded(
+    tf: Any, loaded: Any, calls: Sequence[tuple[str, Mapping[str, npt.NDArray[Any]]]]
+) -> list[dict[str, npt.NDArray[Any]]]:
+    """As :func:`run`, of what ``tf.saved_model.load`` returned."""
     results: list[dict[str, npt.NDArray[Any]]] = []
     for name, inputs in calls:
         function = loaded.signatures[name]
@@ -71,8 +81,6 @@ def run(
         tensors = {keywords[name]: tf.constant(value, specs[keywords[name]].dtype) for name, value in inputs.items()}
         # Copies: a tensor may share the memory of a variable, which the next call changes.
         results.append({key: np.array(value) for key, value in function(**tensors).items()})
-    del loaded
-    gc.collect()
     return results
 
 

@@ -8,13 +8,14 @@ import numpy as np
 
 from tests.tensorflow.random_graphs import control_flow, elements, movements, networks, selections
 from tests.tensorflow.random_graphs.graph import Graph, NoStep
+from tests.tensorflow.saved_models import run_loaded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-__all__ = ["build", "calls", "described", "signature"]
+__all__ = ["build", "calls", "described", "run", "signature"]
 
 # They register their steps.
 _MODULES = (control_flow, elements, movements, networks, selections)
@@ -37,6 +38,24 @@ def build(tf: Any, seeds: Sequence[int], gradients: bool) -> tuple[Any, dict[str
     signatures = {signature(seed): _graph(tf, seed, gradients, variables, []) for seed in seeds}
     module.variables_, module.functions = variables, dict(signatures)
     return module, signatures
+
+
+def run(tf: Any, path: str, seeds: Sequence[int]) -> list[list[dict[str, npt.NDArray[Any]]] | None]:
+    """The outputs of each graph's calls; None where its open sizes do not fit, or TensorFlow's kernels lack something.
+
+    Args:
+        tf: The module ``tensorflow``.
+        path: The SavedModel of :func:`build`, which is loaded once: no two graphs share a variable.
+        seeds: The graphs.
+    """
+    loaded = tf.saved_model.load(path)
+    found: list[list[dict[str, npt.NDArray[Any]]] | None] = []
+    for seed in seeds:
+        try:
+            found.append(run_loaded(tf, loaded, calls(seed)))
+        except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError):
+            found.append(None)
+    return found
 
 
 def described(tf: Any, seed: int, gradients: bool) -> list[str]:
