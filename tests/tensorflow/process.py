@@ -82,6 +82,7 @@ class TensorFlow:
         try:
             self._connection.send_bytes(pickle.dumps((function.__module__, function.__qualname__, args)))
             if not self._connection.poll(self.timeout):
+                self._kill()
                 self.close()
                 raise RuntimeError(f"{function.__qualname__} took more than {self.timeout} s\n{self._written()}")
             answer = self._connection.recv_bytes()
@@ -139,8 +140,12 @@ class TensorFlow:
             try:
                 self._process.wait(timeout=5)
             except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+                self._kill()
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
 
     def _start(self) -> None:
         environment = os.environ | {
@@ -165,7 +170,7 @@ class TensorFlow:
 
     def _ending(self) -> str:
         assert self._process is not None
-        code = self._process.wait(timeout=10)
+        code = self._process.wait(timeout=60)
         return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
     def _written(self) -> str:
