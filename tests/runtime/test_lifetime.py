@@ -141,7 +141,7 @@ def test_one_delegate_for_several_interpreters() -> None:
 
 
 def test_interpreters_in_threads() -> None:
-    meet = threading.Barrier(4, timeout=20)
+    meet = threading.Barrier(4, timeout=600)
 
     class Meet(CustomOp):
         op_name = "Meet"

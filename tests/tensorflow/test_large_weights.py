@@ -199,8 +199,9 @@ def test_memory_does_not_grow_with_the_weights(tensorflow: TensorFlow, tmp_path:
         path, output = tensorflow.save(large_table, rows), tmp_path / f"{rows}.tflite"
         peaks.append(peak_anonymous_bytes([sys.executable, "-m", "litefuse", "convert", str(path), "-o", str(output)]))
         assert output.stat().st_size > rows * 1024 + 4 * 256 * 4096
+    # A busy machine may have the sampling miss some of the first one's peak, but not half of the table that is more.
     assert peaks[0] > 10 << 20
-    assert peaks[1] < peaks[0] + (24 << 20)
+    assert peaks[1] < peaks[0] + (1 << 17) * 1024 // 2
 
 
 def peak_anonymous_bytes(command: Sequence[str]) -> int:
