@@ -87,7 +87,7 @@ def test_an_empty_report() -> None:
 
 
 def test_the_console_shows_the_facts_of_the_text() -> None:
-    console = Console(width=120, no_color=True)
+    console = Console(width=120, force_terminal=False, color_system=None)
     with console.capture() as capture:
         console.print(sections_renderable(report_sections(REPORT, timings=True)))
     # The columns' widths are the console's own.
@@ -96,14 +96,14 @@ def test_the_console_shows_the_facts_of_the_text() -> None:
 
 
 def test_the_console_takes_brackets_for_what_they_are() -> None:
-    console = Console(width=80, no_color=True)
+    console = Console(width=80, force_terminal=False, color_system=None)
     with console.capture() as capture:
         console.print(sections_renderable(report_sections(replace(REPORT, source="[bold]x[/bold]"))))
     assert capture.get().startswith("[bold]x[/bold]\n")
 
 
 def test_colours_tell_fused_from_not_fused() -> None:
-    console = Console(width=120, force_terminal=True, color_system="standard")
+    console = Console(width=120, force_terminal=True, color_system="standard", no_color=False)
     with console.capture() as capture:
         console.print(sections_renderable(report_sections(REPORT)))
     assert "\x1b[32mfused into EMBEDDING_LOOKUP" in capture.get()
