@@ -6,13 +6,13 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import litefuse
 from litefuse.demo import SAVED_MODEL
 
 # Tests are about results, not about the time that a busy machine takes for them.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 # A shell that starts the tests in the background has them ignore interrupts, which some are about.
