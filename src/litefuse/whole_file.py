@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+
+from litefuse.errors import LitefuseError
+from litefuse.temporary import make_temporary_folder
 
 __all__ = ["final_place", "give_usual_mode", "whole_file", "write_new"]
 
@@ -16,29 +18,29 @@ __all__ = ["final_place", "give_usual_mode", "whole_file", "write_new"]
 def whole_file(target: Path) -> Generator[Path]:
     """A file to write, which takes the target's place when the context ends without an error.
 
-    It is new, and in the target's folder; its name cannot be known before, so that nobody can put a link there. A
-    target that is a link stays one, and what it leads to is written.
+    It is in a new temporary folder beside the target, which is this user's alone, so that nobody can put a link in its
+    place; if the process is killed, the next one removes it. A target that is a link stays one, and what it leads to is
+    written.
 
     Args:
         target: The file that is to appear; its folder must exist.
 
     Yields:
-        The path to write to: an empty file.
+        The path to write to, where there is no file yet.
 
     Raises:
         OSError: It cannot be written.
     """
     place = final_place(target)
-    handle, name = tempfile.mkstemp(prefix=".litefuse-", dir=place.parent)
-    os.close(handle)
-    partial = Path(name)
     try:
+        temporary = make_temporary_folder(place.parent)
+    except LitefuseError as error:
+        raise error.__cause__ or error from None  # the caller says what cannot be written
+    with temporary as folder:
+        partial = Path(folder, place.name)
         yield partial
         give_usual_mode(partial)
         partial.replace(place)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def final_place(target: Path) -> Path:

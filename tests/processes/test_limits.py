@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from litefuse.processes.process import run_alone, run_in_worker
-from litefuse.processes.limits import ProcessLimits, processes_limited
 from litefuse.errors import EngineCrashError, LimitError, LitefuseError
+from litefuse.processes.limits import ProcessLimits, processes_limited
+from litefuse.processes.process import run_alone, run_in_worker
 
-HERE = "tests.engine.test_process_limits"
+HERE = "tests.processes.test_limits"
 
 
 def sleep(seconds: float, announce: Callable[[str], None]) -> int:

@@ -23,7 +23,6 @@ from litefuse.plug_ins import what_was_raised
 from litefuse.report.sections import Section, count_of
 from litefuse.runtime.inputs import input_specs, load_inputs, random_inputs
 from litefuse.runtime.interpreter import Interpreter
-from litefuse.whole_file import whole_file
 
 __all__ = ["Execution", "execute", "open_model", "run_job", "save_outputs", "summary_rows"]
 
@@ -182,14 +181,14 @@ def _text(item: Any) -> str:
 
 
 def save_outputs(outputs: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
-    """Writes outputs as an ``.npz`` file, whole or not at all; strings as fixed-size bytes, bfloat16 as float32.
+    """Writes outputs as an ``.npz`` file; strings as fixed-size bytes, bfloat16 as float32.
 
     Raises:
         InterpreterError: The file cannot be written.
     """
     try:
         # What numpy.savez does, which takes the arrays as keyword arguments beside its own.
-        with whole_file(path) as partial, zipfile.ZipFile(partial, "w") as archive:
+        with zipfile.ZipFile(path, "w") as archive:
             for name, value in outputs.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, _storable(value), allow_pickle=False)

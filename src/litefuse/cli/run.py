@@ -68,19 +68,17 @@ def run(
 
     from litefuse.cli.run_job import RunJob
     from litefuse.processes.process import run_model
-    from litefuse.temporary import make_temporary_folder
+    from litefuse.whole_file import whole_file
 
     job = RunJob(model, signature, inputs, random or 0, shapes, kernels, output, None, repeat)
     if output is None:
         print_sections(run_model(_RUNNER, job, str(model)))
         return
     # The process that writes the outputs may die while it does.
-    with make_temporary_folder(output.parent) as folder:
-        written = Path(folder, "outputs.npz")
-        sections = run_model(_RUNNER, job._replace(partial=written), str(model))
-        try:
-            written.replace(output)
-        except OSError as error:
-            reason = f"the outputs cannot be written: {error.strerror or error}"
-            raise InterpreterError(reason, where=str(output)) from error
+    try:
+        with whole_file(output) as partial:
+            sections = run_model(_RUNNER, job._replace(partial=partial), str(model))
+    except OSError as error:
+        reason = f"the outputs cannot be written: {error.strerror or error}"
+        raise InterpreterError(reason, where=str(output)) from error
     print_sections(sections)
