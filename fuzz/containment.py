@@ -1,0 +1,55 @@
+"""Whose fault it is that a model ended the process that ran it: litefuse's, or LiteRT's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import ai_edge_litert
+
+from fuzz.child import Ending, Limits, Stop, run_in_child
+from fuzz.outcome import Kind, Outcome
+
+__all__ = ["is_in_litert", "judge_run"]
+
+_LITERT = str(Path(ai_edge_litert.__file__).parent)
+# The stock interpreter is to do what the first run did, not to wait for it as long.
+_AGAIN = Limits(timeout=12.0, memory=2 << 30, slow=12.0)
+
+
+def is_in_litert(ending: Ending) -> bool:
+    """Whether the innermost frame that is known is LiteRT's."""
+    native, _ = ending.native_frame
+    if native:
+        return native.startswith(_LITERT)
+    return ending.python_frame[0].startswith(_LITERT)
+
+
+def judge_run(ending: Ending, stock: Callable[[], None]) -> Outcome:
+    """What it is that a model ended the child that ran it.
+
+    A report of a sanitizer says in whose code it was. Without one, the Python frame does, but for kernels in C++: so the
+    model is run again by the stock interpreter, without anything of litefuse, and must end it as well.
+
+    Args:
+        ending: How it ended.
+        stock: Runs the model in the stock interpreter.
+    """
+    kind = {Stop.DEATH: Kind.DEATH, Stop.TIME: Kind.HANG, Stop.MEMORY: Kind.MEMORY}[ending.stop]
+    found = Outcome(kind, f"{ending.how} at {ending.place}", ending.stderr)
+    if not is_in_litert(ending):
+        return found
+    if not ending.native_frame[0] and not _ends_stock(stock):
+        return replace(found, group=f"{found.group}, not in the stock interpreter")
+    return Outcome(Kind.LITERT_DEATH, f"{ending.stop.value}: {ending.how} at {ending.place}", ending.stderr)
+
+
+def _ends_stock(stock: Callable[[], None]) -> bool:
+    def run(_: object) -> None:
+        try:
+            stock()
+        except Exception:  # noqa: BLE001  it was refused, and did not die
+            return
+
+    return any(isinstance(result, Ending) for _, result in run_in_child(iter([0]), run, _AGAIN))
