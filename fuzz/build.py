@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["BuildError", "readers_library", "sanitized_environment"]
+__all__ = ["BuildError", "readers_environment", "sanitized_environment"]
 
 _ROOT = Path(__file__).resolve().parents[1]
 _BUILD = Path(os.environ.get("LITEFUSE_FUZZ_BUILD") or _ROOT / "build" / "fuzz")
@@ -36,13 +36,13 @@ def sanitized_environment() -> Mapping[str, str]:
     return {_LIBRARY: library, **_preloaded()}
 
 
-def readers_library() -> Path:
-    """The library with the readers, with sanitizers.
+def readers_environment() -> Mapping[str, str]:
+    """The variables of a process that loads the library with the readers, which it names ``LITEFUSE_FUZZ_READERS``.
 
     Raises:
         BuildError: It cannot be built.
     """
-    return _built("fuzz/readers", "libfuzz_readers.so")
+    return {"LITEFUSE_FUZZ_READERS": str(_built("fuzz/readers", "libfuzz_readers.so")), **_preloaded()}
 
 
 def _preloaded() -> Mapping[str, str]:

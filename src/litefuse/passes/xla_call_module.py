@@ -63,6 +63,10 @@ def _translate(module: ir.Module, op: ir.OpView) -> None:
         translation = Translation(RULES, _Functions(module, inside, node), node)
         results = translation.block(body, _arguments(op, body, translation, where))
         values = [result.emit() for result in results]
+    kinds = [[tensor_type_of(value).dtype for value in each] for each in (values, op.results)]
+    if kinds[0] != kinds[1]:
+        given, taken = (", ".join(map(str, each)) or "nothing" for each in kinds)
+        raise GraphError(f"the program returns {given} where the model takes {taken}", where=where)
     for old, new in zip(op.results, values, strict=True):
         old.replace_all_uses_with(new)
     count = _count_before(op)

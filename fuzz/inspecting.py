@@ -1,0 +1,31 @@
+"""Looking into mutants, as ``litefuse inspect`` does."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from litefuse.engine.process import run_in_worker
+from litefuse.inspection.facts import InspectionJob
+from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.inspection.sections import litert_model_sections, saved_model_sections
+
+__all__ = ["inspect_model", "inspect_saved_model"]
+
+
+def inspect_saved_model(folder: Path) -> None:
+    """Looks into a SavedModel, and says what is there in both ways."""
+    facts = run_in_worker("litefuse.inspection.saved_model:inspect_model", InspectionJob(folder))
+    json.dumps(facts.to_json())
+    saved_model_sections(facts, everything=True)
+
+
+def inspect_model(content: bytes) -> None:
+    """Looks into a LiteRT model."""
+    with tempfile.NamedTemporaryFile(suffix=".tflite") as file:
+        file.write(content)
+        file.flush()
+        facts = inspect_litert_model(Path(file.name))
+    json.dumps(facts.to_json())
+    litert_model_sections(facts)

@@ -1,0 +1,1 @@
+"""The C++ readers of hostile bytes: flexbuffers, tensors of strings, regular expressions."""

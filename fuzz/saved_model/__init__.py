@@ -1,0 +1,1 @@
+"""SavedModels with hostile graphs, object graphs, checkpoints and assets."""
