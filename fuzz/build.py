@@ -51,10 +51,12 @@ def _preloaded() -> Mapping[str, str]:
         raise BuildError("there is no C++ compiler; sanitizers need one")
     names = ("libasan.so", "libstdc++.so")
     paths = [
-        subprocess.run([compiler, f"-print-file-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
+        subprocess.run(
+            [compiler, f"-print-file-name={name}"], check=True, capture_output=True, text=True
+        ).stdout.strip()
         for name in names
     ]
-    if not all(os.path.isabs(path) for path in paths):
+    if not all(Path(path).is_absolute() for path in paths):
         raise BuildError(f"{compiler} has no {names[0]}; install its sanitizers")
     return {"LD_PRELOAD": " ".join(paths), "ASAN_OPTIONS": _ASAN, "UBSAN_OPTIONS": _UBSAN}
 

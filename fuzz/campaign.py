@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from fuzz.outcome import Kind, Outcome
-from fuzz.target import Target
 from fuzz.targets import target_class
 
 __all__ = ["Campaign", "Finding", "try_files"]
@@ -110,9 +109,9 @@ class Campaign:
                 self.found(finding)
 
 
-def try_files(target: str, files: Sequence[Path]) -> list[tuple[Path, Outcome]]:
-    """Tries mutants that are kept in files."""
-    with _Zygote(target) as zygote:
+def try_files(target: str, files: Sequence[Path], *, sanitized: bool = True) -> list[tuple[Path, Outcome]]:
+    """Tries mutants that are kept in files; see ``Target.environment`` for ``sanitized``."""
+    with _Zygote(target, sanitized=sanitized) as zygote:
         answers = [*zygote.ask({"files": [str(file) for file in files]})]
     return [(Path(each["item"]), Outcome(Kind(each["kind"]), each["group"], each["detail"])) for each in answers]
 
@@ -124,8 +123,8 @@ class _ZygoteError(Exception):
 class _Zygote:
     """The process of ``fuzz.zygote``."""
 
-    def __init__(self, target: str) -> None:
-        environment: type[Target] = target_class(target)
+    def __init__(self, target: str, *, sanitized: bool = True) -> None:
+        found = target_class(target)
         # Threads do not survive a fork.
         own = {"OPENBLAS_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(_ROOT)}
         self._process = subprocess.Popen(
@@ -133,11 +132,11 @@ class _Zygote:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, **own, **environment.environment()},
+            env={**os.environ, **own, **found.environment(sanitized=sanitized)},
             cwd=_ROOT,
         )
 
-    def __enter__(self) -> _Zygote:
+    def __enter__(self) -> _Zygote:  # noqa: PYI034  Self came with Python 3.11
         return self
 
     def __exit__(self, *_: object) -> None:

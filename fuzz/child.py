@@ -25,7 +25,8 @@ _TAIL = 20_000
 _FRAME = re.compile(r'File "(?P<file>[^"]*)", line (?P<line>\d+) in (?P<name>\S+)')
 # A frame of a report of a sanitizer: "#1 0x7f in Name(args) /file.cc:12" or "#1 0x7f  (/library.so+0x12)".
 _NATIVE_FRAME = re.compile(
-    r"^\s*#\d+ 0x[0-9a-f]+ (?:in (?P<function>[\w:~<>*& ]+).*? )?\(?(?P<file>/[^\s:+)]+)(?P<place>[:+]\w+)?", re.M
+    r"^\s*#\d+ 0x[0-9a-f]+ (?:in (?P<function>[\w:~<>*& ]+).*? )?\(?(?P<file>/[^\s:+)]+)(?P<place>[:+]\w+)?",
+    re.MULTILINE,
 )
 _REPORT = re.compile(r"ERROR: \w+Sanitizer: (?P<asan>[\w-]+)|runtime error: (?P<ubsan>[^\n]*)|(?P<tsan>data race)")
 _SANITIZERS = re.compile(r"lib(asan|ubsan|tsan|stdc\+\+|c|m|gcc_s|pthread)[.-]|sanitizer_common|/libsanitizer/")
@@ -147,7 +148,7 @@ def _serve(items: Iterator[Any], function: Callable[[Any], Any], send: int, stde
         os.dup2(quiet, 1)
         os.dup2(stderr, 2)
         os.set_blocking(2, True)
-        sys.stderr = open(2, "w", closefd=False, errors="replace")  # noqa: PTH123, SIM115
+        sys.stderr = open(2, "w", closefd=False, errors="replace")  # noqa: SIM115
         faulthandler.enable(2)
         faulthandler.register(signal.SIGUSR1, 2, all_threads=True)
 

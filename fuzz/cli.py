@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from fuzz.build import BuildError
 from fuzz.campaign import Campaign, Finding
 from fuzz.corpus import CORPUS, replay
 from fuzz.outcome import Kind
@@ -19,13 +20,21 @@ _SHOWN = 40
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a campaign or the corpus; returns the exit code: 1 if there is a finding, 2 if it could not be run."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    if given.target not in {*TARGETS, "replay"} and ":" not in given.target:
+        parser.error(f"there is no target {given.target!r}; they are {', '.join(TARGETS)}, and replay")
     if given.target == "replay":
         return replay(given.corpus, say=print)
     if given.minutes is None and given.runs is None:
         given.minutes = 2.0
     seed = given.seed if given.seed is not None else int(time.time())
-    print(f"{given.target}: mutants from seed {seed} on")
+    try:
+        target_class(given.target).environment()  # built before the time begins
+    except BuildError as error:
+        print(f"what {given.target} needs cannot be built: {error}")
+        return 2
+    print(f"{given.target}: mutants from seed {seed} on", flush=True)
     if given.keep is not None:
         given.keep.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
@@ -78,4 +87,6 @@ def _conclude(campaign: Campaign, seconds: float, *, contained: bool) -> None:
         print(f"the campaign could not be run to its end: {text}")
     counts = ", ".join(f"{campaign.counts[kind]} {kind.value}" for kind in Kind if campaign.counts[kind])
     name = target_class(campaign.target).name
-    print(f"{name}: {tried} mutants in {seconds:.0f} s: {counts or 'none'}; {len(campaign.findings)} findings", flush=True)
+    print(
+        f"{name}: {tried} mutants in {seconds:.0f} s: {counts or 'none'}; {len(campaign.findings)} findings", flush=True
+    )

@@ -29,8 +29,8 @@ def is_in_litert(ending: Ending) -> bool:
 def judge_run(ending: Ending, stock: Callable[[], None]) -> Outcome:
     """What it is that a model ended the child that ran it.
 
-    A report of a sanitizer says in whose code it was. Without one, the Python frame does, but for kernels in C++: so the
-    model is run again by the stock interpreter, without anything of litefuse, and must end it as well.
+    A report of a sanitizer says in whose code it was. Without one, the Python frame does, but for kernels in C++: so
+    the model is run again by the stock interpreter, without anything of litefuse, and must end it as well.
 
     Args:
         ending: How it ended.

@@ -12,7 +12,7 @@ from pathlib import Path
 from fuzz.campaign import try_files
 from fuzz.outcome import Outcome
 
-__all__ = ["CORPUS", "entries", "replay"]
+__all__ = ["CORPUS", "differs", "entries", "replay"]
 
 CORPUS = Path(__file__).with_name("corpus")
 _EXPECTED = "expected.txt"
@@ -35,14 +35,15 @@ def replay(folder: Path, say: Callable[[str], None]) -> int:
     for target, expected in entries(folder):
         for path, outcome in try_files(target, [*expected]):
             tried += 1
-            if (reason := _differs(outcome, expected[path])) is not None:
+            if (reason := differs(outcome, expected[path])) is not None:
                 wrong += 1
                 say(f"{target}/{path.name}: {reason}\n{outcome.detail}")
     say(f"replay: {tried} mutants, {wrong} not as they must be")
     return 1 if wrong or not tried else 0
 
 
-def _differs(outcome: Outcome, expected: str) -> str | None:
+def differs(outcome: Outcome, expected: str) -> str | None:
+    """What is wrong with an outcome; None if it is what it must be."""
     seen = f"{outcome.kind.value}: {outcome.group}"
     if outcome.kind.is_finding:
         return seen

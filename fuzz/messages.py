@@ -187,5 +187,3 @@ def _change_map(draw: random.Random, values: Any, field: Any, more: _Values) -> 
             values[key] = more.of(value_field, values[key])
         case _:
             values[key].Clear()
-
-

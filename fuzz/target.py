@@ -26,7 +26,7 @@ class Target(ABC):
         slow: Seconds after which a mutant is looked at: one that is where it may be for ever is ended there.
         timeout: Seconds after which a mutant hangs.
         memory: Bytes that the child and its children may have.
-        weight: How many mutants stand for one of other targets when time is divided.
+        needs_sanitizers: Whether it cannot be tried without a library that is built with sanitizers.
     """
 
     name: ClassVar[str]
@@ -35,10 +35,16 @@ class Target(ABC):
     slow: ClassVar[float] = 10.0
     timeout: ClassVar[float] = 60.0
     memory: ClassVar[int] = 2 << 30
+    needs_sanitizers: ClassVar[bool] = False
 
     @classmethod
-    def environment(cls) -> Mapping[str, str]:
-        """Variables to set for the process that the children are forked from."""
+    def environment(cls, *, sanitized: bool = True) -> Mapping[str, str]:
+        """Variables to set for the process that the children are forked from.
+
+        Args:
+            sanitized: Whether what is litefuse's in C++ is to be what sanitizers watch; it is built for that.
+        """
+        del sanitized
         return {}
 
     @abstractmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import math
@@ -61,10 +62,8 @@ class LiteRTModelTarget(Target):
             return change_bytes(draw, seed)
 
     def try_out(self, content: bytes) -> Outcome:
-        try:
+        with contextlib.suppress(InterpreterError):  # the interpreter is to say it again
             inspect_model(content)
-        except InterpreterError:
-            pass  # the interpreter is to say it again
         return try_model(content)
 
     def judge(self, content: bytes, ending: Ending) -> Outcome:
@@ -210,7 +209,7 @@ def _change_signature(draw: random.Random, model: Any) -> None:
     if not model.signatureDefs:
         return
     signature = draw.choice(model.signatureDefs)
-    maps = draw.choice((signature.inputs, signature.outputs)) or []
+    maps: list[Any] = draw.choice((signature.inputs, signature.outputs)) or []
     match draw.randrange(5):
         case 0:
             signature.subgraphIndex = draw.choice((*range(len(model.subgraphs)), 2**32 - 1))
@@ -228,7 +227,9 @@ def _change_signature(draw: random.Random, model: Any) -> None:
 
 def _change_parts(draw: random.Random, model: Any) -> None:
     graph = _graph(draw, model)
-    parts = draw.choice((graph.operators, graph.tensors, model.subgraphs, model.operatorCodes, model.buffers)) or []
+    parts: list[Any] = (
+        draw.choice((graph.operators, graph.tensors, model.subgraphs, model.operatorCodes, model.buffers)) or []
+    )
     if not parts:
         return
     match draw.randrange(3):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,7 @@ __all__ = ["BUILDERS", "save_all", "save_keras"]
 
 
 def dense(tf: Any) -> Any:
-    model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2, activation="relu")])
-    return model
+    return tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2, activation="relu")])
 
 
 def convolution(tf: Any) -> Any:
@@ -56,9 +56,15 @@ def control_flow(tf: Any) -> Any:
     def serve(x: Any, n: Any) -> Any:
         y = tf.cond(tf.reduce_sum(x) > 0, lambda: x * 2.0, lambda: x - 1.0)
         chosen = tf.switch_case(n, [lambda: y, lambda: -y, lambda: y + 1.0])
-        _, total = tf.while_loop(lambda i, t: i < n, lambda i, t: (i + 1, t + chosen), [0, tf.zeros_like(x)])
-        mapped = tf.map_fn(lambda row: row * row, x)
-        return {"total": total, "mapped": mapped}
+
+        def more(i: Any, _total: Any) -> Any:
+            return i < n
+
+        def step(i: Any, total: Any) -> Any:
+            return i + 1, total + chosen
+
+        _, total = tf.while_loop(more, step, [0, tf.zeros_like(x)])
+        return {"total": total, "mapped": tf.map_fn(tf.square, x)}
 
     return _serving(tf, serve, ([None, 2], "float32"), ([], "int32"))
 
@@ -83,7 +89,7 @@ def state(tf: Any) -> Any:
 
 
 def tables(tf: Any) -> Any:
-    path = Path.cwd() / "vocabulary.txt"
+    path = Path(tempfile.mkdtemp(), "vocabulary.txt")
     path.write_text("a\nbb\nccc\n")
     module = tf.Module()
     lookup = tf.lookup
@@ -153,10 +159,15 @@ def arithmetic(tf: Any) -> Any:
 def arrays(tf: Any) -> Any:
     def serve(x: Any) -> Any:
         array = tf.TensorArray("float32", 0, dynamic_size=True, clear_after_read=False)
-        _, array = tf.while_loop(
-            lambda i, a: i < tf.shape(x)[0], lambda i, a: (i + 1, a.write(i, x[i] + 1.0)), [0, array]
-        )
-        return {"y": array.stack(), "scanned": tf.scan(lambda a, b: a + b, x)}
+
+        def more(i: Any, _array: Any) -> Any:
+            return i < tf.shape(x)[0]
+
+        def step(i: Any, array: Any) -> Any:
+            return i + 1, array.write(i, x[i] + 1.0)
+
+        _, array = tf.while_loop(more, step, [0, array])
+        return {"y": array.stack(), "scanned": tf.scan(tf.add, x)}
 
     return _serving(tf, serve, ([None, 2], "float32"))
 
@@ -178,7 +189,14 @@ def save_version_1(tf: Any, folder: str) -> None:
         x = v1.placeholder("float32", [None, 2], "x")
         w = v1.get_variable("w", initializer=[[1.0, 2.0]], use_resource=False)
         y = v1.cond(tf.reduce_sum(x) > 0, lambda: x * w, lambda: x - w)
-        _, z = v1.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t + y), [0, tf.zeros_like(x)])
+
+        def more(i: Any, _total: Any) -> Any:
+            return i < 3
+
+        def step(i: Any, total: Any) -> Any:
+            return i + 1, total + y
+
+        _, z = v1.while_loop(more, step, [0, tf.zeros_like(x)])
         session.run(v1.global_variables_initializer())
         v1.saved_model.simple_save(session, folder, {"x": x}, {"z": z})
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-import litefuse
 from fuzz.native.call import Call
 from scripts.fuzz_seed_calls import CALLS
 from scripts.fuzz_seed_models import save_all, save_keras
 from tests.kernels import one_op
 from tests.tensorflow.process import TensorFlow
+
+import litefuse
 
 SEEDS = Path(__file__).resolve().parents[1] / "fuzz" / "seeds"
 _PER_OP = 3
@@ -55,6 +55,8 @@ def _add_jax(folder: Path) -> None:
 
     from litefuse.frontends import source_of
 
+    jax.config.update("jax_traceback_in_locations_limit", 0)  # no paths of this machine
+
     def function(x: Any) -> Any:
         return {"y": jnp.tanh(x @ jnp.ones((2, 3))).sum(1), "z": jnp.where(x > 0, x, 0.0)}
 
@@ -76,7 +78,9 @@ def _pack(target: Path, folder: Path, without: set[str]) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file() and path.name not in without:
-                archive.writestr(zipfile.ZipInfo(str(path.relative_to(folder))), path.read_bytes(), zipfile.ZIP_DEFLATED)
+                archive.writestr(
+                    zipfile.ZipInfo(str(path.relative_to(folder))), path.read_bytes(), zipfile.ZIP_DEFLATED
+                )
     print(f"{target.name}: {target.stat().st_size:,} bytes")
 
 

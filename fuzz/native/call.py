@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from flatbuffers import flexbuffers
+from tests.runtime.models import DTYPES
 
 from litefuse.runtime.tensors import encode_strings
-from tests.runtime.models import DTYPES
 
 __all__ = ["Call", "Operand"]
 
@@ -92,8 +92,11 @@ class Call:
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> Call:
         """The call of what JSON holds."""
-        inputs = [
-            None if each is None else Operand(**{**each, "data": base64.b64decode(each["data"])})
-            for each in fields["inputs"]
-        ]
-        return cls(**{**fields, "options": base64.b64decode(fields["options"]), "inputs": inputs})
+        given: dict[str, Any] = {**fields, "options": base64.b64decode(fields["options"])}
+        given["inputs"] = [None if each is None else _operand(each) for each in fields["inputs"]]
+        return cls(**given)
+
+
+def _operand(fields: Mapping[str, Any]) -> Operand:
+    given: dict[str, Any] = {**fields, "data": base64.b64decode(fields["data"])}
+    return Operand(**given)

@@ -11,12 +11,12 @@ from typing import Any, cast
 
 import numpy as np
 from flatbuffers import flexbuffers
+from tests.runtime.models import DTYPES
 
 from fuzz.native.call import Call, Operand
 from fuzz.values import FLOATS, STRINGS, change_bytes, hostile_integer, hostile_shape
 from litefuse.runtime.options import decode_map
 from litefuse.runtime.tensors import encode_strings
-from tests.runtime.models import DTYPES
 
 __all__ = ["mutated"]
 
@@ -66,12 +66,13 @@ def _hostile_option(draw: random.Random, value: Any) -> Any:
     if isinstance(value, float) and draw.random() < 0.8:
         return draw.choice(FLOATS)
     if isinstance(value, list) and value and draw.random() < 0.8:
-        changed = cast("list[Any]", list(value))
+        changed = list(cast("list[Any]", value))
         place = draw.randrange(len(changed))
         if draw.random() < 0.7:
             changed[place] = _hostile_option(draw, changed[place])
         else:
-            changed[place : place + draw.randrange(2)] = draw.choice(([], changed, [changed[place]] * 2))
+            more: list[list[Any]] = [[], changed, [changed[place]] * 2]
+            changed[place : place + draw.randrange(2)] = draw.choice(more)
         return changed
     return draw.choice((draw.choice(STRINGS).decode("latin-1"), hostile_integer(draw), draw.choice(FLOATS), None, []))
 

@@ -6,13 +6,14 @@ import functools
 import itertools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from ai_edge_litert import interpreter as litert
+from tests.runtime.models import DTYPES, Graph, model
 
 from fuzz.build import sanitized_environment
 from fuzz.child import Ending
@@ -25,18 +26,18 @@ from fuzz.target import Target
 from litefuse.kernels import PACK
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.tensors import are_strings
-from tests.runtime.models import DTYPES, Graph, model
 
-__all__ = ["KernelTarget"]
+__all__ = ["SEEDS", "KernelTarget", "load"]
 
 _MOST = 1 << 22  # bytes of an array
-_SEEDS = Path(__file__).resolve().parents[1] / "seeds" / "calls.json"
+SEEDS = Path(__file__).resolve().parents[1] / "seeds" / "calls.json"
+"""Calls that the tests of the kernels make."""
 
 
 @functools.cache
 def _seeds() -> list[list[Call]]:
     by_op: dict[str, list[Call]] = {}
-    for fields in json.loads(_SEEDS.read_text()):
+    for fields in json.loads(SEEDS.read_text()):
         by_op.setdefault(fields["op"], []).append(Call.from_fields(fields))
     return [by_op[op] for op in sorted(by_op)]
 
@@ -52,8 +53,8 @@ class KernelTarget(Target):
     batch = 200
 
     @classmethod
-    def environment(cls) -> Mapping[str, str]:
-        return sanitized_environment()
+    def environment(cls, *, sanitized: bool = True) -> Mapping[str, str]:
+        return sanitized_environment() if sanitized else {}
 
     def mutant(self, number: int) -> bytes:
         draw = self.random(number)
@@ -61,7 +62,7 @@ class KernelTarget(Target):
 
     def try_out(self, content: bytes) -> Outcome:
         call = Call.from_text(content)
-        return judged_run(lambda: _run(call))
+        return judged_run(lambda: _run_twice(call))
 
     def judge(self, content: bytes, ending: Ending) -> Outcome:
         call = Call.from_text(content)
@@ -105,20 +106,33 @@ def _model(call: Call) -> tuple[bytes, list[int], list[int]]:
     return model(graph), places, [index for index in results if index in graph.outputs]
 
 
-def _run(call: Call) -> None:
+def load(call: Call) -> Callable[[], list[npt.NDArray[Any]]]:
+    """Loads the model of a call.
+
+    Returns:
+        What makes the call, and gives the outputs that are read.
+    """
     content, places, results = _model(call)
     interpreter = Interpreter(content, custom_ops=[PACK[call.op]] if call.form == "numpy" else [])
     for index, operand in zip(places, call.inputs, strict=True):
         if operand is not None and operand.resized is not None:
             interpreter.resize_tensor_input(index, operand.resized)
     interpreter.allocate_tensors()
-    for _ in range(2):
+
+    def run() -> list[npt.NDArray[Any]]:
         for index, operand in zip(places, call.inputs, strict=True):
             if operand is not None and not operand.is_constant:
                 interpreter.set_tensor(index, _array(operand.dtype, operand.data, operand.resized or operand.shape))
         interpreter.invoke()
-        for index in results:
-            interpreter.get_tensor(index)
+        return [interpreter.get_tensor(index) for index in results]
+
+    return run
+
+
+def _run_twice(call: Call) -> None:
+    run = load(call)
+    run()
+    run()
 
 
 def _array(dtype: str, data: bytes, shape: list[int]) -> npt.NDArray[Any]:

@@ -27,8 +27,42 @@ _SEEDS = Path(__file__).resolve().parents[1] / "seeds" / "calls.json"
 _LONGEST = 2000  # characters of a text or an expression
 # What expressions are made of.
 _PIECES = (
-    *("a", "b", ".", "ä", r"\d", r"\W", r"\b", "^", "$", "[a-c]", "[^ä-\U0001d11e]", "[[:alpha:]]", r"\x{10ffff}", r"\Q*\E"),
-    *("(", ")", "|", "*", "+", "?", "*?", "{2}", "{0,3}", "{2,}", "(?:", "(?P<n>", "[", "]", "\\", "{1000}", r"\101", "(a*)*"),
+    *(
+        "a",
+        "b",
+        ".",
+        "ä",
+        r"\d",
+        r"\W",
+        r"\b",
+        "^",
+        "$",
+        "[a-c]",
+        "[^ä-\U0001d11e]",
+        "[[:alpha:]]",
+        r"\x{10ffff}",
+        r"\Q*\E",
+    ),
+    *(
+        "(",
+        ")",
+        "|",
+        "*",
+        "+",
+        "?",
+        "*?",
+        "{2}",
+        "{0,3}",
+        "{2,}",
+        "(?:",
+        "(?P<n>",
+        "[",
+        "]",
+        "\\",
+        "{1000}",
+        r"\101",
+        "(a*)*",
+    ),
 )
 
 
@@ -38,18 +72,23 @@ class ReadersTarget(Target):
     name = "options"
     suffix = ".json"
     batch = 2000
+    needs_sanitizers = True
 
     def __init__(self) -> None:
         self._library: Any = None
 
     @classmethod
-    def environment(cls) -> Mapping[str, str]:
+    def environment(cls, *, sanitized: bool = True) -> Mapping[str, str]:
+        del sanitized
         return readers_environment()
 
     def mutant(self, number: int) -> bytes:
         draw = self.random(number)
         fields = draw.choice(_MUTANTS)(draw)
-        encoded = {key: base64.b64encode(value).decode() if isinstance(value, bytes) else value for key, value in fields.items()}
+        encoded = {
+            key: base64.b64encode(value).decode() if isinstance(value, bytes) else value
+            for key, value in fields.items()
+        }
         return json.dumps(encoded).encode()
 
     def try_out(self, content: bytes) -> Outcome:

@@ -83,7 +83,12 @@ def _change_inputs(draw: random.Random, model: Any) -> None:
     source = draw.choice(sources)
     if draw.random() < 0.2:
         source = draw.choice(
-            [source + ":1", source.rpartition(":")[0] + ":-1", f"{source}:99999999999", draw.choice(STRINGS).decode("latin-1")]
+            [
+                source + ":1",
+                source.rpartition(":")[0] + ":-1",
+                f"{source}:99999999999",
+                draw.choice(STRINGS).decode("latin-1"),
+            ]
         )
     if node.input and draw.random() < 0.7:
         node.input[draw.randrange(len(node.input))] = source

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.decompositions.builder import Builder, Dim, Shape
+from litefuse.decompositions.decomposition import NotDecomposed
 from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir, stablehlo
 from litefuse.errors import GraphError
@@ -197,9 +198,11 @@ class Translation:
                 raise GraphError(f"the StableHLO op {name} is not supported")
             with op.location if not where else ir.Location.name(where):
                 answer = rule(op, self)
-        except GraphError as error:
+        except (GraphError, NotDecomposed) as error:
+            # The builder's own refusals: what the model gives may be of unknown rank, other than the program says.
+            reason = error if isinstance(error, GraphError) else GraphError(str(error))
             place = f"node {self._node} (XlaCallModule), {name}" + (f" at {where}" if where else "")
-            raise GraphError(error.message, where=error.where or place, hint=error.hint) from error
+            raise GraphError(reason.message, where=reason.where or place, hint=reason.hint) from error
         results: Sequence[Result] = [answer] if isinstance(answer, (ir.Value, Value)) else answer
         for old, new in zip(op.results, results, strict=True):
             if isinstance(new, ir.Value):
