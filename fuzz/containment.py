@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,30 +27,32 @@ def is_in_litert(ending: Ending) -> bool:
     return ending.python_frame[0].startswith(_LITERT)
 
 
-def judge_run(ending: Ending, stock: Callable[[], None]) -> Outcome:
+def judge_run(ending: Ending, *others: Callable[[], None]) -> Outcome:
     """What it is that a model ended the child that ran it.
 
     A report of a sanitizer says in whose code it was. Without one, the Python frame does, but for kernels in C++: so
-    the model is run again by the stock interpreter, without anything of litefuse, and must end it as well.
+    the model is run again by the stock interpreter, without anything of litefuse, or with the kernels in Python, and
+    must end one of these as well.
 
     Args:
         ending: How it ended.
-        stock: Runs the model in the stock interpreter.
+        others: Run the model without kernels in C++.
     """
     kind = {Stop.DEATH: Kind.DEATH, Stop.TIME: Kind.HANG, Stop.MEMORY: Kind.MEMORY}[ending.stop]
     found = Outcome(kind, f"{ending.how} at {ending.place}", ending.stderr)
     if not is_in_litert(ending):
         return found
-    if not ending.native_frame[0] and not _ends_stock(stock):
-        return replace(found, group=f"{found.group}, not in the stock interpreter")
+    if not ending.native_frame[0] and not any(map(_ends, others)):
+        return replace(found, group=f"{found.group}, not without the kernels in C++")
     return Outcome(Kind.LITERT_DEATH, f"{ending.stop.value}: {ending.how} at {ending.place}", ending.stderr)
 
 
-def _ends_stock(stock: Callable[[], None]) -> bool:
-    def run(_: object) -> None:
-        try:
-            stock()
-        except Exception:  # noqa: BLE001  it was refused, and did not die
-            return
+def _ends(run: Callable[[], None]) -> bool:
+    """Whether a run ends its process in LiteRT's code."""
 
-    return any(isinstance(result, Ending) for _, result in run_in_child(iter([0]), run, _AGAIN))
+    def refused(_: object) -> None:
+        with contextlib.suppress(Exception):  # it did not die
+            run()
+
+    endings = [result for _, result in run_in_child(iter([0]), refused, _AGAIN) if isinstance(result, Ending)]
+    return any(map(is_in_litert, endings))

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from litefuse.engine.process import run_in_worker
+
 from litefuse.inspection.facts import InspectionJob
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.inspection.sections import litert_model_sections, saved_model_sections

@@ -28,7 +28,7 @@ def main(folder: Path) -> int:
     found = [leak for of_pack, _ in reports for leak in of_pack]
     print(*found, sep="\n\n")
     print(
-        f"{len(found)} leaks of the native kernels, among {sum(count for _, count in reports)} in {len(reports)} reports"
+        f"{len(found)} leaks of the native kernels, of {sum(count for _, count in reports)} in {len(reports)} reports"
     )
     if not reports:
         return 2

@@ -24,8 +24,13 @@ def judged_run(run: Callable[[], object]) -> Outcome:
     try:
         run()
     except (RuntimeError, ValueError) as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        if type(error) in {RuntimeError, ValueError} and frame.filename.startswith(_LITERT):
+        raised = error if error.__cause__ is None else error.__cause__  # it may have been given more to say
+        frame = traceback.extract_tb(raised.__traceback__)[-1]
+        if (
+            type(error) in {RuntimeError, ValueError}
+            and type(raised) is type(error)
+            and frame.filename.startswith(_LITERT)
+        ):
             return Outcome(Kind.REFUSAL, f"runtime: {shape_of_text(str(error))}", str(error))
         return of_error(error)
     except Exception as error:  # noqa: BLE001  whatever it is, it is judged

@@ -25,9 +25,10 @@ from fuzz.running import judged_run
 from fuzz.target import Target
 from fuzz.values import STRINGS, change_bytes, hostile_integer, hostile_shape
 from litefuse.errors import InterpreterError
+from litefuse.kernels import PACK
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["LiteRTModelTarget", "run_stock", "try_model"]
+__all__ = ["LiteRTModelTarget", "judge_ending", "try_model"]
 
 _SEEDS = Path(__file__).with_name("seeds") / "tflite.zip"
 _MOST = 1 << 20  # elements of an input
@@ -67,7 +68,7 @@ class LiteRTModelTarget(Target):
         return try_model(content)
 
     def judge(self, content: bytes, ending: Ending) -> Outcome:
-        return judge_run(ending, lambda: run_stock(content))
+        return judge_ending(content, ending)
 
     def is_contained(self, ending: Ending) -> bool:
         return is_in_litert(ending)
@@ -78,9 +79,13 @@ def try_model(content: bytes) -> Outcome:
     return judged_run(lambda: _run(Interpreter(content)))
 
 
-def run_stock(content: bytes) -> None:
-    """Does the same in the stock interpreter."""
-    _run(litert.Interpreter(model_content=content))
+def judge_ending(content: bytes, ending: Ending) -> Outcome:
+    """Whose fault it is that a model ended the child that ran it."""
+    return judge_run(
+        ending,
+        lambda: _run(litert.Interpreter(model_content=content)),
+        lambda: _run(Interpreter(content, custom_ops=PACK.values())),
+    )
 
 
 def _run(interpreter: Any) -> None:

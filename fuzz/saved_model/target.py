@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import tempfile
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import litefuse
 from fuzz.child import Ending, Limits, run_in_child
-from fuzz.containment import is_in_litert, judge_run
+from fuzz.containment import is_in_litert
 from fuzz.inspecting import inspect_saved_model
 from fuzz.outcome import Kind, Outcome
 from fuzz.saved_model.checkpoints import change_bytes_of_a_file, change_checkpoint
 from fuzz.saved_model.folder import MODEL, Files, pack, seeds, unpack, write
 from fuzz.saved_model.graphs import change_model
 from fuzz.target import Target
-from fuzz.tflite import run_stock, try_model
+from fuzz.tflite import judge_ending, try_model
 from litefuse.saved_model.messages import SavedModel
 
 __all__ = ["SavedModelTarget"]
 
 _INSPECTED = 8  # one of so many is looked into before it is converted
+_OPTIONS: tuple[Mapping[str, Any], ...] = (
+    *({}, {"narrow": True}, {"widen": True}, {"allow_custom_ops": True}, {"builtins_only": True}, {"batch": 2}),
+    *({"composites": form} for form in ("keep", "inline", "custom", "builtin")),
+    *({"rnn": form} for form in ("fused", "loop")),
+)
 _RUN = Limits(timeout=30.0, memory=2 << 30, slow=10.0)
 
 
@@ -52,8 +60,13 @@ class SavedModelTarget(Target):
             write(unpack(content), folder)
             if len(content) % _INSPECTED == 0:
                 inspect_saved_model(folder)
-            model = litefuse.convert(str(folder), temporary_folder=name).model_bytes
+            model = litefuse.convert(str(folder), temporary_folder=name, **_options(content)).model_bytes
         return _run(model)
+
+
+def _options(content: bytes) -> Mapping[str, Any]:
+    """The options of a conversion, which a mutant decides as well: most often none."""
+    return _OPTIONS[zlib.crc32(content) % 2 * zlib.crc32(content) % len(_OPTIONS)]
 
 
 def _run(model: bytes) -> Outcome:
@@ -65,7 +78,7 @@ def _run(model: bytes) -> Outcome:
 
     for _, found in run_in_child(iter([0]), run, _RUN, is_in_litert):
         if isinstance(found, Ending):
-            return judge_run(found, lambda: run_stock(model))
+            return judge_ending(model, found)
         kind, group, detail = found
         if Kind(kind).is_finding:
             return Outcome(Kind(kind), f"of the converted model: {group}", detail)

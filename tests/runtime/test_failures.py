@@ -17,6 +17,7 @@ import pytest
 from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 
 from litefuse.errors import InterpreterError, KernelError
+from litefuse.kernels import PACK
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.delegate import delegate
 from litefuse.runtime.interpreter import Interpreter
@@ -24,7 +25,7 @@ from tests.runtime.kernels import Double, Scale
 from tests.runtime.models import Graph, model, unary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from litefuse.runtime.outputs import Outputs
 
@@ -404,3 +405,33 @@ def test_messages_of_signature_runners_that_are_no_text() -> None:
     runner = Interpreter(content, experimental_delegates=[reporting(b"\xff")]).get_signature_runner()
     with pytest.raises(InterpreterError, match=r"\\xff"):
         runner(x=np.zeros(2, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("op", "options", "dtype"),
+    [
+        ("Pack", {"axis": "one"}, "STRING"),  # compared with a number
+        ("StringJoin", {"separator": 1.5}, "STRING"),  # joined as if it were bytes
+    ],
+)
+def test_the_packs_kernels_refuse_options_of_other_types(op: str, options: Mapping[str, Any], dtype: str) -> None:
+    interpreter = Interpreter(unary(op, options, shape=(2,), dtype=dtype), custom_ops=[PACK[op]])
+
+    def run() -> None:
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(0, np.array([b"a", b"b"], object))
+        interpreter.invoke()
+
+    with pytest.raises(KernelError, match=r"does not take inputs of these .* or these options: \w+Error: ") as caught:
+        run()
+    assert caught.value.where == f"custom op {op}, node 'y'"
+    assert caught.value.__cause__ is not None
+
+
+def test_the_packs_kernels_refuse_inputs_that_are_left_out() -> None:
+    graph = Graph()
+    graph.custom("Erf", [-1], [graph.output("y", (2,))])
+    graph.input("x", (2,))
+
+    with pytest.raises(KernelError, match="does not take inputs of these"):
+        Interpreter(model(graph), custom_ops=[PACK["Erf"]]).allocate_tensors()

@@ -277,3 +277,33 @@ def _replace_index(read: Any, dice: random.Random) -> None:
         [-1, -2, len(graph.tensors), dice.randrange(len(graph.tensors))]
     )
     setattr(holder, role, indices)
+
+
+@pytest.mark.parametrize("name", ["what", "given"])
+def test_names_that_cannot_be_read(name: str) -> None:
+    graph = Graph()
+    x = graph.input("given", (2,))
+    graph.builtin("ADD", [x, x], [graph.output("sum", (2,))])
+    content = model(graph, signatures={"what": 0})
+
+    with pytest.raises(InterpreterError, match="is no UTF-8"):
+        Interpreter(content.replace(name.encode(), b"\xff" * len(name)))
+
+
+def test_an_error_of_the_runtimes_with_a_name_that_cannot_be_read() -> None:
+    graph = Graph()
+    graph.custom("NoSuchOp", [graph.input("x", (2,))], [graph.output("y", (2,))])
+    interpreter = Interpreter(model(graph).replace(b"NoSuchOp", b"NoSuch\xffp"))
+
+    with pytest.raises(InterpreterError, match="NoSuch�p"):
+        interpreter.allocate_tensors()
+
+
+def test_an_input_that_is_called_self() -> None:
+    graph = Graph()
+    x = graph.input("self", (2,))
+    graph.builtin("ADD", [x, x], [graph.output("sum", (2,))])
+    runner = Interpreter(model(graph, signatures={"serve": 0})).get_signature_runner()
+
+    with pytest.raises(InterpreterError, match="'self'"):
+        runner(self=np.ones(2, np.float32))

@@ -171,11 +171,16 @@ class SignatureRunner(litert.SignatureRunner):
         super().__init__(interpreter, signature_key)
         self._guard = guard
 
-    def __call__(self, **inputs: npt.NDArray[Any]) -> _Outputs:
+    def __call__(self, /, **inputs: npt.NDArray[Any]) -> _Outputs:
         """Runs the signature: an array for each of its inputs, resized as needed; gives its outputs by name.
 
         What the runtime raises also says which inputs are not those that the model takes.
         """
+        if "self" in inputs:  # the name of its own argument, in the runtime's runner
+            raise InterpreterError(
+                "the runtime's runners cannot be given an input that is called 'self'",
+                hint="Use set_tensor, invoke and get_tensor of the interpreter.",
+            )
         try:
             return self._guard(lambda: super(SignatureRunner, self).__call__(**inputs))
         except Exception as error:

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from litefuse.errors import KernelError
+from litefuse.errors import KernelError, LitefuseError
 from litefuse.runtime.abi import AllocationType, Status, TfLiteContext, TfLiteTensor
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.options import Parameters
@@ -48,6 +48,7 @@ class Node:
             raise KernelError("the node leaves out an output, which Python kernels cannot", where=self.where)
         decoded = kernel.decode_options(options)
         self._kernel = kernel()
+        self._is_of_pack = kernel.__module__.startswith("litefuse.kernels.")
         self._prepare_options = _accepted(kernel.prepare, len(inputs), decoded, self.where)
         self._invoke_options = Parameters.of(kernel.invoke).select(decoded, where=self.where)
         self._specs: tuple[TensorSpec, ...] = ()
@@ -62,7 +63,12 @@ class Node:
         """Asks the kernel for its outputs' shapes and gives them to the runtime."""
         self.context = context
         inputs, outputs = self._find_tensors(TfLiteContext.from_address(context).tensors)
-        answer: object = self._kernel.prepare(*map(self._spec, inputs), **self._prepare_options)
+        specs = [self._spec(tensor) for tensor in inputs]
+        try:
+            answer: object = self._kernel.prepare(*specs, **self._prepare_options)  # pyright: ignore[reportArgumentType]
+        except Exception as error:
+            self._refuse(error, "inputs of these types and shapes, or these options")
+            raise
         self._specs = self._checked(answer, outputs)
         for tensor, spec in zip(outputs, self._specs, strict=True):
             if spec.shape is None:
@@ -87,7 +93,11 @@ class Node:
         if self._copying:
             inputs = self._with_strings(inputs)
             outputs.begin()
-        result: object = self._kernel.invoke(inputs, outputs, **self._invoke_options)  # pyright: ignore[reportArgumentType]
+        try:
+            result: object = self._kernel.invoke(inputs, outputs, **self._invoke_options)  # pyright: ignore[reportArgumentType]
+        except Exception as error:
+            self._refuse(error, "inputs of these values, or these options")
+            raise
         if result is not None:
             raise KernelError(
                 f"invoke returned {type(result).__name__}, but it returns nothing",
@@ -97,6 +107,15 @@ class Node:
         if self._copying:
             outputs.commit(context)
         return Status.OK
+
+    def _refuse(self, error: Exception, what: str) -> None:
+        """Raises what the pack's own kernels raise for a model that no converter wrote: they check what models have.
+
+        What the kernels of others raise is theirs.
+        """
+        if self._is_of_pack and not isinstance(error, LitefuseError):
+            message = f"litefuse's kernel does not take {what}: {type(error).__name__}: {error}"
+            raise KernelError(message, where=self.where) from error
 
     def _find_tensors(self, tensors: int) -> tuple[list[TfLiteTensor | None], list[TfLiteTensor]]:
         size = ctypes.sizeof(TfLiteTensor)

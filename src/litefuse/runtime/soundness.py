@@ -2,7 +2,7 @@
 
 The runtime checks the bytes of a file and the sizes of its constants. It does not check that every value is computed
 before it is used, that ops have the operands that their kernels look at, that what is written is no constant, that
-signatures name inputs and outputs of their subgraph, and that subgraphs do not call themselves.
+signatures name inputs and outputs of their subgraph, that subgraphs do not call themselves, and that names are UTF-8.
 """
 
 from __future__ import annotations
@@ -153,6 +153,8 @@ def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[_OpCod
     for index in graph.inputs:
         if graph.is_constant(index):  # what is set is written into the file's pages
             raise _Unsound(f"{graph.described(index)} is an input of {graph}, and a constant")
+    for index, tensor in enumerate(graph.tensors):
+        _check_text(tensor, _TENSOR_NAME, f"the name of tensor {index} of {graph}")
     computed, present = set(graph.inputs), set[int]()
     for position, operator in enumerate(graph.operators):
         inputs, outputs, code = operator.numbers(_INPUTS), operator.numbers(_OUTPUTS), operator.number(_OPCODE, "I")
@@ -237,6 +239,7 @@ def _check_call(
 
 def _check_signature(signature: Table, graphs: Sequence[_Graph]) -> None:
     who = f"signature {signature.text(_KEY)!r}"
+    _check_text(signature, _KEY, f"the key of {who}")
     number = signature.number(_SIGNATURE_GRAPH, "I")
     if number >= len(graphs):
         raise _Unsound(f"{who} is of subgraph {number}, which is missing")
@@ -246,10 +249,19 @@ def _check_signature(signature: Table, graphs: Sequence[_Graph]) -> None:
         (_SIGNATURE_OUTPUTS, "output", graph.outputs),
     ):
         for entry in signature.tables(field):
+            _check_text(entry, _NAME, f"the name of an {role} of {who}")
             index = entry.number(_INDEX, "I")
             if index not in indices:
                 what = f"{role} {entry.text(_NAME)!r} of {who}"
                 raise _Unsound(f"the {what} is tensor {index}, which is no {role} of {graph}")
+
+
+def _check_text(table: Table, field: int, what: str) -> None:
+    """Checks that a text can be read: the runtime fails when it is asked for it."""
+    try:
+        table.content(field).decode()
+    except UnicodeDecodeError:
+        raise _Unsound(f"{what} is no UTF-8") from None
 
 
 def _callers(enumeration: type) -> dict[int, tuple[Any, list[str]]]:
