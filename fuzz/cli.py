@@ -70,8 +70,11 @@ def _tell(given: argparse.Namespace, finding: Finding) -> None:
     if given.keep is not None and isinstance(finding.item, int):
         target = target_named(given.target)
         path = given.keep / f"{finding.item}{target.suffix}"
-        path.write_bytes(target.mutant(finding.item))
-        print(f"  kept as {path}")
+        try:
+            path.write_bytes(target.mutant(finding.item))
+            print(f"  kept as {path}")
+        except Exception as error:  # noqa: BLE001  the mutation itself is what fails, as the traceback above says
+            print(f"  not kept: {type(error).__name__}: {error}")
     print(flush=True)
 
 

@@ -73,8 +73,8 @@ class _Values:
         if kind in _BITS:
             bits, signed = _BITS[kind]
             if isinstance(now, int) and draw.random() < 0.3:
-                near = now + draw.choice((-1, 1))
-                return near if signed or near >= 0 else 0
+                least, most = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+                return min(max(now + draw.choice((-1, 1)), least), most)
             return hostile_integer(draw, bits, signed=signed)
         if kind in _FLOATS:
             value = draw.choice(FLOATS)

@@ -54,7 +54,7 @@ def _options(draw: random.Random, call: Call) -> None:
         options[name] = _hostile_option(draw, options[name])
     try:
         call.options = bytes(flexbuffers.Dumps(options))
-    except (TypeError, ValueError, OverflowError, struct.error, UnicodeError):
+    except (TypeError, ValueError, OverflowError, RuntimeError, struct.error):
         call.options = change_bytes(draw, call.options)
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import INDICES
 from litefuse.kernels.row_splits import check_row_splits
-from litefuse.kernels.strings import check_dtype, check_scalar, check_strings
+from litefuse.kernels.strings import check_count, check_dtype, check_scalar, check_strings
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
 
@@ -69,6 +69,7 @@ class SparseToDense(CustomOp):
         rows: list[tuple[int, ...]] = [tuple(place) for place in places.tolist()]
         if validate_indices and any(after <= before for before, after in itertools.pairwise(rows)):
             raise KernelError("sparse_indices must be in order, and none twice")
+        check_count(sizes)
         dense = np.full(sizes, default.item(), STRING)
         for row, value in zip(rows, np.broadcast_to(values, [len(rows)]).tolist(), strict=True):
             dense[row] = value
@@ -132,6 +133,7 @@ class RaggedTensorToTensor(CustomOp):
             width = sizes[level + 1]
             if width < 0:
                 width = int(np.max(np.diff(splits), initial=0))
+            check_count([len(splits) - 1, width, *values.shape[1:]])
             filled = np.empty((len(splits) - 1, width, *values.shape[1:]), STRING)
             filled[...] = np.broadcast_to(default, inner) if inner else default.item()
             for row, (start, end) in enumerate(zip(splits[:-1].tolist(), splits[1:].tolist(), strict=True)):
@@ -139,6 +141,7 @@ class RaggedTensorToTensor(CustomOp):
                 filled[row, :kept] = values[start : start + kept]
             values = filled
         if sizes[0] >= 0:
+            check_count([sizes[0], *values.shape[1:]])
             rows = np.empty((sizes[0], *values.shape[1:]), STRING)
             rows[...] = np.broadcast_to(default, inner) if inner else default.item()
             rows[: len(values)] = values[: sizes[0]]
@@ -147,10 +150,17 @@ class RaggedTensorToTensor(CustomOp):
 
 
 def _row_splits(partitions: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
-    """The row splits of each level, of the first size and the number of the row of each value."""
+    """The row splits of each level, of the first size and the number of the row of each value.
+
+    Raises:
+        KernelError: A value is in no row.
+    """
     count = int(partitions[0].item())
+    check_count([count])
     levels: list[npt.NDArray[Any]] = []
     for ids in partitions[1:]:
+        if np.any(ids < 0) or np.any(ids >= count):
+            raise KernelError(f"values must be in rows from 0 to {count - 1}")
         lengths = np.bincount(ids, minlength=count)
         levels.append(np.concatenate([[0], np.cumsum(lengths)]))
         count = len(ids)

@@ -46,6 +46,8 @@ class MatrixInverse(CustomOp):
         Raises:
             KernelError: One is singular.
         """
+        if inputs[-1].size == 0:  # of which numpy would take one after the other
+            return
         matrices: Any = _computable(inputs[0])
         try:
             outputs[0][...] = np.linalg.inv(_adjoint(matrices) if adjoint else matrices)
@@ -88,6 +90,8 @@ class MatrixSolve(CustomOp):
         Raises:
             KernelError: A matrix is singular.
         """
+        if inputs[-1].size == 0:  # of which numpy would take one after the other
+            return
         matrix: Any
         rhs: Any
         matrix, rhs = map(_computable, inputs)
@@ -152,6 +156,8 @@ class Cholesky(CustomOp):
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
         """Factors all matrices at once; one at a time if some are not positive definite."""
+        if inputs[-1].size == 0:  # of which numpy would take one after the other
+            return
         matrices: Any = _computable(inputs[0])
         factors: Any = np.empty_like(matrices)
         try:
@@ -211,6 +217,8 @@ class MatrixTriangularSolve(CustomOp):
         adjoint: bool = False,
     ) -> None:
         """Solves for one row after the other, in all systems at once."""
+        if inputs[-1].size == 0:  # of which numpy would take one after the other
+            return
         matrix: Any
         rhs: Any
         matrix, rhs = map(_computable, inputs)

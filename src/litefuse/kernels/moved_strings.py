@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import INDICES
-from litefuse.kernels.strings import check_dtype, check_scalar, check_strings
+from litefuse.kernels.strings import check_count, check_dtype, check_scalar, check_strings
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
 
@@ -222,4 +222,5 @@ def _padded_shape(text: TensorSpec, paddings: TensorSpec) -> TensorSpec:
 def _padded(text: npt.NDArray[Any], paddings: npt.NDArray[Any], value: bytes) -> npt.NDArray[Any]:
     if np.any(paddings < 0):
         raise KernelError(f"paddings must not be negative, as in {paddings.tolist()}")
+    check_count([size + sum(pair) for size, pair in zip(text.shape, paddings.tolist(), strict=True)])
     return np.pad(text, paddings, constant_values=value) if text.ndim else text

@@ -17,7 +17,7 @@ def _letters(attributes: Mapping[str, Any]) -> bool:
 def _expression(attributes: Mapping[str, Any]) -> bool:
     r"""Flags, or what may be a class of Unicode (\pL); whether a backslash is itself behind one does not matter."""
     pattern = attributes.get("pattern", "")
-    text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
+    text = pattern.decode("latin-1") if isinstance(pattern, bytes) else str(pattern)  # what is no text, C++ refuses
     return re.search(r"\\[pP]|\(\?(?!:|P?<)", text) is not None
 
 

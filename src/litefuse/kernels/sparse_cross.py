@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,7 @@ _FACTOR = 0xC6A4A7935BD1E995
 _LARGEST = (1 << 63) - 1
 _BETWEEN = b"_X_"
 
-_Rows = list[list[Any]]
+_Rows = Mapping[int, list[Any]]
 
 
 class SparseCross(CustomOp):
@@ -78,31 +79,39 @@ class SparseCross(CustomOp):
         """Combines the features of one row after the other.
 
         Raises:
-            KernelError: The columns do not have as many rows.
+            KernelError: The columns do not have as many rows, or a feature is in none of them.
         """
         sparse = zip(inputs[:N], inputs[N : 2 * N], inputs[2 * N : 3 * N], strict=True)
-        columns = [*(_sparse_rows(*each) for each in sparse), *(dense.tolist() for dense in inputs[3 * N :])]
-        if len(set(map(len, columns))) > 1:
-            raise KernelError(f"columns must have as many rows, not {', '.join(str(len(each)) for each in columns)}")
-        crossed: list[list[Any]] = []
-        for row in zip(*columns, strict=True):
-            combinations = itertools.product(*row)
+        counts = [*(int(shape[0]) for shape in inputs[2 * N : 3 * N]), *(len(dense) for dense in inputs[3 * N :])]
+        if len(set(counts)) > 1:
+            raise KernelError(f"columns must have as many rows, not {', '.join(map(str, counts))}")
+        columns: list[_Rows] = [_sparse_rows(*each) for each in sparse]
+        for dense in inputs[3 * N :]:
+            rows: list[list[Any]] = dense.tolist()
+            columns.append(dict(enumerate(rows)))
+        # A row without a feature in some column has no combinations.
+        present: list[int] = sorted(set(columns[0]).intersection(*columns[1:])) if columns else []
+        crossed: dict[int, list[Any]] = {}
+        for row in present:
+            combinations = itertools.product(*(column[row] for column in columns))
             if hashed_output:
                 modulus = num_buckets if num_buckets > 0 else _LARGEST
-                crossed.append([_hashed(each, hash_key & _MASK) % modulus for each in combinations])
+                crossed[row] = [_hashed(each, hash_key & _MASK) % modulus for each in combinations]
             else:
-                crossed.append([_BETWEEN.join(map(_text, each)) for each in combinations])
-        places = [(row, place) for row, each in enumerate(crossed) for place in range(len(each))]
-        flat = list(itertools.chain.from_iterable(crossed))
+                crossed[row] = [_BETWEEN.join(map(_text, each)) for each in combinations]
+        places = [(row, place) for row, each in crossed.items() for place in range(len(each))]
+        flat = list(itertools.chain.from_iterable(crossed.values()))
         outputs[0] = np.array(places, np.int64).reshape(-1, 2)
         outputs[1] = np.array(flat, np.int64) if hashed_output else string_array(flat)
-        outputs[2][...] = len(crossed), max(map(len, crossed), default=0)
+        outputs[2][...] = counts[0] if counts else 0, max(map(len, crossed.values()), default=0)
 
 
 def _sparse_rows(indices: npt.NDArray[Any], values: npt.NDArray[Any], shape: npt.NDArray[Any]) -> _Rows:
-    rows: _Rows = [[] for _ in range(int(shape[0]))]
+    rows: dict[int, list[Any]] = {}
     for (row, *_), value in zip(indices.tolist(), values.tolist(), strict=True):
-        rows[row].append(value)
+        if not 0 <= row < shape[0]:
+            raise KernelError(f"a column has a feature in row {row} of {shape[0]}")
+        rows.setdefault(row, []).append(value)
     return rows
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import INDICES
-from litefuse.kernels.strings import as_bytes, check_dtype, check_scalar, check_strings, string_array
+from litefuse.kernels.strings import as_bytes, check_count, check_dtype, check_scalar, check_strings, string_array
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
 
@@ -160,6 +160,7 @@ class UnsortedSegmentJoin(CustomOp):
         text, ids, number = inputs
         count = int(number.item())
         inner = text.shape[ids.ndim :]
+        check_count([count, *inner])
         between = as_bytes(separator)
         joined: list[list[bytes]] = [[b""] * math.prod(inner) for _ in range(count)]
         rows: list[list[bytes]] = text.reshape(ids.size, math.prod(inner)).tolist()

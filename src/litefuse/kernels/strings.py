@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,9 @@ from litefuse.runtime.tensors import STRING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["OfEachString", "as_bytes", "check_dtype", "check_scalar", "check_strings", "string_array"]
+__all__ = ["OfEachString", "as_bytes", "check_count", "check_dtype", "check_scalar", "check_strings", "string_array"]
+
+_MOST_STRINGS = 2**29 - 3
 
 
 def check_strings(name: str, spec: TensorSpec, rank: int | None = None) -> tuple[int, ...]:
@@ -51,6 +54,16 @@ def check_scalar(name: str, spec: TensorSpec) -> None:
     """
     if spec.shape is None or np.prod(spec.shape) != 1:
         raise KernelError(f"{name} must be a scalar, not {spec.shape}")
+
+
+def check_count(shape: Sequence[int]) -> None:
+    """Lets the shape of an output pass, before there is an array of it.
+
+    Raises:
+        KernelError: No tensor holds so many strings: their places alone, of four bytes, would take 2 GiB.
+    """
+    if math.prod(shape) > _MOST_STRINGS:
+        raise KernelError(f"no tensor holds the strings of an output {list(shape)}")
 
 
 def as_bytes(option: str | bytes) -> bytes:
