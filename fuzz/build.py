@@ -14,6 +14,7 @@ __all__ = ["BuildError", "readers_environment", "sanitized_environment"]
 _ROOT = Path(__file__).resolve().parents[1]
 _BUILD = Path(os.environ.get("LITEFUSE_FUZZ_BUILD") or _ROOT / "build" / "fuzz")
 _LIBRARY = "LITEFUSE_KERNELS_LIBRARY"
+_GIVEN = "LITEFUSE_FUZZ_KERNELS"
 # Leaks of Python's own are many. An allocation that is refused is not to be the end, as it is not without sanitizers.
 _ASAN = "detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0:handle_abort=1:abort_on_error=0"
 _UBSAN = "print_stacktrace=1"
@@ -26,12 +27,12 @@ class BuildError(Exception):
 def sanitized_environment() -> Mapping[str, str]:
     """The variables of a process that runs the kernel pack with the address and undefined behaviour sanitizers.
 
-    The pack is that which ``LITEFUSE_KERNELS_LIBRARY`` names, or is built.
+    The pack is that which ``LITEFUSE_FUZZ_KERNELS`` names, or is built.
 
     Raises:
         BuildError: It cannot be built.
     """
-    given = os.environ.get(_LIBRARY)
+    given = os.environ.get(_GIVEN)
     library = given or str(_built("native", "liblitefuse_kernels.so", "-DLITEFUSE_SANITIZE=ON"))
     return {_LIBRARY: library, **_preloaded()}
 
