@@ -20,6 +20,8 @@ _TYPES = (*range(30), 64, 100, 101, 103, 120, -1, 2**31 - 1)
 def change_model(draw: random.Random, model: SavedModel) -> None:
     """Makes one to six changes."""
     for _ in range(draw.choice((1, 1, 2, 2, 3, 4, 6))):
+        if not model.meta_graphs:
+            return
         if draw.random() < 0.35:
             change_message(draw, _part(draw, model))
         else:

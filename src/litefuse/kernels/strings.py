@@ -10,14 +10,12 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
-from litefuse.runtime.tensors import STRING
+from litefuse.runtime.tensors import MOST_STRINGS, STRING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = ["OfEachString", "as_bytes", "check_count", "check_dtype", "check_scalar", "check_strings", "string_array"]
-
-_MOST_STRINGS = 2**29 - 3
 
 
 def check_strings(name: str, spec: TensorSpec, rank: int | None = None) -> tuple[int, ...]:
@@ -62,7 +60,7 @@ def check_count(shape: Sequence[int]) -> None:
     Raises:
         KernelError: No tensor holds so many strings: their places alone, of four bytes, would take 2 GiB.
     """
-    if math.prod(shape) > _MOST_STRINGS:
+    if math.prod(shape) > MOST_STRINGS:
         raise KernelError(f"no tensor holds the strings of an output {list(shape)}")
 
 

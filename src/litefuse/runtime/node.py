@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,7 +12,7 @@ from litefuse.runtime.abi import AllocationType, Status, TfLiteContext, TfLiteTe
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.options import Parameters
 from litefuse.runtime.outputs import Output, Outputs, make_dynamic, resize
-from litefuse.runtime.tensors import STRING, array_view, dtype_of, name_of, read_strings, shape_of
+from litefuse.runtime.tensors import MOST_STRINGS, STRING, array_view, dtype_of, name_of, read_strings, shape_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -188,7 +189,10 @@ class Node:
                     f"output {index} ({name_of(tensor)!r}) is {dtype} in the model, but prepare returned {spec.dtype}",
                     where=self.where,
                 )
-            if spec.shape is not None and not all(0 <= size < 2**31 for size in spec.shape):
+            if spec.shape is not None and (
+                not all(0 <= size < 2**31 for size in spec.shape)
+                or (spec.dtype == STRING and math.prod(spec.shape) > MOST_STRINGS)
+            ):
                 raise KernelError(
                     f"output {index} ({name_of(tensor)!r}) cannot have the shape {list(spec.shape)}, "
                     f"which prepare returned",

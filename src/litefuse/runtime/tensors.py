@@ -14,9 +14,22 @@ import numpy.typing as npt
 from litefuse.errors import KernelError
 from litefuse.runtime.abi import TfLiteTensor, TfLiteType, read_int_array
 
-__all__ = ["STRING", "are_strings", "array_view", "dtype_of", "encode_strings", "name_of", "read_strings", "shape_of"]
+__all__ = [
+    "MOST_STRINGS",
+    "STRING",
+    "are_strings",
+    "array_view",
+    "dtype_of",
+    "encode_strings",
+    "name_of",
+    "read_strings",
+    "shape_of",
+]
 
 STRING = np.dtype(object)
+
+MOST_STRINGS = 2**29 - 3
+"""How many strings a tensor holds at most: their offsets take four bytes each, and all of it less than 2 GiB."""
 
 _DTYPES: dict[int, np.dtype[Any]] = {
     TfLiteType.FLOAT32: np.dtype(np.float32),
