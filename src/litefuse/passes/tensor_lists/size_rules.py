@@ -27,7 +27,8 @@ def _rank(value: ir.Value) -> int | None:
 
 
 def _integer(op: ir.OpView, name: str) -> int:
-    return ir.IntegerAttr(op.attributes[name]).value
+    """An attribute whose default is 0: axes to stack and unstack along, masks of slices, batch dimensions."""
+    return ir.IntegerAttr(op.attributes[name]).value if name in op.attributes else 0
 
 
 def _flag(op: ir.OpView, name: str) -> bool:
