@@ -16,7 +16,12 @@ _BUILD = Path(os.environ.get("LITEFUSE_FUZZ_BUILD") or _ROOT / "build" / "fuzz")
 _LIBRARY = "LITEFUSE_KERNELS_LIBRARY"
 _GIVEN = "LITEFUSE_FUZZ_KERNELS"
 # Leaks of Python's own are many. An allocation that is refused is not to be the end, as it is not without sanitizers.
-_ASAN = "detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0:handle_abort=1:abort_on_error=0"
+# A model that asks for more than a gigabyte at once does not get it, so that a call is refused and not stopped for what
+# it takes.
+_ASAN = (
+    "detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=1024:detect_stack_use_after_return=0:"
+    "handle_abort=1:abort_on_error=0"
+)
 _UBSAN = "print_stacktrace=1"
 
 

@@ -6,7 +6,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from litefuse.engine.process import run_in_worker
+from litefuse.processes.process import run_in_worker
 
 from litefuse.inspection.facts import InspectionJob
 from litefuse.inspection.litert_model import inspect_litert_model

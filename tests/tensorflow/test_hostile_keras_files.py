@@ -44,7 +44,7 @@ def attack(tf: Any, kind: str, path: str, canary: str) -> tuple[str, bool, bool]
 
 
 @pytest.mark.parametrize("kind", CREATING)
-def test_no_code_of_a_file_runs(tensorflow: TensorFlow, keras_2: None, tmp_path: Path, kind: str) -> None:
+def test_no_code_of_a_file_runs(tensorflow: TensorFlow, tmp_path: Path, kind: str) -> None:
     error, fired, fires = tensorflow.call(attack, kind, str(tmp_path / "model"), str(tmp_path / "canary"))
     assert not fired
     assert fires
@@ -70,9 +70,7 @@ def read_secret(tf: Any, package: str, suffix: str, how: str, path: str) -> tupl
 @pytest.mark.parametrize("how", READING)
 @pytest.mark.parametrize("package", ["keras", "tf_keras"])
 @pytest.mark.parametrize("suffix", [".keras", ".h5"])
-def test_no_other_file_is_read(
-    tensorflow: TensorFlow, keras_2: None, tmp_path: Path, package: str, suffix: str, how: str
-) -> None:
+def test_no_other_file_is_read(tensorflow: TensorFlow, tmp_path: Path, package: str, suffix: str, how: str) -> None:
     error, reads = tensorflow.call(read_secret, package, suffix, how, str(tmp_path / "model"))
     assert "which Keras does not write and which is not read" in error
     assert str(tmp_path / f"model{suffix}") in error
@@ -100,9 +98,7 @@ def read_vocabulary(tf: Any, package: str, path: str, secret: str) -> tuple[str,
 
 
 @pytest.mark.parametrize("package", ["keras", "tf_keras"])
-def test_no_vocabulary_is_read_from_elsewhere(
-    tensorflow: TensorFlow, keras_2: None, tmp_path: Path, package: str
-) -> None:
+def test_no_vocabulary_is_read_from_elsewhere(tensorflow: TensorFlow, tmp_path: Path, package: str) -> None:
     secret = tmp_path / "secret.txt"
     error, read = tensorflow.call(read_vocabulary, package, str(tmp_path / "model.keras"), str(secret))
     assert f"'attack' (StringLookup) reads its 'vocabulary' from another file, {str(secret)!r}" in error
@@ -124,7 +120,7 @@ def load_two_in_one(tf: Any, path: str, canary: str) -> tuple[str, bool, bool]:
     return error, fired, Path(canary).exists()
 
 
-def test_a_file_is_read_as_the_kind_that_was_looked_at(tensorflow: TensorFlow, keras_2: None, tmp_path: Path) -> None:
+def test_a_file_is_read_as_the_kind_that_was_looked_at(tensorflow: TensorFlow, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     error, fired, fires = tensorflow.call(load_two_in_one, str(tmp_path / "model.KERAS"), str(canary))
     assert (error, fired, fires) == ("", False, True)

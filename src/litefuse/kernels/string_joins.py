@@ -162,13 +162,14 @@ class UnsortedSegmentJoin(CustomOp):
         inner = text.shape[ids.ndim :]
         check_count([count, *inner])
         between = as_bytes(separator)
-        joined: list[list[bytes]] = [[b""] * math.prod(inner) for _ in range(count)]
-        rows: list[list[bytes]] = text.reshape(ids.size, math.prod(inner)).tolist()
+        width = math.prod(inner)
+        joined = [b""] * (count * width)
+        rows: list[list[bytes]] = text.reshape(ids.size, width).tolist()
         segments: list[int] = ids.ravel().tolist()
         for row, segment in zip(rows, segments, strict=True):
             if not 0 <= segment < count:
                 raise KernelError(f"segment_ids must be from 0 to {count - 1}, not {segment}")
-            for place, one in enumerate(row):
-                before = joined[segment][place]
-                joined[segment][place] = before + between + one if before else one
-        outputs[0] = string_array((one for row in joined for one in row), [count, *inner])
+            for place, one in enumerate(row, segment * width):
+                before = joined[place]
+                joined[place] = before + between + one if before else one
+        outputs[0] = string_array(joined, [count, *inner])

@@ -10,12 +10,15 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
-from litefuse.runtime.tensors import MOST_STRINGS, STRING
+from litefuse.runtime.tensors import STRING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = ["OfEachString", "as_bytes", "check_count", "check_dtype", "check_scalar", "check_strings", "string_array"]
+
+# As objects of Python and in the runtime's buffer, this many take half a gigabyte, even empty ones.
+_MOST_STRINGS = 2**24
 
 
 def check_strings(name: str, spec: TensorSpec, rank: int | None = None) -> tuple[int, ...]:
@@ -58,10 +61,10 @@ def check_count(shape: Sequence[int]) -> None:
     """Lets the shape of an output pass, before there is an array of it.
 
     Raises:
-        KernelError: No tensor holds so many strings: their places alone, of four bytes, would take 2 GiB.
+        KernelError: There are more strings than a kernel in Python makes.
     """
-    if math.prod(shape) > MOST_STRINGS:
-        raise KernelError(f"no tensor holds the strings of an output {list(shape)}")
+    if math.prod(shape) > _MOST_STRINGS:
+        raise KernelError(f"an output {list(shape)} is of more strings than the {_MOST_STRINGS:,} that Python makes")
 
 
 def as_bytes(option: str | bytes) -> bytes:
