@@ -6,11 +6,10 @@ import json
 import tempfile
 from pathlib import Path
 
-from litefuse.processes.process import run_in_worker
-
 from litefuse.inspection.facts import InspectionJob
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.inspection.sections import litert_model_sections, saved_model_sections
+from litefuse.processes.process import run_in_worker
 
 __all__ = ["inspect_model", "inspect_saved_model"]
 

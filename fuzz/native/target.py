@@ -142,10 +142,13 @@ def _array(dtype: str, data: bytes, shape: list[int]) -> npt.NDArray[Any]:
         return _strings(data, shape)
     kind = np.dtype(DTYPES[dtype])
     count = math.prod(shape)
-    if min(shape, default=0) < 0 or math.prod(size or 1 for size in shape) * kind.itemsize > _MOST:
-        return np.zeros([0], kind)  # empty arrays of huge sizes are none of numpy's
+    if min(shape, default=0) < 0 or count * kind.itemsize > _MOST:
+        return np.zeros([0], kind)
     known = np.frombuffer(data[: len(data) // kind.itemsize * kind.itemsize], kind)
-    return np.resize(known, shape) if known.size or not count else np.zeros(shape, kind)
+    try:
+        return np.resize(known, shape) if known.size or not count else np.zeros(shape, kind)
+    except ValueError:  # empty, but of sizes whose product numpy does not take
+        return np.zeros([0], kind)
 
 
 def _strings(data: bytes, shape: list[int]) -> npt.NDArray[Any]:
