@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -168,3 +169,13 @@ def test_numbers_of_every_width(ksizes: list[int]) -> None:
     )
 
     assert invoke(native) == invoke(numpy)
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")
+def test_the_kit_compiles_without_exceptions_as_apps_may() -> None:
+    native = Path(__file__).parents[2] / "native"
+    flags = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    sources = [*(native / "src").glob("*.cc"), native / "kernels" / "erf.cc"]
+    done = subprocess.run(["c++", *flags, f"-I{native / 'include'}", *sources], capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
