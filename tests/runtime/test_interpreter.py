@@ -238,3 +238,21 @@ def test_kernels_can_be_written_without_importing_the_runtime() -> None:
         "assert 'ai_edge_litert' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "value", [np.array(b"n\xc3\xb6 b"), np.array("nö b"), np.array(b"n\xc3\xb6 b", object), np.array("nö b", object)]
+)
+@pytest.mark.parametrize("shape", [(), (1,), (2, 1)])
+def test_strings_of_every_form(value: Any, shape: tuple[int, ...]) -> None:
+    """The stock interpreter takes the address of a scalar object for its bytes."""
+    graph = Graph()
+    graph.custom("StringUpper", [graph.input("x", shape, object)], [graph.output("y", shape, object)], {"encoding": ""})
+    interpreter = Interpreter(model(graph, signatures={"serve": 0}))
+    array = value if shape == () else np.full(shape, value)
+    expected = np.full(shape, b"N\xc3\xb6 B", object).tolist()
+
+    assert interpreter.get_signature_runner()(x=array)["y"].tolist() == expected
+    interpreter.set_tensor(0, array)
+    interpreter.invoke()
+    assert interpreter.get_tensor(1).tolist() == expected

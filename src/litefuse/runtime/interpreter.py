@@ -6,8 +6,9 @@ import mmap
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 from ai_edge_litert import interpreter as litert
 
 from litefuse.errors import InterpreterError, KernelError
@@ -120,6 +121,10 @@ class Interpreter(litert.Interpreter):
         elif announce is not None:
             self._interpreter: Any = StepsOfRuntime(self._interpreter, announce)
 
+    def set_tensor(self, tensor_index: int, value: npt.ArrayLike) -> None:
+        """Sets an input; strings are arrays of ``bytes`` or ``str``, written as UTF-8, scalar ones too."""
+        super().set_tensor(tensor_index, _with_strings(value))
+
     def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
         """A function that runs one signature: takes arrays by the names of its inputs, returns a dictionary.
 
@@ -182,7 +187,8 @@ class SignatureRunner(litert.SignatureRunner):
                 hint="Use set_tensor, invoke and get_tensor of the interpreter.",
             )
         try:
-            return self._guard(lambda: super(SignatureRunner, self).__call__(**inputs))
+            given = {name: _with_strings(value) for name, value in inputs.items()}
+            return self._guard(lambda: super(SignatureRunner, self).__call__(**given))
         except Exception as error:
             from litefuse.runtime.inputs import misfits
 
@@ -199,6 +205,22 @@ def _message(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return error.object.decode(errors="backslashreplace")
     return str(error)
+
+
+def _with_strings(value: Any) -> Any:
+    """An array as the runtime's bindings take it.
+
+    Of a scalar object they would take the address for its bytes, and of characters the four bytes of each.
+    """
+    if not isinstance(value, np.ndarray):
+        return value
+    array = cast("npt.NDArray[Any]", value)
+    if array.dtype.kind == "U":
+        return np.char.encode(array, "utf-8")
+    if array.dtype.kind == "O" and array.ndim == 0:
+        text = array.item()
+        return np.array(text.encode() if isinstance(text, str) else text)
+    return array
 
 
 def _path_and_content(
