@@ -67,9 +67,18 @@ __attribute__((visibility("default"))) int fuzz_match(const char* pattern, size_
   litefuse::RegularExpression expression;
   std::string error;
   if (!expression.Read(std::string_view(read.data(), read.size()), &error)) return -1;
+  const litefuse::Characters characters(std::string_view(in.data(), in.size()));
+  litefuse::RegularExpression::Matcher matcher(expression, characters, full != 0);
   litefuse::RegularExpression::Places places;
-  const litefuse::expression::Characters characters(std::string_view(in.data(), in.size()));
-  return expression.Match(characters, 0, full != 0, &places) ? 1 : 0;
+  int found = 0;
+  // As replacing asks: for what begins where the last match ended, or behind an empty one.
+  for (size_t at = 0; at <= characters.size() && matcher.Find(at, &places); ++found) {
+    const auto end = static_cast<size_t>(places[1]);
+    if (places[0] < 0 || end < at || end > characters.size()) __builtin_trap();
+    at = end > at ? end : at + 1;
+    if (full != 0) return 1;
+  }
+  return found > 0 ? 1 : 0;
 }
 
 }  // extern "C"
