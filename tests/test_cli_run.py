@@ -169,7 +169,7 @@ def test_run_a_model_with_a_name_that_is_no_text(tmp_path: Path) -> None:
     graph.builtin("ADD", [x, x], [y])
     path = tmp_path / "m.tflite"
     path.write_bytes(model(graph).replace(b"a_name", b"a\xffname"))
-    refused(run("run", path), "the model has a name that is no text", "damaged")
+    refused(run("run", path), "is no UTF-8", "damaged")
 
 
 def test_run_without_the_kernel_of_a_custom_op(demo_model: Path) -> None:

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -22,6 +23,7 @@ MARK = ".made-by-litefuse"
 PROGRAM = """
 import sys, time
 from pathlib import Path
+from typing import Any, cast
 from litefuse.temporary import make_temporary_folder
 folders = [make_temporary_folder(place or None) for place in sys.argv[1:]]
 for folder in folders:
@@ -208,3 +210,19 @@ def test_a_conversion_that_was_killed_leaves_nothing_for_long(tmp_path: Path) ->
     assert len(names(tmp_path / "out")) == 1
     subprocess.run(command, check=True, capture_output=True, timeout=120)
     assert names(tmp_path / "out") == ["m.tflite"]
+
+
+def test_a_folder_that_ends_while_another_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the garbage collector may have it, within any call."""
+    first = [make_temporary_folder(tmp_path)]
+    make = cast("Callable[..., str]", tempfile.mkdtemp)
+
+    def made_meanwhile(*args: Any, **options: Any) -> str:
+        first.clear()
+        return make(*args, **options)
+
+    monkeypatch.setattr(tempfile, "mkdtemp", made_meanwhile)
+    with make_temporary_folder(tmp_path) as second:
+        assert Path(second).is_dir()
+        assert len([*Path(second).parent.glob("tmp*")]) == 1
+    assert [*tmp_path.iterdir()] == []

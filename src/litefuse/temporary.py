@@ -39,7 +39,6 @@ class TemporaryFolder:
         import tempfile
 
         self.name = tempfile.mkdtemp(dir=owned.path)
-        owned.count += 1
         self._remove = weakref.finalize(self, _remove, self.name, owned)
 
     def cleanup(self) -> None:
@@ -96,12 +95,22 @@ def make_temporary_folder(place: str | os.PathLike[str] | None = None) -> Tempor
         where = os.path.realpath(tempfile.gettempdir() if place is None else place)
         with _lock:
             owned = _owned.get(where)
-            if owned is None or owned.process != os.getpid() or not Path(owned.path).is_dir():
+            if owned is not None:
+                # Counted first: the garbage collector may end other temporary folders at any moment, also of this
+                # thread, for which the lock is open.
+                owned.count += 1
+                if owned.process != os.getpid() or _owned.get(where) is not owned or not Path(owned.path).is_dir():
+                    owned.count -= 1
+                    owned = None
+            if owned is None:
                 _tidy(where)
-                owned = _owned[where] = _Owned(where, "litefuse-" if place is None else ".litefuse-")
+                owned = _Owned(where, "litefuse-" if place is None else ".litefuse-")
+                owned.count = 1
+                _owned[where] = owned
             try:
                 return TemporaryFolder(owned)
             except BaseException:
+                owned.count -= 1
                 _remove_if_empty(owned)
                 raise
     except OSError as error:

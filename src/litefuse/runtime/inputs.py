@@ -68,17 +68,12 @@ def input_specs(interpreter: Interpreter, signature: str | None) -> list[InputSp
     """The inputs of a signature; of the model's first subgraph when it has no signatures.
 
     Raises:
-        InterpreterError: There is no such signature, there are several and none is named, or a name is no text.
+        InterpreterError: There is no such signature, or there are several and none is named.
     """
-    try:
-        if signature is None and not interpreter.get_signature_list():
-            details = {each["name"]: each for each in interpreter.get_input_details()}
-        else:
-            details = interpreter.get_signature_runner(signature).get_input_details()
-    except UnicodeDecodeError as error:
-        raise InterpreterError(
-            f"the model has a name that is no text: {error}", hint="The file is damaged, or of another maker."
-        ) from error
+    if signature is None and not interpreter.get_signature_list():
+        details = {each["name"]: each for each in interpreter.get_input_details()}
+    else:
+        details = interpreter.get_signature_runner(signature).get_input_details()
     return _specs(details)
 
 
