@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
@@ -319,6 +320,7 @@ def argument_types(function: FunctionDef) -> list[ir.Type]:
     return types
 
 
+@functools.cache
 def _plain_name(dtype: int) -> str:
     """The name of an element type, that of its values for a reference type."""
     return str(DataType.from_proto(dtype - _REFERENCE if dtype > _REFERENCE else dtype))
