@@ -59,6 +59,11 @@ class Table:
         target = self._target(field)
         return struct.unpack_from(f"<{self.length(field)}i", self.data, target + 4) if target else ()
 
+    def vector(self, field: int) -> int:
+        """Where the elements of a vector begin; 0 if there is none."""
+        target = self._target(field)
+        return target + 4 if target else 0
+
     def content(self, field: int) -> bytes:
         """A copy of a vector of bytes."""
         target = self._target(field)

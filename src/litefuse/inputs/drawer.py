@@ -1,0 +1,349 @@
+"""Draws values for the inputs of one signature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.inputs.deck import Deck, shuffled
+from litefuse.inputs.numbers import normal, uniform, whole
+from litefuse.inputs.texts import Texts, eight_letters
+from litefuse.inputs.uses import (
+    Box,
+    Count,
+    Domain,
+    Image,
+    Limits,
+    Mask,
+    Near,
+    Padding,
+    Rows,
+    Small,
+    Sorted,
+    Use,
+    Whole,
+    Words,
+)
+
+__all__ = ["LEVELS", "Drawer", "Manner"]
+
+#: What integers are less than where a model refuses what its graph says that it takes: None, that is what is drawn.
+LEVELS = (None, 10, 2, 1)
+_SOME = 100
+
+
+class Manner(NamedTuple):
+    """How values are drawn.
+
+    Attributes:
+        limit: What integers are less than, one of ``LEVELS``; strings have eight letters then. None: as the graph says.
+        scale: What real numbers are multiplied with.
+        constant: Whether all numbers of an input are the same.
+        covering: Whether the values that pick rows, and words, are dealt and nothing else.
+    """
+
+    limit: int | None = None
+    scale: float = 1.0
+    constant: bool = False
+    covering: bool = False
+
+
+class Drawer:
+    """Draws calls of one signature, other ones each time.
+
+    Args:
+        domains: Its inputs.
+        random: Where chance comes from.
+    """
+
+    def __init__(self, domains: Iterable[Domain], random: Random) -> None:
+        self._random = random
+        self._inputs = {domain.name: _Input(domain, random) for domain in domains}
+
+    @property
+    def decks(self) -> list[Deck]:
+        """What there is to deal: rows and words."""
+        return [deck for each in self._inputs.values() for deck in each.decks]
+
+    def draw(self, shapes: Mapping[str, Sequence[int]], manner: Manner | None = None) -> dict[str, npt.NDArray[Any]]:
+        """The inputs of one call.
+
+        Args:
+            shapes: Their shapes.
+            manner: How they are drawn.
+        """
+        manner = manner or Manner()
+        return {name: each.draw(tuple(shapes[name]), manner) for name, each in self._inputs.items()}
+
+
+class _Part(NamedTuple):
+    """A part of an input, and what is done with it.
+
+    Attributes:
+        box: Which part.
+        uses: What is done with it, and with what it is part of.
+        low: The least value that is legal; None if any is.
+        high: The greatest one.
+        deck: The values that pick rows, or are looked up.
+    """
+
+    box: Box
+    uses: tuple[Use, ...]
+    low: int | None
+    high: int | None
+    deck: Deck | None
+
+
+class _Input:
+    """Draws the values of one input."""
+
+    def __init__(self, domain: Domain, random: Random) -> None:
+        self.domain = domain
+        self._random = random
+        self._calls = 0
+        self._texts = Texts(domain, random) if domain.dtype == object else None
+        self._parts = [] if self._texts is not None else _parts(domain, random)
+
+    @property
+    def decks(self) -> list[Deck]:
+        if self._texts is not None:
+            return [self._texts.deck] if self._texts.deck is not None else []
+        return [part.deck for part in self._parts if part.deck is not None]
+
+    def draw(self, shape: tuple[int, ...], manner: Manner) -> npt.NDArray[Any]:
+        self._calls += 1
+        dtype = self.domain.dtype
+        if self._texts is not None:
+            if manner.limit is None:
+                return self._texts.draw(shape, known=manner.covering)
+            words = np.empty(shape, object)
+            words.reshape(-1)[:] = [eight_letters(self._random) for _ in range(words.size)]
+            return words
+        if dtype.kind == "b":
+            return self._masks(shape).astype(dtype)
+        if dtype.kind == "c":
+            real = normal((2, *shape), self._random) * np.float32(manner.scale)
+            return (real[0] + 1j * real[1]).astype(dtype)
+        if self.domain.scale or (dtype.itemsize == 1 and not self._parts):
+            limits = np.iinfo(dtype)
+            return _same(whole(int(limits.min), int(limits.max), shape, self._random), manner).astype(dtype)
+        if dtype.kind in "iu":
+            values = self._integers(shape, manner)
+            limits = np.iinfo(dtype)
+            return values.clip(limits.min, limits.max).astype(dtype)
+        return self._reals(shape, manner).astype(dtype)
+
+    def _reals(self, shape: tuple[int, ...], manner: Manner) -> npt.NDArray[Any]:
+        uses = [use for _, use in self.domain.uses]
+        if manner.limit is None and any(isinstance(use, Whole) for use in uses):
+            return self._integers(shape, manner)
+        if any(isinstance(use, Image) for use in uses):
+            values: npt.NDArray[Any] = uniform(shape, self._random) * 255
+        elif any(isinstance(use, Mask) for use in uses) and self._calls % 2:
+            return self._masks(shape)
+        else:
+            values = normal(shape, self._random) * np.float32(manner.scale)
+        if manner.limit is None and not manner.constant:
+            constants = [use.value for use in uses if isinstance(use, Near)]
+            self._plant(values, [each * factor for each in constants for factor in (1, 1.01, 0.99)])
+        return _same(values, manner)
+
+    def _integers(self, shape: tuple[int, ...], manner: Manner) -> npt.NDArray[Any]:
+        values = np.zeros(shape, np.int64)
+        for part in self._parts or [_Part((), (), None, None, None)]:
+            place = _place(part.box, shape)
+            if place is None:
+                continue
+            size = values[place].shape
+            drawn = self._part(part, size, manner, _open_size(shape, self.domain.shape))
+            values[place] = _same(drawn, manner) if not manner.covering else drawn
+        return values
+
+    def _part(self, part: _Part, shape: tuple[int, ...], manner: Manner, open_size: int) -> npt.NDArray[Any]:
+        if manner.limit is not None:
+            low = part.low or 0
+            high = low + manner.limit - 1 if part.high is None else max(low, min(part.high, low + manner.limit - 1))
+            return whole(low, high, shape, self._random)
+        low = part.low
+        high = part.high
+        if any(isinstance(use, (Limits, Rows)) and _is_open(use) for use in part.uses):
+            high = max(open_size - 1, low or 0) if high is None else min(high, open_size - 1)
+        free = np.ones(shape, np.bool_)
+        values = np.zeros(shape, np.int64)
+        for use in part.uses:
+            if isinstance(use, Padding) and _within(use.value, low, high):
+                free = ~self._padding(shape)
+                values[:] = use.value
+        places = np.flatnonzero(free.reshape(-1))
+        flat = values.reshape(-1)
+        flat[places] = self._bulk(part, len(places), low, high, open_size)
+        if part.deck is not None and manner.covering:
+            flat[places] = part.deck.deal(len(places))
+            return values
+        planted = [each for each in dict.fromkeys(_ends(part, low, high)) if _within(each, low, high)]
+        chosen = self._planted(len(places), planted)
+        if part.deck is not None:
+            others = np.ones(len(places), np.bool_)
+            others[chosen] = False
+            flat[places[others]] = part.deck.deal(int(others.sum()))
+        flat[places[chosen]] = (planted[-self._calls % len(planted) :] + planted)[: len(chosen)] if len(chosen) else []
+        if any(isinstance(use, Sorted) for use in part.uses):
+            flat.sort()
+        return values
+
+    def _bulk(
+        self, part: _Part, count: int, low: int | None, high: int | None, open_size: int
+    ) -> npt.NDArray[np.int64]:
+        uses = part.uses
+        random = self._random
+        if part.deck is not None:
+            return np.zeros(count, np.int64)  # they are dealt
+        if low is not None and high is not None:
+            return whole(low, high, (count,), random)
+        if lengths := [use.limit for use in uses if isinstance(use, Count)]:
+            return whole(0, min(open_size if each is None else each for each in lengths), (count,), random)
+        if any(isinstance(use, Mask) for use in uses):
+            return whole(0, 1, (count,), random)
+        if any(isinstance(use, Image) for use in uses):
+            return whole(0, 255, (count,), random)
+        if any(isinstance(use, (Small, Sorted)) for use in uses):
+            return whole(low or 0, (low or 0) + 9, (count,), random)
+        least = 0 if self.domain.dtype.kind == "u" else -_SOME
+        return whole(least if low is None else low, _SOME if high is None else high, (count,), random)
+
+    def _planted(self, count: int, values: Sequence[int]) -> npt.NDArray[np.int64]:
+        """The places of values that are to be among others: most of the places, if there are few."""
+        number = min(len(values), max(count - 1, 0)) if count > 1 else min(len(values), count) * (self._calls % 2)
+        return shuffled(count, self._random)[:number]
+
+    def _plant(self, values: npt.NDArray[Any], planted: Sequence[float]) -> None:
+        places = self._planted(values.size, [0] * len(planted))
+        values.reshape(-1)[places] = planted[: len(places)]
+
+    def _masks(self, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        """Truth values: the first ones of each row in every other call, any in the others; the first one always."""
+        if len(shape) > 1 and self._calls % 2:
+            return (~self._padding(shape)).astype(np.int64)
+        values = whole(0, 1, shape, self._random)
+        if values.ndim > 1 and values.size:
+            values.reshape(len(values), -1)[:, 0] = 1
+        return values
+
+    def _padding(self, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        """The ends of rows: none of the first row, any number of others, never a whole row."""
+        if len(shape) < 2 or not math.prod(shape):
+            return np.zeros(shape, np.bool_)
+        rows = np.prod(shape[:-1], dtype=np.int64)
+        lengths = whole(1, max(shape[-1], 1), (int(rows),), self._random)
+        if rows > 1 or not self._calls % 2:
+            lengths[0] = shape[-1]
+        return (np.arange(shape[-1]) >= lengths[:, None]).reshape(shape)
+
+
+def _same(values: npt.NDArray[Any], manner: Manner) -> npt.NDArray[Any]:
+    return np.full_like(values, values.reshape(-1)[0]) if manner.constant and values.size else values
+
+
+def _parts(domain: Domain, random: Random) -> list[_Part]:
+    """The parts of an input, the whole first."""
+    boxes = sorted({(), *(box for box, _ in domain.uses)}, key=lambda box: (len(box), box))
+    found: list[_Part] = []
+    for box in boxes:
+        uses = tuple(use for other, use in domain.uses if _contains(other, box))
+        found.append(_part(box, uses, domain, random))
+    if len(found) > 1 and not any(box == () for box, _ in domain.uses):
+        found[0] = found[0]._replace(deck=None)
+    return found if domain.uses else []
+
+
+def _part(box: Box, uses: tuple[Use, ...], domain: Domain, random: Random) -> _Part:
+    low: int | None = None
+    high: int | None = None
+    for use in uses:
+        if isinstance(use, (Rows, Limits)):
+            least = use.low if low is None else low if use.low is None else max(low, use.low)
+            greatest = use.high if high is None else high if use.high is None else min(high, use.high)
+            if least is None or greatest is None or least <= greatest:
+                low, high = least, greatest
+    rows = [use for use in uses if isinstance(use, Rows) and use.count]
+    keys = [key for use in uses if isinstance(use, Words) for key in use.keys]
+    deck: Deck | None = None
+    if numbers := _numbers(keys):
+        deck = Deck(numbers, random, f"keys of {domain.name}")
+    elif rows:
+        most = max(rows, key=lambda use: use.count or 0)
+        first = most.first if low is None else max(low, most.first)
+        last = most.first + (most.count or 0) - 1
+        values = range(first, (last if high is None else min(high, last)) + 1)
+        weighty = any(use.weighty for use in rows)
+        if weighty and values:
+            deck = Deck(values, random, most.table or domain.name)
+        elif low is None and high is None:
+            low, high = first, last
+    return _Part(box, uses, low, high, deck)
+
+
+def _numbers(keys: Sequence[bytes | int]) -> list[int]:
+    found: list[int] = []
+    for key in dict.fromkeys(keys):
+        try:
+            found.append(int(key))
+        except ValueError:
+            continue
+    return found
+
+
+def _ends(part: _Part, low: int | None, high: int | None) -> list[int]:
+    """Values at which things change: the ends of tables, those beside them, and those beside constants."""
+    found: list[int] = [each for each in (low, high) if each is not None]
+    for use in part.uses:
+        if isinstance(use, Rows) and use.count:
+            found += [use.first, use.first + use.count - 1]
+    for use in part.uses:
+        if isinstance(use, Rows) and use.count:
+            found += [use.first - 1, use.first + use.count]
+        elif isinstance(use, Near):
+            found += [math.floor(use.value), math.floor(use.value) + 1, math.ceil(use.value) - 1]
+        elif isinstance(use, Count) and use.limit is not None:
+            found += [0, use.limit, 1]
+        elif isinstance(use, Words):
+            numbers = _numbers(use.keys)
+            found += [max(numbers) + 1, min(numbers) - 1] if numbers else []
+    if not part.uses:
+        found += [0, 1, -1]
+    return found
+
+
+def _is_open(use: Use) -> bool:
+    if isinstance(use, Rows):
+        return use.count is None and use.low is not None
+    return isinstance(use, Limits) and use.high is None
+
+
+def _within(value: int, low: int | None, high: int | None) -> bool:
+    return (low is None or value >= low) and (high is None or value <= high)
+
+
+def _contains(box: Box, other: Box) -> bool:
+    """Whether one part is part of another."""
+    inner = {axis: (start, stop) for axis, start, stop in other}
+    return all(axis in inner and start <= inner[axis][0] and inner[axis][1] <= stop for axis, start, stop in box)
+
+
+def _place(box: Box, shape: tuple[int, ...]) -> tuple[slice, ...] | None:
+    """The part of an array; None if the array is too small for it."""
+    cuts = [slice(None)] * len(shape)
+    for axis, start, stop in box:
+        if axis >= len(shape) or start >= shape[axis]:
+            return None
+        cuts[axis] = slice(start, stop)
+    return tuple(cuts)
+
+
+def _open_size(shape: Sequence[int], sizes: Sequence[int | None]) -> int:
+    return min((given for given, size in zip(shape, sizes, strict=False) if size is None), default=2)

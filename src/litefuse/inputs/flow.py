@@ -1,0 +1,241 @@
+"""How values flow from the inputs of a LiteRT model through its ops, and what they come to mean there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from litefuse.inputs.graph import Graph, Model, Op, Tensor
+from litefuse.inputs.uses import Box, Domain, Small, Use
+
+__all__ = ["Flow", "Place", "Trace", "Value"]
+
+# More ways from an input to one tensor than this are not told apart.
+_MOST_TRACES = 64
+_MOST_TURNS = 8
+
+
+class Trace(NamedTuple):
+    """A tensor holds values of an input, or numbers that follow from them one by one: ``scale * value + offset``.
+
+    Attributes:
+        input: The input's name.
+        scale: What the value is multiplied with.
+        offset: What is added then.
+        box: The part of the input that it is.
+        axes: For each axis of the tensor that of the input; None where there is none. None for all if they are unknown.
+        limited: Whether something limits the numbers, so that none is illegal.
+        delimiter: What strings were split at; None if they were not.
+    """
+
+    input: str
+    scale: float = 1.0
+    offset: float = 0.0
+    box: Box = ()
+    axes: tuple[int | None, ...] | None = None
+    limited: bool = False
+    delimiter: bytes | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the numbers are the values."""
+        return self.scale == 1 and not self.offset
+
+    def axis(self, axis: int, rank: int) -> int | None:
+        """The input's axis that an axis of the tensor is; None if it is none."""
+        if self.axes is None or len(self.axes) != rank or not -rank <= axis < rank:
+            return None
+        return self.axes[axis]
+
+    def cut(self, axis: int | None, start: int, stop: int) -> Trace:
+        """The trace of a part along one of the input's axes."""
+        if axis is None:
+            return self
+        base = next((each[1] for each in self.box if each[0] == axis), 0)
+        others = tuple(each for each in self.box if each[0] != axis)
+        return self._replace(box=tuple(sorted((*others, (axis, base + start, base + stop)))))
+
+
+class Value(NamedTuple):
+    """What is known of a tensor.
+
+    Attributes:
+        traces: Of which inputs its values are.
+        roots: The inputs and variables that its values follow from.
+        table: The number of the runtime's table that it stands for; None if it is none.
+    """
+
+    traces: tuple[Trace, ...] = ()
+    roots: frozenset[str] = frozenset()
+    table: int | None = None
+
+
+_NOTHING = Value()
+
+
+@dataclass
+class Place:
+    """An op and what flows into it, for a rule.
+
+    Attributes:
+        flow: Takes what the inputs are used for.
+        graph: The op's subgraph.
+        op: The op.
+        values: What is known of its operands.
+    """
+
+    flow: Flow
+    graph: Graph
+    op: Op
+    values: Sequence[Value]
+
+    def traces(self, operand: int = 0) -> tuple[Trace, ...]:
+        """The traces of an operand; none if it is left out."""
+        return self.values[operand].traces if operand < len(self.values) else ()
+
+    def constant(self, operand: int) -> npt.NDArray[Any] | None:
+        """The value of an operand that is a constant."""
+        return self.graph.constant(self.op.inputs[operand]) if operand < len(self.op.inputs) else None
+
+    def kind(self, operand: int) -> Tensor:
+        """The type of an operand that is there."""
+        return self.graph.tensor(self.op.inputs[operand])
+
+    def result(self, index: int = 0) -> Tensor:
+        """The type of a result."""
+        return self.graph.tensor(self.op.outputs[index])
+
+    def use(self, operand: int, use: Use) -> None:
+        """Notes what inputs are used for whose values an operand is."""
+        for trace in self.traces(operand):
+            self.flow.note(trace, use)
+
+    def restrict(self, operand: int, use: Use) -> None:
+        """Notes what inputs are used for that an operand is or follows from, if not any value is legal there."""
+        self.use(operand, use)
+        traced = {trace.input for trace in self.traces(operand)}
+        for name in self.values[operand].roots - traced if operand < len(self.values) else ():
+            self.flow.note_root(name, Small())
+
+
+@dataclass
+class Flow:
+    """Follows the inputs of one signature.
+
+    Attributes:
+        model: The model.
+        domains: What is found of each input, by what stands for it among the roots.
+        state: The roots of each variable's values, by name.
+    """
+
+    model: Model
+    domains: Mapping[str, Domain]
+    state: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+
+    @cached_property
+    def keys(self) -> dict[int, tuple[bytes | int, ...]]:
+        """The keys of each table of the runtime, by its number."""
+        found: dict[int, tuple[bytes | int, ...]] = {}
+        for graph in self.model.graphs:
+            tables: dict[int, int] = {}
+            for op in graph.ops:
+                if op.name == "HASHTABLE":
+                    tables[op.outputs[0]] = op.option(0)
+                elif op.name == "HASHTABLE_IMPORT" and op.inputs[0] in tables:
+                    keys = graph.constant(op.inputs[1])
+                    if keys is not None:
+                        found[tables[op.inputs[0]]] = tuple(keys.reshape(-1).tolist())
+        return found
+
+    def note(self, trace: Trace, use: Use) -> None:
+        """Notes what an input is used for."""
+        if trace.input in self.domains:
+            self.domains[trace.input].uses[trace.box, use] = None
+
+    def note_root(self, name: str, use: Use) -> None:
+        """Notes what an input is used for that something follows from, one does not know how."""
+        if name in self.domains:
+            self.domains[name].uses[(), use] = None
+
+    def run(self, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
+        """What is known of a subgraph's results."""
+        known = dict(zip(graph.inputs, arguments, strict=False))
+        for op in graph.ops:
+            values = [known.get(index, _NOTHING) for index in op.inputs]
+            known.update(zip(op.outputs, self._op(graph, op, values), strict=False))
+        return [known.get(index, _NOTHING) for index in graph.outputs]
+
+    def _op(self, graph: Graph, op: Op, values: Sequence[Value]) -> Sequence[Value]:
+        from litefuse.inputs.rules import rule_of
+
+        graphs = self.model.graphs
+        place = Place(self, graph, op, values)
+        roots = frozenset[str]().union(*(value.roots for value in values))
+        if op.name == "WHILE":
+            return self._loop(op, values)
+        if op.name == "IF":
+            branches = [self.run(graphs[each], values[1:]) for each in op.callees]
+            return [
+                Value(_merged(one.traces, other.traces), one.roots | other.roots | values[0].roots)
+                for one, other in zip(*branches, strict=False)
+            ]
+        if op.callees and op.callees[0] < len(graphs):
+            return self.run(graphs[op.callees[0]], values)
+        if op.name == "VAR_HANDLE":
+            return [Value(roots=frozenset({_variable(op)}))]
+        if op.name == "HASHTABLE":
+            return [Value(table=op.option(0))]
+        if op.name == "ASSIGN_VARIABLE":
+            for name in values[0].roots:
+                self.state[name] = self.state.get(name, frozenset()) | values[1].roots
+            return []
+        if op.name == "READ_VARIABLE":
+            return [Value(roots=roots.union(*(self.state.get(name, frozenset()) for name in roots)))]
+        rule, follows = rule_of(op)
+        traces = rule(place) if rule is not None and any(value.roots for value in values) else ()
+        given = roots if follows else frozenset[str]()
+        if isinstance(traces, Mapping):  # by the result
+            return [Value(_limited(traces.get(index, ())), given) for index in range(len(op.outputs))]
+        return [Value(_limited(traces), given) for _ in op.outputs]
+
+    def _loop(self, op: Op, values: Sequence[Value]) -> list[Value]:
+        condition, body = (self.model.graphs[each] for each in op.callees)
+        carried = list(values)
+        for _ in range(_MOST_TURNS):
+            turns = self.run(condition, carried)
+            self._note_turns(turns)
+            after = self.run(body, carried)
+            # Traces are those of the first turn: what the values are used for in later ones is the same.
+            grown = [
+                Value(before.traces, before.roots | new.roots | turns[0].roots)
+                for before, new in zip(carried, after, strict=False)
+            ]
+            if grown == carried:
+                return [
+                    Value(before.traces if new.traces == before.traces else (), before.roots)
+                    for before, new in zip(carried, after, strict=False)
+                ]
+            carried = grown
+        return [Value((), value.roots) for value in carried]
+
+    def _note_turns(self, turns: Sequence[Value]) -> None:
+        for value in turns:
+            for name in value.roots:
+                self.note_root(name, Small())
+
+
+def _variable(op: Op) -> str:
+    """What stands for a variable among the roots: no input has such a name."""
+    return f"\0{op.text_option(0)}/{op.text_option(1)}"
+
+
+def _merged(one: tuple[Trace, ...], other: tuple[Trace, ...]) -> tuple[Trace, ...]:
+    return tuple(dict.fromkeys([*one, *other]))
+
+
+def _limited(traces: Sequence[Trace]) -> tuple[Trace, ...]:
+    return tuple(dict.fromkeys(traces))[:_MOST_TRACES]

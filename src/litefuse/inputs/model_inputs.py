@@ -1,0 +1,126 @@
+"""What the signatures of a LiteRT model take, and calls of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.inputs.drawer import LEVELS, Drawer, Manner
+from litefuse.inputs.flow import Flow, Trace, Value
+from litefuse.inputs.graph import Model, Signature
+from litefuse.inputs.uses import Domain
+
+__all__ = ["LEVELS", "Manner", "ModelInputs"]
+
+
+class ModelInputs:
+    """What the signatures of a model take, by the flow of values through its graphs.
+
+    Attributes:
+        signatures: The inputs of each signature, by key and name. A model without signatures has one, the key of which
+            is empty: that of its first subgraph, with the names of tensors.
+        moving: The outputs of each signature that follow from inputs of it or of others, through variables.
+
+    Args:
+        content: The content of the ``.tflite`` file, which is sound: bytes or a memory map.
+    """
+
+    def __init__(self, content: Any) -> None:
+        model = Model(content)
+        signatures = model.signatures or {"": _of_first_graph(model)}
+        self.signatures = {key: _domains(model, each) for key, each in signatures.items()}
+        named = {_root(key, name): domain for key, each in self.signatures.items() for name, domain in each.items()}
+        flow = Flow(model, named)
+        self.moving: dict[str, frozenset[str]] = {}
+        for _ in range(2 if len(signatures) > 1 else 1):  # what one writes, another reads
+            for key, signature in signatures.items():
+                self.moving[key] = _follow(flow, key, signature)
+
+    def shapes(
+        self, signature: str, *, batch: int, size: int, given: Mapping[str, tuple[int, ...]] | None = None
+    ) -> dict[str, tuple[int, ...]]:
+        """Shapes of a signature's inputs.
+
+        Args:
+            signature: The signature's key.
+            batch: The first size, where it is open.
+            size: Other sizes that are open.
+            given: Shapes of some of them.
+        """
+        domains = self.signatures[signature]
+        return {
+            name: (given or {}).get(name)
+            or tuple(each if each is not None else size if axis else batch for axis, each in enumerate(domain.shape))
+            for name, domain in domains.items()
+        }
+
+    def drawer(self, signature: str, random: Random) -> Drawer:
+        """Draws calls of a signature."""
+        return Drawer(self.signatures[signature].values(), random)
+
+    def calls(
+        self, *, batch: int = 1, size: int = 7, seed: int = 0, manner: Manner | None = None
+    ) -> dict[str, dict[str, npt.NDArray[Any]]]:
+        """One call of each signature, by its key: arrays of the dtypes that the file has.
+
+        A model may refuse them: what is legal does not always follow from its graph. Then other sizes may be tried,
+        and ``Manner(limit=each)`` with the ``LEVELS``.
+
+        Args:
+            batch: The first size of inputs, where it is open.
+            size: Other sizes that are open.
+            seed: What the values follow from.
+            manner: How they are drawn.
+        """
+        random = Random(seed)
+        return {
+            key: self.drawer(key, random).draw(self.shapes(key, batch=batch, size=size), manner)
+            for key in self.signatures
+        }
+
+
+def _of_first_graph(model: Model) -> Signature:
+    graph = model.graphs[0]
+    return Signature(
+        0,
+        {graph.tensor(index).name: index for index in graph.inputs},
+        {graph.tensor(index).name: index for index in graph.outputs},
+    )
+
+
+def _domains(model: Model, signature: Signature) -> dict[str, Domain]:
+    graph = model.graphs[signature.graph]
+    found: dict[str, Domain] = {}
+    for name, index in signature.inputs.items():
+        tensor = graph.tensor(index)
+        dtype = np.dtype(np.float32) if tensor.dtype is None else tensor.dtype
+        scale = tensor.scale if dtype.kind in "iu" else 0.0
+        found[name] = Domain(name, dtype, tensor.shape, scale, tensor.zero)
+    return found
+
+
+def _root(signature: str, name: str) -> str:
+    """What stands for an input among the roots of values."""
+    return f"{signature}/{name}"
+
+
+def _follow(flow: Flow, key: str, signature: Signature) -> frozenset[str]:
+    """Notes what is done with the inputs of a signature, and gives the outputs that follow from any input."""
+    graph = flow.model.graphs[signature.graph]
+    names = {index: _root(key, name) for name, index in signature.inputs.items()}
+    arguments = [
+        Value((Trace(names[index], axes=tuple(range(len(graph.tensor(index).shape)))),), frozenset({names[index]}))
+        if index in names
+        else Value()
+        for index in graph.inputs
+    ]
+    results = dict(zip(graph.outputs, flow.run(graph, arguments), strict=True))
+    return frozenset(
+        name
+        for name, index in signature.outputs.items()
+        if any(not root.startswith("\0") for root in results[index].roots)
+    )

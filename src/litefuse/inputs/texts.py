@@ -1,0 +1,102 @@
+"""Strings for a model: words that it knows and others, in the forms that texts come in."""
+
+from __future__ import annotations
+
+import base64
+import string
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.inputs.deck import Deck
+from litefuse.inputs.uses import Domain, Expression, Numerals, Text, Words
+
+__all__ = ["Texts", "eight_letters"]
+
+_FOREIGN = ("Übergröße", "naïve", "Ἀθήνα", "слово", "言葉", "مرحبا", "😀")
+_MARKS = ".,;:!?-'\"()"
+_SENTENCE = 6
+
+
+class Texts:
+    """Draws the strings of an input.
+
+    Args:
+        domain: What is done with them.
+        random: Where chance comes from.
+    """
+
+    def __init__(self, domain: Domain, random: Random) -> None:
+        uses = [use for _, use in domain.uses]
+        self._random = random
+        self._numerals = next((use.kind for use in uses if isinstance(use, Numerals)), None)
+        keys = [key for use in uses if isinstance(use, Words) for key in use.keys]
+        words = list(dict.fromkeys(key if isinstance(key, bytes) else str(key).encode() for key in keys))
+        self.deck = Deck(words, random, f"words of {domain.name}") if words else None
+        self._delimiters = [use.delimiter for use in uses if isinstance(use, Text)]
+        self._delimiters += [use.pieces for use in uses if isinstance(use, Words) and use.pieces is not None]
+        patterns = [use.pattern for use in uses if isinstance(use, Expression)]
+        self._literals = sorted({letter for each in patterns for letter in each if letter.isprintable()})
+        self._number = random.randrange(64)
+
+    def draw(self, shape: Sequence[int], *, known: bool) -> npt.NDArray[Any]:
+        """Strings.
+
+        Args:
+            shape: How many.
+            known: Whether each is to be one word that the model knows, such that all are dealt; if it knows any.
+        """
+        found = np.empty(shape, object)
+        flat = found.reshape(-1)
+        if known and self.deck is not None and self._numerals is None:
+            flat[:] = self.deck.deal(flat.size)
+        else:
+            flat[:] = [self._text() for _ in range(flat.size)]
+        return found
+
+    def _text(self) -> bytes:
+        if self._numerals is not None:
+            return _numeral(self._numerals, self._random)
+        self._number += 1
+        form = self._number % 8
+        if form == 0:
+            return b""
+        if not self._delimiters and (self.deck is not None or form < 3):
+            return self._word(form)
+        delimiter = self._random.choice(self._delimiters or [b""]) or b" "
+        words = [self._word(self._random.randrange(1, 12)) for _ in range(self._random.randrange(1, _SENTENCE + 1))]
+        text = delimiter.join(words)
+        return delimiter + text + 2 * delimiter if form == 7 else text
+
+    def _word(self, form: int) -> bytes:
+        """One word: as it is known, in another case, with marks, unknown, or of other letters than those of ASCII."""
+        random = self._random
+        if form == 6:
+            return random.choice(_FOREIGN).encode()
+        word = eight_letters(random) if self.deck is None or form == 5 else bytes(self.deck.deal(1)[0])
+        if form == 2:
+            return word.upper()
+        if form == 3:
+            return word.title()
+        if form == 4:
+            return word + random.choice(self._literals or _MARKS).encode()
+        return word
+
+
+def eight_letters(random: Random) -> bytes:
+    """A word that hardly any model knows."""
+    return "".join(random.choices(string.ascii_lowercase, k=8)).encode()
+
+
+def _numeral(kind: str, random: Random) -> bytes:
+    if kind == "integer":
+        return str(random.randint(-1000, 1000)).encode()
+    if kind == "number":
+        forms = f"{random.gauss(0, 10):.4f}", f"{random.gauss(0, 1):.3e}", str(random.randint(-99, 99))
+        return random.choice(forms).encode()
+    if kind == "base64":
+        return base64.urlsafe_b64encode(random.randbytes(random.randrange(12))).rstrip(b"=")
+    return eight_letters(random)
