@@ -33,12 +33,12 @@ from litefuse.passes.cut_constants import CutConstants
 from litefuse.passes.decompose import Decomposed, DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.drop_constants import DropConstants
 from litefuse.passes.embedding_lookups import EmbeddingLookups
-from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.expand_powers import ExpandPowers
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.fold_weights import FoldWeights
+from litefuse.passes.forward_values import ForwardValues
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.kept_copies import KeepCopies
@@ -141,11 +141,12 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     _require_fused(called if job.require_fused is True else set(job.require_fused or ()), composites)
     initializers: list[str] = []
     state = [InitializeVariables(values, initializers), InitializeTables(imported.tables, initializers)]
-    run_passes(module, [*state, LowerEnsureShape()], steps.begin)
+    run_passes(module, state, steps.begin)
     unsettled = _inline_and_fold(module, steps)
     decomposed: list[Decomposed] = []
     # What was replaced makes way for more, and lists become tensors, whose shapes are new.
     if run_passes(module, [LowerTensorLists(), RefineCallTypes()], steps.begin) or unsettled:
+        ForwardValues().run(module)
         run_passes(module, [InferShapes()], steps.begin)
     # A weight that is no placeholder may be a factor that is zero everywhere.
     rewriting = [HoistProjections(), RewriteBeforeLowering(decomposed), CutConstants(weights)]
@@ -159,6 +160,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     lower(module)
     emitted: list[CustomOpForm] = []
     finishing = [
+        ForwardValues(lowered=True),
         TypeResults(),
         CutConstants(weights),
         ExpandPowers(),
@@ -298,6 +300,8 @@ def _inline_and_fold(module: ir.Module, steps: _Steps) -> bool:
     while True:
         # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-operands prevents.
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
+        steps.begin(ForwardValues.name)
+        ForwardValues().run(module)  # where shapes contradict each other, the module is not valid: inference says why
         shapes = InferShapes()
         run_passes(module, [shapes], steps.begin)
         steps.begin(FoldBranches.name)

@@ -57,19 +57,6 @@ func.func @arithmetic() -> (tensor<i32>, tensor<i32>, tensor<i32>, tensor<?xi32>
 }
 
 // -----
-// RUN: lower-ensure-shape
-// CHECK-LABEL: func.func @main
-// CHECK: %[[S:.*]] = "tf.Const"() <{value = dense<[-1, 8, 3]> : tensor<3xi32>}>
-// CHECK: %[[R:.*]] = "tf.Reshape"(%arg0, %[[S]]) : (tensor<?x?x?xf32>, tensor<3xi32>) -> tensor<?x8x3xf32>
-// CHECK: return %[[R]], %arg0, %arg1
-func.func @main(%x: tensor<?x?x?xf32>, %y: tensor<2xf32>) -> (tensor<?x8x3xf32>, tensor<?x?x3xf32>, tensor<2xf32>) {
-  %0 = "tf.EnsureShape"(%x) {shape = #tf_type.shape<?x8x3>} : (tensor<?x?x?xf32>) -> tensor<?x8x3xf32>
-  %1 = "tf.EnsureShape"(%x) {shape = #tf_type.shape<?x?x3>} : (tensor<?x?x?xf32>) -> tensor<?x?x3xf32>
-  %2 = "tf.EnsureShape"(%y) {shape = #tf_type.shape<?>} : (tensor<2xf32>) -> tensor<2xf32>
-  return %0, %1, %2 : tensor<?x8x3xf32>, tensor<?x?x3xf32>, tensor<2xf32>
-}
-
-// -----
 // RUN: infer-shapes
 // What is returned gives the function its type.
 // CHECK-LABEL: func.func @main() -> tensor<2xi64>

@@ -36,12 +36,12 @@ from litefuse.passes.cut_constants import CutConstants
 from litefuse.passes.decompose import DecomposeOps, RewriteBeforeLowering
 from litefuse.passes.drop_constants import DropConstants
 from litefuse.passes.embedding_lookups import EmbeddingLookups
-from litefuse.passes.ensure_shape import LowerEnsureShape
 from litefuse.passes.expand_powers import ExpandPowers
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
 from litefuse.passes.fuse import FuseComposites
+from litefuse.passes.forward_values import ForwardValues
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.kept_copies import KeepCopies
@@ -112,6 +112,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "expand-powers": lambda _o, _v: ExpandPowers(),
     "fill-buffers": lambda _o, _v: FillBuffers(),
     "fold-branches": lambda _o, _v: FoldBranches(),
+    "forward-values": lambda options, _: ForwardValues(lowered="lowered" in options),
     "infer-shapes": lambda _o, _v: InferShapes(),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),
@@ -126,7 +127,6 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "keep-zero-operands": lambda _o, _v: KeepZeroOperands(),
     "lift-reads": lambda _o, _v: LiftReads(),
     "lower-case": lambda _o, _v: LowerCase(),
-    "lower-ensure-shape": lambda _o, _v: LowerEnsureShape(),
     "lower-conditions": lambda _o, _v: LowerConditions(),
     "lower-xla-call-module": lambda _o, _v: LowerXlaCallModule(),
     "lower-tensor-lists": lambda _o, _v: LowerTensorLists(),

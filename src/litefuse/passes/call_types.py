@@ -9,7 +9,7 @@ from typing import ClassVar
 from litefuse.engine.mlir import func, ir
 from litefuse.passes.call_graph import callees, callees_first, functions, operations, update_function_type
 
-__all__ = ["RefineCallTypes"]
+__all__ = ["RefineCallTypes", "contradict", "refine_type"]
 
 _SAME_TYPE = frozenset({"tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.CheckNumerics"})
 
@@ -32,7 +32,7 @@ class RefineCallTypes:
             for op in operations(function):
                 name = op.name
                 if name in _SAME_TYPE:
-                    refined |= _refine(op.results[0], op.operands[0].type)
+                    refined |= refine_type(op.results[0], op.operands[0].type)
                 if name == "tf.While":  # its result types are those of the operands, which it must not contradict
                     continue
                 called = [_result_types(by_symbol[callee]) for callee in callees(op) if callee in by_symbol]
@@ -41,7 +41,7 @@ class RefineCallTypes:
                 for position, result in enumerate(op.results):
                     kinds = [types[position] for types in called if position < len(types)]
                     if kinds:
-                        refined |= _refine(result, reduce(_common, kinds))
+                        refined |= refine_type(result, reduce(_common, kinds))
             if refined:
                 update_function_type(function)
                 modified = True
@@ -54,7 +54,17 @@ def _result_types(function: func.FuncOp) -> Sequence[ir.Type]:
     return [value.type for value in list(function.entry_block.operations)[-1].operands]
 
 
-def _refine(value: ir.Value, kind: ir.Type) -> bool:
+def contradict(one: ir.Type, other: ir.Type) -> bool:
+    """Whether no tensor has both types, of which the element types are the same."""
+    a, b = ir.ShapedType(one), ir.ShapedType(other)
+    if not (a.has_rank and b.has_rank):
+        return False
+    dynamic = ir.ShapedType.get_dynamic_size()
+    return a.rank != b.rank or any(dynamic not in sizes and sizes[0] != sizes[1] for sizes in zip(a.shape, b.shape))
+
+
+def refine_type(value: ir.Value, kind: ir.Type) -> bool:
+    """Gives a value what a type says more of its shape than its own; says whether it does."""
     old, new = ir.ShapedType(value.type), ir.ShapedType(kind)
     if old == new or old.element_type != new.element_type or not new.has_rank:
         return False

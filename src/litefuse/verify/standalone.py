@@ -14,6 +14,7 @@ from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.composite_ops import EmitCompositeOps
 from litefuse.passes.custom_ops import EmitCustomOps
 from litefuse.passes.decompose import DecomposeOps
+from litefuse.passes.forward_values import ForwardValues
 from litefuse.passes.initialize_states import InitializeStates
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
@@ -81,7 +82,7 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
             set_signature(copy, _ENTRY, inputs, [f"y{index}" for index in range(len(copy.type.results))])
     # As a list is handed from function to function, so is what is known of it.
     run_mlir_passes(alone, "inline{default-pipeline=}", "symbol-dce")
-    run_passes(alone, [InferShapes(), LowerTensorLists(), RefineCallTypes(), InferShapes(), LoadWeights()])
+    run_passes(alone, [ForwardValues(), InferShapes(), LowerTensorLists(), RefineCallTypes(), InferShapes(), LoadWeights()])
     lower(alone)
     run_passes(
         alone,
