@@ -122,7 +122,7 @@ def test_convert_quietly(tmp_path: Path) -> None:
 def test_convert_with_timings(tmp_path: Path) -> None:
     outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--timings")
     steps = outcome.out.partition("Time by step\n")[2].split("\n\n")[0].splitlines()[1:]
-    assert [line.split()[0] for line in (steps[0], steps[-1])] == ["start", "write"]
+    assert [line.split()[0] for line in (steps[0], steps[-1])] == ["start", "check-file"]
 
 
 def test_convert_some_signatures(tmp_path: Path) -> None:

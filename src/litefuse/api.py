@@ -117,9 +117,11 @@ def convert(
     quantize: Quantization | None = None,
     representative_dataset: RepresentativeDataset | None = None,
     quantized_io: bool = False,
+    max_error: float | None = None,
     require_fused: bool | Collection[str] = False,
     check_fusions: bool = True,
     check_custom_ops: bool = False,
+    check_file: bool = True,
     max_ops: int = MAX_OPS,
     max_constant_bytes: int = MAX_CONSTANT_BYTES,
     timeout: float | None = None,
@@ -174,12 +176,16 @@ def convert(
             or a function that gives them, each a mapping from names of inputs to arrays, the array of the only input,
             or a pair of a signature's key and one of these.
         quantized_io: With ``int8`` and ``int16``, make inputs and outputs integers too, with scales.
+        max_error: The largest difference that quantization may make to an output, in units of its largest element, else
+            ``QuantizationError``; None: any.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
         check_fusions: Apply a fusion only when it computes what the composite's body computes: both are run on random
             inputs in the stock runtime and compared. A composite that its author declared a custom op
             (``tfl_fusable_op``) is not checked, since its body may be a placeholder, unless ``check_custom_ops``.
             Kernels are those that are registered, litefuse's and those of plug-ins.
         check_custom_ops: Check these too, where there are kernels for them.
+        check_file: Load the file that was written in LiteRT, and call each of its signatures once, else
+            ``FileCheckError``. What has custom ops without kernels is not called; the report says so.
         max_ops: How many ops the model may have with its calls inlined: a small file may describe any number.
         max_constant_bytes: How many bytes of constants may be made of the model, each and together, beyond those that
             its files hold: one element may stand for a constant of any shape.
@@ -199,6 +205,8 @@ def convert(
         SavedModelError: The SavedModel cannot be read, or a shape was given that does not fit the input.
         LitefuseError: ``model`` is nothing that can be converted, or cannot be exported.
         ConversionError: It cannot be converted.
+        FileCheckError: LiteRT does not run what was written.
+        QuantizationError: Quantization makes more of a difference than ``max_error``.
         LimitError: It exceeds ``max_ops``, ``max_constant_bytes``, ``timeout`` or ``memory``; ``limit`` says which.
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
@@ -219,6 +227,13 @@ def convert(
         raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
     if quantize is not None:
         _check_quantization(quantize)
+    if max_error is not None and (quantize is None or not max_error >= 0):
+        raise LitefuseError(
+            f"max_error is a number from 0 for what quantization may change, not {max_error}"
+            if quantize is not None
+            else "max_error is for what quantization changes, which was not asked for",
+            hint="Pass quantize as well (on the command line, --quantize)." if quantize is None else "",
+        )
     samples = _samples(quantize, representative_dataset, quantized_io=quantized_io)
     folder = make_temporary_folder(temporary_folder)
     job = ConversionJob(
@@ -239,8 +254,10 @@ def convert(
         quantize=quantize,
         samples=samples,
         quantized_io=quantized_io,
+        max_error=max_error,
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
+        check_file=check_file,
         limits=Limits(max_ops, max_constant_bytes),
     )
     if not in_process and memory is None:
@@ -341,11 +358,27 @@ def _convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Re
             ) from None
         if process_limits().memory is not None:  # which may be why it died
             raise
+        if error.step == "check-file":
+            raise _runtime_died(job, error) from None
         error.module_path = _save_module(job, error.step)
         if error.module_path is not None:
             error.hint = f"Please report it, with the module that it worked on: {error.module_path}"
         raise
     return replace(report, timings={"start": started[0], **report.timings})
+
+
+def _runtime_died(job: ConversionJob, error: EngineCrashError) -> LitefuseError:
+    """What to raise where LiteRT died of the file that was written."""
+    from litefuse.errors import FileCheckError
+    from litefuse.verify.failing_op import deadly_op
+    from litefuse.verify.written_file import KEEP
+
+    site = deadly_op(job.partial, job.kernels)
+    return FileCheckError(
+        f"the file was written, but LiteRT dies of it ({error.death}){f', at the op {site}' if site else ''}",
+        where=str(job.source),
+        hint=f"Please report it. {KEEP}",
+    )
 
 
 def _save_module(job: ConversionJob, step: str) -> str | None:

@@ -13,7 +13,7 @@ from litefuse.engine.constant_sizes import check_constants
 from litefuse.engine.counts import COUNTS
 from litefuse.engine.lowering import lower, run_mlir_passes, set_signature
 from litefuse.engine.mlir import ir, mlir_context
-from litefuse.errors import LitefuseError, NotFusedError
+from litefuse.errors import LitefuseError, NotFusedError, QuantizationError
 from litefuse.export.model_file import write_model
 from litefuse.export.summary import ModelSummary, summarize
 from litefuse.forms import CompositeForms, Quantization, RnnForm
@@ -55,7 +55,14 @@ from litefuse.passes.tensor_names import NameTensors
 from litefuse.passes.variables import InitializeVariables
 from litefuse.passes.zero_operands import KeepZeroOperands
 from litefuse.plug_ins import take_plug_ins
-from litefuse.report import CompositeReport, LackingOpReport, QuantizationReport, Report, RetypedReport
+from litefuse.report import (
+    CompositeReport,
+    FileCheckReport,
+    LackingOpReport,
+    QuantizationReport,
+    Report,
+    RetypedReport,
+)
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
 from litefuse.shapes import InferShapes, SetInputShapes
@@ -186,7 +193,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     ]
     run_passes(module, finishing, steps.begin)
 
-    summary, quantization = _write(module, weights, job, steps)
+    summary, quantization, file_check = _write(module, weights, job, steps)
     steps.begin("")
     python_only = PYTHON_ONLY | {each.op for each in emitted if each.python_only}
     return Report(
@@ -204,6 +211,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         narrowed=_retyped(retyping, NARROWED),
         widened=_retyped(retyping, WIDENED),
         quantization=quantization,
+        file_check=file_check,
         size=job.output.stat().st_size,
         timings=steps.timings,
         counts=dict(COUNTS),
@@ -226,25 +234,34 @@ def _import(job: ConversionJob, steps: _Steps, retyping: Retyping | None) -> tup
 
 def _write(
     module: ir.Module, weights: Weights, job: ConversionJob, steps: _Steps
-) -> tuple[ModelSummary, QuantizationReport | None]:
-    """Writes the model, quantized where that was asked for; returns what it holds.
+) -> tuple[ModelSummary, QuantizationReport | None, FileCheckReport | None]:
+    """Writes the model, quantized where that was asked for, and calls it; returns what it holds.
 
     The file appears whole or not at all.
     """
     check_constants(module, held_bytes(job.source))
     steps.begin("write")
-    partial = job.output.with_name(job.output.name + ".part")
-    quantization = None
+    partial = job.partial
+    quantization, file_check = None, None
     try:
         summary = summarize(module)
         write_model(module, weights, partial)
         if job.quantize is not None:
             steps.begin("quantize")
             quantization, summary = _quantize(partial, job, job.quantize, summary)
+        if job.check_file:
+            file_check = _check_file(partial, steps.begin)
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
-    return summary, quantization
+    return summary, quantization, file_check
+
+
+def _check_file(path: Path, announce: Callable[[str], None]) -> FileCheckReport:
+    from litefuse.verify.written_file import check_written_file
+
+    not_run = check_written_file(path, announce)
+    return FileCheckReport(not_run is None, not_run)
 
 
 def _quantize(
@@ -261,8 +278,23 @@ def _quantize(
     finally:
         target.unlink(missing_ok=True)
     inputs = "random inputs" if job.samples is None else "samples"
+    if job.max_error is not None:
+        _check_difference(difference.error, difference.unchecked, job.max_error, inputs)
     report = QuantizationReport(form, size, difference.error, inputs, difference.unchecked)
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
+
+
+def _check_difference(error: float | None, unchecked: str | None, allowed: float, inputs: str) -> None:
+    hint = "Try another form of quantization, or other samples."
+    if error is None:
+        reason = f"the difference that quantization makes was not measured: {unchecked}"
+        raise QuantizationError(reason, hint="Leave out max_error (on the command line, --max-error), or give samples.")
+    if not error <= allowed:
+        raise QuantizationError(
+            f"quantization changes an output by {error:.2g} of its largest element on {inputs}; {allowed:g} is allowed",
+            hint=hint,
+            error=error,
+        )
 
 
 # What Keras 2 calls the composites that it makes of its LSTM layers itself: an interface's name and a UUID.

@@ -11,11 +11,14 @@ The tree::
     │   ├── UnsupportedOpsError     ops that LiteRT lacks are left (all of them are listed)
     │   ├── FusionError             a fusion was registered or written wrongly
     │   ├── NotFusedError           a composite that was required to fuse did not
+    │   ├── FileCheckError          the file that was written does not run
+    │   ├── QuantizationError       quantization makes more of a difference than it may
     │   ├── LimitError              it takes more ops, bytes of constants, time or memory than it may
     │   └── LoweringError           the lowering engine reported an error
     ├── EngineCrashError            the process that ran the conversion died
     ├── KernelError                 a custom op's kernel was registered or answered wrongly
     └── InterpreterError            a model cannot be loaded or run
+        ├── MissingKernelError      it has custom ops that there is no kernel for
         └── ModelCrashError         the process that ran the model died
 
 Every message says what is wrong and where; ``hint`` says what to do next.
@@ -30,6 +33,7 @@ __all__ = [
     "CheckpointError",
     "ConversionError",
     "EngineCrashError",
+    "FileCheckError",
     "FusionError",
     "GraphError",
     "InterpreterError",
@@ -37,8 +41,10 @@ __all__ = [
     "LimitError",
     "LitefuseError",
     "LoweringError",
+    "MissingKernelError",
     "ModelCrashError",
     "NotFusedError",
+    "QuantizationError",
     "SavedModelError",
     "SignatureError",
     "UnsupportedOp",
@@ -131,6 +137,22 @@ class NotFusedError(ConversionError):
     """A composite that was required to be fused was not."""
 
 
+class FileCheckError(ConversionError):
+    """The model was written, but does not run in LiteRT: no file is kept."""
+
+
+class QuantizationError(ConversionError):
+    """Quantization makes more of a difference to the outputs than it may.
+
+    Attributes:
+        error: The largest difference, in units of the largest element of each output; None if it was not measured.
+    """
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "", error: float | None = None) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.error = error
+
+
 class LimitError(ConversionError):
     """The conversion takes more than it may.
 
@@ -153,14 +175,23 @@ class EngineCrashError(LitefuseError):
 
     Attributes:
         step: The step that it was in, such as ``lower``.
+        death: How it ended: a signal's name or an exit code.
         module_path: Where the module that it worked on was saved for a bug report, or None.
     """
 
     def __init__(
-        self, message: str, *, where: str = "", hint: str = "", step: str = "", module_path: str | None = None
+        self,
+        message: str,
+        *,
+        where: str = "",
+        hint: str = "",
+        step: str = "",
+        death: str = "",
+        module_path: str | None = None,
     ) -> None:
         super().__init__(message, where=where, hint=hint)
         self.step = step
+        self.death = death
         self.module_path = module_path
 
 
@@ -170,6 +201,18 @@ class KernelError(LitefuseError):
 
 class InterpreterError(LitefuseError):
     """A model cannot be loaded or run."""
+
+
+class MissingKernelError(InterpreterError):
+    """A model has custom ops that there is no kernel for.
+
+    Attributes:
+        ops: Their names.
+    """
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "", ops: Sequence[str] = ()) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.ops = tuple(ops)
 
 
 class ModelCrashError(InterpreterError):

@@ -23,6 +23,9 @@ DEATHS = {
     "SIGKILL": "os.kill(os.getpid(), signal.SIGKILL)",
     "exit code 3": "os._exit(3)",
 }
+# What a command ends with where a model does not run.
+CODES = {"run": 1, "verify": 4}
+
 KERNEL = """
 import os
 import signal
@@ -98,7 +101,7 @@ def test_the_message_names_the_step(custom_model: Path, tmp_path: Path, name: st
     kernel_file(tmp_path, **{place: DEATHS["SIGSEGV"]})
     options = expected_file(tmp_path) if name == "verify" else ("--signature", "serve")
     done = command(tmp_path, name, custom_model, *options, "--kernels", "kernel.py")
-    assert done.returncode == 1
+    assert done.returncode == CODES[name]
     assert "died (SIGSEGV) in the step" in done.stderr
     assert STEPS[place] in done.stderr
     assert "Traceback" not in done.stderr
@@ -142,7 +145,7 @@ def test_exceptions_of_kernels_are_shown_as_what_they_are(custom_model: Path, tm
     )
     options = expected_file(tmp_path) if name == "verify" else ()
     done = command(tmp_path, name, custom_model, *options, "--kernels", "kernel.py")
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (CODES[name], "")
     assert "error: custom op MyOp, node 'y': this and that\n" in done.stderr
     done = command(tmp_path, "--debug", name, custom_model, *options, "--kernels", "kernel.py")
     assert 'kernel.py", line' in done.stderr  # the traceback of the process that ran it

@@ -16,15 +16,20 @@ import click
 from litefuse import __version__
 from litefuse.cli.convert import convert
 from litefuse.cli.demo import demo
+from litefuse.cli.failures import ExitCode, error_json, json_asked_for
 from litefuse.cli.fusions import fusions
 from litefuse.cli.inspect import inspect
 from litefuse.cli.kernels import kernels
-from litefuse.cli.output import OutputError
+from litefuse.cli.output import OutputError, print_json
 from litefuse.cli.run import run
 from litefuse.cli.verify import verify
 from litefuse.errors import LitefuseError
 
 __all__ = ["app"]
+
+
+# The commands that compare: an error is no answer of theirs.
+_COMPARING = frozenset({"verify"})
 
 
 class _Group(click.Group):
@@ -44,7 +49,16 @@ class _Group(click.Group):
                 traceback.print_exc()
             click.secho("error: ", err=True, fg="red", bold=True, nl=False)
             click.echo(f"{'' if isinstance(error, LitefuseError) else 'there is not enough memory: '}{error}", err=True)
-            raise click.exceptions.Exit(1) from None
+            code = ExitCode.NOT_COMPARED if ctx.invoked_subcommand in _COMPARING else ExitCode.FAILED
+            if json_asked_for(ctx):
+                with _output_errors():
+                    print_json(error_json(error, code))
+            raise click.exceptions.Exit(code) from None
+        except click.UsageError as error:
+            if json_asked_for(ctx):
+                with _output_errors():
+                    print_json(error_json(error, ExitCode.USAGE))
+            raise
         except KeyboardInterrupt:
             raise click.exceptions.Exit(130) from None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from litefuse.cli.failures import json_option
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
 from litefuse.cli.parameters import PATH, parse_size, process_limit_options, split_names
 from litefuse.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm, Quantization, RnnForm
@@ -112,6 +113,12 @@ class _OptionalValueCommand(click.Command):
     "--quantized-io", is_flag=True, help="With --quantize int8 and int16, make inputs and outputs integers as well."
 )
 @click.option(
+    "--max-error",
+    type=click.FloatRange(min=0),
+    metavar="E",
+    help="With --quantize, fail if it changes an output by more, relative to its largest value.",
+)
+@click.option(
     "--require-fused",
     metavar="[=NAME,...]",
     help="Fail if a composite is not fused: any, or one of those that are named.",
@@ -125,6 +132,11 @@ class _OptionalValueCommand(click.Command):
     "--check-custom-ops",
     is_flag=True,
     help="Check the custom ops too that composites ask for (tfl_fusable_op), where there are kernels for them.",
+)
+@click.option(
+    "--check-file/--no-check-file",
+    default=True,
+    help="Keep the file only when it runs: call each of its signatures once in LiteRT.",
 )
 @click.option(
     "--plug-in",
@@ -151,9 +163,7 @@ class _OptionalValueCommand(click.Command):
 )
 @process_limit_options
 @click.option("--in-process", is_flag=True, help="Convert in this process, for a debugger in conversion code.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the report as JSON on the standard output, and nothing else there."
-)
+@json_option("Print the report as JSON on the standard output, and nothing else there; an error as well.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @click.option("--timings", is_flag=True, help="Print the time of every step.")
 def convert(
@@ -174,9 +184,11 @@ def convert(
     quantize: Quantization | None,
     representative_dataset: Path | None,
     quantized_io: bool,
+    max_error: float | None,
     require_fused: str | None,
     check_fusions: bool,
     check_custom_ops: bool,
+    check_file: bool,
     plug_ins: tuple[str, ...],
     max_ops: int,
     max_constant_bytes: int,
@@ -223,9 +235,11 @@ def convert(
             quantize=quantize,
             representative_dataset=representative_dataset,
             quantized_io=quantized_io,
+            max_error=max_error,
             require_fused=_all_or_names(require_fused, "--require-fused"),
             check_fusions=check_fusions,
             check_custom_ops=check_custom_ops,
+            check_file=check_file,
             max_ops=max_ops,
             max_constant_bytes=max_constant_bytes,
             timeout=timeout,

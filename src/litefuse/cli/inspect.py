@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from litefuse.cli.failures import json_option
 from litefuse.cli.output import print_json, print_sections, progress
 from litefuse.cli.parameters import PATH, process_limit_options, split_names
 
@@ -17,7 +18,7 @@ __all__ = ["inspect"]
 @click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
 @click.option("--all", "everything", is_flag=True, help="List all variables and call sites.")
 @process_limit_options
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@json_option("Print the facts as JSON.")
 def inspect(
     model: Path, tags: str | None, everything: bool, timeout: float | None, memory: int | None, as_json: bool
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from litefuse.cli.failures import json_option
 from litefuse.cli.output import print_json, print_sections, progress
 from litefuse.cli.parameters import PATH, split_names
 
@@ -25,7 +26,7 @@ def kernels() -> None:
     metavar="FILE.py|MODULE",
     help="Python code that registers kernels; may be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@json_option("Print the list as JSON.")
 def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     """List the kernels that there are.
 

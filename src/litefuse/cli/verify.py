@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from litefuse.cli.failures import json_option
 from litefuse.cli.output import print_json, print_sections, progress
 from litefuse.cli.parameters import PATH, parse_shape, split_names
 
@@ -45,7 +46,7 @@ __all__ = ["verify"]
     is_flag=True,
     help="Run ORIGINAL even if it has ops that write or read files, run code or open connections.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the errors as JSON.")
+@json_option("Print the errors as JSON.")
 def verify(
     model: Path,
     original: Path | None,

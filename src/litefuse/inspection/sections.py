@@ -22,7 +22,7 @@ __all__ = ["litert_model_sections", "saved_model_sections"]
 
 _LISTED_VARIABLES = 12
 _LISTED_CALL_SITES = 3
-_JUDGEMENTS: Mapping[str, Judgement] = {"fused": "good", "inlined": "bad", "unknown": None}
+_JUDGEMENTS: Mapping[str, Judgement] = {"fused": "good", "inlined": "warn", "unknown": None}
 
 
 def saved_model_sections(facts: SavedModelFacts, *, everything: bool = False) -> list[Section]:

@@ -146,7 +146,8 @@ class _Worker:
         return f"exit code {code}"
 
     def _crash(self, step: str) -> LitefuseError:
-        message = f"the conversion process died ({self.death()}) in the step {step!r}"
+        death = self.death()
+        message = f"the conversion process died ({death}) in the step {step!r}"
         output = ""
         if self._stderr is not None:
             size = self._stderr.seek(0, os.SEEK_END)
@@ -155,7 +156,7 @@ class _Worker:
         if (found := self.limits.out_of_memory(output)) is not None:
             return found
         hint = "The limit memory may be the cause; try a larger one." if self.limits.memory else ""
-        return EngineCrashError(f"{message}\n{output}" if output else message, hint=hint, step=step)
+        return EngineCrashError(f"{message}\n{output}" if output else message, hint=hint, step=step, death=death)
 
 
 def _new_file() -> IO[bytes]:

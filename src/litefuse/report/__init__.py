@@ -2,6 +2,7 @@
 
 from litefuse.report.report import (
     CompositeReport,
+    FileCheckReport,
     LackingOpReport,
     LoopReport,
     QuantizationReport,
@@ -13,6 +14,7 @@ from litefuse.report.report import (
 
 __all__ = [
     "CompositeReport",
+    "FileCheckReport",
     "LackingOpReport",
     "LoopReport",
     "QuantizationReport",

@@ -13,7 +13,7 @@ from litefuse.report.sections import Section
 
 __all__ = ["sections_renderable"]
 
-_STYLES = {"good": "green", "bad": "yellow"}
+_STYLES = {"good": "green", "warn": "yellow", "bad": "bold red"}
 
 
 def sections_renderable(sections: Iterable[Section]) -> RenderableType:

@@ -10,6 +10,7 @@ from litefuse.forms import Quantization
 
 __all__ = [
     "CompositeReport",
+    "FileCheckReport",
     "LackingOpReport",
     "LoopReport",
     "QuantizationReport",
@@ -119,6 +120,19 @@ class QuantizationReport:
 
 
 @dataclass(frozen=True)
+class FileCheckReport:
+    """Whether the file that was written runs.
+
+    Attributes:
+        ran: Whether LiteRT loaded it, and each of its signatures was called once.
+        reason: Why it could not be called here.
+    """
+
+    ran: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class RecognizerReport:
     """What a recogniser found that litefuse does not have itself.
 
@@ -173,6 +187,7 @@ class Report:
             are among ``lacking_ops``.)
         widened: What was widened to float32, as asked for.
         quantization: What became of the weights; None if they are as they were.
+        file_check: Whether the file runs; None if that was not asked for.
         size: The output's size in bytes.
         timings: Seconds for each step, in order; ``start`` is the wait for the process that converts.
         counts: What does not depend on the machine: ``engine_calls``, how often the engine was run, for rewritings and
@@ -194,6 +209,7 @@ class Report:
     narrowed: tuple[RetypedReport, ...] = ()
     widened: tuple[RetypedReport, ...] = ()
     quantization: QuantizationReport | None = None
+    file_check: FileCheckReport | None = None
     size: int = 0
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     counts: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from litefuse.report.report import (
     CompositeReport,
+    FileCheckReport,
     LackingOpReport,
     LoopReport,
     QuantizationReport,
@@ -21,8 +22,8 @@ from litefuse.report.report import (
 
 __all__ = ["Judgement", "Section", "count_of", "op_section", "report_sections", "shape_text"]
 
-Judgement: TypeAlias = Literal["good", "bad"] | None
-"""Whether a row is good or bad news, or neither."""
+Judgement: TypeAlias = Literal["good", "warn", "bad"] | None
+"""Whether a row is good news, something to know, or wrong; or none of these."""
 
 # A report is read by people: what repeats itself is counted from here on.
 _LISTED = 5
@@ -39,7 +40,7 @@ class Section:
         rows: The cells of each row.
         headings: The columns' headings; none for a table that explains itself.
         right: The columns that are aligned to the right.
-        judgements: For each row, whether it is good or bad news; may be empty.
+        judgements: For each row, what news it is; may be empty.
         note: A line below the table; may be empty.
     """
 
@@ -66,6 +67,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
                 ("signatures", ", ".join(report.signatures) or "none"),
                 ("size", count_of(report.size, "byte")),
                 ("time", f"{seconds:.2f} s"),
+                *_file_check_rows(report.file_check),
             ],
         ),
         _composite_section(report.composites),
@@ -98,6 +100,18 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
     return sections
 
 
+def _file_check_rows(check: FileCheckReport | None) -> list[tuple[str, str]]:
+    if check is None:
+        return []
+    return [("run", "each signature once, in LiteRT" if check.ran else f"not called: {check.reason}")]
+
+
+# The difference that quantization makes, from which on outputs are not what they were.
+_FAR = 0.1
+_FAR_NOTE = (
+    "The outputs are far from those before: give other samples, or try another form. --max-error makes it an error."
+)
+
 _FORMS_OF_QUANTIZATION = {
     "dynamic": "int8 weights, for products in int8",
     "weights": "int8 weights, for products in float32",
@@ -115,7 +129,13 @@ def _quantization_section(quantization: QuantizationReport, size: int) -> Sectio
         ("size", f"{count_of(quantization.size_before, 'byte')} before, {size / quantization.size_before:.0%} now"),
         ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
     ]
-    return Section(f"Quantized: {_FORMS_OF_QUANTIZATION[quantization.form]}", rows)
+    is_far = quantization.error is not None and not quantization.error <= _FAR
+    return Section(
+        f"Quantized: {_FORMS_OF_QUANTIZATION[quantization.form]}",
+        rows,
+        judgements=[None, "bad" if is_far else None],
+        note=_FAR_NOTE if is_far else "",
+    )
 
 
 def _pack_notes(report: Report, op: str) -> list[str]:
@@ -171,7 +191,7 @@ def _lacking_section(ops: Sequence[LackingOpReport]) -> Section:
     for each in ops:
         reason = f" (not rewritten: {each.reason})" if each.reason else ""
         rows.append((each.op, f"{each.count:,}", _LACKING_OUTCOMES[each.outcome] + reason))
-    judgements: list[Judgement] = ["bad" if each.outcome in {"pack", "custom"} else "good" for each in ops]
+    judgements: list[Judgement] = ["warn" if each.outcome in {"pack", "custom"} else "good" for each in ops]
     title = f"TensorFlow ops that LiteRT lacks: {sum(each.count for each in ops):,}"
     widened = any(each.outcome == "widened" for each in ops)
     note = "With --widen, what is float16 or bfloat16 is float32 throughout, without these casts." if widened else ""
@@ -187,7 +207,7 @@ def _composite_section(composites: Sequence[CompositeReport]) -> Section:
     for group in _alike(composites):
         first = group[0]
         outcome = _outcome(max(group, key=lambda each: each.error or 0.0))
-        judgement: Judgement = "good" if first.outcome == "fused" else "bad"
+        judgement: Judgement = "good" if first.outcome == "fused" else "warn"
         listed = group if len(group) <= _LISTED + 1 else group[:_LISTED]
         rows += [(each.name, each.function, f"{each.call_sites:,}", outcome) for each in listed]
         if len(listed) < len(group):

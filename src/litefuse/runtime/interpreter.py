@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from ai_edge_litert import interpreter as litert
 
-from litefuse.errors import InterpreterError, KernelError
+from litefuse.errors import InterpreterError, KernelError, MissingKernelError
 from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name, registered_kernels
 from litefuse.runtime.delegate import Delegate
 from litefuse.runtime.native import NativeKernels, pack
@@ -106,7 +106,7 @@ class Interpreter(litert.Interpreter):
         """Plans the memory; kernels' ``prepare`` run here. Needed before the first ``invoke`` and after a resize.
 
         Raises:
-            InterpreterError: The model has custom ops that nothing here runs; the message names them all.
+            MissingKernelError: The model has custom ops that nothing here runs; the message names them all.
         """
         self._kernels.run(super().allocate_tensors, self._explain_running)
 
@@ -166,7 +166,7 @@ class Interpreter(litert.Interpreter):
         if self._kernel_names or registered_kernels():
             hint += f" There are kernels for {', '.join(sorted({*self._kernel_names, *registered_kernels()}))}."
         message = f"there is no kernel for the custom ops {', '.join(unresolved)}"
-        return InterpreterError(message, where=self._where, hint=hint)
+        return MissingKernelError(message, where=self._where, hint=hint, ops=unresolved)
 
 
 class SignatureRunner(litert.SignatureRunner):

@@ -1,0 +1,111 @@
+"""The op that a model fails at, where LiteRT does not say which: the last of the shortest beginning that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import flatbuffers
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.processes.process import run_alone
+from litefuse.runtime.operators import OpPlace, op_at
+from litefuse.temporary import make_temporary_folder
+
+__all__ = ["deadly_op", "failing_op", "run_file"]
+
+# Larger models would be copied again and again.
+_MOST_BYTES = 1 << 28
+
+
+def failing_op(path: Path, fails: Callable[[Path], bool]) -> OpPlace | None:
+    """The first op that a model fails at.
+
+    Args:
+        path: A ``.tflite`` file that fails.
+        fails: Whether a file does.
+
+    Returns:
+        The op; None if it could not be found: the model does not fail once more, or it is too large to be tried in
+        parts.
+    """
+    if path.stat().st_size > _MOST_BYTES:
+        return None
+    content = path.read_bytes()
+    model: Any = schema.Model.GetRootAs(content, 0)
+    with make_temporary_folder() as folder:
+        beginning = Path(folder, "model.tflite")
+
+        def fails_within(signature: int, ops: int) -> bool:
+            beginning.write_bytes(_beginning(content, signature, ops))
+            return fails(beginning)
+
+        for signature in range(model.SignatureDefsLength()):
+            subgraph = model.SignatureDefs(signature).SubgraphIndex()
+            good, bad = 0, model.Subgraphs(subgraph).OperatorsLength()
+            if not bad or not fails_within(signature, bad):
+                continue
+            while bad - good > 1:
+                middle = (good + bad) // 2
+                if fails_within(signature, middle):
+                    bad = middle
+                else:
+                    good = middle
+            return op_at(content, subgraph, bad - 1)
+    return None
+
+
+def deadly_op(path: Path, kernels: Mapping[str, bytes]) -> OpPlace | None:
+    """The first op that LiteRT dies at when a model is called; see :func:`failing_op`.
+
+    Args:
+        path: A ``.tflite`` file that LiteRT dies of.
+        kernels: The kernels that the user registered, pickled, by their ops.
+    """
+
+    def is_deadly(beginning: Path) -> bool:
+        try:
+            run_alone("litefuse.verify.failing_op:run_file", (beginning, kernels), environment={})
+        except EngineCrashError:
+            return True
+        except LitefuseError:
+            return False
+        return False
+
+    return failing_op(path, is_deadly)
+
+
+def run_file(job: tuple[Path, Mapping[str, bytes]], announce: Callable[[str], None]) -> None:
+    """Calls a model once, with kernels, in a process that may die of it.
+
+    Raises:
+        FileCheckError: LiteRT refuses it.
+    """
+    from litefuse.runtime.transfer import unpickle_kernels
+    from litefuse.verify.written_file import check_written_file
+
+    path, kernels = job
+    unpickle_kernels(kernels)
+    check_written_file(path, announce)
+
+
+def _beginning(content: bytes, signature: int, ops: int) -> bytes:
+    """A model of the first ops of a signature's subgraph, the last of which gives its outputs."""
+    model: Any = schema.ModelT.InitFromPackedBuf(content, 0)
+    kept = model.signatureDefs[signature]
+    graph = model.subgraphs[kept.subgraphIndex]
+    graph.operators = graph.operators[:ops]
+    graph.outputs = [index for index in graph.operators[-1].outputs if index >= 0]
+    kept.outputs = [_output(index) for index in graph.outputs]
+    model.signatureDefs = [kept]
+    builder = flatbuffers.Builder(1 << 16)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def _output(index: int) -> Any:
+    output = schema.TensorMapT()
+    output.name, output.tensorIndex = f"y{index}", index
+    return output

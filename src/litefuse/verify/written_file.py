@@ -1,0 +1,127 @@
+"""The last check of a conversion: the file that was written is loaded, prepared and called once in LiteRT."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingKernelError
+from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
+
+if TYPE_CHECKING:
+    from litefuse.runtime.operators import OpPlace
+
+__all__ = ["CHECK_FILE", "KEEP", "check_written_file"]
+
+#: The name of the step.
+CHECK_FILE = "check-file"
+#: What one can do where the file is wanted nevertheless.
+KEEP = "Convert with check_file=False (on the command line, --no-check-file) to have the file as it is."
+
+# XNNPACK packs the weights of what it takes into memory of its own: of larger files, LiteRT's own kernels run instead.
+_PACKED_BYTES = 1 << 28
+# The sizes that open dimensions but the first are tried with: of images, for example, few models take the least.
+_SIZES = (7, 32, 224, 1)
+
+
+def check_written_file(path: Path, announce: Callable[[str], None]) -> str | None:
+    """Loads a model, and calls each of its signatures once, with inputs that are drawn from the model.
+
+    Sizes that are open are tried one after the other until the model runs with one. The kernels are those that are
+    registered, litefuse's and those of plug-ins.
+
+    Args:
+        path: The ``.tflite`` file.
+        announce: Called with the name of the step when it begins.
+
+    Returns:
+        None if all of it ran; otherwise why it could not be run here: there is no kernel for a custom op, or a kernel
+        refused the inputs.
+
+    Raises:
+        FileCheckError: LiteRT refuses it; the message names the op.
+    """
+    announce(CHECK_FILE)
+    xnnpack = path.stat().st_size <= _PACKED_BYTES
+    try:
+        _call_once(path, xnnpack=xnnpack)
+    except (MissingKernelError, KernelError) as error:
+        return str(error).partition("\n")[0]
+    except Exception as error:
+        if notes := getattr(error, "__notes__", ()):  # of a kernel in Python: its op and node
+            return f"{', '.join(notes)}: {type(error).__name__}: {error}"
+        if not isinstance(error, (LitefuseError, RuntimeError, ValueError)):
+            raise
+        raise _refusal(path, error, xnnpack=xnnpack) from None
+    return None
+
+
+def _call_once(path: Path, *, xnnpack: bool) -> None:
+    from ai_edge_litert.interpreter import OpResolverType
+
+    from litefuse.runtime.interpreter import Interpreter
+
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        model = ModelInputs(content)
+        resolver = OpResolverType.BUILTIN if xnnpack else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+        interpreter = Interpreter(path, num_threads=os.cpu_count(), experimental_op_resolver_type=resolver)
+        for key, domains in model.signatures.items():
+            sizes = _SIZES if any(None in domain.shape[1:] for domain in domains.values()) else _SIZES[:1]
+            refused: Exception | None = None
+            for size, limit in product(sizes, LEVELS):
+                inputs = model.drawer(key, Random(0)).draw(model.shapes(key, batch=1, size=size), Manner(limit))
+                try:
+                    interpreter.get_signature_runner(key)(**inputs)
+                    break
+                except (MissingKernelError, MemoryError):
+                    raise
+                except Exception as error:  # noqa: BLE001  whatever a kernel raises; the first refusal tells most
+                    refused = refused or error
+            else:
+                assert refused is not None
+                raise refused
+
+
+def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError:
+    """What to raise where LiteRT refuses a model."""
+    from litefuse.runtime.operators import failed_op
+
+    who, step, place = "LiteRT", "run", None
+    if xnnpack:
+        plain = _refused(path, xnnpack=False)
+        if plain is None:
+            from litefuse.verify.failing_op import failing_op
+
+            who = "XNNPACK, LiteRT's delegate for this processor,"
+            place = failing_op(path, lambda beginning: _refused(beginning, xnnpack=True) is not None)
+        else:
+            error = plain
+    message = error.message if isinstance(error, LitefuseError) else str(error)
+    if place is None:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            failed = failed_op(content, message)
+        if failed is not None:
+            step, place = failed.step, failed.place
+    reported = "\n".join(f"  {line.strip()}" for line in message.splitlines() if line.strip())
+    return FileCheckError(
+        f"the file was written, but {who} refuses to {step} it{_at(place)}:\n{reported}",
+        hint=f"Give inputs fixed shapes (--shape, --batch), or change what the model computes there. {KEEP}",
+    )
+
+
+def _refused(path: Path, *, xnnpack: bool) -> Exception | None:
+    """Why LiteRT refuses a model; None if it does not."""
+    try:
+        _call_once(path, xnnpack=xnnpack)
+    except Exception as error:  # noqa: BLE001  whatever a kernel raises
+        return error
+    return None
+
+
+def _at(place: OpPlace | None) -> str:
+    return f", at the op {place}" if place is not None else ""

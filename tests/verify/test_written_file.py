@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.demo import SAVED_MODEL
+from litefuse.errors import FileCheckError
+from litefuse.verify.failing_op import deadly_op
+from litefuse.verify.written_file import CHECK_FILE, check_written_file
+from tests.runtime.models import Graph, model
+
+
+def written(folder: Path, graph: Graph) -> Path:
+    path = folder / "model.tflite"
+    path.write_bytes(model(graph, signatures={"serve": 0}))
+    return path
+
+
+def chain(*ops: str, size: int = 2) -> Graph:
+    """``x [2]`` through ops of one operand each."""
+    graph = Graph()
+    value = graph.input("x", (size,))
+    for number, op in enumerate(ops):
+        place = graph.output if number == len(ops) - 1 else graph.tensor
+        result = place(f"after/{op}/{number}", (size,))
+        (graph.builtin if op.isupper() else graph.custom)(op, [value], [result])
+        value = result
+    return graph
+
+
+def reversed_over_nothing() -> Graph:
+    """LiteRT dies of REVERSE_V2 without axes: the second op of three."""
+    graph = Graph()
+    x, axes = graph.input("x", (2, 3)), graph.tensor("axes", (0,), np.int32, value=np.zeros(0, np.int32))
+    before, between, y = graph.tensor("before", (2, 3)), graph.tensor("layer/turned", (2, 3)), graph.output("y", (2, 3))
+    graph.builtin("ABS", [x], [before])
+    graph.builtin("REVERSE_V2", [before, axes], [between])
+    graph.builtin("ABS", [between], [y])
+    return graph
+
+
+def test_a_file_that_runs(tmp_path: Path) -> None:
+    steps: list[str] = []
+    assert check_written_file(written(tmp_path, chain("ABS", "NEG")), steps.append) is None
+    assert steps == [CHECK_FILE]
+
+
+def test_an_op_that_the_runtime_refuses_is_named(tmp_path: Path) -> None:
+    graph = Graph()
+    x, y = graph.input("x", (2, 3)), graph.input("y", (2, 4))
+    before, z = graph.tensor("before", (2, 3)), graph.output("layer/sum", (2, 3))
+    graph.builtin("ABS", [x], [before])
+    graph.builtin("SUB", [before, y], [z])
+    with pytest.raises(FileCheckError) as caught:
+        check_written_file(written(tmp_path, graph), lambda _: None)
+    assert "at the op SUB(float32[2,3], float32[2,4]) at 'layer/sum'" in caught.value.message
+    assert "--no-check-file" in caught.value.hint
+
+
+@pytest.mark.parametrize("ops", [("ABS", "Absent"), ("Absent",)])
+def test_what_has_no_kernel_is_not_called(tmp_path: Path, ops: tuple[str, ...]) -> None:
+    reason = check_written_file(written(tmp_path, chain(*ops)), lambda _: None)
+    assert reason is not None
+    assert "there is no kernel for the custom ops Absent" in reason
+
+
+def test_the_op_that_the_runtime_dies_at_is_found(tmp_path: Path) -> None:
+    site = deadly_op(written(tmp_path, reversed_over_nothing()), {})
+    assert site is not None
+    assert (site.op, site.names, site.operands) == ("REVERSE_V2", ("layer/turned",), ("float32[2,3]", "int32[0]"))
+
+
+def test_a_file_that_nothing_dies_of_has_no_such_op(tmp_path: Path) -> None:
+    assert deadly_op(written(tmp_path, chain("ABS", "NEG")), {}) is None
+
+
+# The file of a conversion. The demo has a custom op that the kernels here are for.
+
+
+class Kernel(litefuse.CustomOp):
+    def prepare(self, *inputs: litefuse.TensorSpec, **options: object) -> litefuse.TensorSpec:
+        return inputs[0]
+
+
+def converted(
+    kernel: type[litefuse.CustomOp], monkeypatch: pytest.MonkeyPatch, *, check: bool = True
+) -> litefuse.Report:
+    monkeypatch.setattr("litefuse.runtime.custom_op._registered", {})
+    litefuse.custom_op("my_custom_fused_op")(kernel)
+    return litefuse.convert(SAVED_MODEL, check_file=check).report
+
+
+def test_the_report_says_why_a_file_was_not_called() -> None:
+    check = litefuse.convert(SAVED_MODEL).report.file_check
+    assert check is not None
+    assert not check.ran
+    assert "my_custom_fused_op" in (check.reason or "")
+    assert litefuse.convert(SAVED_MODEL, check_file=False).report.file_check is None
+
+
+def test_a_kernel_that_dies_keeps_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Dying(Kernel):
+        def invoke(self, inputs: object, outputs: object, **options: object) -> None:
+            os.abort()
+
+    with pytest.raises(FileCheckError, match=r"LiteRT dies of it \(SIGABRT\), at the op my_custom_fused_op"):
+        converted(Dying, monkeypatch)
+    assert converted(Dying, monkeypatch, check=False).file_check is None
+
+
+def test_a_kernel_that_refuses_inputs_keeps_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refusing(Kernel):
+        def invoke(self, inputs: object, outputs: object, **options: object) -> None:
+            raise ValueError("these are no words")
+
+    check = converted(Refusing, monkeypatch).file_check
+    assert check is not None
+    assert not check.ran
+    assert "my_custom_fused_op" in (check.reason or "")
+    assert "these are no words" in (check.reason or "")
