@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 import litefuse
 from litefuse.cli.app import app
+from litefuse.errors import QuantizationError
 from litefuse.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS
 from litefuse.report import QuantizationReport
 from tests.tensorflow.checking import check, check_calls
@@ -191,6 +192,27 @@ def test_what_cannot_be_measured_is_said(tensorflow: TensorFlow) -> None:
     assert report.quantization is not None
     assert (report.quantization.error, report.quantization.unchecked) == (None, "it takes strings")
     assert "not measured: it takes strings" in str(report)
+
+
+def test_max_error_bounds_what_quantization_changes(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    path, target = tensorflow.save(images), tmp_path / "model.tflite"
+    error = checked(litefuse.convert(path, quantize="dynamic").report.quantization, "dynamic").error
+    assert error is not None
+    litefuse.convert(path, quantize="dynamic", max_error=error)
+    with pytest.raises(QuantizationError, match="changes an output by") as caught:
+        litefuse.convert(path, quantize="dynamic", max_error=error / 2)
+    assert caught.value.error == error
+    arguments = ["convert", str(path), "-o", str(target), "--quantize", "dynamic", "--json", "--max-error"]
+    outcome = CliRunner().invoke(app, [*arguments, str(error / 2)])
+    assert outcome.exit_code == 1
+    assert json.loads(outcome.stdout)["error"] | {"message": "", "hint": "", "where": ""} == {
+        "type": "QuantizationError",
+        "message": "",
+        "where": "",
+        "hint": "",
+        "error": error,
+    }
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_command_line(tensorflow: TensorFlow, tmp_path: Path) -> None:
