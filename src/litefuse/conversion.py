@@ -8,52 +8,26 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from litefuse.analysis import VariableValues, analyze
 from litefuse.engine.constant_sizes import check_constants
 from litefuse.engine.counts import COUNTS
-from litefuse.engine.lowering import lower, run_mlir_passes, set_signature
-from litefuse.engine.mlir import ir, mlir_context
+from litefuse.engine.mlir import func, ir, mlir_context
 from litefuse.errors import LitefuseError, NotFusedError, QuantizationError
 from litefuse.export.model_file import write_model
 from litefuse.export.summary import ModelSummary, summarize
 from litefuse.forms import CompositeForms, Quantization, RnnForm
 from litefuse.fusions.fusion import unpickle_registered
-from litefuse.importer import EntryPoint, ImportedModule, default_signatures, import_saved_model
+from litefuse.importer import ImportedModule, default_signatures, import_saved_model
 from litefuse.job import ConversionJob
 from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.limits import held_bytes, limited
-from litefuse.passes.branch_results import CopyBranchResults
-from litefuse.passes.call_graph import functions
-from litefuse.passes.call_once import CallOnce
-from litefuse.passes.call_types import RefineCallTypes
-from litefuse.passes.check_constants import CheckConstants
-from litefuse.passes.composite_ops import EmitCompositeOps
-from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
-from litefuse.passes.cut_constants import CutConstants
-from litefuse.passes.decompose import Decomposed, DecomposeOps, RewriteBeforeLowering
-from litefuse.passes.drop_constants import DropConstants
-from litefuse.passes.embedding_lookups import EmbeddingLookups
-from litefuse.passes.expand_powers import ExpandPowers
-from litefuse.passes.fill_buffers import FillBuffers
-from litefuse.passes.fold_branches import FoldBranches
-from litefuse.passes.fold_constants import FoldConstants
-from litefuse.passes.fold_weights import FoldWeights
-from litefuse.passes.forward_values import ForwardValues
-from litefuse.passes.hoist_projections import HoistProjections
-from litefuse.passes.initialize_states import InitializeStates
-from litefuse.passes.kept_copies import KeepCopies
-from litefuse.passes.merge_handles import MergeHandles
-from litefuse.passes.outline_loops import OutlineLoops
+from litefuse.passes.custom_ops import CustomOpForm
+from litefuse.passes.decompose import Decomposed
+from litefuse.passes.fuse import FuseComposites
 from litefuse.passes.pipeline import run_passes
-from litefuse.passes.place_weights import PlaceWeights
-from litefuse.passes.prepared_shapes import PrepareShapes
-from litefuse.passes.result_types import TypeResults
-from litefuse.passes.separate_reads import SeparateReads
-from litefuse.passes.tables import InitializeTables
-from litefuse.passes.tensor_lists import LowerTensorLists
-from litefuse.passes.tensor_names import NameTensors
-from litefuse.passes.variables import InitializeVariables
-from litefuse.passes.zero_operands import KeepZeroOperands
+from litefuse.pipeline.composites import freeze_and_fuse
+from litefuse.pipeline.lowering import lower_module
+from litefuse.pipeline.stages import Lowering, State
+from litefuse.pipeline.variable_values import VariableValues
 from litefuse.plug_ins import take_plug_ins
 from litefuse.report import (
     CompositeReport,
@@ -65,7 +39,8 @@ from litefuse.report import (
 )
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
-from litefuse.shapes import InferShapes, SetInputShapes
+from litefuse.shapes import SetInputShapes
+from litefuse.verify.result import CheckResult, InputsOfSize
 from litefuse.weights import Weights
 
 __all__ = ["run_conversion", "run_job"]
@@ -96,6 +71,30 @@ class _Steps:
                 self.module.operation.write_bytecode(file)
             raise _ModuleSaved
         self.announce(step)
+
+
+@dataclass(frozen=True)
+class _SelfCheck:
+    """The self-check as a step of its own; what it runs models with is loaded for the first composite."""
+
+    lowering: Lowering
+    on_step: Callable[[str], None]
+
+    def __call__(
+        self,
+        module: ir.Module,
+        composite: func.FuncOp,
+        replacement: func.FuncOp,
+        *,
+        tolerance: float,
+        inputs: InputsOfSize | None,
+    ) -> CheckResult:
+        from litefuse.verify.self_check import self_check
+
+        self.on_step("self-check")
+        result = self_check(module, composite, replacement, tolerance=tolerance, inputs=inputs, lowering=self.lowering)
+        self.on_step(FuseComposites.name)
+        return result
 
 
 def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
@@ -132,82 +131,45 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     module = imported.module
     weights = Weights(job.mapped_from, _release_checkpoint(imported))
     values = VariableValues(imported, weights)
-    analysis = analyze(
+    lowering = Lowering(
+        imported.entry_points,
+        State(values, imported.tables),
+        weights,
+        allow_custom_ops=job.allow_custom_ops,
+        kernels=() if job.builtins_only else tuple(PACK),
+        narrow=job.narrow,
+        quantize=job.quantize is not None,
+    )
+    findings = freeze_and_fuse(
         imported,
         job.source,
         steps.begin,
         values=values,
-        check_fusions=job.check_fusions,
+        check=_SelfCheck(lowering, steps.begin) if job.check_fusions else None,
         check_custom_ops=job.check_custom_ops,
         forms=_forms(job),
         rnn=_rnn_form(job),
     )
-    composites = (*analysis.composites, *_uncalled(saved_model, analysis.composites))
+    composites = (*findings.composites, *_uncalled(saved_model, findings.composites))
     _check_names(job.composites, composites)
-    called = {composite.name for composite in analysis.composites}
+    called = {composite.name for composite in findings.composites}
     _require_fused(called if job.require_fused is True else set(job.require_fused or ()), composites)
-    initializers: list[str] = []
-    state = [InitializeVariables(values, initializers), InitializeTables(imported.tables, initializers)]
-    run_passes(module, state, steps.begin)
-    unsettled = _inline_and_fold(module, steps)
-    decomposed: list[Decomposed] = []
-    # What was replaced makes way for more, and lists become tensors, whose shapes are new.
-    if run_passes(module, [LowerTensorLists(), RefineCallTypes()], steps.begin) or unsettled:
-        ForwardValues().run(module)
-        run_passes(module, [InferShapes()], steps.begin)
-    # A weight that is no placeholder may be a factor that is zero everywhere.
-    rewriting = [HoistProjections(), RewriteBeforeLowering(decomposed), CutConstants(weights)]
-    run_passes(module, [*rewriting, PlaceWeights(weights), KeepZeroOperands()], steps.begin)
-    run_mlir_passes(module, "symbol-dce")
-    by_symbol = functions(module)
-    for entry in imported.entry_points:
-        set_signature(by_symbol[entry.symbol], entry.symbol, entry.inputs, entry.outputs)
-
-    steps.begin("lower")
-    lower(module)
-    emitted: list[CustomOpForm] = []
-    finishing = [
-        ForwardValues(lowered=True),
-        TypeResults(),
-        CutConstants(weights),
-        ExpandPowers(),
-        FoldConstants(),
-        FoldWeights(weights),
-        *([EmbeddingLookups()] if job.quantize else []),
-        CopyBranchResults(),
-        EmitCompositeOps(),
-        PrepareShapes(),
-        InitializeStates(),
-        FillBuffers(),
-        OutlineLoops(),
-        DecomposeOps(decomposed, job.narrow),
-        OutlineLoops(),  # what was decomposed may have others
-        MergeHandles(),
-        KeepCopies(),
-        SeparateReads(),
-        CheckConstants(),
-        EmitCustomOps(job.allow_custom_ops, () if job.builtins_only else tuple(PACK), emitted, job.narrow),
-        DropConstants(),
-        CallOnce(initializers, tuple(entry.symbol for entry in imported.entry_points)),
-        NameTensors({entry.symbol: _tensor_names(entry) for entry in imported.entry_points}),
-    ]
-    run_passes(module, finishing, steps.begin)
-
+    lower_module(module, lowering, steps.begin)
     summary, quantization, file_check = _write(module, weights, job, steps)
     steps.begin("")
-    python_only = PYTHON_ONLY | {each.op for each in emitted if each.python_only}
+    python_only = PYTHON_ONLY | {each.op for each in lowering.emitted if each.python_only}
     return Report(
         source=str(job.source),
         signatures=tuple(entry.symbol for entry in imported.entry_points),
         composites=composites,
-        loops=analysis.loops,
-        recognizers=analysis.recognizers,
-        variables=analysis.variables,
+        loops=findings.loops,
+        recognizers=findings.recognizers,
+        variables=findings.variables,
         op_counts=summary.op_counts,
         custom_ops=summary.custom_ops,
         pack_kernels=tuple(name for name in summary.custom_ops if name in PACK),
         python_kernels=tuple(name for name in summary.custom_ops if name in python_only),
-        lacking_ops=_lacking_ops(decomposed, emitted),
+        lacking_ops=_lacking_ops(lowering.decomposed, lowering.emitted),
         narrowed=_retyped(retyping, NARROWED),
         widened=_retyped(retyping, WIDENED),
         quantization=quantization,
@@ -285,14 +247,14 @@ def _quantize(
 
 
 def _check_difference(error: float | None, unchecked: str | None, allowed: float, inputs: str) -> None:
-    hint = "Try another form of quantization, or other samples."
     if error is None:
         reason = f"the difference that quantization makes was not measured: {unchecked}"
         raise QuantizationError(reason, hint="Leave out max_error (on the command line, --max-error), or give samples.")
     if not error <= allowed:
         raise QuantizationError(
-            f"quantization changes an output by {error:.2g} of its largest element on {inputs}; {allowed:g} is allowed",
-            hint=hint,
+            f"quantization changes an output by {error:.2g} of its largest element on {inputs}; "
+            f"{allowed:g} is allowed",
+            hint="Try another form of quantization, or other samples.",
             error=error,
         )
 
@@ -323,24 +285,6 @@ def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:
     return release
 
 
-def _inline_and_fold(module: ir.Module, steps: _Steps) -> bool:
-    """Inlines calls and computes what constants decide: sizes, and which branches are taken, which are calls again.
-
-    Returns:
-        Whether another inference of shapes may find more.
-    """
-    while True:
-        # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-operands prevents.
-        run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
-        steps.begin(ForwardValues.name)
-        ForwardValues().run(module)  # where shapes contradict each other, the module is not valid: inference says why
-        shapes = InferShapes()
-        run_passes(module, [shapes], steps.begin)
-        steps.begin(FoldBranches.name)
-        if not FoldBranches().run(module):
-            return shapes.unsettled
-
-
 def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpForm]) -> tuple[LackingOpReport, ...]:
     """One entry for all ops that ended alike."""
     found: Counter[LackingOpReport] = Counter(LackingOpReport(each.op, each.form) for each in decomposed)
@@ -355,10 +299,6 @@ def _retyped(retyping: Retyping, dtypes: Mapping[DataType, DataType]) -> tuple[R
         for each, count in retyping.found.items()
         if each.dtype in dtypes
     )
-
-
-def _tensor_names(entry: EntryPoint) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return entry.input_tensors, entry.output_tensors
 
 
 def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> list[CompositeReport]:

@@ -140,4 +140,4 @@ func.func private @composite(%x: tensor<2xf32>) -> tensor<2xf32> attributes {tf.
 """
     outcome = fuse(text, unary("tfl.abs"))
     assert outcome.unchecked is not None
-    assert "uses variables" in outcome.unchecked
+    assert "it writes the variables 'v' (AssignVariableOp in composite)" in outcome.unchecked

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from litefuse.analysis import Analysis, VariablePlaceholders, analyze
 from litefuse.engine.mlir import mlir_context
 from litefuse.errors import LitefuseError
 from litefuse.importer import import_saved_model
@@ -21,6 +20,8 @@ from litefuse.inspection.facts import (
     VariableFacts,
 )
 from litefuse.inspection.graph import FunctionGraph
+from litefuse.pipeline.composites import Findings, freeze_and_fuse
+from litefuse.pipeline.variable_values import VariablePlaceholders
 from litefuse.report import CompositeReport, VariableReport
 from litefuse.saved_model import Asset, SavedModel, TensorSpec, Variable, load
 
@@ -43,7 +44,7 @@ def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedM
     announce("read")
     model = load(job.source, job.tags)
     graph = FunctionGraph.of(model.functions, [signature.function for signature in model.signatures.values()])
-    analysis: Analysis | None = None
+    findings: Findings | None = None
     used: Mapping[str, Variable] = {}
     problem: str | None = None
     with mlir_context():
@@ -52,10 +53,10 @@ def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedM
             imported = import_saved_model(model)
             used = imported.variables
             values = VariablePlaceholders(imported)
-            analysis = analyze(imported, job.source, announce, values=values, check_fusions=False)
+            findings = freeze_and_fuse(imported, job.source, announce, values=values)
         except LitefuseError as error:
             problem = str(error)
-    composites = analysis.composites if analysis else ()
+    composites = findings.composites if findings else ()
     return SavedModelFacts(
         source=str(job.source),
         tags=tuple(sorted(model.tags)),
@@ -68,7 +69,7 @@ def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedM
         function_count=len(model.functions),
         reached_function_count=len(graph.reached),
         annotated=_judged(graph.annotated(), composites),
-        variables=_variables(model, analysis, used),
+        variables=_variables(model, findings, used),
         op_counts=graph.op_counts,
         assets=tuple(_asset(asset) for asset in model.assets.values()),
         resources=tuple(
@@ -101,9 +102,9 @@ def _judged(
     return tuple(judged)
 
 
-def _variables(model: SavedModel, analysis: Analysis | None, used: Mapping[str, Variable]) -> tuple[VariableFacts, ...]:
+def _variables(model: SavedModel, findings: Findings | None, used: Mapping[str, Variable]) -> tuple[VariableFacts, ...]:
     verdicts: dict[int, VariableReport] = {}
-    for report in analysis.variables if analysis else ():
+    for report in findings.variables if findings else ():
         verdicts[used[report.name].node_id] = report
     variables = {variable.node_id: variable for variable in model.variables.values()}
     facts: list[VariableFacts] = []
@@ -120,7 +121,7 @@ def _variables(model: SavedModel, analysis: Analysis | None, used: Mapping[str, 
                 dtype=str(variable.dtype),
                 shape=shape,
                 size=size,
-                verdict=report.verdict if report else "unused" if analysis else "unknown",
+                verdict=report.verdict if report else "unused" if findings else "unknown",
                 writer=report.writer if report else None,
             )
         )

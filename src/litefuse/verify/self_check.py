@@ -12,6 +12,7 @@ import numpy.typing as npt
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.fusions.composite import TensorType, tensor_type_of
+from litefuse.pipeline.stages import Lowering
 from litefuse.verify.inputs import random_inputs
 from litefuse.verify.result import CheckResult, InputsOfSize
 from litefuse.verify.standalone import StandaloneModel, standalone_model
@@ -29,6 +30,7 @@ def self_check(
     *,
     tolerance: float,
     inputs: InputsOfSize | None = None,
+    lowering: Lowering | None = None,
     seed: int = 0,
 ) -> CheckResult:
     """Runs a composite and its replacement on the same random inputs in the stock runtime.
@@ -41,15 +43,16 @@ def self_check(
         replacement: A function of the same arguments with the fused op.
         tolerance: The largest relative difference of float results that is allowed; others must be equal.
         inputs: Where the inputs come from, if the composite is not defined for any random values.
+        lowering: How the module itself is lowered; None: as one without state or options.
         seed: The seed of the random inputs.
     """
     types = [tensor_type_of(kind) for kind in composite.type.inputs]
     try:
-        specifications = _specifications(module, composite, types)
+        specifications = _specifications(module, composite, types, lowering)
     except LitefuseError as error:
         return CheckResult(unchecked=f"the composite cannot be converted alone: {_first_line(error)}")
     try:
-        fused = standalone_model(module, replacement)
+        fused = standalone_model(module, replacement, lowering)
     except LitefuseError as error:
         return CheckResult(problem=f"the fused op cannot be converted alone: {_first_line(error)}")
     try:
@@ -77,15 +80,15 @@ def _runner(model: StandaloneModel) -> Any:
 
 
 def _specifications(
-    module: ir.Module, composite: func.FuncOp, types: Sequence[TensorType]
+    module: ir.Module, composite: func.FuncOp, types: Sequence[TensorType], lowering: Lowering | None
 ) -> dict[int, StandaloneModel]:
     """The composite as a model for each size of its unknown dimensions; one for all where that can be converted."""
     try:
-        return dict.fromkeys(_SIZES, standalone_model(module, composite))
+        return dict.fromkeys(_SIZES, standalone_model(module, composite, lowering))
     except LitefuseError:  # as of ops that are lowered only if their sizes are known
         if any(kind.shape is None or None in kind.shape for kind in types):
-            return {size: standalone_model(module, composite, size=size) for size in dict.fromkeys(_SIZES)}
-        return dict.fromkeys(_SIZES, standalone_model(module, composite, size=1))
+            return {size: standalone_model(module, composite, lowering, size=size) for size in dict.fromkeys(_SIZES)}
+        return dict.fromkeys(_SIZES, standalone_model(module, composite, lowering, size=1))
 
 
 def _compare(

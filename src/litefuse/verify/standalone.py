@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from typing import NamedTuple
 
-from litefuse.engine.lowering import flatbuffer, lower, run_mlir_passes, set_signature
+from litefuse.engine.lowering import flatbuffer
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError
 from litefuse.fusions.annotation import ANNOTATIONS
-from litefuse.passes.branch_results import CopyBranchResults
+from litefuse.importer import EntryPoint
+from litefuse.kernels import PACK
 from litefuse.passes.call_graph import callees, function_symbol, functions, operations
-from litefuse.passes.call_types import RefineCallTypes
-from litefuse.passes.composite_ops import EmitCompositeOps
-from litefuse.passes.custom_ops import EmitCustomOps
-from litefuse.passes.decompose import DecomposeOps
-from litefuse.passes.forward_values import ForwardValues
-from litefuse.passes.initialize_states import InitializeStates
-from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.place_weights import LoadWeights
-from litefuse.passes.tensor_lists import LowerTensorLists
-from litefuse.shapes import InferShapes
+from litefuse.passes.variables import Verdict
+from litefuse.pipeline.lowering import lower_module
+from litefuse.pipeline.stages import Lowering, State, constant_variables
+from litefuse.runtime.custom_op import registered_kernels
 from litefuse.verify.fixed_size import fix_arguments
+from litefuse.weights import Weights
 
 __all__ = ["StandaloneModel", "standalone_model"]
 
@@ -41,19 +40,55 @@ class StandaloneModel(NamedTuple):
     for_kernels: bool
 
 
-def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | None = None) -> StandaloneModel:
+def standalone_model(
+    module: ir.Module, function: func.FuncOp, lowering: Lowering | None = None, *, size: int | None = None
+) -> StandaloneModel:
     """A LiteRT model that computes what a function of the module computes; the module stays as it is.
 
-    Its one signature has the inputs ``x0``, ``x1``... and the outputs ``y0``, ``y1``...
+    Its one signature has the inputs ``x0``, ``x1``... and the outputs ``y0``, ``y1``... It is converted as the module
+    is, but that all weights are loaded, that ops may become custom ops that there are kernels for here, and that a
+    variable which the function only reads has its initial value.
 
     Args:
         module: The module.
         function: The function.
+        lowering: How the module itself is lowered; None: as one without state or options.
         size: What the unknown dimensions of its arguments are to be, if all of them are to be the same.
 
     Raises:
         LitefuseError: The function cannot be converted alone.
     """
+    whole = lowering or Lowering((), State(_no_value, {}), Weights(sys.maxsize))
+    alone = _copied(module, function)
+    (entry,) = (each for symbol, each in functions(alone).items() if symbol == function_symbol(function))
+    if size is not None:
+        fix_arguments(entry, size)
+    entry.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
+    inputs = tuple(f"x{index}" for index in range(len(entry.type.inputs)))
+    outputs = tuple(f"y{index}" for index in range(len(entry.type.results)))
+    _freeze(alone, whole.state)
+    run_passes(alone, [LoadWeights()])
+    lower_module(
+        alone,
+        replace(
+            whole,
+            entry_points=(EntryPoint(_ENTRY, inputs, outputs, inputs, outputs),),
+            weights=Weights(sys.maxsize),
+            allow_custom_ops=frozenset(registered_kernels()),
+            kernels=tuple(PACK),
+            quantize=False,
+            decomposed=[],
+            emitted=[],
+            initializers=[],
+        ),
+    )
+    ops = (op for function in functions(alone).values() for op in operations(function))
+    for_kernels = any(op.name in _FOR_KERNELS for op in ops)
+    return StandaloneModel(flatbuffer(alone), for_kernels)
+
+
+def _copied(module: ir.Module, function: func.FuncOp) -> ir.Module:
+    """A module of copies of a function, the only one that is public, and of all that it calls."""
     alone = ir.Module.create()
     by_symbol = functions(module)
     copied = {function_symbol(function)}
@@ -62,39 +97,37 @@ def standalone_model(module: ir.Module, function: func.FuncOp, *, size: int | No
         source = waiting.pop()
         source.clone(ip=ir.InsertionPoint(alone.body))
         for op in operations(source):
-            if op.name == "tf.VarHandleOp":
-                raise ConversionError("it uses variables, whose state belongs to the whole model")
             for symbol in callees(op):
                 if symbol not in copied:
                     copied.add(symbol)
                     waiting.append(by_symbol[symbol])
     for symbol, copy in functions(alone).items():
-        entry = symbol == function_symbol(function)
         for key in ANNOTATIONS:  # the engine would fuse some of them itself, and the body is what is asked for
             if key in copy.attributes:
                 del copy.attributes[key]
-        copy.attributes["sym_visibility"] = ir.StringAttr.get("public" if entry else "private")
-        if entry:
-            if size is not None:
-                fix_arguments(copy, size)
-            copy.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
-            inputs = [f"x{index}" for index in range(len(copy.type.inputs))]
-            set_signature(copy, _ENTRY, inputs, [f"y{index}" for index in range(len(copy.type.results))])
-    # As a list is handed from function to function, so is what is known of it.
-    run_mlir_passes(alone, "inline{default-pipeline=}", "symbol-dce")
-    run_passes(alone, [ForwardValues(), InferShapes(), LowerTensorLists(), RefineCallTypes(), InferShapes(), LoadWeights()])
-    lower(alone)
-    run_passes(
-        alone,
-        [
-            EmitCompositeOps(),
-            InitializeStates(),
-            OutlineLoops(),
-            CopyBranchResults(),
-            DecomposeOps([]),
-            EmitCustomOps(),
-        ],
-    )
-    ops = (op for function in functions(alone).values() for op in operations(function))
-    for_kernels = any(op.name in _FOR_KERNELS for op in ops)
-    return StandaloneModel(flatbuffer(alone), for_kernels)
+        visibility = "public" if symbol == function_symbol(function) else "private"
+        copy.attributes["sym_visibility"] = ir.StringAttr.get(visibility)
+    return alone
+
+
+def _freeze(alone: ir.Module, state: State) -> None:
+    """Makes constants of the variables, which the function only reads, whatever the rest of the model does to them.
+
+    Raises:
+        ConversionError: It writes one.
+    """
+    if not any(op.name == "tf.VarHandleOp" for each in functions(alone).values() for op in operations(each)):
+        return
+    verdicts: list[Verdict] = []
+    run_passes(alone, constant_variables(state.values, verdicts))
+    written = [verdict for verdict in verdicts if verdict.writer is not None]
+    if written:
+        named = ", ".join(f"{each.variable!r} ({each.writer})" for each in written)
+        raise ConversionError(
+            f"it writes the variables {named}, which is not compared: return the new values from the composite, and "
+            "assign them outside of it"
+        )
+
+
+def _no_value(variable: str) -> ir.Attribute:
+    raise ConversionError(f"the value of the variable {variable!r} is not known here")

@@ -10,16 +10,13 @@ from litefuse.decompositions.decomposition import Decomposition, NotDecomposed
 from litefuse.decompositions.narrowed import Narrowed
 from litefuse.decompositions.registry import find_decompositions
 from litefuse.decompositions.widened import Widened, is_widened_float
-from litefuse.engine.lowering import lower
 from litefuse.engine.mlir import func, ir
-from litefuse.errors import LoweringError
+from litefuse.errors import GraphError, LoweringError
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import attributes_of, functions, operations
 from litefuse.passes.custom_ops import is_option, left_over, tensorflow_name, tensorflow_op
-from litefuse.passes.decompose.before_lowering import RewriteBeforeLowering
 from litefuse.passes.decompose.seen_ops import constant_operands, replace_results, small_constant, tensorflow_op_of
-from litefuse.passes.prepared_shapes import PrepareShapes
-from litefuse.passes.result_types import TypeResults
+from litefuse.pipeline.lowering import lower_one_op
 
 __all__ = ["Rewriting", "Rewritings", "spliced"]
 
@@ -102,13 +99,10 @@ class Rewritings:
         if depth == _MAX_DEPTH:
             raise NotDecomposed(f"its rewriting needs {name} again")
         module = _built(op, name, decomposition)
-        RewriteBeforeLowering([]).run(module)
         try:
-            lower(module)
-        except LoweringError as error:
+            lower_one_op(module)
+        except (GraphError, LoweringError) as error:
             raise NotDecomposed(error.message) from error
-        TypeResults().run(module)
-        PrepareShapes().run(module)
         (lowered,) = functions(module).values()
         narrowed = isinstance(decomposition, Narrowed)
         for left in left_over(lowered):

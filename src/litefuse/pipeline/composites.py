@@ -1,0 +1,124 @@
+"""The stages that a conversion begins with, and ``inspect`` takes: variables are frozen and composites fused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from litefuse.engine.lowering import run_mlir_passes
+from litefuse.engine.mlir import ir
+from litefuse.errors import GraphError
+from litefuse.forms import CompositeForms, RnnForm
+from litefuse.importer import ImportedModule
+from litefuse.passes.fuse import Check, FuseComposites, Outcome
+from litefuse.passes.pipeline import run_passes
+from litefuse.passes.variables import Verdict
+from litefuse.pipeline.stages import constant_variables, explicit_state
+from litefuse.recognizers import registered_recognizers
+from litefuse.recognizers.recognition import Recognition
+from litefuse.recognizers.recognize import RecognizeComposites
+from litefuse.report import CompositeReport, LoopReport, RecognizerReport, VariableReport
+
+__all__ = ["Findings", "freeze_and_fuse"]
+
+
+class Findings(NamedTuple):
+    """What was found out about variables and composites, in the words of the report.
+
+    Attributes:
+        composites: One entry for each annotated function.
+        variables: One entry for each variable, in the order of first use.
+        loops: One entry for each loop, or unrolled layer, that stays one.
+        recognizers: One entry for each recogniser of a plug-in, or of the program that runs.
+    """
+
+    composites: tuple[CompositeReport, ...]
+    variables: tuple[VariableReport, ...]
+    loops: tuple[LoopReport, ...]
+    recognizers: tuple[RecognizerReport, ...]
+
+
+def freeze_and_fuse(
+    imported: ImportedModule,
+    source: Path,
+    on_step: Callable[[str], None],
+    *,
+    values: Callable[[str], ir.Attribute],
+    check: Check | None = None,
+    check_custom_ops: bool = False,
+    forms: CompositeForms | None = None,
+    rnn: RnnForm = "auto",
+) -> Findings:
+    """Freezes the variables that are only read, recognises composites and fuses them; the module is changed in place.
+
+    Args:
+        imported: The module.
+        source: The model that it is from, for messages.
+        on_step: Called with each pass's name before it runs.
+        values: The elements attribute of a variable's value by its name.
+        check: The self-check that a fusion must pass; None for none.
+        check_custom_ops: Whether also one of a composite that its author declared a custom op.
+        forms: What the composites are to become; None: what their fusions make of them.
+        rnn: Which of the recurrent layers that nobody annotated are to be fused.
+
+    Raises:
+        GraphError: The module is not valid.
+        LitefuseError: What a pass raises.
+    """
+    module = imported.module
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:
+        raise GraphError(f"the graph is not valid: {error}", where=str(source)) from error
+    verdicts: list[Verdict] = []
+    outcomes: list[Outcome] = []
+    recognitions: list[Recognition] = []
+    chosen = forms or CompositeForms()
+    # Custom ops of all composites are for those that have kernels, which a loop has none for.
+    recognize = RecognizeComposites(
+        recognitions, "loop" if chosen.default == "custom" else rnn, chosen, registered_recognizers()
+    )
+    fuse = FuseComposites(outcomes, check, forms=chosen, check_custom_ops=check_custom_ops)
+    run_passes(module, explicit_state(), on_step)
+    # The functions that sink-handles made copies of: nobody calls them, and what they do must not count.
+    run_mlir_passes(module, "symbol-dce")
+    run_passes(module, [*constant_variables(values, verdicts), recognize, fuse], on_step)
+    return Findings(
+        composites=_composite_reports(outcomes),
+        variables=tuple(_variable_report(verdict, imported) for verdict in verdicts),
+        loops=tuple(LoopReport(each.layer, each.reason) for each in recognitions if each.reason is not None),
+        recognizers=tuple(RecognizerReport(*each) for each in recognize.tried),
+    )
+
+
+def _composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:
+    """One entry for all copies of a function that ended alike."""
+    call_sites: dict[Outcome, int] = {}
+    for outcome in outcomes:
+        alike = outcome._replace(call_sites=0)
+        call_sites[alike] = call_sites.get(alike, 0) + outcome.call_sites
+    return tuple(
+        CompositeReport(
+            name=outcome.name,
+            function=outcome.function,
+            call_sites=count,
+            outcome=outcome.kind,
+            fused_into=outcome.fused_into,
+            reason=outcome.reason,
+            error=outcome.error,
+            unchecked=outcome.unchecked,
+        )
+        for outcome, count in call_sites.items()
+    )
+
+
+def _variable_report(verdict: Verdict, imported: ImportedModule) -> VariableReport:
+    variable = imported.variables[verdict.variable]
+    return VariableReport(
+        name=verdict.variable,
+        dtype=str(variable.dtype),
+        shape=variable.shape,
+        verdict="frozen" if verdict.writer is None else "mutable",
+        writer=verdict.writer,
+    )

@@ -1,0 +1,79 @@
+"""From TensorFlow ops to a module that can be exported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from litefuse.engine.lowering import lower, run_mlir_passes, set_signature
+from litefuse.engine.mlir import ir
+from litefuse.passes.call_graph import functions
+from litefuse.passes.fold_branches import FoldBranches
+from litefuse.passes.forward_values import ForwardValues
+from litefuse.passes.pipeline import run_passes
+from litefuse.pipeline.stages import (
+    Lowering,
+    after_engine,
+    after_engine_of_one_op,
+    before_engine,
+    before_engine_of_one_op,
+    dense_lists,
+    initial_state,
+)
+from litefuse.shapes import InferShapes
+
+__all__ = ["lower_module", "lower_one_op"]
+
+
+def lower_module(module: ir.Module, lowering: Lowering, on_step: Callable[[str], None] = lambda _: None) -> None:
+    """Lowers a module of TensorFlow ops whose composites are fused, in place: it can be exported then.
+
+    Args:
+        module: The module; its exported functions are public.
+        lowering: What differs between one lowering and another.
+        on_step: Called with the name of each step when it begins.
+
+    Raises:
+        LitefuseError: What a pass or the engine raises.
+    """
+    run_passes(module, initial_state(lowering), on_step)
+    unsettled = _inline_and_fold(module, on_step)
+    # What was replaced makes way for more, and lists become tensors, whose shapes are new.
+    if run_passes(module, dense_lists(), on_step) or unsettled:
+        ForwardValues().run(module)
+        run_passes(module, [InferShapes()], on_step)
+    run_passes(module, before_engine(lowering), on_step)
+    run_mlir_passes(module, "symbol-dce")
+    by_symbol = functions(module)
+    for entry in lowering.entry_points:
+        set_signature(by_symbol[entry.symbol], entry.symbol, entry.inputs, entry.outputs)
+    on_step("lower")
+    lower(module)
+    run_passes(module, after_engine(lowering), on_step)
+
+
+def lower_one_op(module: ir.Module) -> None:
+    """Lowers a module of one function, which computes what an op computes that the engine left.
+
+    Raises:
+        LoweringError: The engine refused it.
+    """
+    run_passes(module, before_engine_of_one_op([]))
+    lower(module)
+    run_passes(module, after_engine_of_one_op())
+
+
+def _inline_and_fold(module: ir.Module, on_step: Callable[[str], None]) -> bool:
+    """Inlines calls and computes what constants decide: sizes, and which branches are taken, which are calls again.
+
+    Returns:
+        Whether another inference of shapes may find more.
+    """
+    while True:
+        # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-operands prevents.
+        run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
+        on_step(ForwardValues.name)
+        ForwardValues().run(module)  # where shapes contradict each other, the module is not valid: inference says why
+        shapes = InferShapes()
+        run_passes(module, [shapes], on_step)
+        if not run_passes(module, [FoldBranches()], on_step):
+            return shapes.unsettled

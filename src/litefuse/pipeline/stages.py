@@ -1,0 +1,199 @@
+"""The passes of each stage, in their order. Where it matters, the line says why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from litefuse.engine.mlir import ir
+from litefuse.importer import EntryPoint
+from litefuse.passes.block_cells import ExpandBlockCells
+from litefuse.passes.branch_results import CopyBranchResults
+from litefuse.passes.call_once import CallOnce
+from litefuse.passes.call_types import RefineCallTypes
+from litefuse.passes.check_constants import CheckConstants
+from litefuse.passes.check_handles import CheckHandles
+from litefuse.passes.composite_ops import EmitCompositeOps
+from litefuse.passes.conditions import LowerConditions
+from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
+from litefuse.passes.cut_constants import CutConstants
+from litefuse.passes.decompose import Decomposed, DecomposeOps, RewriteBeforeLowering
+from litefuse.passes.drop_constants import DropConstants
+from litefuse.passes.embedding_lookups import EmbeddingLookups
+from litefuse.passes.expand_powers import ExpandPowers
+from litefuse.passes.fill_buffers import FillBuffers
+from litefuse.passes.fold_constants import FoldConstants
+from litefuse.passes.fold_weights import FoldWeights
+from litefuse.passes.forward_values import ForwardValues
+from litefuse.passes.hoist_projections import HoistProjections
+from litefuse.passes.initialize_states import InitializeStates
+from litefuse.passes.kept_copies import KeepCopies
+from litefuse.passes.limit_ops import LimitOps
+from litefuse.passes.lower_case import LowerCase
+from litefuse.passes.merge_handles import MergeHandles
+from litefuse.passes.outline_loops import OutlineLoops
+from litefuse.passes.pipeline import Pass
+from litefuse.passes.place_weights import PlaceWeights
+from litefuse.passes.prepared_shapes import PrepareShapes
+from litefuse.passes.resource_ops import DecomposeResourceOps
+from litefuse.passes.resources import LiftReads, SinkHandles
+from litefuse.passes.result_types import TypeResults
+from litefuse.passes.separate_reads import SeparateReads
+from litefuse.passes.tables import InitializeTables
+from litefuse.passes.tensor_lists import LowerTensorLists
+from litefuse.passes.tensor_names import NameTensors
+from litefuse.passes.variables import FreezeVariables, InitializeVariables, Verdict
+from litefuse.passes.xla_call_module import LowerXlaCallModule
+from litefuse.passes.zero_operands import KeepZeroOperands
+from litefuse.saved_model import Table
+from litefuse.shapes import InferLoopTypes
+from litefuse.weights import Weights
+
+__all__ = [
+    "Lowering",
+    "State",
+    "after_engine",
+    "after_engine_of_one_op",
+    "before_engine",
+    "before_engine_of_one_op",
+    "constant_variables",
+    "dense_lists",
+    "explicit_state",
+    "initial_state",
+]
+
+
+@dataclass(frozen=True)
+class State:
+    """What a model remembers from call to call, as it is at first.
+
+    Attributes:
+        values: The elements attribute of a variable's value by its ``shared_name``.
+        tables: The tables by the ``shared_name`` of their ``tf.HashTableV2``.
+    """
+
+    values: Callable[[str], ir.Attribute]
+    tables: Mapping[str, Table]
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """What differs between one lowering and another.
+
+    Attributes:
+        entry_points: The exported functions, by the symbols that they have in the module.
+        state: The variables and tables of the model that the module is of, or is a part of.
+        weights: What stays mapped until the file is written.
+        allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
+        kernels: The ops that may become custom ops in any case, because there are kernels for them.
+        narrow: An op of int64 that LiteRT lacks is computed in int32.
+        quantize: The file's weights are quantized afterwards.
+        decomposed: Filled with the ops that are rewritten.
+        emitted: Filled with the ops that become custom ops.
+        initializers: Filled with the symbols of the functions that run before anything else.
+    """
+
+    entry_points: tuple[EntryPoint, ...]
+    state: State
+    weights: Weights
+    allow_custom_ops: bool | Collection[str] = False
+    kernels: Collection[str] = ()
+    narrow: bool = False
+    quantize: bool = False
+    decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
+    emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
+    initializers: list[str] = field(default_factory=list[str])
+
+
+def explicit_state() -> list[Pass]:
+    """First of all: each variable's handle stands where it is used, and what is done with it is a read or a write."""
+    return [
+        LimitOps(),
+        LowerXlaCallModule(),
+        LimitOps(),  # with what programs of JAX call
+        LowerCase(),
+        LowerConditions(),
+        RefineCallTypes(),
+        DecomposeResourceOps(),
+        LiftReads(),
+        SinkHandles(),
+        CheckHandles(),
+    ]
+
+
+def constant_variables(values: Callable[[str], ir.Attribute], verdicts: list[Verdict]) -> list[Pass]:
+    """Constants of the variables that are only read, and what recognisers look for in the form in which they do.
+
+    Args:
+        values: The elements attribute of a variable's value by its ``shared_name``.
+        verdicts: Filled with one entry for each variable.
+    """
+    return [
+        FreezeVariables(values, verdicts),
+        InferLoopTypes(),  # which constants are needed for
+        ExpandBlockCells(),
+    ]
+
+
+def initial_state(lowering: Lowering) -> list[Pass]:
+    """What is left of variables and tables, with what is in them at first."""
+    return [
+        InitializeVariables(lowering.state.values, lowering.initializers),
+        InitializeTables(lowering.state.tables, lowering.initializers),
+    ]
+
+
+def dense_lists() -> list[Pass]:
+    """Tensors in the places of lists, once calls are inlined: as a list is handed on, so is what is known of it."""
+    return [LowerTensorLists(), RefineCallTypes()]
+
+
+def before_engine(lowering: Lowering) -> list[Pass]:
+    """What the engine must find, or must not: the last passes on TensorFlow ops, when all shapes are inferred."""
+    return [
+        HoistProjections(),
+        *before_engine_of_one_op(lowering.decomposed),
+        CutConstants(lowering.weights),
+        PlaceWeights(lowering.weights),
+        KeepZeroOperands(),  # a weight that is no placeholder may be a factor that is zero everywhere
+    ]
+
+
+def before_engine_of_one_op(decomposed: list[Decomposed]) -> list[Pass]:
+    """The same for the rewriting of an op, which has no weights, and loops only where it iterates."""
+    return [RewriteBeforeLowering(decomposed)]
+
+
+def after_engine(lowering: Lowering) -> list[Pass]:
+    """What the engine leaves undone, and what the runtime demands of a file."""
+    kept = lowering.weights
+    return [
+        ForwardValues(lowered=True),
+        TypeResults(),
+        CutConstants(kept),
+        ExpandPowers(),
+        FoldConstants(),
+        FoldWeights(kept),
+        *([EmbeddingLookups()] if lowering.quantize else []),
+        CopyBranchResults(),
+        EmitCompositeOps(),
+        PrepareShapes(),
+        InitializeStates(),
+        FillBuffers(),
+        OutlineLoops(),
+        DecomposeOps(lowering.decomposed, lowering.narrow),
+        OutlineLoops(),  # what was decomposed may have others
+        MergeHandles(),
+        KeepCopies(),
+        SeparateReads(),
+        CheckConstants(),
+        EmitCustomOps(lowering.allow_custom_ops, lowering.kernels, lowering.emitted, lowering.narrow),
+        DropConstants(),  # of what was decomposed, too
+        CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
+        NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),
+    ]
+
+
+def after_engine_of_one_op() -> list[Pass]:
+    """The same for the rewriting of an op; the rest is done where it is put in the op's place."""
+    return [TypeResults(), PrepareShapes()]

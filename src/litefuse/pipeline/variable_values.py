@@ -1,0 +1,61 @@
+"""The values of a model's variables, as a module has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.engine.mlir import ir
+from litefuse.importer import ImportedModule
+from litefuse.importer.constants import constant_parts, elements_attribute
+from litefuse.saved_model import DataType
+from litefuse.weights import Weights
+
+__all__ = ["VariablePlaceholders", "VariableValues"]
+
+
+@dataclass(frozen=True)
+class VariableValues:
+    """The variables' values as attributes: read once, from the mapped checkpoint.
+
+    Attributes:
+        imported: The module with its variables.
+        weights: Where large ones stay mapped; None where all values are needed.
+    """
+
+    imported: ImportedModule
+    weights: Weights | None = None
+
+    def __call__(self, name: str) -> ir.Attribute:
+        variable = self.imported.variables[name]
+        value, dtype = constant_parts(variable.read(), variable.dtype)
+        if self.weights is None:
+            return elements_attribute(value, dtype)
+        return self.weights.attribute(value, dtype)
+
+
+@dataclass(frozen=True)
+class VariablePlaceholders:
+    """Zeros in place of the variables' values, for an analysis that looks at everything else: no weight is read.
+
+    Attributes:
+        imported: The module with its variables.
+    """
+
+    imported: ImportedModule
+
+    def __call__(self, name: str) -> ir.Attribute:
+        variable = self.imported.variables[name]
+        if variable.dtype == DataType.STRING:
+            return VariableValues(self.imported)(name)
+        if variable.is_partitioned:  # to read it is to copy it together
+            shape = tuple(size for size in variable.shape or () if size is not None)
+            if variable.shape is None or len(shape) != len(variable.shape):
+                return VariableValues(self.imported)(name)
+        else:  # a view of the mapped checkpoint, which was compared with the declaration
+            shape = variable.read(verify=False).shape
+        zero: npt.NDArray[Any] = np.zeros((), variable.dtype.to_numpy())
+        return elements_attribute(*constant_parts(np.broadcast_to(zero, shape), variable.dtype))
