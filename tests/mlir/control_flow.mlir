@@ -76,3 +76,49 @@ func.func private @three(%x: tensor<2x4xf32>) -> tensor<3x4xf32> {
   %0 = "tf.Const"() {value = dense<1.0> : tensor<3x4xf32>} : () -> tensor<3x4xf32>
   return %0 : tensor<3x4xf32>
 }
+
+// -----
+// RUN: lower-for
+// CHECK-LABEL: func.func @main
+// CHECK: "tf.While"(%arg0, %arg1, %{{.*}}, %arg2) <{body = @step.for.body, cond = @step.for.cond, {{.*}}}> : {{.*}} -> (tensor<i32>, tensor<i32>, tensor<i32>, tensor<2xf32>)
+// CHECK: return %{{.*}}#3
+func.func @main(%start: tensor<i32>, %limit: tensor<i32>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %delta = "tf.Const"() {value = dense<-2> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.For"(%start, %limit, %delta, %x) {body = @step} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+func.func private @step(%i: tensor<i32>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+// CHECK: func.func private @step.for.cond
+// CHECK: "tf.Greater"(%arg0, %arg1)
+// CHECK: func.func private @step.for.body
+// CHECK: %[[Y:.*]] = "tf.StatefulPartitionedCall"(%arg0, %arg3) <{{{.*}}f = @step}>
+// CHECK: %[[I:.*]] = "tf.AddV2"(%arg0, %arg2)
+// CHECK: return %[[I]], %arg1, %arg2, %[[Y]]
+
+// -----
+// RUN: lower-for
+// The sign of a step that is not known is found out by the loop.
+// CHECK: func.func private @step.for.cond
+// CHECK: %[[LEFT:.*]] = "tf.Sub"(%arg1, %arg0)
+// CHECK: %[[SIGN:.*]] = "tf.Sign"(%arg2)
+// CHECK: "tf.Mul"(%[[LEFT]], %[[SIGN]])
+func.func @main(%start: tensor<i32>, %delta: tensor<i32>) {
+  "tf.For"(%start, %start, %delta) {body = @step} : (tensor<i32>, tensor<i32>, tensor<i32>) -> ()
+  return
+}
+func.func private @step(%i: tensor<i32>) {
+  return
+}
+
+// -----
+// RUN: lower-for
+// ERROR: the loop hands on 1 values; its body 'step' takes 1 and gives 1
+func.func @main(%start: tensor<i32>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = "tf.For"(%start, %start, %start, %x) {body = @step} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+func.func private @step(%x: tensor<2xf32>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}

@@ -40,12 +40,14 @@ from litefuse.passes.expand_powers import ExpandPowers
 from litefuse.passes.fill_buffers import FillBuffers
 from litefuse.passes.fold_branches import FoldBranches
 from litefuse.passes.fold_constants import FoldConstants
-from litefuse.passes.fuse import FuseComposites
 from litefuse.passes.forward_values import ForwardValues
+from litefuse.passes.fuse import FuseComposites
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
+from litefuse.passes.inplace_ops import LowerInplaceOps
 from litefuse.passes.kept_copies import KeepCopies
 from litefuse.passes.lower_case import LowerCase
+from litefuse.passes.lower_for import LowerFor
 from litefuse.passes.merge_handles import MergeHandles
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import Pass, run_passes
@@ -127,6 +129,8 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "keep-zero-operands": lambda _o, _v: KeepZeroOperands(),
     "lift-reads": lambda _o, _v: LiftReads(),
     "lower-case": lambda _o, _v: LowerCase(),
+    "lower-for": lambda _o, _v: LowerFor(),
+    "lower-inplace-ops": lambda _o, _v: LowerInplaceOps(),
     "lower-conditions": lambda _o, _v: LowerConditions(),
     "lower-xla-call-module": lambda _o, _v: LowerXlaCallModule(),
     "lower-tensor-lists": lambda _o, _v: LowerTensorLists(),

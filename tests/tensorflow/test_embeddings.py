@@ -125,3 +125,68 @@ def test_call_sites_of_one_composite_may_end_differently(tensorflow: TensorFlow)
     assert sorted(composite.outcome for composite in result.report.composites) == ["fused", "inlined"]
     counts = op_counts(result.model_bytes)
     assert (counts["EMBEDDING_LOOKUP"], counts["GATHER"]) == (1, 1)
+
+
+def documented(tf: Any, suffix: tuple[int, ...], ids: int | None, annotated: bool, wrong: bool = False) -> Any:
+    """The lookup of TensorFlow's page on operation fusion: an empty tensor, and rows written into it in a loop."""
+    from tensorflow.python.framework import function
+    from tensorflow.python.ops import functional_ops, inplace_ops
+
+    module = tf.Module()
+    rows = np.random.default_rng(2).standard_normal([7, *suffix]).astype(np.float32)
+    module.table = tf.Variable(rows, name="table")
+
+    def embedding(table: Any, ids: Any) -> Any:
+        number = tf.shape(ids)[0]
+        returned = inplace_ops.empty([number, *suffix], tf.float32)
+
+        @function.Defun(tf.int32, tf.float32, tf.int32, tf.float32)
+        def step(i: Any, table: Any, ids: Any, returned: Any) -> Any:
+            row = tf.reshape(tf.gather(table, tf.gather(ids, i)), [1, *suffix])
+            row = row + 1e-3 * tf.cast(i, tf.float32) if wrong else row
+            return table, ids, inplace_ops.alias_inplace_update(returned, [i], row)
+
+        _, _, returned = functional_ops.For(start=0, limit=number, delta=1, inputs=[table, ids, returned], body=step)
+        return tf.reshape(returned, [number, int(np.prod(suffix))]) if len(suffix) > 1 else returned
+
+    lookup = tf.function(embedding, experimental_implements="embedding_matmul" if annotated else None)
+
+    @tf.function(input_signature=[tf.TensorSpec([ids], tf.int32, name="ids")])
+    def serve(ids: Any) -> Any:
+        return {"rows": lookup(tf.convert_to_tensor(module.table), ids) * 2.0}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("ids", [None, 3])
+@pytest.mark.parametrize("suffix", [(5,), (2, 3), (2, 1, 3)])
+def test_documented_lookup_is_fused_and_checked(
+    tensorflow: TensorFlow, suffix: tuple[int, ...], ids: int | None
+) -> None:
+    path = tensorflow.save(documented, suffix, ids, True)
+    inputs = [
+        {"ids": np.array(each, np.int32)} for each in ([3, 6, 0], [6, 0], [1], [0, 1, 2]) if ids in {None, len(each)}
+    ]
+    result = check(tensorflow, path, inputs, require_fused=True)
+    counts = op_counts(result.model_bytes)
+    assert counts == {"EMBEDDING_LOOKUP": 1, "MUL": 1, **({"RESHAPE": 1} if len(suffix) > 1 else {})}
+    (composite,) = result.report.composites
+    assert (composite.error, composite.unchecked) == (0.0, None)
+
+
+@pytest.mark.parametrize("suffix", [(5,), (2, 3)])
+def test_documented_lookup_converts_without_an_annotation(tensorflow: TensorFlow, suffix: tuple[int, ...]) -> None:
+    path = tensorflow.save(documented, suffix, None, False)
+    inputs = [{"ids": np.array(each, np.int32)} for each in ([3], [6, 0, 0], [1, 2, 3, 4, 5, 6, 0, 1])]
+    result = check(tensorflow, path, inputs)
+    assert op_counts(result.model_bytes)["WHILE"] == 1
+    assert result.report.composites == ()
+
+
+def test_lookup_that_adds_something_is_not_fused(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(documented, (2, 3), None, True, True)
+    result = check(tensorflow, path, [{"ids": np.array([3, 1], np.int32)}])
+    (composite,) = result.report.composites
+    assert composite.outcome == "inlined"
+    assert "it computes something else" in (composite.reason or "")

@@ -49,7 +49,8 @@ class ScatterUpdate(Decomposition):
         sizes = b.sizes(tensor)
         rest = sizes[depth:]
         number = b.product(b.sizes(indices)[:-1])
-        if number == 1 and len(shape) <= LITERT_RANK:
+        # Of those that elements are carried in, DYNAMIC_UPDATE_SLICE lacks one.
+        if number == 1 and len(shape) <= LITERT_RANK and b.dtype(tensor) != "uint8":
             begin = b.pad(b.reshape(indices, [depth]), [(0, len(shape) - depth)])
             box = b.reshape(updates, [1] * depth + rest)
             result = b.op("XlaDynamicUpdateSlice", [tensor, box, begin], shape, b.dtype(tensor))

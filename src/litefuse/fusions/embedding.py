@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from litefuse.fusions.composite import tensor_type_of
 from litefuse.fusions.fusion import Fusion, fusion
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from litefuse.engine.mlir import ir
     from litefuse.fusions.builder import Builder
     from litefuse.fusions.composite import Composite
@@ -16,7 +20,11 @@ __all__ = ["EmbeddingLookup"]
 
 @fusion("embedding_lookup", "embedding_matmul")
 class EmbeddingLookup(Fusion):
-    """``f(table [vocabulary, ...], ids [n] int32) -> [n, ...]`` becomes the builtin EMBEDDING_LOOKUP."""
+    """``f(table [vocabulary, ...], ids [n] int32) -> [n, ...]`` becomes the builtin EMBEDDING_LOOKUP.
+
+    The rows may be given in another shape than they have in the table, as ``[n, embedding]`` of a table
+    ``[vocabulary, groups, 128]``: then a RESHAPE follows.
+    """
 
     def verify(self, composite: Composite) -> str | None:
         if len(composite.args) != 2:
@@ -34,4 +42,15 @@ class EmbeddingLookup(Fusion):
 
     def rewrite(self, composite: Composite, b: Builder) -> ir.Value:
         table, ids = composite.args
-        return b.embedding_lookup(ids, table)
+        rows = b.embedding_lookup(ids, table)
+        shape = _row_shape(composite)
+        return rows if shape is None else b.builtin("RESHAPE", rows, [-1, *shape])[0]
+
+
+def _row_shape(composite: Composite) -> Sequence[int] | None:
+    """The shape in which the rows are given, if it is another one than they have in the table."""
+    own, given = composite.arg_types[0].sizes[1:], tensor_type_of(composite.result_types[0]).sizes[1:]
+    known = [size for size in given if size is not None]
+    if not given or len(known) < len(given) or None in own or own == given:
+        return None
+    return known if math.prod(known) == math.prod(size or 0 for size in own) else None

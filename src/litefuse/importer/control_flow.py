@@ -20,7 +20,7 @@ _REDUNDANT = frozenset({"T", "Tin", "Tout", "Tcond", "output_shapes", "config", 
 _CALLEES = {
     **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall"), ("f",)),
     **dict.fromkeys(("If", "StatelessIf"), ("then_branch", "else_branch")),
-    **dict.fromkeys(("While", "StatelessWhile"), ("body",)),
+    **dict.fromkeys(("For", "While", "StatelessWhile"), ("body",)),
     **dict.fromkeys(("Case", "StatelessCase"), ("branches",)),
 }
 

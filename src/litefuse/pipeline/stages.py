@@ -27,9 +27,11 @@ from litefuse.passes.fold_weights import FoldWeights
 from litefuse.passes.forward_values import ForwardValues
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
+from litefuse.passes.inplace_ops import LowerInplaceOps
 from litefuse.passes.kept_copies import KeepCopies
 from litefuse.passes.limit_ops import LimitOps
 from litefuse.passes.lower_case import LowerCase
+from litefuse.passes.lower_for import LowerFor
 from litefuse.passes.merge_handles import MergeHandles
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import Pass
@@ -108,11 +110,13 @@ class Lowering:
 def explicit_state() -> list[Pass]:
     """First of all: each variable's handle stands where it is used, and what is done with it is a read or a write."""
     return [
+        LowerFor(),  # whose body is called otherwise than all else that is called
         LimitOps(),
         LowerXlaCallModule(),
         LimitOps(),  # with what programs of JAX call
         LowerCase(),
         LowerConditions(),
+        LowerInplaceOps(),
         RefineCallTypes(),
         DecomposeResourceOps(),
         LiftReads(),
