@@ -94,7 +94,8 @@ def converted(
     return litefuse.convert(SAVED_MODEL, check_file=check).report
 
 
-def test_the_report_says_why_a_file_was_not_called() -> None:
+def test_the_report_says_why_a_file_was_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("litefuse.runtime.custom_op._registered", {})
     check = litefuse.convert(SAVED_MODEL).report.file_check
     assert check is not None
     assert not check.ran
