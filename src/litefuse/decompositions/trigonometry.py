@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from litefuse.decompositions.decomposition import Decomposition, TensorFlowOp
 from litefuse.decompositions.elementary import between, log1p, polynomial
+from litefuse.engine.mlir import ir
+from litefuse.fusions.composite import tensor_type_of
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
-    from litefuse.engine.mlir import ir
 
 __all__ = ["Atan2", "Hyperbolic", "InverseHyperbolic", "InverseTrigonometric"]
 
@@ -102,18 +103,50 @@ class InverseHyperbolic(Decomposition):
 
 
 class Atan2(Decomposition):
-    """LiteRT's op does not broadcast: both operands are brought to one shape before."""
+    """LiteRT's op does not broadcast: both operands are brought to one shape before.
+
+    Two open sizes need not be the same, as one of them may be 1; they are where both operands are computed element by
+    element from one value.
+    """
 
     names = ("Atan2",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         shapes = [each.shape for each in op.types]
-        return None not in shapes and shapes[0] != shapes[1]
+        return None not in shapes and not _have_one_shape(*op.operands, *shapes)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        op.shape(0)
-        op.shape(1)
+        shapes = op.shape(0), op.shape(1)
         y, x = op.operands
-        if b.shape(x) == b.shape(y):
+        if _have_one_shape(y, x, *shapes):
             return b.binary("Atan2", y, x)
         return b.binary("Atan2", *b.broadcast_both(y, x))
+
+
+_Shape: TypeAlias = "tuple[int | None, ...] | None"
+
+# Ops whose result has the shape of their operand, or that their operands broadcast to.
+_ELEMENT_BY_ELEMENT = frozenset(
+    f"tf.{name}"
+    for name in (
+        *("Abs", "Acos", "AddV2", "Asin", "Atan", "Ceil", "Cos", "Cosh", "Erf", "Exp", "Floor", "Identity", "Log"),
+        *("Maximum", "Minimum", "Mul", "Neg", "OnesLike", "RealDiv", "Relu", "Rsqrt", "Sigmoid", "Sign", "Sin"),
+        *("Sinh", "Softplus", "Sqrt", "Square", "Sub", "Tan", "Tanh", "ZerosLike"),
+    )
+)
+_DEPTH = 8
+
+
+def _have_one_shape(a: ir.Value, b: ir.Value, first: _Shape, second: _Shape) -> bool:
+    """Whether two values, of these shapes, are known to have one shape."""
+    if first != second or first is None:
+        return False
+    return None not in first or _shaped_like(a, _DEPTH) == _shaped_like(b, _DEPTH)
+
+
+def _shaped_like(value: ir.Value, depth: int) -> ir.Value:
+    """The value that another one is computed from element by element, itself if there is none; scalars do not count."""
+    if not depth or isinstance(value.owner, ir.Block) or value.owner.name not in _ELEMENT_BY_ELEMENT:
+        return value
+    found = {_shaped_like(each, depth - 1) for each in value.owner.operands if tensor_type_of(each).shape != ()}
+    return found.pop() if len(found) == 1 else value

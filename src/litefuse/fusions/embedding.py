@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from litefuse.fusions.composite import tensor_type_of
 from litefuse.fusions.fusion import Fusion, fusion
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class EmbeddingLookup(Fusion):
 
 def _row_shape(composite: Composite) -> Sequence[int] | None:
     """The shape in which the rows are given, if it is another one than they have in the table."""
-    own, given = composite.arg_types[0].sizes[1:], tensor_type_of(composite.result_types[0]).sizes[1:]
+    own, given = composite.arg_types[0].sizes[1:], composite.result_tensor_types[0].sizes[1:]
     known = [size for size in given if size is not None]
     if not given or len(known) < len(given) or None in own or own == given:
         return None
