@@ -146,7 +146,7 @@ def in_a_loop(tf: Any) -> Any:
 
     def serve(x: Any) -> Any:
         loop = tf.while_loop(
-            lambda i, y: i < 3,  # noqa: ARG005
+            lambda i, y: i < 3,
             lambda i, y: (i + 1, top(x + tf.reduce_sum(y))[0]),
             [tf.constant(0), tf.zeros([2, 5])],
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from litefuse.engine.composite_attributes import has_composites, type_vectors
 from litefuse.engine.constant_sizes import check_folding
 from litefuse.engine.counts import COUNTS
 from litefuse.engine.hidden_constants import hidden_constants
@@ -100,6 +102,12 @@ def write_flatbuffer(module: ir.Module, path: Path) -> None:
         path.write_bytes(flatbuffer(module))
         return
     _export(converter_api_ext.export_flatbuffer_to_file, module.operation, name)
+    if has_composites(module):
+        with path.open("r+b") as file:
+            with mmap.mmap(file.fileno(), 0) as mapped:
+                appended = type_vectors(mapped)
+            file.seek(0, os.SEEK_END)
+            file.write(appended)
 
 
 def flatbuffer(module: ir.Module) -> bytes:
@@ -108,7 +116,12 @@ def flatbuffer(module: ir.Module) -> bytes:
     Raises:
         LoweringError: The exporter refused the module.
     """
-    return _export(converter_api_ext.export_flatbuffer_to_bytes, module.operation)
+    exported = _export(converter_api_ext.export_flatbuffer_to_bytes, module.operation)
+    if not has_composites(module):
+        return exported
+    data = bytearray(exported)
+    data += type_vectors(data)
+    return bytes(data)
 
 
 def _export(exporter: Callable[..., Any], *arguments: Any) -> Any:

@@ -6,13 +6,14 @@ import mmap
 import os
 import struct
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from litefuse.engine.flatbuffer_tables import entries, field_of, follow
 from litefuse.engine.lowering import write_flatbuffer
 from litefuse.engine.mlir import ir
 from litefuse.passes.call_graph import functions, nested_operations
@@ -92,42 +93,19 @@ def _place_stubs(module: ir.Module, weights: Weights, token: bytes) -> set[int]:
     return numbers
 
 
-def _field(data: Any, table: int, field: int) -> int:
-    """The position of a table's field; 0 if it has the default value."""
-    vtable = table - struct.unpack_from("<i", data, table)[0]
-    if field >= struct.unpack_from("<H", data, vtable)[0]:
-        return 0
-    offset = struct.unpack_from("<H", data, vtable + field)[0]
-    return table + offset if offset else 0
-
-
-def _follow(data: Any, position: int) -> int:
-    """Where an offset points to."""
-    return position + struct.unpack_from("<I", data, position)[0]
-
-
-def _entries(data: Any, table: int, field: int) -> Iterator[int]:
-    """The positions of the offsets in a vector of tables."""
-    position = _field(data, table, field)
-    if position:
-        vector = _follow(data, position)
-        for index in range(struct.unpack_from("<I", data, vector)[0]):
-            yield vector + 4 + 4 * index
-
-
 def _stub_buffers(data: Any, token: bytes) -> dict[int, tuple[int, int]]:
     """By the index of each buffer that is a stub, the position of its entry in the vector, and the weight's number.
 
     The stubs are cleared.
     """
     found: dict[int, tuple[int, int]] = {}
-    for index, entry in enumerate(_entries(data, _follow(data, 0), _BUFFERS)):
-        table = _follow(data, entry)
+    for index, entry in enumerate(entries(data, follow(data, 0), _BUFFERS)):
+        table = follow(data, entry)
         start = length = 0
-        if inside := _field(data, table, _DATA):
-            vector = _follow(data, inside)
+        if inside := field_of(data, table, _DATA):
+            vector = follow(data, inside)
             start, length = vector + 4, struct.unpack_from("<I", data, vector)[0]
-        elif (offset := _field(data, table, _OFFSET)) and (size := _field(data, table, _SIZE)):
+        elif (offset := field_of(data, table, _OFFSET)) and (size := field_of(data, table, _SIZE)):
             start, length = struct.unpack_from("<Q", data, offset)[0], struct.unpack_from("<Q", data, size)[0]
         if length == _STUB_BYTES and data[start : start + len(token)] == token:
             found[index] = entry, int.from_bytes(data[start + len(token) : start + length], "little")
@@ -137,13 +115,13 @@ def _stub_buffers(data: Any, token: bytes) -> dict[int, tuple[int, int]]:
 
 def _correct_shapes(data: Any, shapes: Mapping[int, tuple[int, ...]]) -> None:
     """Gives the tensors with these buffers the shapes of the weights, of the same rank as the stubs."""
-    for graph in _entries(data, _follow(data, 0), _SUBGRAPHS):
-        for entry in _entries(data, _follow(data, graph), _TENSORS):
-            tensor = _follow(data, entry)
-            buffer = _field(data, tensor, _BUFFER)
+    for graph in entries(data, follow(data, 0), _SUBGRAPHS):
+        for entry in entries(data, follow(data, graph), _TENSORS):
+            tensor = follow(data, entry)
+            buffer = field_of(data, tensor, _BUFFER)
             shape = shapes.get(struct.unpack_from("<I", data, buffer)[0]) if buffer else None
             if shape is not None:
-                vector = _follow(data, _field(data, tensor, _SHAPE))
+                vector = follow(data, field_of(data, tensor, _SHAPE))
                 assert struct.unpack_from("<I", data, vector)[0] == len(shape)
                 struct.pack_into(f"<{len(shape)}i", data, vector + 4, *shape)
 

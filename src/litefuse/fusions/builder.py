@@ -126,7 +126,7 @@ class Builder:
         if isinstance(options, bytes):
             data = options
         else:
-            from litefuse.fusions.options import encode_options  # few fusions need flexbuffers
+            from litefuse.engine.options import encode_options  # few fusions need flexbuffers
 
             data = encode_options(options)
         return self.op("tfl.custom", operands, result_types, custom_op_attributes(name, data))

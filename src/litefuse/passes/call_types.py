@@ -60,7 +60,9 @@ def contradict(one: ir.Type, other: ir.Type) -> bool:
     if not (a.has_rank and b.has_rank):
         return False
     dynamic = ir.ShapedType.get_dynamic_size()
-    return a.rank != b.rank or any(dynamic not in sizes and sizes[0] != sizes[1] for sizes in zip(a.shape, b.shape))
+    return a.rank != b.rank or any(
+        dynamic not in sizes and sizes[0] != sizes[1] for sizes in zip(a.shape, b.shape, strict=True)
+    )
 
 
 def refine_type(value: ir.Value, kind: ir.Type) -> bool:

@@ -243,7 +243,7 @@ def _replace(function: func.FuncOp, op: ir.OpView) -> None:
         if is_option(key) and not key.endswith("SegmentSizes"):  # which is MLIR's
             options[key] = _option(tf_op.attributes[key])
     # Few models have custom ops; the others do not need flexbuffers.
-    from litefuse.fusions.options import encode_options
+    from litefuse.engine.options import encode_options
 
     try:
         data = encode_options(options)

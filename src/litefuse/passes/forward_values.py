@@ -31,8 +31,9 @@ class ForwardValues:
         %z = tf.Cast(%y) : tensor<1x5xf32>      -->  %y = tfl.custom(%x) : tensor<1x5xf32>
         return %z                                    return %y
 
-    So end shape assertions, ``tf.Identity`` and its kin, and the casts that inlining puts where a call's result is known
-    better than the function's. The engine erases them only where both types are the same, and LiteRT has no op for them.
+    So end shape assertions, ``tf.Identity`` and its kin, and the casts that inlining puts where more is known of a
+    call's result than of the function's. The engine erases them only where both types are the same, and LiteRT has no
+    op for them.
 
     An argument, or a loop's result, has a type that others share: it is reshaped to what is said, which changes nothing
     but the type. Where the types contradict each other, the op stays, for ``InferShapes`` to say so.

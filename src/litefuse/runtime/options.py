@@ -45,7 +45,8 @@ class _Decoder:
     def map(self, ref: flexbuffers.Ref) -> dict[str, Any]:
         entries = ref.AsMap
         self._take(len(entries))
-        return {key.Value: self._value(value) for key, value in zip(entries.Keys, entries.Values, strict=True)}
+        pairs = zip(entries.Keys, entries.Values, strict=True)
+        return {key.AsKeyBytes.decode(): self._value(value) for key, value in pairs}  # Value is for ASCII only
 
     def _value(self, ref: flexbuffers.Ref) -> Any:
         if ref.IsMap:

@@ -1,4 +1,4 @@
-"""Custom options: attributes as a flexbuffer map."""
+"""Attributes as a flexbuffer map: the options of custom ops, and the attributes of composites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["encode_options"]
 
 
 def encode_options(attributes: Mapping[str, Any]) -> bytes:
-    """Encodes attributes as the flexbuffer map that a custom op's kernel reads.
+    """Encodes attributes as the flexbuffer map that the kernel of a custom op or a composite reads.
 
     An int becomes an Int, a float a 32-bit Float (what TensorFlow's attributes hold), a str a String, bytes a
     Blob, a bool a Bool, and a list of any one of these a vector (a typed one for numbers). Keys are sorted.

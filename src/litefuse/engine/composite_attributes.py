@@ -1,0 +1,74 @@
+"""The attributes of composites in a model that the engine wrote, as the options of custom ops are written."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from litefuse.engine.flatbuffer_tables import entries, field_of, follow
+from litefuse.engine.mlir import ir
+
+__all__ = ["has_composites", "type_vectors"]
+
+# The fields of the schema's tables that are read here, by their position in the vtable: 4 + 2 * index.
+_SUBGRAPHS = 8  # Model
+_OPERATORS = 10  # SubGraph
+_OPTIONS_TYPE, _OPTIONS = 26, 28  # Operator: builtin_options_2
+_COMPOSITE_OPTIONS = 21  # BuiltinOptions2
+_ATTRIBUTES = 8  # StableHLOCompositeOptions
+
+
+def has_composites(module: ir.Module) -> bool:
+    """Whether there is a composite in a module that is to be written."""
+    found = False
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        found = op.name == "vhlo.composite_v1"
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    if len(module.body.operations) > 1:  # one is a composite's body
+        module.operation.walk(look)
+    return found
+
+
+def type_vectors(data: Any) -> bytes:
+    """Writes the attributes of all composites anew: the engine writes lists without the type of their elements.
+
+    Args:
+        data: The model's bytes, which are changed.
+
+    Returns:
+        What is to be appended to them: the attributes that take more place than the engine's, which few do.
+    """
+    from flatbuffers import flexbuffers  # few models have composites
+
+    from litefuse.engine.options import encode_options
+
+    appended = bytearray()
+    for offset in _attributes(data):
+        vector = follow(data, offset)
+        (size,) = struct.unpack_from("<I", data, vector)
+        start = vector + 4
+        written = flexbuffers.GetRoot(bytes(data[start : start + size])).AsMap
+        pairs = zip(written.Keys, written.Values, strict=True)
+        encoded = encode_options({key.AsKeyBytes.decode(): value.Value for key, value in pairs})
+        if len(encoded) <= size:
+            struct.pack_into("<I", data, vector, len(encoded))
+            data[start : start + size] = encoded.ljust(size, b"\0")
+        else:
+            appended += bytes(-(len(data) + len(appended)) % 4)
+            struct.pack_into("<I", data, offset, len(data) + len(appended) - offset)
+            appended += struct.pack("<I", len(encoded)) + encoded
+    return bytes(appended)
+
+
+def _attributes(data: Any) -> Iterator[int]:
+    """The positions of the offsets of the composites' attributes, each a vector of bytes."""
+    for graph in entries(data, follow(data, 0), _SUBGRAPHS):
+        for entry in entries(data, follow(data, graph), _OPERATORS):
+            operator = follow(data, entry)
+            kind = field_of(data, operator, _OPTIONS_TYPE)
+            if kind and data[kind] == _COMPOSITE_OPTIONS:
+                yield field_of(data, follow(data, field_of(data, operator, _OPTIONS)), _ATTRIBUTES)

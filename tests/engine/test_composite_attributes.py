@@ -1,0 +1,84 @@
+"""The attributes of composites in a model's file: the bytes that the options of a custom op would be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.interpreter import Interpreter
+from flatbuffers import flexbuffers
+
+from litefuse.engine.lowering import flatbuffer, set_signature, write_flatbuffer
+from litefuse.engine.mlir import ir, mlir_context
+from litefuse.engine.options import encode_options
+from litefuse.passes.call_graph import functions
+from litefuse.passes.composite_ops import create_composite_op
+
+TEXTS = ("", "a", "ä, 日本", 'with "quotes" and \\', "x" * 300)
+
+
+def written(attributes: list[dict[str, Any]], path: Path | None = None) -> list[bytes]:
+    """The attributes of composites as a model has them."""
+    with mlir_context():
+        module = ir.Module.parse("""
+          func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+            %0 = "tfl.abs"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+            return %0 : tensor<2xf32>
+          }
+          func.func private @body(%x: tensor<2xf32>) -> tensor<2xf32> {
+            %0 = "tfl.neg"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+            return %0 : tensor<2xf32>
+          }""")
+        function = functions(module)["main"]
+        set_signature(function, "main", ["x"], ["y"])
+        op = next(iter(function.entry_block.operations))
+        for each in attributes:
+            create_composite_op(op, "my.op", "body", each)
+        if path is not None:
+            write_flatbuffer(module, path)
+        content = flatbuffer(module) if path is None else path.read_bytes()
+    Interpreter(model_content=content).allocate_tensors()
+    model = schema.ModelT.InitFromPackedBuf(content)
+    options = [op.builtinOptions2 for graph in model.subgraphs for op in graph.operators]
+    return [bytes(bytearray(each.compositeAttributes)) for each in options if each is not None]
+
+
+def test_lists_have_their_types(tmp_path: Path) -> None:
+    attributes = {"ints": [1, -300], "floats": [0.5], "bools": [True, False], "texts": list(TEXTS), "none": [], "k": 7}
+    for path in (None, tmp_path / "modèle.tflite"):
+        (data,) = written([attributes], path)
+        assert data == encode_options(attributes)
+        entries = flexbuffers.GetRoot(data).AsMap
+        assert flexbuffers.GetRoot(data).Value == attributes
+        typed = {key.Value for key, value in zip(entries.Keys, entries.Values, strict=True) if value.IsTypedVector}
+        assert typed == {"bools", "floats", "ints"}
+
+
+def drawn(random: Random) -> dict[str, Any]:
+    """Some attributes of any kinds, and lists of them."""
+    draws: list[Callable[[], Any]] = [
+        lambda: random.randrange(-(2 ** random.randrange(64)), 2 ** random.randrange(64)),
+        lambda: float(np.float32(random.choice((0.0, -0.1, 1e30, 3.5, random.gauss(0, 1))))),
+        lambda: random.random() < 0.5,
+        lambda: random.choice(TEXTS),
+    ]
+    attributes: dict[str, Any] = {}
+    for number in range(random.randrange(6)):
+        draw = random.choice(draws)
+        key = random.choice(("", "ключ", "k")) + str(number)
+        count = random.choice((0, 1, 2, 3, 300))
+        attributes[key] = [draw() for _ in range(count)] if random.random() < 0.7 else draw()
+    return attributes
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_attributes(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    attributes = [drawn(random) for _ in range(20)]
+    expected = [encode_options(each) for each in attributes]
+    assert written(attributes) == written(attributes, tmp_path / "model.tflite") == expected
