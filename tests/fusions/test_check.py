@@ -83,6 +83,37 @@ def fuse(text: str, fusion: Fusion) -> Outcome:
     return outcome
 
 
+TWO = """
+func.func private @composite(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) attributes {tf._implements = "composite"} {
+  %0 = "tf.Abs"(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = "tf.Neg"(%0) : (tensor<?xf32>) -> tensor<?xf32>
+  return %0, %1 : tensor<?xf32>, tensor<?xf32>
+}
+"""
+
+
+class Open(Fusion):
+    """The absolute value twice, which is wrong of the second result."""
+
+    def __init__(self, *open_results: int) -> None:
+        self.open_results = open_results
+
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        (value,) = b.op("tfl.abs", composite.args, composite.result_types[:1])
+        return [value, value]
+
+
+def test_open_results_are_not_compared() -> None:
+    compared = fuse(TWO, Open())
+    assert "the relative error of result 1 (float32[" in (compared.reason or "")
+    assert "result 1" in (fuse(TWO, Open(0)).reason or "")
+    right = fuse(TWO, Open(1))
+    assert (right.kind, right.error, right.unchecked) == ("fused", 0.0, None)
+    assert fuse(TWO, Open(0, 1)).unchecked == "the values of all its results are left open"
+    with pytest.raises(FusionError, match=r"open_results is \(2,\), the indices of results; the composite has 2"):
+        fuse(TWO, Open(2))
+
+
 class Answering(Fusion):
     verdict: ClassVar[Any] = None
     results: ClassVar[Any] = None

@@ -9,6 +9,7 @@ import pytest
 
 import litefuse
 from tests.tensorflow.checking import check, normal, op_counts, run_calls
+from tests.tensorflow.saved_models import serving
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -279,6 +280,70 @@ def test_hand_written_function(tensorflow: TensorFlow, name: str, batch: int | N
     inputs = normal({"x": (None, 4, 3)}, batches=(1, 3) if batch is None else (batch,))
     result = check(tensorflow, path, inputs, require_fused=True)
     assert fused_ops(result) == [SEQUENCE]
+
+
+def of_any_form(tf: Any, name: str, time_major: bool, go_backwards: bool, difference: int | None) -> Any:
+    """A layer as Keras 2 annotates it, of which no result means anything after the fourth; one may be wrong."""
+    random = np.random.default_rng(3)
+    columns = 4 if name.startswith("indy") else 20
+    weights = [random.normal(0, 0.5, shape).astype(np.float32) for shape in ((3, 20), (5, columns), (20,))]
+
+    def body(inputs: Any, h: Any, c: Any, kernel: Any, recurrent: Any, bias: Any) -> Any:
+        outputs: list[Any] = []
+        steps = tf.unstack(inputs, 4, 0 if time_major else 1)
+        for x in steps[::-1] if go_backwards else steps:
+            again = tf.tile(h, [1, 4]) * tf.reshape(tf.transpose(recurrent), [-1]) if columns == 4 else h @ recurrent
+            i, f, g, o = tf.split(x @ kernel + again + bias, 4, 1)
+            c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+            h = tf.sigmoid(o) * tf.tanh(c)
+            outputs.append(h)
+        results = [h, tf.stack(outputs, 0 if time_major else 1), h, c, tf.constant(0.0)]
+        if difference is not None:
+            results[difference] += 0.5
+        return results
+
+    shape = [4, None, 3] if time_major else [None, 4, 3]
+    function = tf.function(
+        body,
+        input_signature=[
+            tf.TensorSpec(shape, tf.float32),
+            *[tf.TensorSpec([None, 5], tf.float32)] * 2,
+            *(tf.TensorSpec(weight.shape, tf.float32) for weight in weights),
+        ],
+        autograph=False,
+        experimental_attributes={"api_implements": name, "time_major": time_major, "go_backwards": go_backwards},
+    )
+
+    def serve(x: Any) -> Any:
+        states = [tf.zeros([tf.shape(x)[1 if time_major else 0], 5]) for _ in range(2)]
+        return dict(zip("abcd", function(x, *states, *map(tf.constant, weights)), strict=False))
+
+    return serving(tf, serve, ("x", shape, "float32"))
+
+
+@pytest.mark.parametrize("go_backwards", [False, True])
+@pytest.mark.parametrize("time_major", [False, True])
+@pytest.mark.parametrize("name", ["lstm_1", "indy_lstm_1"])
+def test_last_result_means_nothing(tensorflow: TensorFlow, name: str, time_major: bool, go_backwards: bool) -> None:
+    shape = (4, None, 3) if time_major else (None, 4, 3)
+    path = tensorflow.save(of_any_form, name, time_major, go_backwards, None)
+    result = check(tensorflow, path, normal({"x": shape}), require_fused=True)
+    assert fused_ops(result) == [SEQUENCE]
+    (composite,) = result.report.composites
+    assert composite.error is not None
+
+
+@pytest.mark.parametrize("difference", range(5))
+def test_a_result_that_differs_is_named(tensorflow: TensorFlow, difference: int) -> None:
+    path = tensorflow.save(of_any_form, "lstm_1", False, False, difference)
+    result = check(tensorflow, path, normal({"x": (None, 4, 3)}))
+    (composite,) = result.report.composites
+    if difference == 4:  # of which nothing is asked
+        assert composite.outcome == "fused"
+    else:
+        assert f"it computes something else: the relative error of result {difference} (float32[" in str(
+            composite.reason
+        )
 
 
 @pytest.mark.parametrize("cell", ["relu", "hard", "clipped"])

@@ -88,6 +88,9 @@ class Fusion:
     #: Why there is no self-check, for an interface whose bodies are placeholders by its definition; None: there is one.
     unchecked: ClassVar[str | None] = None
 
+    #: The indices of results whose values the interface leaves open: the self-check compares shape and dtype only.
+    open_results: ClassVar[tuple[int, ...]] = ()
+
     def verify(self, composite: Composite) -> str | None:
         """The reason why this composite cannot be fused, or None.
 

@@ -42,8 +42,11 @@ class KerasLstm(Fusion):
     gates in the order input, forget, cell, output. With the attribute ``time_major``, inputs and outputs have time
     first; with ``go_backwards``, the steps are taken from the last to the first. In an IndyLSTM (``indy_lstm_``) a cell
     sees its own output only: the recurrent kernel is ``[u, 4]``.
+    The last result is of no meaning: Keras says there which of its implementations ran.
     Definition: https://github.com/keras-team/tf-keras/blob/master/tf_keras/layers/rnn/lstm.py, ``standard_lstm``.
     """
+
+    open_results = (4,)
 
     def verify(self, composite: Composite) -> str | None:
         return _interface_problem(composite) or _shape_problem(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal, NamedTuple, Protocol
 
 from litefuse.engine.mlir import func, ir
@@ -21,6 +22,7 @@ class Check(Protocol):
         *,
         tolerance: float,
         inputs: InputsOfSize | None,
+        open_results: Collection[int],
     ) -> CheckResult: ...
 
 

@@ -77,8 +77,14 @@ class Replacer:
             checkable = self._check_custom_ops or not isinstance(fusion, FusableOp)
             if reason is None and self._check is not None and checkable:
                 if fusion.unchecked is None:
-                    inputs = _check_inputs(fusion, composite)
-                    checked = self._check(module, function, replacement, tolerance=fusion.tolerance, inputs=inputs)
+                    checked = self._check(
+                        module,
+                        function,
+                        replacement,
+                        tolerance=fusion.tolerance,
+                        inputs=_check_inputs(fusion, composite),
+                        open_results=_open_results(fusion, composite),
+                    )
                 else:
                     checked = CheckResult(unchecked=fusion.unchecked)
                 reason = checked.problem
@@ -164,6 +170,16 @@ def _empty_copy(function: func.FuncOp) -> func.FuncOp:
 
 def _where(fusion: Fusion, composite: Composite) -> str:
     return f"fusion {type(fusion).__qualname__}, composite {composite.name!r} (function {composite.function})"
+
+
+def _open_results(fusion: Fusion, composite: Composite) -> Sequence[int]:
+    count = len(composite.result_types)
+    if any(index not in range(count) for index in fusion.open_results):
+        raise FusionError(
+            f"open_results is {fusion.open_results!r}, the indices of results; the composite has {count}",
+            where=_where(fusion, composite),
+        )
+    return fusion.open_results
 
 
 def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize | None:
