@@ -31,6 +31,8 @@ class Early(NamedTuple):
         of_none: The operand must be known to have no elements.
         recast: What it gives is the op in another dtype.
         common_bits: The names of two attributes, masks that must have a bit in common.
+        optional: Where the op cannot be rewritten, the engine may have it, which makes something right of it or leaves
+            it. Any other op is withheld from the engine then.
     """
 
     module: str
@@ -43,6 +45,7 @@ class Early(NamedTuple):
     of_none: bool = False
     recast: bool = False
     common_bits: tuple[str, str] | None = None
+    optional: bool = False
 
     def load(self) -> Decomposition:
         """An instance of it."""
@@ -60,14 +63,14 @@ _COMPLEX_PRODUCT = Early("complex_numbers", "ComplexProduct", frozenset({"comple
 _WIDENED = Early("widened", "Widened", _HALVES, recast=True)
 _COMPARED = Early("widened", "Widened", frozenset({"uint8"}), recast=True)
 # The engine gathers, adds and scatters: of what falls on one place, the last one counts.
-_SCATTER = Early("segments", "TensorScatter", frozenset({"float32", "int32", "int64"}))
+_SCATTER = Early("segments", "TensorScatter")
 _WIDENED_SCATTER = Early("widened", "Widened", _HALVES | {"int8", "int16", "uint8", "uint16", "uint32"}, recast=True)
 _LIKE = Early("like", "Like", _UNSIGNED | {"complex64"})
 # The engine takes every diagonal for the main one, and dies of bands.
 _DIAGONALS = (Early("diagonals", "Diagonal"), Early("open_diagonals", "OpenDiagonal"))
-# The engine quantizes with a zero point, whose grid is another one.
-_QUANTIZED = Early("quantization", "QuantizeAndDequantize", frozenset({"float32"}))
-# The engine takes any number of bits for 8, or for a dtype that LiteRT's op lacks.
+# The engine quantizes with a zero point, whose grid is another one, and takes a range that is not given for an empty.
+_QUANTIZED = (_WIDENED, Early("quantization", "QuantizeAndDequantize"))
+# The engine takes any number of bits for 8, or for a dtype that LiteRT's op lacks, and a narrow range for a full one.
 _FAKE_QUANTIZED = Early("quantization", "FakeQuantize")
 # The engine takes a padded result for that of forms without padding.
 _SUPPRESSION = Early("non_max_suppression", "NonMaxSuppression")
@@ -110,8 +113,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "Cast": (
             Early("casts", "CastOfBroadcast", frozenset({"float32"})),
             # LiteRT's op has no float64.
-            Early("casts", "CastOfQuotient", frozenset({"float64"})),
-            Early("casts", "CastOfFraction", frozenset({"float64"})),
+            Early("casts", "CastOfQuotient", frozenset({"float64"}), optional=True),
+            Early("casts", "CastOfFraction", frozenset({"float64"}), optional=True),
             # The engine gathers from the operand what is gathered from the result, and LiteRT's op lacks the dtype.
             Early("casts", "CastToInteger", _HALVES | {"uint16", "uint32"}),
         ),
@@ -171,8 +174,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "OnesLike": (_LIKE,),
         "Pack": (_CONSTANT_STRINGS,),
         "Prod": (_REDUCTION,),
-        "QuantizeAndDequantizeV2": (_QUANTIZED,),
-        "QuantizeAndDequantizeV4": (_QUANTIZED,),
+        "QuantizeAndDequantizeV2": _QUANTIZED,
+        "QuantizeAndDequantizeV4": _QUANTIZED,
         "RFFT": (_FOURIER,),
         "RFFT2D": (_FOURIER,),
         # The engine makes RSQRT of the power -0.5, and POW of all powers of many dimensions.
@@ -186,9 +189,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "Rsqrt": (Early("elementary", "ReciprocalRoot", frozenset({"float32"})),),
         # LiteRT's fails when a segment is left out.
         "SegmentSum": (Early("segments", "Segment"),),
-        # The engine writes it, but LiteRT's kernel fails.
-        # The engine dies of halves.
-        "SigmoidGrad": (_WIDENED,),
+        # The engine dies of all but float32.
+        "SigmoidGrad": (_WIDENED, Early("gradients", "Gradient", frozenset({"complex128", "complex64", "float64"}))),
         "Slice": (
             _CONSTANT_STRINGS,
             _MOVED_STRINGS,

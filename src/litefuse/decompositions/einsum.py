@@ -42,7 +42,7 @@ class Einsum(Decomposition):
         return not (first - second and second - first)  # it often fails where a matrix meets a vector
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        op.require(0, "float32", "int32", "int64")
+        op.require(0, "float32", "int32", "int64", "complex64")
         labels, output = _equation(op)
         first, *others = (_diagonal(b, value, text) for value, text in zip(op.operands, labels, strict=True))
         product = first

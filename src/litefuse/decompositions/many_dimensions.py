@@ -53,6 +53,9 @@ class Reduction(Decomposition):
 
     names = ("All", "Any", "Max", "Mean", "Min", "Prod", "Sum")
 
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.constants[1] is not None  # XNNPACK takes none of computed axes
+
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))
         if rank <= _DELEGATED_RANK:

@@ -107,6 +107,8 @@ class Reverse(Decomposition):
     names = ("Reverse", "ReverseV2")
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
+        if op.constants[1] is None:
+            return op.types[1].shape != (1,)
         axes = _reversed_axes(op)
         return bool(axes) and axes != list(range(axes[0], axes[-1] + 1))
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from litefuse.decompositions.along_axis import around_axis
+from litefuse.decompositions.arrays import Array
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
+from litefuse.engine.constants import elements_of_constant
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder
@@ -20,7 +23,7 @@ class FakeQuantize(Decomposition):
     """Clamped to a range in which 0 is a step, and rounded to its steps; each channel may have its own.
 
     The engine quantizes to 8 bits, whatever number of bits is asked for, or to a dtype that LiteRT's op lacks; channel
-    by channel it does so beside the op.
+    by channel it does so beside the op. Of a narrow range, LiteRT's QUANTIZE takes the first number as well.
 
     Definition: tensorflow/core/kernels/fake_quant_ops_functor.h.
     """
@@ -28,67 +31,115 @@ class FakeQuantize(Decomposition):
     names = ("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.name.endswith("PerChannel") or int(op.attributes.get("num_bits", 8)) != 8
+        if op.name.endswith("PerChannel") or int(op.attributes.get("num_bits", 8)) != 8:
+            return True
+        return bool(op.attributes.get("narrow_range", False)) and not _stays_narrow(op)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
         op.require(0, "float32")
         if op.name == "FakeQuantWithMinMaxArgs":
-            low, high = (b.constant(op.attributes.get(name, end), "float32") for name, end in (("min", -6), ("max", 6)))
-            x = op.operands[0]
+            low, high = (np.float32(op.attributes.get(name, end)) for name, end in (("min", -6), ("max", 6)))
         else:
-            x, low, high = op.operands
-        least = 1 if op.attributes.get("narrow_range", False) else 0
-        most = 2 ** int(op.attributes.get("num_bits", 8)) - 1
-        step = b.binary("RealDiv", b.binary("Sub", high, low), most - least)
-        step = b.select(b.compare("Equal", step, 0.0), 1.0, step)  # then the range is 0 alone, as here
-        zero = b.binary("Sub", least, b.binary("RealDiv", low, step))
-        zero = b.binary("Minimum", b.binary("Maximum", zero, least), most)
-        zero = b.unary("Floor", b.binary("AddV2", zero, 0.5))
-        first, last = (b.binary("Mul", b.binary("Sub", end, zero), step) for end in (least, most))
-        clamped = b.binary("Minimum", b.binary("Maximum", x, first), last)
-        number = b.binary("Mul", b.binary("Sub", clamped, first), b.binary("RealDiv", 1.0, step))
-        rounded = b.unary("Floor", b.binary("AddV2", number, 0.5))
-        quantized = b.binary("AddV2", b.binary("Mul", rounded, step), first)
-        nothing = b.compare("Equal", low, high)
-        return b.select(nothing, 0.0, quantized)
+            low, high = (_array(op, b, operand) for operand in (1, 2))
+        least = np.float32(1 if op.attributes.get("narrow_range", False) else 0)
+        most = np.float32(2 ** int(op.attributes.get("num_bits", 8)) - 1)
+        # The engine multiplies by the inverse of a constant divisor, which moves what is halfway between two steps.
+        step = (high - low) / np.where(high < low, _ONE, most - least)
+        step = np.where(step == 0, _ONE, step)  # then the range is 0 alone, as here
+        zero = np.floor(np.minimum(np.maximum(least - low / step, least), most) + np.float32(0.5))
+        first, last = (least - zero) * step, (most - zero) * step
+        clamped = np.minimum(np.maximum(Array(b, op.operands[0]), first), last)
+        quantized = np.floor((clamped - first) * (_ONE / step) + np.float32(0.5)) * step + first
+        return np.where(low == high, np.float32(0), quantized).value
 
 
 class QuantizeAndDequantize(Decomposition):
     """Scaled, rounded, and scaled back; of the scales that the range's ends ask for, the smaller.
 
-    The engine quantizes with a zero point, whose grid is another one.
+    The engine quantizes with a zero point, whose grid is another one, and takes a range that is not given for an empty
+    one: it is that of the data then, of all of it or of each channel.
 
-    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/QuantizeAndDequantizeV2.
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/QuantizeAndDequantizeV2; which scale is taken:
+    tensorflow/core/kernels/quantize_and_dequantize_op.h.
     """
 
-    names = ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4")
+    names = ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        op.shape(0)
+        rank = len(op.shape(0))
         op.require(0, "float32")
         attributes = op.attributes
-        if not attributes.get("range_given", False) or int(attributes.get("axis", -1)) != -1:
-            raise NotDecomposed("its range is that of the data, or of each channel")
-        low, high = (float(op.constant(operand)) for operand in (1, 2))
-        bits = int(attributes.get("num_bits", 8))
+        bits = int(op.constant(3)) if op.name.endswith("V3") else int(attributes.get("num_bits", 8))
         if attributes.get("signed_input", True):
             least, most = -(2 ** (bits - 1)) + bool(attributes.get("narrow_range", False)), 2 ** (bits - 1) - 1
         else:
             least, most = 0, 2**bits - 1
-        by_low = least / low if least * low > 0 else math.inf
-        by_high = most / high if most * high > 0 else math.inf
-        scale = min(by_low, by_high)
-        if math.isinf(scale):
-            raise NotDecomposed(f"its range is from {low} to {high}")
-        if by_low < by_high:
-            high = most / scale
+        if most < 1:
+            raise NotDecomposed("its range has no positive number")
+        given, axis = bool(attributes.get("range_given", False)), int(attributes.get("axis", -1))
+        if not -1 <= axis < rank:
+            raise NotDecomposed(f"{axis} is not an axis of rank {rank}")
+        sizes = b.sizes(op.operands[0])
+        if axis == -1:
+            value = b.reshape(op.operands[0], [b.product(sizes)])
         else:
-            low = least / scale
-        x = b.binary("Minimum", b.binary("Maximum", op.operands[0], low), high)
-        scaled = b.binary("Mul", x, float(np.float32(scale)))
-        if str(attributes.get("round_mode", "HALF_TO_EVEN")) == "HALF_UP":
-            rounded = b.unary("Floor", b.binary("AddV2", scaled, 0.5))
+            value, _ = around_axis(b, op.operands[0], axis)
+        if given:
+            low, high = (_end(op, b, operand) for operand in (1, 2))
         else:
-            rounded = b.unary("Round", scaled)
-        return b.binary("Mul", rounded, float(np.float32(1 / scale)))
+            low, high = (Array(b, _extreme(b, name, value)) for name in ("Min", "Max"))
+        scale, step, low, high = _scale(low, high, np.float32(least), np.float32(most))
+        x = Array(b, value)
+        scaled = (np.maximum(np.minimum(x, high), low) if given else x) * scale
+        half_up = str(attributes.get("round_mode", "HALF_TO_EVEN")) == "HALF_UP"
+        rounded = np.floor(scaled + np.float32(0.5)) if half_up else np.rint(scaled)
+        return b.reshape((rounded * step).value, sizes)
+
+
+def _stays_narrow(op: TensorFlowOp) -> bool:
+    """Whether the numbers are weights none of which is below a constant range."""
+    elements = elements_of_constant(op.operands[0], "tf.Const")
+    if op.name == "FakeQuantWithMinMaxArgs":
+        low = float(op.attributes.get("min", -6))
+    else:
+        known = op.constants[1]
+        low = math.inf if known is None else float(known)
+    return elements is not None and float(np.min(np.array(elements), initial=math.inf)) >= low
+
+
+_ONE, _LARGEST = np.float32(1), np.finfo(np.float32).max
+
+
+def _scale(low: Any, high: Any, least: np.float32, most: np.float32) -> tuple[Any, Any, Any, Any]:
+    """What brings a range into that of the integers, its inverse, and the ends of what these stand for then."""
+    falls, rises = low * least > 0, high * most > 0
+    with np.errstate(over="ignore"):
+        by_low = np.where(falls, least / np.where(falls, low, _ONE), _LARGEST)
+        by_high = np.where(rises, most / np.where(rises, high, _ONE), _LARGEST)
+        of_low = by_low < by_high
+        step = np.where(of_low, low / (least or _ONE), high / most)
+        first, last = np.where(of_low, low, least * step), np.where(of_low, most * step, high)
+    return np.where(of_low, by_low, by_high), step, first, last
+
+
+def _extreme(b: Builder, name: str, value: ir.Value) -> ir.Value:
+    """The smallest or the largest of a vector, or of each of the middle of three dimensions."""
+    if len(b.shape(value)) == 1:
+        return b.reduce(name, value, 0)
+    return b.reduce(name, b.reduce(name, value, 2, keep_dims=True), 0, keep_dims=True)
+
+
+def _array(op: TensorFlowOp, b: Builder, operand: int) -> Any:
+    """An operand for a formula: an array where it is a constant, else an ``Array``."""
+    known = op.constants[operand]
+    return Array(b, op.operands[operand]) if known is None else known.astype(np.float32)
+
+
+def _end(op: TensorFlowOp, b: Builder, operand: int) -> Any:
+    """An end of the range, a scalar or one for each channel, in a shape that broadcasts."""
+    found = _array(op, b, operand)
+    if not isinstance(found, Array):
+        return found.reshape([] if found.size == 1 else [1, -1, 1])
+    value = op.operands[operand]
+    return Array(b, b.reshape(value, [1, b.size(value, 0), 1] if op.shape(operand) else []))

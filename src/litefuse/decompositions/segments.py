@@ -89,7 +89,8 @@ class TensorScatter(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape, index_shape = op.shape(0), op.shape(1)
-        op.require(0, "float32", "int32", "int64")
+        sums = op.name in {"TensorScatterAdd", "TensorScatterSub"}
+        op.require(0, "float32", "int32", "int64", *(["complex64"] if sums else []))
         tensor, indices, updates = op.operands
         dtype = b.dtype(tensor)
         depth = index_shape[-1]
@@ -98,7 +99,7 @@ class TensorScatter(Decomposition):
             indices = b.reshape(indices, [*b.sizes(indices)[:-1], depth])
         sizes = b.sizes(tensor)
         indices = b.cast(indices, "int32")
-        if op.name in {"TensorScatterAdd", "TensorScatterSub"}:
+        if sums:
             scattered = b.op("ScatterNd", [indices, updates, b.vector(sizes)], shape, dtype)
             return b.binary(op.name.replace("TensorScatter", "").replace("Add", "AddV2"), tensor, scattered)
         if not depth:

@@ -66,6 +66,13 @@ class AxisSlice:
             return len(range(size)[begin:end:stride])
         return None
 
+    def extent(self, b: Builder, size: Dim) -> Dim:
+        """How many positions are taken of a dimension: as many as of the numbers from 0 to its size."""
+        if self is WHOLE:
+            return size
+        known = self.count(size if isinstance(size, int) else None)
+        return b.size(_take(b, b.range(size), [self]), 0) if known is None else known
+
 
 WHOLE = AxisSlice()
 """All of a dimension."""

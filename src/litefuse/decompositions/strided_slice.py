@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from litefuse.decompositions.carrier import carried, delivered
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
 from litefuse.decompositions.scatter_update import replace_rows
-from litefuse.decompositions.slices import LITERT_RANK, WHOLE, AxisSlice, Slices
+from litefuse.decompositions.slices import LITERT_RANK, AxisSlice, Slices
 
 if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
@@ -38,17 +38,31 @@ class EmptySlice(Decomposition):
             raise NotDecomposed("its result has elements, or may have some")
         if None not in result.shape:
             return b.fill([size for size in result.shape if size is not None], 0, result.dtype)
-        if op.name == "Slice":
-            raise NotDecomposed("a size is open")
         sizes = b.sizes(op.operands[0])
-        slices = Slices.of(op, b, len(sizes))
-        # An open size is that of the operand where all of it is taken; others are marked.
-        kept = [size if each is WHOLE else -1 for each, size in zip(slices.axes, sizes, strict=True) if not each.shrink]
-        dims = slices.with_new_axes(kept)
-        dims = [dim if size is None else size for size, dim in zip(result.shape, dims, strict=True)]
-        if -1 in [dim for dim in dims if isinstance(dim, int)]:
-            raise NotDecomposed("a part of an open size is taken")
-        return b.fill(dims, 0, result.dtype)
+        if op.name == "Slice":
+            begins, given = (_numbers(op, b, operand, len(sizes)) for operand in (1, 2))
+            dims = [_taken(b, *each) for each in zip(sizes, begins, given, strict=True)]
+        else:
+            slices = Slices.of(op, b, len(sizes))
+            kept = [each.extent(b, size) for each, size in zip(slices.axes, sizes, strict=True) if not each.shrink]
+            dims = slices.with_new_axes(kept)
+        known = zip(result.shape, dims, strict=True)
+        return b.fill([dim if size is None else size for size, dim in known], 0, result.dtype)
+
+
+def _numbers(op: TensorFlowOp, b: Builder, operand: int, count: int) -> list[Dim]:
+    known = op.constants[operand]
+    if known is None:
+        return b.sizes_in(op.operands[operand], [None] * count)
+    return [int(number) for number in known]
+
+
+def _taken(b: Builder, size: Dim, begin: Dim, given: Dim) -> Dim:
+    """How many positions of a dimension a slice takes; -1 asks for all from the first one on."""
+    rest = b.dims("Sub", size, begin)
+    if isinstance(given, int):
+        return rest if given == -1 else given
+    return b.select(b.compare("Less", given, 0), b.scalar(rest), given)
 
 
 class PlaceDespiteMask(Decomposition):

@@ -15,10 +15,22 @@ from litefuse.fusions.marks import custom_op_attributes
 from litefuse.passes.call_graph import function_symbol, functions, operations
 from litefuse.passes.handles import is_resource
 
-__all__ = ["REASON", "CustomOpForm", "EmitCustomOps", "is_option", "left_over", "tensorflow_name", "tensorflow_op"]
+__all__ = [
+    "REASON",
+    "CustomOpForm",
+    "EmitCustomOps",
+    "is_option",
+    "left_over",
+    "tensorflow_name",
+    "tensorflow_op",
+    "withhold",
+]
 
 #: The attribute of an op that says why it was not rewritten into builtin ops.
 REASON = "_litefuse_not_rewritten"
+
+# What the name of an op ends in that the engine is not to know.
+_WITHHELD = ".withheld"
 
 # What may stand beside tfl ops in a module that is exported: IF is exported from the op that TensorFlow calls If.
 _EXPORTED = frozenset({"arith.constant", "func.call", "func.return", "tf.If"})
@@ -149,6 +161,29 @@ def _is_stateful(op: ir.OpView) -> bool:
     return any(map(is_resource, (*op.operands, *op.results)))
 
 
+def withhold(op: ir.OpView, reason: str) -> None:
+    """Keeps a TensorFlow op from the engine, which would make something wrong of it.
+
+    Under a name that the engine does not know, it is left over; ``tensorflow_name`` gives its own.
+
+    Args:
+        op: The op.
+        reason: Why it was not rewritten.
+    """
+    attributes = {key: op.attributes[key] for key in op.attributes} | {REASON: ir.StringAttr.get(reason)}
+    withheld = ir.Operation.create(
+        f"{op.name}{_WITHHELD}",
+        results=[result.type for result in op.results],
+        operands=list(op.operands),
+        attributes=attributes,
+        loc=op.location,
+        ip=ir.InsertionPoint(op),
+    )
+    for old, new in zip(op.results, withheld.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.operation.erase()
+
+
 def tensorflow_op(op: ir.OpView) -> ir.OpView:
     """The TensorFlow op itself: the engine wraps ops that its dialect does not know in ``tfl.custom_tf``."""
     return op.regions[0].blocks[0].operations[0] if op.name == "tfl.custom_tf" else op
@@ -157,7 +192,7 @@ def tensorflow_op(op: ir.OpView) -> ir.OpView:
 def tensorflow_name(op: ir.OpView) -> str | None:
     """The TensorFlow op's name, such as ``Roll``; None for an op of another dialect."""
     name = tensorflow_op(op).name
-    return name.removeprefix("tf.") if name.startswith("tf.") else None
+    return name.removeprefix("tf.").removesuffix(_WITHHELD) if name.startswith("tf.") else None
 
 
 def is_option(key: str) -> bool:

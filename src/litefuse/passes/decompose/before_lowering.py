@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from litefuse.decompositions.early import EARLY, Early
 from litefuse.engine.mlir import ir
 from litefuse.fusions.composite import tensor_type_of
 from litefuse.passes.call_graph import functions, nested_operations
+from litefuse.passes.custom_ops import withhold
 from litefuse.passes.decompose.decomposed import Decomposed
+
+if TYPE_CHECKING:
+    from litefuse.decompositions.decomposition import Decomposition
 
 __all__ = ["RewriteBeforeLowering"]
 
@@ -20,6 +24,8 @@ class RewriteBeforeLowering:
     ::
 
         tf.IsInf(%x)  -->  |%x| > 3.4e38          The engine's own form of it is never true.
+
+    What cannot be rewritten is withheld from the engine, and so is left over, as an op that LiteRT lacks.
 
     Args:
         decomposed: Filled with the ops that are rewritten.
@@ -45,30 +51,49 @@ class RewriteBeforeLowering:
         return modified
 
     def _rewriting(self, op: ir.OpView) -> Early | None:
-        """What rewrote the op; None if it stays."""
+        """What rewrote the op; None if it stays, or is withheld."""
         name = op.name.removeprefix("tf.")
-        if op.name == name or name not in EARLY:
+        if op.name == name or name not in EARLY or not any(True for result in op.results for _ in result.uses):
             return None
-        return next((early for early in EARLY[name] if self._rewritten(op, name, early)), None)
+        reasons: list[str] = []
+        for early in EARLY[name]:
+            if not _may_be_needed(op, early):
+                continue
+            # Few models have such an op, and most need neither the decompositions nor what they are built with.
+            from litefuse.decompositions.decomposition import NotDecomposed
 
-    def _rewritten(self, op: ir.OpView, name: str, early: Early) -> bool:
-        if not _may_be_needed(op, early):
-            return False
-        # Few models have such an op, and most need neither the decompositions nor what they are built with.
+            try:
+                if self._rewritten(op, name, early.load()):
+                    return early
+            except NotDecomposed as reason:
+                if not early.optional:
+                    reasons.append(str(reason))
+        if reasons:
+            withhold(op, reasons[0])
+        return None
+
+    def _rewritten(self, op: ir.OpView, name: str, decomposition: Decomposition) -> bool:
+        """Whether the decomposition took the op's place.
+
+        Raises:
+            NotDecomposed: It should, but it does not apply.
+        """
         from litefuse.decompositions.decomposition import NotDecomposed
         from litefuse.passes.decompose.seen_ops import replace_results, tensorflow_op_of
 
-        decomposition = early.load()
         seen = tensorflow_op_of(op, name, list(op.operands))
         if not decomposition.before_lowering(seen):
             return False
         from litefuse.decompositions.builder import Builder
 
-        try:
-            with ir.InsertionPoint(op), op.location:
+        with ir.InsertionPoint(op), op.location:
+            begin = ir.Operation.create("tf.NoOp")
+            try:
                 answer = decomposition.rewrite(seen, Builder())
-        except NotDecomposed:  # what was built so far is dead, and the engine drops it
-            return False
+            except NotDecomposed:
+                _erase(begin, op)
+                raise
+        begin.erase()
         results: Sequence[ir.Value] = [answer] if isinstance(answer, ir.Value) else answer
         replace_results(op, results)
         op.operation.erase()
@@ -78,6 +103,18 @@ class RewriteBeforeLowering:
             widened = is_widened_float(decomposition, seen.types)
             self._decomposed.append(Decomposed(name, "widened" if widened else "rewritten"))
         return True
+
+
+def _erase(begin: ir.Operation, end: ir.OpView) -> None:
+    """Erases the ops from one to another of its block, without the latter: what was built in vain."""
+    built: list[ir.OpView] = []
+    for each in end.operation.block.operations:
+        if each.operation == end.operation:
+            break
+        if built or each.operation == begin:
+            built.append(each)
+    for each in reversed(built):
+        each.operation.erase()
 
 
 def _may_be_needed(op: ir.OpView, early: Early) -> bool:

@@ -43,7 +43,8 @@ def replace_left_over(
         try:
             rewriting = _found(op, exact, narrowed)
         except NotDecomposed as reason:
-            op.attributes[REASON] = ir.StringAttr.get(str(reason))
+            if REASON not in op.attributes:  # why it was withheld says more
+                op.attributes[REASON] = ir.StringAttr.get(str(reason))
             modified = True
             continue
         if rewriting is None:
