@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from litefuse.demo import SAVED_MODEL
-from litefuse.runtime.inputs import InputSpec, random_inputs
 from tests.runtime.models import Graph, model
 from tests.test_cli import Outcome, refused, run, spawn
 
@@ -178,30 +177,3 @@ def test_run_without_the_kernel_of_a_custom_op(demo_model: Path) -> None:
     assert outcome.code == 1
     assert "no kernel for the custom ops my_custom_fused_op" in outcome.err
     assert "Traceback" not in outcome.err
-
-
-@pytest.mark.parametrize(
-    ("dtype", "least", "greatest"),
-    [("int32", 0, 9), ("int64", 0, 9), ("int8", -128, 127), ("uint8", 0, 255), ("bool", 0, 1)],
-)
-def test_random_integers(dtype: str, least: int, greatest: int) -> None:
-    value = random_inputs([InputSpec("x", np.dtype(dtype), (None, 5000))], 3, {})["x"]
-    assert value.dtype == dtype
-    assert value.shape == (1, 5000)
-    assert (value.min(), value.max()) == (least, greatest)
-
-
-def test_random_numbers_and_strings() -> None:
-    specs = [
-        InputSpec("f", np.dtype(np.float16), (40, 50)),
-        InputSpec("c", np.dtype(np.complex64), (3,)),
-        InputSpec("s", np.dtype(object), (2, 2)),
-        InputSpec("scalar", np.dtype(np.float32), ()),
-    ]
-    inputs = random_inputs(specs, 0, {})
-    assert inputs["f"].dtype == np.float16
-    assert abs(float(inputs["f"].astype(np.float64).std()) - 1) < 0.1
-    assert inputs["c"].dtype == np.complex64
-    assert np.imag(inputs["c"]).any()
-    assert all(len(word) == 8 and word.isalpha() for word in inputs["s"].reshape(-1))
-    assert inputs["scalar"].shape == ()

@@ -88,11 +88,20 @@ class _SelfCheck:
         *,
         tolerance: float,
         inputs: InputsOfSize | None,
+        open_results: Collection[int],
     ) -> CheckResult:
         from litefuse.verify.self_check import self_check
 
         self.on_step("self-check")
-        result = self_check(module, composite, replacement, tolerance=tolerance, inputs=inputs, lowering=self.lowering)
+        result = self_check(
+            module,
+            composite,
+            replacement,
+            tolerance=tolerance,
+            inputs=inputs,
+            lowering=self.lowering,
+            open_results=open_results,
+        )
         self.on_step(FuseComposites.name)
         return result
 
@@ -252,8 +261,7 @@ def _check_difference(error: float | None, unchecked: str | None, allowed: float
         raise QuantizationError(reason, hint="Leave out max_error (on the command line, --max-error), or give samples.")
     if not error <= allowed:
         raise QuantizationError(
-            f"quantization changes an output by {error:.2g} of its largest element on {inputs}; "
-            f"{allowed:g} is allowed",
+            f"quantization changes an output by {error:.2g} of its largest element on {inputs}; {allowed:g} is allowed",
             hint="Try another form of quantization, or other samples.",
             error=error,
         )

@@ -235,15 +235,15 @@ import sys
 from pathlib import Path
 import numpy as np
 from litefuse.errors import InterpreterError
-from litefuse.runtime.inputs import input_specs, random_inputs
+from litefuse.inputs.model_inputs import Manner, ModelInputs
 from litefuse.runtime.interpreter import Interpreter
 
 for path in sorted(Path(sys.argv[1]).iterdir()):
     print(path.name, flush=True)
     try:
         interpreter = Interpreter(path)
-        for key in interpreter.get_signature_list():
-            interpreter.get_signature_runner(key)(**random_inputs(input_specs(interpreter, key), 0, {}))
+        for key, inputs in ModelInputs.of_file(path).calls(manner=Manner(limit=10)).items():
+            interpreter.get_signature_runner(key)(**inputs)
     except (InterpreterError, RuntimeError, ValueError):
         pass
 """

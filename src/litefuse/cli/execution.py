@@ -8,9 +8,10 @@ from __future__ import annotations
 import statistics
 import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,11 @@ import numpy.typing as npt
 
 from litefuse.cli.run_job import RunJob
 from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.kernel_modules import import_kernels
 from litefuse.plug_ins import what_was_raised
 from litefuse.report.sections import Section, count_of
-from litefuse.runtime.inputs import input_specs, load_inputs, random_inputs
+from litefuse.runtime.inputs import InputSpec, input_specs, load_inputs, no_input
 from litefuse.runtime.interpreter import Interpreter
 
 __all__ = ["Execution", "execute", "open_model", "run_job", "save_outputs", "summary_rows"]
@@ -66,11 +68,16 @@ def run_job(job: RunJob, announce: Callable[[str], None]) -> list[Section]:
     interpreter = open_model(job.model)
     specs = input_specs(interpreter, job.signature)
     given = job.inputs
-    arrays = load_inputs(given, specs) if given is not None else random_inputs(specs, job.seed, job.shapes)
-    execution = execute(interpreter, job.signature, arrays, job.repeat, announce)
+    title = f"Random inputs, seed {job.seed}"
+    if given is not None:
+        arrays = load_inputs(given, specs)
+        execution = execute(interpreter, job.signature, arrays, job.repeat, announce)
+    else:
+        arrays, execution, limit = _execute_drawn(interpreter, specs, job, announce)
+        title += f", integers below {limit} alone, since others are refused" if limit else ""
     sections: list[Section] = []
     if job.inputs is None and specs:
-        sections.append(Section(f"Random inputs, seed {job.seed}", summary_rows(arrays), headings=_HEADINGS))
+        sections.append(Section(title, summary_rows(arrays), headings=_HEADINGS))
     if job.partial is None:
         sections.append(Section("Outputs", summary_rows(execution.outputs), headings=_HEADINGS))
     else:
@@ -90,6 +97,33 @@ def run_job(job: RunJob, announce: Callable[[str], None]) -> list[Section]:
         sections.append(Section(f"Time, {count_of(job.repeat, 'run')}", times, note=note if execution.changed else ""))
     announce("close the model")
     return sections
+
+
+def _execute_drawn(
+    interpreter: Interpreter, specs: Sequence[InputSpec], job: RunJob, announce: Callable[[str], None]
+) -> tuple[dict[str, npt.NDArray[Any]], Execution, int | None]:
+    """Inputs drawn from the model's graph, what came of them, and what integers are less than, if others are refused.
+
+    Raises:
+        InterpreterError: The model refuses them all.
+    """
+    if unknown := sorted(job.shapes.keys() - {spec.name for spec in specs}):
+        raise no_input(unknown, specs)
+    inputs = ModelInputs.of_file(job.model)
+    keys = [*interpreter.get_signature_list()]
+    key = job.signature or (keys[0] if keys else "")
+    shapes = inputs.shapes(key, batch=1, size=1, given=job.shapes)
+    refused: LitefuseError | None = None
+    for limit in LEVELS:
+        arrays = inputs.drawer(key, Random(job.seed)).draw(shapes, Manner(limit=limit))
+        try:
+            return arrays, execute(interpreter, job.signature, arrays, job.repeat, announce), limit
+        except LitefuseError as error:  # of the runtime or of a kernel
+            refused = refused or error
+            if not any(array.dtype.kind in "iuO" for array in arrays.values()):
+                break  # the others would be the same
+    assert refused is not None
+    raise refused
 
 
 def open_model(path: Path) -> Interpreter:

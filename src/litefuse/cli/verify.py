@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
-from litefuse.cli.failures import json_option
+from litefuse.cli.failures import ExitCode, json_option
 from litefuse.cli.output import print_json, print_sections, progress
 from litefuse.cli.parameters import PATH, parse_shape, split_names
 
 __all__ = ["verify"]
+
+_EXIT_CODES = {"equal": ExitCode.DONE, "differs": ExitCode.FAILED, "inconclusive": ExitCode.INCONCLUSIVE}
 
 
 @click.command
@@ -71,7 +73,8 @@ def verify(
     Verify an ORIGINAL that you trust: TensorFlow runs it. One that would do more than compute is refused, unless
     --allow-side-effects is given.
 
-    Both are called with the same inputs. The exit code is 1 if an output differs by more than the tolerance.
+    Both are called with the same inputs. The exit code is 0 if all outputs are equal, 1 if one differs by more than the
+    tolerance, 3 if that proves nothing, and 4 if they cannot be compared.
     """
     if (original is None) == (expected is None):
         raise click.UsageError("Give either ORIGINAL or --expected.")
@@ -104,5 +107,4 @@ def verify(
         print_json(verification.to_json())
     else:
         print_sections(verification_sections(verification))
-    if not verification.ok:
-        raise click.exceptions.Exit(1)
+    raise click.exceptions.Exit(_EXIT_CODES[verification.verdict])

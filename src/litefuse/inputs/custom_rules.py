@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
-
+from litefuse.inputs.flow import Place, Results, Rule
 from litefuse.inputs.uses import Expression, Limits, Numerals, Small, Text
-
-if TYPE_CHECKING:
-    from litefuse.inputs.flow import Place, Trace
 
 __all__ = ["CUSTOM_RULES"]
 
-_Results: TypeAlias = "Sequence[Trace] | Mapping[int, Sequence[Trace]]"
 
-
-def _same(place: Place) -> _Results:
+def _same(place: Place) -> Results:
     return place.traces()
 
 
-def _expression(place: Place) -> _Results:
+def _expression(place: Place) -> Results:
     """The pattern is an option, or a constant operand."""
     pattern = place.op.custom_options.get("pattern")
     constant = place.constant(1) if pattern is None else None
@@ -30,7 +23,7 @@ def _expression(place: Place) -> _Results:
     return place.traces()
 
 
-def _split(place: Place) -> _Results:
+def _split(place: Place) -> Results:
     """The pieces are the second result; the delimiter is an operand, empty for white space."""
     delimiter = place.constant(1)
     at = bytes(delimiter.reshape(-1)[0]) if delimiter is not None and delimiter.size else b""
@@ -40,53 +33,53 @@ def _split(place: Place) -> _Results:
     return {1: [trace._replace(delimiter=at, axes=None) for trace in place.traces()]}
 
 
-def _tokens(place: Place) -> _Results:
+def _tokens(place: Place) -> Results:
     place.use(0, Text(b""))
     return {0: [trace._replace(delimiter=b"", axes=None) for trace in place.traces()]}
 
 
-def _text(place: Place) -> _Results:
+def _text(place: Place) -> Results:
     place.use(0, Text(b""))
     return ()
 
 
-def _number(place: Place) -> _Results:
+def _number(place: Place) -> Results:
     dtype = place.result().dtype
     place.use(0, Numerals("integer" if dtype is not None and dtype.kind in "iu" else "number"))
     return ()
 
 
-def _base64(place: Place) -> _Results:
+def _base64(place: Place) -> Results:
     place.use(0, Numerals("base64"))
     return ()
 
 
-def _raw(place: Place) -> _Results:
+def _raw(place: Place) -> Results:
     place.use(0, Numerals("raw"))
     return ()
 
 
-def _joined(place: Place) -> _Results:
+def _joined(place: Place) -> Results:
     return [trace._replace(axes=None) for operand in range(len(place.values)) for trace in place.traces(operand)]
 
 
-def _selected(place: Place) -> _Results:
+def _selected(place: Place) -> Results:
     return [*place.traces(1), *place.traces(2)]
 
 
-def _characters(place: Place) -> _Results:
+def _characters(place: Place) -> Results:
     place.restrict(0, Limits(32, 0x4FF))
     for operand in range(1, len(place.values)):
         place.restrict(operand, Small())
     return ()
 
 
-def _any(place: Place) -> _Results:
+def _any(place: Place) -> Results:
     del place
     return ()
 
 
-CUSTOM_RULES: dict[str, Callable[[Place], _Results]] = {
+CUSTOM_RULES: dict[str, Rule] = {
     **dict.fromkeys(["StringLower", "StringUpper", "StringStrip", "UnicodeTranscode", "AsString"], _same),
     **dict.fromkeys(["StaticRegexReplace", "RegexReplace", "StaticRegexFullMatch", "RegexFullMatch"], _expression),
     **dict.fromkeys(["StringSplit", "StringSplitV2"], _split),

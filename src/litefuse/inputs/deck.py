@@ -21,7 +21,7 @@ class Deck:
     Attributes:
         name: What they are of, such as a table.
         size: How many there are.
-        dealt: How many of them have been dealt.
+        dealt: How many of them have been dealt, in calls that are settled.
         sampled: Whether there are so many that not all of them will be.
     """
 
@@ -34,24 +34,35 @@ class Deck:
         self._random = random
         self._order = np.empty(0, np.int64)
         self._seen = np.zeros(0 if self.sampled else self.size, np.bool_)
+        self._open: list[npt.NDArray[np.int64]] = []
 
     @property
     def left(self) -> int:
         """How many have not been dealt; 0 where not all of them will be."""
         return 0 if self.sampled else self.size - self.dealt
 
+    def settle(self, *, ran: bool) -> None:
+        """Counts what was dealt since it was asked for last, if the model took it."""
+        places, self._open = self._open, []
+        if not ran or not places:
+            return
+        if self.sampled:
+            self.dealt = min(self.dealt + sum(map(len, places)), self.size)
+        else:
+            self._seen[np.concatenate(places)] = True
+            self.dealt = int(np.count_nonzero(self._seen))
+
     def deal(self, count: int) -> npt.NDArray[Any]:
         """The next values: positions in what the deck is of."""
         if self.sampled:
             words = np.frombuffer(self._random.randbytes(8 * count), np.uint64)
             places = (words % np.uint64(self.size)).astype(np.int64)
-            self.dealt = min(self.dealt + count, self.size)
+            self._open.append(places)
             return self._at(places)
         while len(self._order) < count:
             self._order = np.concatenate([self._order, shuffled(self.size, self._random)])
         places, self._order = self._order[:count], self._order[count:]
-        self._seen[places] = True
-        self.dealt = int(np.count_nonzero(self._seen))
+        self._open.append(places)
         return self._at(places)
 
     def _at(self, places: npt.NDArray[np.int64]) -> npt.NDArray[Any]:

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.errors import InterpreterError
 from litefuse.inputs.deck import Deck, shuffled
 from litefuse.inputs.numbers import normal, uniform, whole
-from litefuse.inputs.texts import Texts, eight_letters
+from litefuse.inputs.texts import Texts
 from litefuse.inputs.uses import (
     Box,
     Count,
@@ -41,7 +42,8 @@ class Manner(NamedTuple):
     """How values are drawn.
 
     Attributes:
-        limit: What integers are less than, one of ``LEVELS``; strings have eight letters then. None: as the graph says.
+        limit: What integers are less than, one of ``LEVELS``; strings are single words then, known ones with the first
+            limit, and of eight letters with others. None: as the graph says.
         scale: What real numbers are multiplied with.
         constant: Whether all numbers of an input are the same.
         covering: Whether the values that pick rows, and words, are dealt and nothing else.
@@ -70,15 +72,37 @@ class Drawer:
         """What there is to deal: rows and words."""
         return [deck for each in self._inputs.values() for deck in each.decks]
 
+    @property
+    def left(self) -> dict[str, int]:
+        """How much of it has not been dealt, by the inputs that have a part in that."""
+        left = {name: max((deck.left for deck in each.decks), default=0) for name, each in self._inputs.items()}
+        return {name: count for name, count in left.items() if count}
+
+    def settle(self, *, ran: bool) -> None:
+        """Counts what was dealt in the calls since it was asked for last, if the model took them."""
+        for deck in self.decks:
+            deck.settle(ran=ran)
+
     def draw(self, shapes: Mapping[str, Sequence[int]], manner: Manner | None = None) -> dict[str, npt.NDArray[Any]]:
         """The inputs of one call.
 
         Args:
-            shapes: Their shapes.
+            shapes: Their shapes; inputs that have none are left out.
             manner: How they are drawn.
+
+        Raises:
+            InterpreterError: There is no memory for one of them.
         """
-        manner = manner or Manner()
-        return {name: each.draw(tuple(shapes[name]), manner) for name, each in self._inputs.items()}
+        drawn: dict[str, npt.NDArray[Any]] = {}
+        for name in shapes:
+            try:
+                drawn[name] = self._inputs[name].draw(tuple(shapes[name]), manner or Manner())
+            except (MemoryError, ValueError, OverflowError) as error:
+                raise InterpreterError(
+                    f"no memory for the input {name!r} of the shape {list(shapes[name])}: {error}",
+                    hint="Give smaller sizes.",
+                ) from error
+        return drawn
 
 
 class _Part(NamedTuple):
@@ -119,11 +143,7 @@ class _Input:
         self._calls += 1
         dtype = self.domain.dtype
         if self._texts is not None:
-            if manner.limit is None:
-                return self._texts.draw(shape, known=manner.covering)
-            words = np.empty(shape, object)
-            words.reshape(-1)[:] = [eight_letters(self._random) for _ in range(words.size)]
-            return words
+            return self._texts.draw(shape, known=manner.covering or manner.limit == LEVELS[1], plain=bool(manner.limit))
         if dtype.kind == "b":
             return self._masks(shape).astype(dtype)
         if dtype.kind == "c":

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy.typing as npt
 
 from litefuse.inputs.graph import Graph, Model, Op, Tensor
 from litefuse.inputs.uses import Box, Domain, Small, Use
 
-__all__ = ["Flow", "Place", "Trace", "Value"]
+__all__ = ["Flow", "Place", "Results", "Rule", "Trace", "Value"]
 
 # More ways from an input to one tensor than this are not told apart.
 _MOST_TRACES = 64
@@ -76,6 +77,10 @@ class Value(NamedTuple):
 
 _NOTHING = Value()
 
+Results: TypeAlias = "Sequence[Trace] | Mapping[int, Sequence[Trace]]"
+Rule: TypeAlias = "Callable[[Place], Results]"
+"""Gives the traces of all results of an op, or of those with these indices."""
+
 
 @dataclass
 class Place:
@@ -129,11 +134,13 @@ class Flow:
     Attributes:
         model: The model.
         domains: What is found of each input, by what stands for it among the roots.
+        rule_of: The rule of an op, if it has one, and whether the values of its results follow from its operands'.
         state: The roots of each variable's values, by name.
     """
 
     model: Model
     domains: Mapping[str, Domain]
+    rule_of: Callable[[Op], tuple[Rule | None, bool]]
     state: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     @cached_property
@@ -170,8 +177,6 @@ class Flow:
         return [known.get(index, _NOTHING) for index in graph.outputs]
 
     def _op(self, graph: Graph, op: Op, values: Sequence[Value]) -> Sequence[Value]:
-        from litefuse.inputs.rules import rule_of
-
         graphs = self.model.graphs
         place = Place(self, graph, op, values)
         roots = frozenset[str]().union(*(value.roots for value in values))
@@ -195,8 +200,8 @@ class Flow:
             return []
         if op.name == "READ_VARIABLE":
             return [Value(roots=roots.union(*(self.state.get(name, frozenset()) for name in roots)))]
-        rule, follows = rule_of(op)
-        traces = rule(place) if rule is not None and any(value.roots for value in values) else ()
+        rule, follows = self.rule_of(op)
+        traces = _followed(rule, place) if rule is not None and any(value.roots for value in values) else ()
         given = roots if follows else frozenset[str]()
         if isinstance(traces, Mapping):  # by the result
             return [Value(_limited(traces.get(index, ())), given) for index in range(len(op.outputs))]
@@ -226,6 +231,14 @@ class Flow:
         for value in turns:
             for name in value.roots:
                 self.note_root(name, Small())
+
+
+def _followed(rule: Rule, place: Place) -> Results:
+    """What a rule gives; nothing where the op is not as its definition says, which the runtime will say."""
+    try:
+        return rule(place)
+    except (ArithmeticError, LookupError, TypeError, ValueError, struct.error):
+        return ()
 
 
 def _variable(op: Op) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 from collections.abc import Mapping
+from contextlib import closing
 from random import Random
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.errors import InterpreterError
 from litefuse.inputs.drawer import LEVELS, Drawer, Manner
 from litefuse.inputs.flow import Flow, Trace, Value
 from litefuse.inputs.graph import Model, Signature
+from litefuse.inputs.rules import rule_of
 from litefuse.inputs.uses import Domain
 
 __all__ = ["LEVELS", "Manner", "ModelInputs"]
@@ -34,11 +39,17 @@ class ModelInputs:
         signatures = model.signatures or {"": _of_first_graph(model)}
         self.signatures = {key: _domains(model, each) for key, each in signatures.items()}
         named = {_root(key, name): domain for key, each in self.signatures.items() for name, domain in each.items()}
-        flow = Flow(model, named)
+        flow = Flow(model, named, rule_of)
         self.moving: dict[str, frozenset[str]] = {}
         for _ in range(2 if len(signatures) > 1 else 1):  # what one writes, another reads
             for key, signature in signatures.items():
                 self.moving[key] = _follow(flow, key, signature)
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str]) -> ModelInputs:
+        """Reads a file."""
+        with open(path, "rb") as file, closing(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)) as data:  # noqa: PTH123
+            return cls(data)
 
     def shapes(
         self, signature: str, *, batch: int, size: int, given: Mapping[str, tuple[int, ...]] | None = None
@@ -49,14 +60,23 @@ class ModelInputs:
             signature: The signature's key.
             batch: The first size, where it is open.
             size: Other sizes that are open.
-            given: Shapes of some of them.
+            given: Shapes of some of them; those of other inputs are left alone.
+
+        Raises:
+            InterpreterError: A shape does not fit its input.
         """
-        domains = self.signatures[signature]
-        return {
-            name: (given or {}).get(name)
-            or tuple(each if each is not None else size if axis else batch for axis, each in enumerate(domain.shape))
-            for name, domain in domains.items()
-        }
+        found: dict[str, tuple[int, ...]] = {}
+        for name, domain in self.signatures[signature].items():
+            sizes = domain.shape
+            usual = tuple(each if each is not None else size if axis else batch for axis, each in enumerate(sizes))
+            found[name] = usual if given is None else given.get(name, usual)
+            if len(found[name]) != len(sizes) or any(
+                each not in {None, one} for each, one in zip(sizes, found[name], strict=True)
+            ):
+                raise InterpreterError(
+                    f"the shape {list(found[name])} does not fit the input {name!r}, which is {domain}"
+                )
+        return found
 
     def drawer(self, signature: str, random: Random) -> Drawer:
         """Draws calls of a signature."""

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.inputs.custom_rules import CUSTOM_RULES
-from litefuse.inputs.flow import Place, Trace
+from litefuse.inputs.flow import Place, Results, Rule, Trace
 from litefuse.inputs.graph import Op
 from litefuse.inputs.uses import Count, Image, Limits, Mask, Near, Padding, Rows, Small, Sorted, Whole, Words
 
-__all__ = ["Rule", "rule_of"]
-
-Results: TypeAlias = "Sequence[Trace] | Mapping[int, Sequence[Trace]]"
-Rule: TypeAlias = "Callable[[Place], Results]"
-"""Gives the traces of all results, or of those with these indices."""
+__all__ = ["rule_of"]
 
 # More columns than this that are treated each in its own way are not told apart.
 _MOST_COLUMNS = 64
@@ -374,7 +370,7 @@ def _note_rows(place: Place, operand: int, table: str, count: int | None, *, wei
         operand: The operand.
         table: What the rows are of.
         count: How many there are; None if that is open.
-        weighty: Whether they are constants.
+        weighty: Whether each of them matters.
         free: Whether numbers that pick no row are legal.
     """
     legal: dict[tuple[str, Any], tuple[Trace, int | None, int | None]] = {}
@@ -408,7 +404,7 @@ def _gather(place: Place) -> Results:
     table = place.kind(0)
     axis = place.op.option(0)
     count = table.shape[axis] if table.shape else None
-    _note_rows(place, 1, table.name, count, weighty=place.graph.is_constant(place.op.inputs[0]))
+    _note_rows(place, 1, table.name, count, weighty=True)
     picked = place.constant(1)
     rank = len(table.shape)
 
@@ -424,8 +420,7 @@ def _gather(place: Place) -> Results:
 
 def _embedding_lookup(place: Place) -> Results:
     table = place.kind(1)
-    constant = place.graph.is_constant(place.op.inputs[1])
-    _note_rows(place, 0, table.name, table.shape[0] if table.shape else None, weighty=constant)
+    _note_rows(place, 0, table.name, table.shape[0] if table.shape else None, weighty=True)
     return ()
 
 
@@ -452,8 +447,7 @@ def _coordinates(place: Place, operand: int, shape: Sequence[int | None], table:
 
 def _gather_nd(place: Place) -> Results:
     table = place.kind(0)
-    constant = place.graph.is_constant(place.op.inputs[0])
-    _coordinates(place, 1, table.shape, table.name, weighty=constant)
+    _coordinates(place, 1, table.shape, table.name, weighty=True)
     return [trace._replace(axes=None) for trace in place.traces(0)]
 
 

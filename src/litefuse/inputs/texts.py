@@ -42,20 +42,25 @@ class Texts:
         self._literals = sorted({letter for each in patterns for letter in each if letter.isprintable()})
         self._number = random.randrange(64)
 
-    def draw(self, shape: Sequence[int], *, known: bool) -> npt.NDArray[Any]:
+    def draw(self, shape: Sequence[int], *, known: bool, plain: bool) -> npt.NDArray[Any]:
         """Strings.
 
         Args:
             shape: How many.
             known: Whether each is to be one word that the model knows, such that all are dealt; if it knows any.
+            plain: Whether they are to be single words in any case.
         """
         found = np.empty(shape, object)
         flat = found.reshape(-1)
         if known and self.deck is not None and self._numerals is None:
             flat[:] = self.deck.deal(flat.size)
         else:
-            flat[:] = [self._text() for _ in range(flat.size)]
+            one = self._plain if plain else self._text
+            flat[:] = [one() for _ in range(flat.size)]
         return found
+
+    def _plain(self) -> bytes:
+        return eight_letters(self._random) if self._numerals is None else _numeral(self._numerals, self._random)
 
     def _text(self) -> bytes:
         if self._numerals is not None:

@@ -41,7 +41,7 @@ class Rows:
         first: The value that picks the first row.
         low: The least value that is legal; None if any is.
         high: The greatest one.
-        weighty: Whether the rows differ by constants of the model, so that each of them matters.
+        weighty: Whether the rows hold something, so that each of them matters.
     """
 
     table: str
@@ -195,3 +195,7 @@ class Domain:
     scale: float = 0.0
     zero: int = 0
     uses: dict[tuple[Box, Use], None] = field(default_factory=dict[tuple[Box, Use], None])
+
+    def __str__(self) -> str:
+        sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
+        return f"{'string' if self.dtype == object else self.dtype} [{sizes}]"

@@ -13,7 +13,7 @@ from litefuse.report.sections import Section
 
 __all__ = ["sections_renderable"]
 
-_STYLES = {"good": "green", "warn": "yellow", "bad": "bold red"}
+_STYLES = {"good": "green", "warn": "yellow", "bad": "bold red", "unclear": "magenta"}
 
 
 def sections_renderable(sections: Iterable[Section]) -> RenderableType:

@@ -22,8 +22,8 @@ from litefuse.report.report import (
 
 __all__ = ["Judgement", "Section", "count_of", "op_section", "report_sections", "shape_text"]
 
-Judgement: TypeAlias = Literal["good", "warn", "bad"] | None
-"""Whether a row is good news, something to know, or wrong; or none of these."""
+Judgement: TypeAlias = Literal["good", "warn", "bad", "unclear"] | None
+"""Whether a row is good news, something to know, wrong, or says that nothing is known; or none of these."""
 
 # A report is read by people: what repeats itself is counted from here on.
 _LISTED = 5

@@ -1,4 +1,4 @@
-"""The inputs of a model that is run: what it takes, random ones, and those of a file."""
+"""The inputs of a model that is run: what it takes, and those of a file."""
 
 from __future__ import annotations
 
@@ -25,12 +25,7 @@ __all__ = [
     "load_inputs",
     "misfits",
     "no_input",
-    "random_inputs",
 ]
-
-# Indices into small tables and small loop counts are what integer inputs often are.
-_INTEGER_LIMIT = 10
-_LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
 
 
 @dataclass(frozen=True)
@@ -111,59 +106,6 @@ def _spec(name: str, detail: Mapping[str, Any]) -> InputSpec:
         np.dtype(object) if dtype.kind in "SU" else dtype,
         tuple(None if size < 0 else int(size) for size in sizes),
     )
-
-
-def random_inputs(
-    specs: Sequence[InputSpec], seed: int, shapes: Mapping[str, tuple[int, ...]], *, limit: int = _INTEGER_LIMIT
-) -> dict[str, npt.NDArray[Any]]:
-    """Random inputs: the same for the same seed.
-
-    Floating and complex numbers are of the standard normal distribution; 8-bit integers, which are mostly quantised
-    numbers, of their whole range; other integers from 0 to 9 (or below ``limit``); strings are words of eight letters.
-
-    Args:
-        specs: The inputs.
-        seed: The seed.
-        shapes: Shapes for some of them; unknown sizes of others are 1.
-        limit: What other integers are less than.
-
-    Raises:
-        InterpreterError: A shape does not fit its input, is for none, or is of more than there is memory for.
-    """
-    unknown = sorted(shapes.keys() - {spec.name for spec in specs})
-    if unknown:
-        raise no_input(unknown, specs)
-    rng = np.random.default_rng(seed)
-    inputs: dict[str, npt.NDArray[Any]] = {}
-    for spec in specs:
-        shape = shapes.get(spec.name, tuple(1 if size is None else size for size in spec.shape))
-        if not spec.accepts(shape):
-            raise InterpreterError(f"the shape {list(shape)} does not fit the input {spec.name!r}, which is {spec}")
-        try:
-            inputs[spec.name] = _random(rng, spec, shape, limit)
-        except (MemoryError, ValueError) as error:
-            raise InterpreterError(
-                f"no memory for the input {spec.name!r} of the shape {list(shape)}: {error}", hint="Give smaller sizes."
-            ) from error
-    return inputs
-
-
-def _random(rng: np.random.Generator, spec: InputSpec, shape: tuple[int, ...], limit: int) -> npt.NDArray[Any]:
-    dtype = spec.dtype
-    if dtype.kind == "b":
-        return rng.integers(0, 2, shape).astype(dtype)
-    if dtype.kind in "iu":
-        if dtype.itemsize == 1:
-            limits = np.iinfo(dtype)
-            return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
-        return rng.integers(0, limit, shape).astype(dtype)
-    if dtype.kind == "c":
-        return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
-    if dtype.kind == "O":
-        words = np.empty(shape, object)
-        words.reshape(-1)[:] = [rng.choice(_LETTERS, 8).tobytes() for _ in range(words.size)]
-        return words
-    return np.asarray(rng.normal(size=shape)).astype(dtype)
 
 
 def load_inputs(path: Path, specs: Sequence[InputSpec]) -> dict[str, npt.NDArray[Any]]:

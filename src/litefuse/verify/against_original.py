@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
@@ -13,16 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.api import ConversionResult
-from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError, ModelCrashError
 from litefuse.frontends import source_of
+from litefuse.inputs.drawer import LEVELS
 from litefuse.inspection.litert_model import is_litert_model
 from litefuse.processes.process import run_alone, run_model
 from litefuse.runtime.transfer import kernel_by_value, registered_by_value
 from litefuse.temporary import make_temporary_folder
 from litefuse.verify.model_process import ModelCalls, ModelJob
-from litefuse.verify.original import Arrays, Call, OriginalJob
+from litefuse.verify.original import Arrays, OriginalJob, RefusedCallError
 from litefuse.verify.side_effects import refuse_side_effects
-from litefuse.verify.verdicts import verdicts
+from litefuse.verify.verdicts import Evidence, verdicts
 from litefuse.verify.verification import Verification
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def verify_model(
     seed: int = 0,
     calls: int = 2,
     tolerance: float = 1e-4,
+    coverage_seconds: float = 120.0,
     tags: Iterable[str] | None = None,
     custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
     kernel_modules: Iterable[str] = (),
@@ -58,9 +60,10 @@ def verify_model(
     The model runs in LiteRT, with litefuse's kernels of custom ops; the original in TensorFlow. Each has a process of
     its own, which gets the kernels of this one by value: what they change there is not seen here. The signatures are
     called one after the other, all of them several times, on one interpreter, so that a difference of state shows.
-    Without ``inputs``, they are random, other ones in each call; where their first size is open, there is one round of
-    calls with 1 and another, from the beginning, with 3. Inputs and outputs that are quantized are compared as the real
-    numbers that they stand for.
+    Without ``inputs``, they are drawn from the model's graph, other ones in each call; where their first size is open,
+    there is one round of calls with 1 and another, from the beginning, with 3. A third round has what is missing: calls
+    with other numbers where outputs did not move, and calls until every row of a table was picked. Inputs and outputs
+    that are quantized are compared as the real numbers that they stand for.
 
     TensorFlow runs the original: it should be trusted. One that does more than compute is refused before that.
 
@@ -71,9 +74,11 @@ def verify_model(
         signatures: The keys of the signatures to call; None for all of the LiteRT model.
         inputs: The inputs by name, or several such mappings, for the only signature that is called.
         expected: The outputs by name that the first call is to give, in place of an original.
-        shapes: Shapes of random inputs by their names.
-        seed: The seed of random inputs.
-        calls: How often each signature is called with each of the inputs, or with random ones.
+        shapes: Shapes of drawn inputs by their names.
+        seed: The seed of drawn inputs.
+        calls: How often each signature is called with each of the inputs, or with drawn ones.
+        coverage_seconds: How long the model may be called so that every row of its tables is picked, and every word of
+            its vocabularies given, that have up to 50,000.
         tolerance: The error of an output that is allowed. The error of real numbers is the largest difference,
             relative to the largest value that is expected; of others, the share that differs.
         tags: The tags of the graph in a SavedModel.
@@ -83,7 +88,8 @@ def verify_model(
             connections; see :mod:`litefuse.verify.effects`.
 
     Returns:
-        The error of each output.
+        The verdict on each output: equal, or it differs, or the comparison is inconclusive, because the output did not
+        move or there was no time to pick every row.
 
     Raises:
         ModelCrashError: The process that ran the model died, of the runtime or of a kernel.
@@ -109,27 +115,60 @@ def verify_model(
         times=calls if expected is None else 1,
         seed=seed,
         shapes={each: tuple(shape) for each, shape in (shapes or {}).items()},
+        tolerance=tolerance,
+        seconds=coverage_seconds,
     )
-    rounds, found, outputs = cast("ModelCalls", run_model(_MODEL, job, name))
     if expected is not None:
         what = "the outputs that are expected"
+        ran = cast("ModelCalls", run_model(_MODEL, job, name))
         wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
-        rounds, found = [rounds[0][:1]], [found[0][:1]]
-    elif _is_litert(original):
-        what, content = _model(original)
-        reference = replace(
-            job, model=content, signatures=tuple(outputs), custom_ops=(), rounds=tuple(map(tuple, rounds))
-        )
-        wanted = cast("ModelCalls", run_model(_MODEL, reference, what)).found
+        ran = ran._replace(rounds=[ran.rounds[0][:1]], found=[ran.found[0][:1]])
     else:
-        what, wanted = _call_original(original, tags, rounds, outputs, allow_side_effects=allow_side_effects)
+
+        def call(ran: ModelCalls) -> tuple[str, list[list[Arrays]]]:
+            if not _is_litert(original):
+                return _call_original(original, tags, ran, allow_side_effects=allow_side_effects)
+            what, content = _model(original)
+            rounds = tuple(map(tuple, ran.rounds))
+            reference = replace(job, model=content, signatures=tuple(ran.outputs), custom_ops=(), rounds=rounds)
+            return what, cast("ModelCalls", run_model(_MODEL, reference, what)).found
+
+        ran, what, wanted = _call_both(job, name, call)
+    evidence = Evidence(tolerance, ran.moving, ran.coverage, inputs is None)
     return Verification(
         model=name,
         original=what,
         tolerance=tolerance,
-        calls=sum(map(len, rounds)),
-        outputs=tuple(verdicts(_flat(rounds), _flat(found), _flat(wanted))),
+        calls=sum(map(len, ran.rounds)),
+        outputs=tuple(verdicts(_flat(ran.rounds), _flat(ran.found), _flat(wanted), evidence)),
+        coverage=ran.coverage,
+        limit=ran.limit,
     )
+
+
+def _call_both(
+    job: ModelJob, name: str, call: Callable[[ModelCalls], tuple[str, list[list[Arrays]]]]
+) -> tuple[ModelCalls, str, list[list[Arrays]]]:
+    """What the model gave, what the original is called, and what it gave.
+
+    Drawn inputs that one of the two refuses, or dies of, are drawn anew, in narrower limits.
+    """
+    refused: LitefuseError | None = None
+    while True:
+        try:
+            ran = cast("ModelCalls", run_model(_MODEL, job, name))
+        except ModelCrashError as error:
+            refused, level = refused or error, job.level + 1
+        except LitefuseError as error:
+            raise refused or error from None
+        else:
+            try:
+                return ran, *call(ran)
+            except (RefusedCallError, InterpreterError) as error:
+                refused, level = refused or error, LEVELS.index(ran.limit) + 1
+        if job.inputs is not None or level >= len(LEVELS):
+            raise refused
+        job = replace(job, level=level)
 
 
 def _flat(rounds: Iterable[Iterable[_T]]) -> list[_T]:
@@ -169,8 +208,7 @@ def _path(model: object) -> Path | None:
 def _call_original(
     original: object,
     tags: Iterable[str] | None,
-    rounds: Sequence[Sequence[Call]],
-    outputs: Mapping[str, tuple[str, ...]],
+    ran: ModelCalls,
     *,
     allow_side_effects: bool,
 ) -> tuple[str, list[list[Arrays]]]:
@@ -178,10 +216,11 @@ def _call_original(
     source = source_of(original)
     with make_temporary_folder() as temporary:
         folder = source.folder(Path(temporary, "saved_model"))
-        job = OriginalJob(folder, None if tags is None else tuple(tags), tuple(map(tuple, rounds)), outputs)
+        rounds = tuple(map(tuple, ran.rounds))
+        job = OriginalJob(folder, None if tags is None else tuple(tags), rounds, ran.outputs)
         with source.opened(folder, lambda _: None):
             if not allow_side_effects:
-                refuse_side_effects(folder, job.tags, outputs, source.name)
+                refuse_side_effects(folder, job.tags, ran.outputs, source.name)
             try:
                 return source.name, cast("list[list[Arrays]]", run_alone(_ORIGINAL, job, environment=_ENVIRONMENT))
             except EngineCrashError as error:

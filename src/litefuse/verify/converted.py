@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.runtime.custom_op import CustomOp
-from litefuse.runtime.inputs import InputSpec, input_specs, random_inputs
+from litefuse.runtime.inputs import InputSpec, input_specs
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, is_quantized, quantized
 from litefuse.verify.original import Arrays, Call
 
-__all__ = ["ConvertedModel", "random_calls"]
+__all__ = ["ConvertedModel"]
 
 
 class ConvertedModel:
@@ -50,9 +51,11 @@ class ConvertedModel:
             raise InterpreterError(f"the model has {what}", hint=f"It has: {', '.join(keys) or 'none'}.")
         self.specs: dict[str, list[InputSpec]] = {}
         self.outputs: dict[str, tuple[str, ...]] = {}
+        self._takes: dict[str, Mapping[str, Mapping[str, Any]]] = {}
         for key in chosen:
             runner = interpreter.get_signature_runner(key)
             takes = cast("Mapping[str, Mapping[str, Any]]", runner.get_input_details())
+            self._takes[key] = takes
             self.specs[key] = [_real(spec, takes[spec.name]) for spec in input_specs(interpreter, key)]
             self.outputs[key] = tuple(cast("Mapping[str, Any]", runner.get_output_details()))
 
@@ -62,60 +65,33 @@ class ConvertedModel:
         Raises:
             LitefuseError: The runtime refuses one of them, or a kernel does.
         """
+        return [*map(self.new_round(), calls)]
+
+    def new_round(self) -> Callable[[Call], Arrays]:
+        """What calls a new interpreter, and raises what :meth:`call` does."""
         interpreter = self._interpreter()
-        found: list[Arrays] = []
-        for call in calls:
+
+        def call(call: Call) -> Arrays:
             signature = call.signature
-            interpreter.announce_steps(lambda step, of=signature: self._announce(f"{step}, signature {of!r}"))
-            found.append(_called(interpreter, call))
-        return found
+            interpreter.announce_steps(lambda step: self._announce(f"{step}, signature {signature!r}"))
+            return _called(interpreter, call)
+
+        return call
+
+    def real(self, signature: str, inputs: Arrays) -> Arrays:
+        """Inputs of a signature with real numbers where the file has integers with a scale."""
+        return {name: _as_real(value, self._takes[signature][name]) for name, value in inputs.items()}
 
     def _interpreter(self) -> Interpreter:
         return Interpreter(self._model, custom_ops=self._custom_ops)
 
 
-def random_calls(
-    specs: Mapping[str, Sequence[InputSpec]],
-    *,
-    times: int,
-    seed: int,
-    batch: int,
-    size: int,
-    limit: int,
-    shapes: Mapping[str, tuple[int, ...]],
-) -> list[Call]:
-    """Calls of signatures, one after the other, all of them several times, with other random inputs each time.
-
-    Args:
-        specs: What the signatures take.
-        times: How often each is called.
-        seed: The seed of the inputs.
-        batch: The first size of inputs, where it is open.
-        size: Other sizes that are open.
-        limit: What integers but those of 8 bits are less than.
-        shapes: Shapes of inputs by their names, in place of these sizes.
-
-    Raises:
-        InterpreterError: A shape does not fit its input.
-    """
-    chosen = {
-        key: {spec.name: shapes.get(spec.name, _sizes(spec, batch, size)) for spec in of_signature}
-        for key, of_signature in specs.items()
-    }
-    return [
-        Call(key, random_inputs(of_signature, each, chosen[key], limit=limit))
-        for each in range(seed, seed + times)
-        for key, of_signature in specs.items()
-    ]
-
-
-def _sizes(spec: InputSpec, batch: int, size: int) -> tuple[int, ...]:
-    known = enumerate(spec.shape)
-    return tuple(each if each is not None else size if axis else batch for axis, each in known)
-
-
 def _real(spec: InputSpec, detail: Mapping[str, Any]) -> InputSpec:
     return InputSpec(spec.name, np.dtype(np.float32), spec.shape) if is_quantized(detail) else spec
+
+
+def _as_real(value: npt.NDArray[Any], detail: Mapping[str, Any]) -> npt.NDArray[Any]:
+    return dequantized(value, detail).astype(np.float32) if is_quantized(detail) else value
 
 
 def _called(interpreter: Interpreter, call: Call) -> Arrays:
@@ -132,4 +108,4 @@ def _called(interpreter: Interpreter, call: Call) -> Arrays:
             where=f"signature {call.signature!r}",
             hint="Give inputs that it takes, or their shapes (--inputs, --shape).",
         ) from error
-    return {name: dequantized(np.array(value), gives[name]) for name, value in outputs.items()}
+    return {name: call.seen(dequantized(np.array(value), gives[name])) for name, value in outputs.items()}

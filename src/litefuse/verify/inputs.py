@@ -1,69 +1,106 @@
-"""Random inputs for a function that stands alone."""
+"""Arguments for a function that stands alone, drawn from its model."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 from litefuse.fusions.composite import TensorType
+from litefuse.inputs.drawer import Drawer
+from litefuse.inputs.model_inputs import Manner, ModelInputs
+from litefuse.verify.standalone import StandaloneModel
 
-__all__ = ["random_inputs"]
+__all__ = ["Arguments", "DrawnArguments", "reason_against"]
+
+Arguments: TypeAlias = "dict[str, npt.NDArray[Any]]"
 
 _MAX_ELEMENTS = 1 << 25
-_CHUNK = 1 << 14
+# What is spent on picking every row of a table: elements of arguments and results, and calls.
+_COVERING_ELEMENTS = 1 << 22
+_COVERING_CALLS = 256
 
 
-def random_inputs(types: Sequence[TensorType], size: int, random: Random) -> list[npt.NDArray[Any]] | str:
-    """One array for each type, unknown dimensions of size ``size``; or the reason why there can be none.
-
-    Floats are normally distributed. Integers are small and not negative, so that they are valid positions in any
-    dimension of the other arguments that they could index.
-
-    Args:
-        types: The types.
-        size: The size of the unknown dimensions.
-        random: Where the values come from. Python's own: numpy's takes 7 MB and as long to load as the runtime.
-    """
-    known = [dim for kind in types if kind.dtype.startswith(("float", "bfloat")) for dim in kind.shape or () if dim]
-    bound = min(known, default=2)
+def reason_against(types: Sequence[TensorType], size: int) -> str | None:
+    """Why there can be no arguments of these types, whose unknown dimensions are of a size; None if there can."""
     elements = sum(math.prod(size if dim is None else dim for dim in kind.shape or ()) for kind in types)
-    if elements > _MAX_ELEMENTS:  # the inputs would take several times the memory of a conversion
+    if elements > _MAX_ELEMENTS:  # the arguments would take several times the memory of a conversion
         return f"its arguments have {elements / 1e6:.0f} million elements"
-    arrays: list[npt.NDArray[Any]] = []
     for index, kind in enumerate(types):
         if kind.shape is None:
             return f"argument {index} is of unknown rank"
-        shape = tuple(size if dim is None else dim for dim in kind.shape)
-        if kind.dtype == "float32":
-            arrays.append(_normal(shape, random))
-        elif kind.dtype in {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}:
-            arrays.append(_integers(bound, shape, random).astype(kind.dtype))
-        elif kind.dtype == "bool":
-            arrays.append(_integers(2, shape, random).astype(np.bool_))
-        else:
-            return f"argument {index} is {kind}, for which there are no random values"
-    return arrays
+    return None
 
 
-def _normal(shape: Sequence[int], random: Random) -> npt.NDArray[np.float32]:
-    """Source: Box and Muller, A Note on the Generation of Random Normal Deviates, 1958."""
-    values = np.empty(math.prod(shape), np.float32)
-    for start in range(0, values.size, _CHUNK):
-        part = values[start : start + _CHUNK]
-        pairs = (len(part) + 1) // 2
-        words = np.frombuffer(random.randbytes(8 * pairs), np.uint32).reshape(2, pairs).astype(np.float32)
-        first, second = (words + np.float32(0.5)) * np.float32(2**-32)
-        radius, angle = np.sqrt(np.float32(-2) * np.log(first)), np.float32(2 * np.pi) * second
-        part[:pairs] = radius * np.cos(angle)
-        part[pairs:] = (radius * np.sin(angle))[: len(part) - pairs]
-    return values.reshape(shape)
+class DrawnArguments:
+    """Draws the arguments of a function's calls, other ones each time.
+
+    Args:
+        models: The function as a model, for each size of its unknown dimensions: one for all, or several.
+        results: The types of its results.
+        random: Where chance comes from. Python's own: numpy's takes 7 MB and as long to load as the runtime.
+        limit: What integers are less than; None: as the model says.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[int, StandaloneModel],
+        results: Sequence[TensorType],
+        random: Random,
+        limit: int | None,
+    ) -> None:
+        read = {model: ModelInputs(model.content) for model in {*models.values()}}
+        self._inputs = {size: read[model] for size, model in models.items()}
+        self._results = results
+        self._limit = limit
+        self._any_size = len(read) == 1
+        self._last: Arguments = {}
+        first = next(iter(read.values()))
+        (self._key,) = first.signatures
+        self._drawers: dict[ModelInputs, Drawer] = {each: each.drawer(self._key, random) for each in read.values()}
+        #: The results that follow from arguments.
+        self.moving = first.moving[self._key]
+
+    def draw(self, size: int, manner: Manner | None = None) -> Arguments:
+        """The arguments of one call, with unknown dimensions of a size."""
+        inputs = self._inputs[size]
+        manner = (manner or Manner())._replace(limit=self._limit)
+        drawer = self._drawers[inputs]
+        self._last = drawer.draw(inputs.shapes(self._key, batch=size, size=size), manner)
+        drawer.settle(ran=True)
+        return self._last
+
+    def covering(self) -> Iterator[Arguments]:
+        """Calls that pick the rows of tables that no call has picked, where they are cheap.
+
+        Other arguments stay as they are where their shapes do: they may be the tables.
+        """
+        if not self._any_size:
+            return
+        (inputs,) = {*self._inputs.values()}
+        drawer = self._drawers[inputs]
+        left = drawer.left
+        if not left:
+            return
+        size = max(_size_for(inputs.signatures[self._key][name].shape, count) for name, count in left.items())
+        shapes = inputs.shapes(self._key, batch=size, size=size)
+        drawn = {
+            name: shape for name, shape in shapes.items() if name in left or self._last[name].shape != tuple(shape)
+        }
+        results = [tuple(size if dim is None else dim for dim in kind.shape or ()) for kind in self._results]
+        calls = max(math.ceil(count / max(math.prod(shapes[name]), 1)) for name, count in left.items())
+        elements = sum(map(math.prod, [*drawn.values(), *results]))
+        if calls > _COVERING_CALLS or calls * elements > _COVERING_ELEMENTS:
+            return
+        for _ in range(calls):
+            yield {**self._last, **drawer.draw(drawn, Manner(covering=True))}
+            drawer.settle(ran=True)
 
 
-def _integers(bound: int, shape: Sequence[int], random: Random) -> npt.NDArray[np.uint64]:
-    words = np.frombuffer(random.randbytes(8 * math.prod(shape)), np.uint64)
-    return (words % np.uint64(bound)).reshape(shape)
+def _size_for(shape: Sequence[int | None], count: int) -> int:
+    """The least size of the unknown dimensions of a shape that holds so many elements."""
+    known = math.prod(dim for dim in shape if dim is not None)
+    return math.ceil((count / max(known, 1)) ** (1 / shape.count(None))) if None in shape else 1

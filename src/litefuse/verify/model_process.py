@@ -5,25 +5,20 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import NamedTuple
 
-from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.errors import LitefuseError
+from litefuse.inputs.model_inputs import ModelInputs
 from litefuse.kernel_modules import import_kernels
 from litefuse.runtime.custom_op import CustomOp
-from litefuse.runtime.inputs import InputSpec, fit_inputs, no_input
+from litefuse.runtime.inputs import InputSpec, fit_inputs
 from litefuse.runtime.transfer import unpickle_kernels
-from litefuse.verify.converted import ConvertedModel, random_calls
+from litefuse.verify.converted import ConvertedModel
+from litefuse.verify.coverage import Coverage
+from litefuse.verify.drawn_rounds import Plan, drawn_rounds
 from litefuse.verify.original import Arrays, Call
 
 __all__ = ["ModelCalls", "ModelJob", "call_model"]
-
-# The first sizes of inputs where they are open: a model that is right for one alone is common.
-_BATCHES = (1, 3)
-# The other sizes that are open, in the order in which they are tried: of images few models take the least.
-_SIZES = (7, 32, 224, 1)
-# What integers are less than: they may be indices, of which 0 is always one.
-_LIMITS = (10, 2, 1)
 
 
 @dataclass(frozen=True)
@@ -36,11 +31,14 @@ class ModelJob:
         custom_ops: Kernels to use before all others: pickled classes, and paths of libraries.
         registered: The kernels that the caller registered, pickled, by their ops.
         kernel_modules: Files and modules that register more of them.
-        rounds: The calls; None: those of ``inputs``, or random ones.
+        rounds: The calls; None: those of ``inputs``, or drawn ones.
         inputs: The inputs of one signature; each is for ``times`` calls.
-        times: How often each signature is called with each of the inputs, or with random ones.
-        seed: The seed of random inputs.
-        shapes: Shapes of random inputs by their names.
+        times: How often each signature is called with each of the inputs, or with drawn ones.
+        seed: The seed of drawn inputs.
+        shapes: Shapes of drawn inputs by their names.
+        tolerance: How far outputs have to move, if inputs are drawn.
+        seconds: How long calls may take that are there to reach every row of tables.
+        level: The first of the levels at which inputs are drawn, see ``litefuse.inputs``.
     """
 
     model: str | bytes
@@ -53,6 +51,9 @@ class ModelJob:
     times: int = 1
     seed: int = 0
     shapes: Mapping[str, tuple[int, ...]] | None = None
+    tolerance: float = 1e-4
+    seconds: float = 120.0
+    level: int = 0
 
 
 class ModelCalls(NamedTuple):
@@ -62,11 +63,17 @@ class ModelCalls(NamedTuple):
         rounds: The calls; each round begins with the state that the model has at first.
         found: What the model gave in each.
         outputs: The names of each signature's outputs.
+        moving: Those that follow from inputs.
+        coverage: How many rows and words drawn inputs reached.
+        limit: What drawn integers are less than, if the model takes nothing else.
     """
 
     rounds: list[list[Call]]
     found: list[list[Arrays]]
     outputs: dict[str, tuple[str, ...]]
+    moving: dict[str, frozenset[str]]
+    coverage: tuple[Coverage, ...] = ()
+    limit: int | None = None
 
 
 def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
@@ -91,9 +98,13 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
         rounds = [_given_calls(converted.specs, job.inputs, job.times)]
         found = [converted.call(each) for each in rounds]
     else:
-        rounds, found = _random_rounds(converted, job.seed, job.times, job.shapes or {})
+        inputs = _model_inputs(job.model)
+        plan = Plan(job.times, job.seed, job.shapes or {}, job.tolerance, job.seconds, job.level)
+        drawn = drawn_rounds(converted, inputs, plan)
+        announce("close the model")
+        return ModelCalls(drawn.rounds, drawn.found, converted.outputs, inputs.moving, drawn.coverage, drawn.limit)
     announce("close the model")
-    return ModelCalls(rounds, found, converted.outputs)
+    return ModelCalls(rounds, found, converted.outputs, _model_inputs(job.model).moving)
 
 
 def _given_calls(specs: Mapping[str, Sequence[InputSpec]], given: Iterable[Arrays], times: int) -> list[Call]:
@@ -106,25 +117,5 @@ def _given_calls(specs: Mapping[str, Sequence[InputSpec]], given: Iterable[Array
     return calls
 
 
-def _random_rounds(
-    converted: ConvertedModel, seed: int, times: int, shapes: Mapping[str, tuple[int, ...]]
-) -> tuple[list[list[Call]], list[list[Arrays]]]:
-    """Calls for each batch size, and what the model gives: with the first sizes and numbers that it takes."""
-    every = {spec.name: spec for specs in converted.specs.values() for spec in specs}
-    if unknown := sorted(shapes.keys() - every.keys()):
-        raise no_input(unknown, list(every.values()))
-    left = [spec for name, spec in every.items() if name not in shapes]
-    batches = _BATCHES if any(spec.shape and spec.shape[0] is None for spec in left) else _BATCHES[:1]
-    sizes = _SIZES if any(None in spec.shape[1:] for spec in left) else _SIZES[:1]
-    refused: LitefuseError | None = None
-    for size, limit in product(sizes, _LIMITS):
-        rounds = [
-            random_calls(converted.specs, times=times, seed=seed, batch=batch, size=size, limit=limit, shapes=shapes)
-            for batch in batches
-        ]
-        try:
-            return rounds, [converted.call(each) for each in rounds]
-        except InterpreterError as error:
-            refused = refused or error
-    assert refused is not None
-    raise refused
+def _model_inputs(model: str | bytes) -> ModelInputs:
+    return ModelInputs(model) if isinstance(model, bytes) else ModelInputs.of_file(model)

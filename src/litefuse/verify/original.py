@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,16 @@ import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["Arrays", "Call", "OriginalJob", "call_original"]
+__all__ = ["Arrays", "Call", "OriginalJob", "RefusedCallError", "call_original"]
 
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 """Arrays by the names of inputs or outputs."""
+
+_SEEN = 1 << 18
+
+
+class RefusedCallError(LitefuseError):
+    """The original does not run on the inputs of a call."""
 
 
 class Call(NamedTuple):
@@ -26,10 +33,19 @@ class Call(NamedTuple):
     Attributes:
         signature: The signature's key.
         inputs: What it is called with.
+        thin: Whether of large outputs only some of the elements are looked at: of many such calls, all would take too
+            much memory.
     """
 
     signature: str
     inputs: Arrays
+    thin: bool = False
+
+    def seen(self, output: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What is looked at of an output: of a large one every so many elements, an odd number of them."""
+        if not self.thin or output.size <= _SEEN:
+            return output
+        return np.array(output.reshape(-1)[:: math.ceil(output.size / _SEEN) | 1])
 
     @property
     def described(self) -> str:
@@ -158,12 +174,12 @@ def _called(tf: Any, functions: Mapping[str, _Function], call: Call, where: str)
         given = {name: _given(tf, call.inputs[name], dtype) for name, dtype in function.dtypes.items()}
         outputs = function.call(**given)
     except Exception as error:  # as any op of the model does
-        raise LitefuseError(
+        raise RefusedCallError(
             f"the original does not run on {call.described}: {_described(error)}",
             where=f"{where}, signature {call.signature!r}",
             hint="Give inputs that it takes, or their shapes (--inputs, --shape).",
         ) from error
-    return {name: np.asarray(value.numpy()) for name, value in outputs.items()}
+    return {name: call.seen(np.asarray(value.numpy())) for name, value in outputs.items()}
 
 
 def _given(tf: Any, value: npt.NDArray[Any], dtype: Any) -> Any:

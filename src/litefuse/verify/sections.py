@@ -2,39 +2,61 @@
 
 from __future__ import annotations
 
-from litefuse.report.sections import Section, count_of, shape_text
-from litefuse.verify.verification import OutputVerdict, Verification
+from collections.abc import Mapping, Sequence
+
+from litefuse.report.sections import Judgement, Section, count_of, shape_text
+from litefuse.verify.coverage import Coverage
+from litefuse.verify.verification import OutputVerdict, Verdict, Verification
 
 __all__ = ["verification_sections"]
 
-_HEADINGS = ("signature", "output", "dtype", "shape", "error", "call", "")
+_HEADINGS = ("signature", "output", "dtype", "shape", "error", "call", "", "")
 
 
 def verification_sections(verification: Verification) -> list[Section]:
-    """The sections of a verification: each output with its error, and whether all are within the tolerance."""
-    good = [verification.accepts(each) for each in verification.outputs]
-    differ = good.count(False)
-    note = f"The error of each output is at most {verification.tolerance:g}."
+    """The sections of a verification: each output with its error, and the verdict on all."""
+    outputs = verification.outputs
+    differ = [each.verdict for each in outputs].count("differs")
+    unclear = [each.verdict for each in outputs].count("inconclusive")
+    note = f"Equal: the error of each output is at most {verification.tolerance:g}."
     if differ:
-        note = f"{count_of(differ, 'output')} of {len(good)} differ by more than {verification.tolerance:g}."
+        note = f"{count_of(differ, 'output')} of {len(outputs)} differ by more than {verification.tolerance:g}."
+    elif unclear:
+        note = (
+            f"Inconclusive: nothing is known of {count_of(unclear, 'output')} of {len(outputs)}. "
+            "Give inputs that move them (--inputs)."
+        )
+    facts = [("compared with", verification.original), ("calls", str(verification.calls))]
+    if verification.limit is not None:
+        facts.append(("inputs", f"integers below {verification.limit} alone, since others are refused"))
     return [
-        Section(
-            verification.model,
-            [("compared with", verification.original), ("calls", str(verification.calls))],
-        ),
+        Section(verification.model, facts),
+        *([_coverage_section(verification.coverage)] if verification.coverage else []),
         Section(
             "Outputs",
-            [_row(each) for each in verification.outputs],
+            [_row(each) for each in outputs],
             headings=_HEADINGS,
             right=frozenset({4, 5}),
-            judgements=["good" if each else "bad" for each in good],
+            judgements=[_JUDGEMENTS[each.verdict] for each in outputs],
             note=note,
         ),
     ]
 
 
+_JUDGEMENTS: Mapping[Verdict, Judgement] = {"equal": "good", "differs": "bad", "inconclusive": "unclear"}
+
+
+def _coverage_section(coverage: Sequence[Coverage]) -> Section:
+    return Section(
+        "Rows covered",
+        [(each.signature, each.name, str(each)) for each in coverage],
+        judgements=["good" if each.complete else "unclear" for each in coverage],
+    )
+
+
 def _row(output: OutputVerdict) -> tuple[str, ...]:
     error = "" if output.error == float("inf") else f"{output.error:.2g}"
+    moved = f"moved in {output.moved} of {count_of(output.comparable, 'call')}" if output.comparable else ""
     return (
         output.signature,
         output.name,
@@ -42,5 +64,6 @@ def _row(output: OutputVerdict) -> tuple[str, ...]:
         shape_text(output.shape),
         error,
         str(output.call or ""),
-        output.problem,
+        moved,
+        output.verdict + (f": {output.problem}" if output.problem else ""),
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,9 @@ import numpy.typing as npt
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.fusions.composite import TensorType, tensor_type_of
+from litefuse.inputs.model_inputs import LEVELS, Manner
 from litefuse.pipeline.stages import Lowering
-from litefuse.verify.inputs import random_inputs
+from litefuse.verify.inputs import Arguments, DrawnArguments, reason_against
 from litefuse.verify.result import CheckResult, InputsOfSize
 from litefuse.verify.standalone import StandaloneModel, standalone_model
 
@@ -21,6 +23,8 @@ __all__ = ["self_check"]
 
 # Unknown dimensions get these sizes in turn; the third call on the same interpreter sees whether state is left over.
 _SIZES = (1, 3, 3)
+# How arguments are drawn where results stand still, one after the other.
+_OTHERS = (Manner(scale=10), Manner(scale=100), Manner(constant=True))
 
 
 def self_check(
@@ -31,11 +35,14 @@ def self_check(
     tolerance: float,
     inputs: InputsOfSize | None = None,
     lowering: Lowering | None = None,
+    open_results: Collection[int] = (),
     seed: int = 0,
 ) -> CheckResult:
-    """Runs a composite and its replacement on the same random inputs in the stock runtime.
+    """Runs a composite and its replacement on the same inputs in the stock runtime.
 
-    Each runs three times in a row on one interpreter, with unknown dimensions of size 1, 3 and 3.
+    Each runs three times in a row on one interpreter, with unknown dimensions of size 1, 3 and 3; then on other numbers
+    while no result moves with its arguments, and once more so that each row of a table is picked that arguments pick
+    from, where that is cheap. The arguments are drawn from the composite's body, see ``litefuse.inputs``.
 
     Args:
         module: The module that holds both.
@@ -44,8 +51,11 @@ def self_check(
         tolerance: The largest relative difference of float results that is allowed; others must be equal.
         inputs: Where the inputs come from, if the composite is not defined for any random values.
         lowering: How the module itself is lowered; None: as one without state or options.
+        open_results: The indices of results of which only shape and dtype are compared.
         seed: The seed of the random inputs.
     """
+    if len(open_results) == len(composite.type.results) > 0:
+        return CheckResult(unchecked="the values of all its results are left open")
     types = [tensor_type_of(kind) for kind in composite.type.inputs]
     try:
         specifications = _specifications(module, composite, types, lowering)
@@ -63,11 +73,22 @@ def self_check(
         return CheckResult(unchecked=f"the runtime does not load it: {error}")
     random = Random(seed)
 
-    def values(size: int) -> Sequence[npt.NDArray[Any]] | str:
-        given = inputs(size, np.random.default_rng(random.getrandbits(64))) if inputs is not None else None
-        return given if given is not None else random_inputs(types, size, random)
+    def given(size: int) -> Arguments | None:
+        values = inputs(size, np.random.default_rng(random.getrandbits(64))) if inputs is not None else None
+        return None if values is None else {f"x{index}": value for index, value in enumerate(values)}
 
-    return _compare(expected, found, values, tolerance)
+    fixed = [given(size) for size in _SIZES]
+    for size, arguments in zip(_SIZES, fixed, strict=True):
+        if arguments is None and (reason := reason_against(types, size)) is not None:
+            return CheckResult(unchecked=reason)
+    results = [tensor_type_of(kind) for kind in composite.type.results]
+    result = CheckResult()
+    for limit in LEVELS if None in fixed else LEVELS[:1]:
+        drawn = DrawnArguments(specifications, results, random, limit)
+        result = _compare(_Runs(expected, found, open_results), drawn, fixed, tolerance)
+        if not isinstance(result, str):
+            return result
+    return CheckResult(unchecked=f"the composite does not run on random inputs: {result}")
 
 
 def _runner(model: StandaloneModel) -> Any:
@@ -92,55 +113,107 @@ def _specifications(
 
 
 def _compare(
-    specifications: Mapping[int, Any],
-    fused: Any,
-    inputs: Callable[[int], Sequence[npt.NDArray[Any]] | str],
-    tolerance: float,
-) -> CheckResult:
-    worst = 0.0
-    for size in _SIZES:
-        found = _compare_once(specifications[size], fused, inputs(size))
+    runs: _Runs, drawn: DrawnArguments, given: Sequence[Arguments | None], tolerance: float
+) -> CheckResult | str:
+    """Compares the two; or says what the composite's model says where it refuses the arguments.
+
+    Args:
+        runs: The two.
+        drawn: Draws arguments.
+        given: Those that the fusion gives, for each size; None where they are drawn.
+        tolerance: The difference that is allowed.
+    """
+    worst = _Worst(0.0)
+
+    def other_numbers() -> Iterator[tuple[int, Arguments]]:
+        """Results that stand still are right whatever is wrong with them."""
+        for manner in _OTHERS:
+            if drawn.moving and not runs.moved(tolerance):
+                yield _SIZES[-1], drawn.draw(_SIZES[-1], manner)
+
+    calls = [(size, each or drawn.draw(size)) for size, each in zip(_SIZES, given, strict=True)]
+    covering = ((_SIZES[0], each) for each in drawn.covering())
+    for number, (size, arguments) in enumerate(chain(calls, *((other_numbers(), covering) if None in given else ()))):
+        found = runs.once(size, arguments)
+        if isinstance(found, str):
+            if number < len(calls):
+                return found
+            continue  # the composite does not take such numbers
         if isinstance(found, CheckResult):
             return found
         worst = max(worst, found)
-    if worst > tolerance:
-        return CheckResult(
-            worst, f"it computes something else: the relative error is {worst:.2g}, and {tolerance:.0e} is allowed"
-        )
-    return CheckResult(worst)
+        if not worst.error <= tolerance:
+            problem = f"the relative error{worst.result} is {worst.error:.2g}, and {tolerance:.0e} is allowed"
+            return CheckResult(worst.error, f"it computes something else: {problem}")
+    if drawn.moving and not runs.moved(tolerance):
+        hint = "give others in check_inputs of the fusion"
+        return CheckResult(unchecked=f"its results stand still on random inputs; {hint}")
+    return CheckResult(worst.error)
 
 
-def _compare_once(specification: Any, fused: Any, values: Sequence[npt.NDArray[Any]] | str) -> float | CheckResult:
-    """The largest difference on one set of inputs, or why there is none."""
-    if isinstance(values, str):
-        return CheckResult(unchecked=values)
-    named = {f"x{index}": value for index, value in enumerate(values)}
-    try:
-        expected = specification(**named)
-    except (RuntimeError, ValueError) as error:
-        return CheckResult(unchecked=f"the composite does not run on random inputs: {error}")
-    try:
-        found = fused(**named)
-    except InterpreterError as error:  # a custom op without a kernel
-        return CheckResult(unchecked=error.message)
-    except (RuntimeError, ValueError) as error:
-        return CheckResult(problem=f"the fused op does not run: {error}")
-    worst = 0.0
-    for name, value in expected.items():
-        difference = _difference(found[name], value)
-        if isinstance(difference, str):
-            return CheckResult(problem=f"result {name[1:]} is {difference}")
-        worst = max(worst, difference)
-    return worst
+class _Worst(NamedTuple):
+    """The largest difference; of which result, if there are several."""
+
+    error: float
+    result: str = ""
+
+
+class _Runs:
+    """Runs a composite and its replacement.
+
+    Args:
+        specifications: Runs the composite, for each size of unknown dimensions.
+        fused: Runs the replacement.
+        open_results: The indices of results of which only shape and dtype are compared.
+    """
+
+    def __init__(self, specifications: Mapping[int, Any], fused: Any, open_results: Collection[int]) -> None:
+        self._open = {f"y{index}" for index in open_results}
+        self._specifications = specifications
+        self._fused = fused
+        self._last: dict[str, npt.NDArray[Any]] = {}
+        self._movement = 0.0
+
+    def moved(self, tolerance: float) -> bool:
+        """Whether a result differed from one of its shape in the call before, by more than is allowed."""
+        return not self._movement <= tolerance
+
+    def once(self, size: int, arguments: Arguments) -> _Worst | CheckResult | str:
+        """The largest difference on some arguments, or why there is none; a text where the composite refuses them."""
+        try:
+            expected = self._specifications[size](**arguments)
+        except (RuntimeError, ValueError) as error:
+            return str(error)
+        try:
+            found = self._fused(**arguments)
+        except InterpreterError as error:  # a custom op without a kernel
+            return CheckResult(unchecked=error.message)
+        except (RuntimeError, ValueError) as error:
+            return CheckResult(problem=f"the fused op does not run: {error}")
+        worst = _Worst(0.0)
+        for name, value in expected.items():
+            difference = _difference(found[name], value)
+            if isinstance(difference, str):
+                return CheckResult(problem=f"result {name[1:]} is {difference}")
+            if name in self._open:
+                continue
+            which = f" of result {name[1:]} ({value.dtype}{list(value.shape)})" if len(expected) > 1 else ""
+            worst = max(worst, _Worst(difference, which))
+            last = self._last.get(name)
+            if last is not None and last.shape == value.shape:
+                movement = _difference(last, value)
+                self._movement = max(self._movement, movement if isinstance(movement, float) else 0.0)
+            self._last[name] = np.array(value)
+        return worst
 
 
 def _difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float | str:
     if found.dtype != expected.dtype or found.shape != expected.shape:
         return f"{found.dtype}{list(found.shape)}, the composite's {expected.dtype}{list(expected.shape)}"
-    if not expected.size:
+    if not expected.size or np.array_equal(found, expected):
         return 0.0
     if expected.dtype.kind != "f":
-        return 0.0 if np.array_equal(found, expected) else float("inf")
+        return float("inf")
     if not np.array_equal(np.isnan(found), np.isnan(expected)):
         return float("inf")
     if np.isnan(expected).all():

@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from litefuse.verify.difference import Difference, difference
+from litefuse.verify.coverage import Coverage
+from litefuse.verify.difference import difference
+from litefuse.verify.movement import Movement, movements
 from litefuse.verify.original import Arrays, Call
 from litefuse.verify.verification import OutputVerdict
 
-__all__ = ["verdicts"]
+__all__ = ["Evidence", "verdicts"]
 
 
-def verdicts(calls: Sequence[Call], found: Sequence[Arrays], expected: Sequence[Arrays]) -> Iterator[OutputVerdict]:
+class Evidence(NamedTuple):
+    """What a comparison rests on.
+
+    Attributes:
+        tolerance: The error that is allowed.
+        moving: The outputs of each signature that follow from inputs.
+        coverage: How many rows and words drawn inputs reached.
+        drawn: Whether the inputs were drawn.
+    """
+
+    tolerance: float
+    moving: Mapping[str, frozenset[str]]
+    coverage: Sequence[Coverage]
+    drawn: bool
+
+
+def verdicts(
+    calls: Sequence[Call], found: Sequence[Arrays], expected: Sequence[Arrays], evidence: Evidence
+) -> Iterator[OutputVerdict]:
     """The verdict on each output that the model or the original has, in the model's order.
 
     Args:
         calls: The calls.
         found: What the model gave in each.
         expected: What the original gave.
+        evidence: What they rest on.
     """
+    moves = movements(calls, expected, evidence.tolerance)
     for key in dict.fromkeys(call.signature for call in calls):
         of_signature = [number for number, call in enumerate(calls) if call.signature == key]
         first = of_signature[0]
@@ -30,13 +52,40 @@ def verdicts(calls: Sequence[Call], found: Sequence[Arrays], expected: Sequence[
                 owner, lacking = ("model", "original") if name in found[first] else ("original", "model")
                 array: npt.NDArray[Any] = (found if name in found[first] else expected)[first][name]
                 problem = f"only the {owner} has it, not the {lacking}"
-                yield OutputVerdict(key, name, str(array.dtype), array.shape, float("inf"), 0, problem)
+                yield OutputVerdict(key, name, _dtype(array), array.shape, float("inf"), 0, problem, "differs")
                 continue
             differences = {number: difference(found[number][name], expected[number][name]) for number in of_signature}
             worst = max(differences, key=lambda number: differences[number].error)
-            yield _verdict(key, name, found[worst][name], differences[worst], worst + 1)
+            shown = next(number for number in (worst, *of_signature) if not calls[number].thin)
+            movement = moves[key, name]
+            if not differences[worst].error <= evidence.tolerance:
+                verdict, problem = "differs", differences[worst].problem
+            else:
+                problem = _doubt(key, name, movement, evidence)
+                verdict = "inconclusive" if problem else "equal"
+                problem = problem or differences[worst].problem
+            yield OutputVerdict(
+                key,
+                name,
+                _dtype(found[shown][name]),
+                found[shown][name].shape,
+                differences[worst].error,
+                worst + 1,
+                problem,
+                verdict,
+                *movement,
+            )
 
 
-def _verdict(key: str, name: str, found: npt.NDArray[Any], worst: Difference, call: int) -> OutputVerdict:
-    dtype = "string" if found.dtype.kind in "OSU" else str(found.dtype)
-    return OutputVerdict(key, name, dtype, found.shape, worst.error, call, worst.problem)
+def _doubt(key: str, name: str, movement: Movement, evidence: Evidence) -> str:
+    """Why an output that does not differ may be wrong all the same; empty if there is no reason to think so."""
+    if name not in evidence.moving.get(key, frozenset()):
+        return ""  # a constant
+    if not movement.moved and (movement.calls or evidence.drawn):
+        return "it did not move with the inputs"
+    short = [each for each in evidence.coverage if each.signature == key and not each.complete]
+    return f"{short[0].name}: rows covered {short[0]}" if short else ""
+
+
+def _dtype(array: npt.NDArray[Any]) -> str:
+    return "string" if array.dtype.kind in "OSU" else str(array.dtype)

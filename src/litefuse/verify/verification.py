@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-__all__ = ["OutputVerdict", "Verification"]
+from litefuse.verify.coverage import Coverage
+
+__all__ = ["OutputVerdict", "Verdict", "Verification"]
+
+Verdict: TypeAlias = Literal["equal", "differs", "inconclusive"]
+"""What a comparison says: an inconclusive one says nothing, since what was compared could not have differed."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,11 @@ class OutputVerdict:
         error: The largest difference of a call: relative to the largest value that is expected; of integers, truth
             values and strings, the share of those that differ; infinite if there is nothing to compare.
         call: The number of that call, from 1; 0 if no call has the output.
-        problem: What is wrong besides; may be empty.
+        problem: What is wrong besides, or why the verdict is inconclusive; may be empty.
+        verdict: What the comparison says.
+        moved: In how many calls the output was another than in the call of the same shapes before, by more than the
+            error that is allowed.
+        comparable: How many calls had such a one before them, with other inputs.
     """
 
     signature: str
@@ -31,6 +40,9 @@ class OutputVerdict:
     error: float
     call: int
     problem: str = ""
+    verdict: Verdict = "equal"
+    moved: int = 0
+    comparable: int = 0
 
 
 @dataclass(frozen=True)
@@ -43,6 +55,9 @@ class Verification:
         tolerance: The error that is allowed.
         calls: How often the signatures were called.
         outputs: The verdict on each output.
+        coverage: How many rows of tables, and words, the inputs reached that were drawn from the model.
+        limit: What integers were less than because the model, or the original, takes nothing else; None if they were
+            drawn as the model's graph says, or given.
     """
 
     model: str
@@ -50,11 +65,19 @@ class Verification:
     tolerance: float
     calls: int
     outputs: tuple[OutputVerdict, ...]
+    coverage: tuple[Coverage, ...] = ()
+    limit: int | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the whole: that on the worst output."""
+        found = {each.verdict for each in self.outputs}
+        return "differs" if "differs" in found else "inconclusive" if "inconclusive" in found else "equal"
 
     @property
     def ok(self) -> bool:
-        """Whether the error of every output is within the tolerance."""
-        return all(self.accepts(each) for each in self.outputs)
+        """Whether all outputs are equal, as far as the tolerance goes; an inconclusive comparison is not."""
+        return self.verdict == "equal"
 
     @property
     def error(self) -> float:
@@ -68,7 +91,7 @@ class Verification:
     def to_json(self) -> dict[str, Any]:
         """Dictionaries and lists for ``json.dumps``; an infinite error is None."""
         outputs: list[Mapping[str, Any]] = [
-            {**asdict(each), "shape": list(each.shape), "error": _finite(each.error), "ok": self.accepts(each)}
+            {**asdict(each), "shape": list(each.shape), "error": _finite(each.error), "ok": each.verdict == "equal"}
             for each in self.outputs
         ]
         return {
@@ -76,9 +99,12 @@ class Verification:
             "original": self.original,
             "tolerance": self.tolerance,
             "calls": self.calls,
+            "verdict": self.verdict,
             "ok": self.ok,
             "error": _finite(self.error),
             "outputs": outputs,
+            "coverage": [asdict(each) for each in self.coverage],
+            "limit": self.limit,
         }
 
     def __str__(self) -> str:

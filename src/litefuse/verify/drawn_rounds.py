@@ -1,0 +1,201 @@
+"""Calls of a converted model with inputs that are drawn from its graph, and what it gives."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from random import Random
+from typing import NamedTuple
+
+from litefuse.errors import LitefuseError
+from litefuse.inputs.drawer import Drawer
+from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
+from litefuse.runtime.inputs import no_input
+from litefuse.verify.converted import ConvertedModel
+from litefuse.verify.coverage import Coverage
+from litefuse.verify.movement import movements, unmoved
+from litefuse.verify.original import Arrays, Call
+
+__all__ = ["DrawnRounds", "drawn_rounds"]
+
+# The first sizes of inputs where they are open: a model that is right for one alone is common.
+_BATCHES = (1, 3)
+# The other sizes that are open, in the order in which they are tried: of images few models take the least.
+_SIZES = (7, 32, 224, 1)
+# How inputs are drawn where outputs do not move, one after the other.
+_OTHERS = (
+    Manner(),
+    Manner(scale=10),
+    Manner(scale=100),
+    Manner(constant=True),
+    Manner(constant=True, scale=100),
+)
+# The most values of an input, and bytes of an output, in a call that is to reach rows, and the bytes of all of them.
+_ELEMENTS = 1 << 12
+_BYTES = 1 << 26
+_ALL_BYTES = 1 << 29
+
+
+class DrawnRounds(NamedTuple):
+    """The calls, and what came of them.
+
+    Attributes:
+        rounds: The calls; each round begins with the state that the model has at first.
+        found: What the model gave in each.
+        limit: What integers are less than, if the model takes nothing else; None if it takes what its graph says.
+        coverage: How many rows of tables were reached, and words of vocabularies.
+    """
+
+    rounds: list[list[Call]]
+    found: list[list[Arrays]]
+    limit: int | None
+    coverage: tuple[Coverage, ...]
+
+
+class Plan(NamedTuple):
+    """How the calls are drawn.
+
+    Attributes:
+        times: How often each signature is called in a round.
+        seed: What the inputs follow from.
+        shapes: Shapes of inputs by their names.
+        tolerance: How far outputs have to move.
+        seconds: How long calls may take that are there to reach every row.
+        level: The first of ``LEVELS`` to try.
+    """
+
+    times: int
+    seed: int
+    shapes: Mapping[str, tuple[int, ...]]
+    tolerance: float
+    seconds: float
+    level: int = 0
+
+
+def drawn_rounds(converted: ConvertedModel, inputs: ModelInputs, plan: Plan) -> DrawnRounds:
+    """Calls for each batch size, with the first sizes and numbers that the model takes, and more where they are needed.
+
+    Raises:
+        InterpreterError: The model takes none of the inputs, or a shape is for no input or does not fit.
+    """
+    every = {spec.name: spec for specs in converted.specs.values() for spec in specs}
+    if unknown := sorted(plan.shapes.keys() - every.keys()):
+        raise no_input(unknown, list(every.values()))
+    left = [spec for name, spec in every.items() if name not in plan.shapes]
+    batches = _BATCHES if any(spec.shape and spec.shape[0] is None for spec in left) else _BATCHES[:1]
+    sizes = _SIZES if any(None in spec.shape[1:] for spec in left) else _SIZES[:1]
+    refused: LitefuseError | None = None
+    for size, limit in product(sizes, LEVELS[plan.level :]):
+        drawing = _Drawing(converted, inputs, plan, size, limit)
+        rounds = [drawing.round(batch) for batch in batches]
+        try:
+            found = [converted.call(each) for each in rounds]
+        except LitefuseError as error:
+            refused = refused or error
+            continue
+        drawing.settle()
+        more, given = drawing.more(rounds, found, batches[-1])
+        if more:
+            rounds.append(more)
+            found.append(given)
+        return DrawnRounds(rounds, found, limit, drawing.coverage())
+    assert refused is not None
+    raise refused
+
+
+class _Drawing:
+    """Draws with one size and one limit."""
+
+    def __init__(
+        self, converted: ConvertedModel, inputs: ModelInputs, plan: Plan, size: int, limit: int | None
+    ) -> None:
+        self._converted = converted
+        self._inputs = inputs
+        self._plan = plan
+        self._size = size
+        self._limit = limit
+        random = Random(plan.seed)
+        self._drawers: dict[str, Drawer] = {key: inputs.drawer(key, random) for key in converted.specs}
+
+    def _call(self, key: str, batch: int, manner: Manner) -> Call:
+        shapes = self._inputs.shapes(key, batch=batch, size=self._size, given=self._plan.shapes)
+        return Call(key, self._converted.real(key, self._drawers[key].draw(shapes, manner)))
+
+    def round(self, batch: int, manner: Manner | None = None) -> list[Call]:
+        """Calls of signatures, one after the other, all of them several times, with other inputs each time."""
+        manner = manner or Manner(limit=self._limit)
+        return [self._call(key, batch, manner) for _ in range(self._plan.times) for key in self._drawers]
+
+    def settle(self) -> None:
+        """Counts what was dealt: the model has taken it."""
+        for drawer in self._drawers.values():
+            drawer.settle(ran=True)
+
+    def coverage(self) -> tuple[Coverage, ...]:
+        return tuple(
+            Coverage(key, deck.name, deck.dealt, deck.size, sampled=deck.sampled)
+            for key, drawer in self._drawers.items()
+            for deck in drawer.decks
+        )
+
+    def more(
+        self, rounds: Sequence[Sequence[Call]], found: Sequence[Sequence[Arrays]], batch: int
+    ) -> tuple[list[Call], list[Arrays]]:
+        """One more round, where outputs did not move or rows were not reached; it may be empty."""
+        calls = [call for each in rounds for call in each]
+        given = [outputs for each in found for outputs in each]
+        first = len(calls)
+        run = self._converted.new_round()
+        for manner in _OTHERS:
+            if not unmoved(movements(calls, given, self._plan.tolerance), self._inputs.moving):
+                break
+            for key in self._drawers:
+                for _ in range(2 if self._inputs.signatures[key] else 1):
+                    call = self._call(key, batch, manner._replace(limit=self._limit))
+                    try:
+                        outputs = run(call)
+                    except LitefuseError:  # of such numbers
+                        self._drawers[key].settle(ran=False)
+                        continue
+                    self._drawers[key].settle(ran=True)
+                    calls.append(call)
+                    given.append(outputs)
+        for call, outputs in self._covering(calls[:first], given[:first], run, batch):
+            calls.append(call)
+            given.append(outputs)
+        return calls[first:], given[first:]
+
+    def _covering(
+        self, calls: Sequence[Call], given: Sequence[Arrays], run: Callable[[Call], Arrays], batch: int
+    ) -> Iterator[tuple[Call, Arrays]]:
+        """Calls until each row of tables was picked, each word given, or there is no more time or memory."""
+        end = time.monotonic() + self._plan.seconds
+        size = 0
+        for key, drawer in self._drawers.items():
+            most = self._most(key, calls, given) if batch > 1 else 1
+            while left := drawer.left:
+                if time.monotonic() >= end or size > _ALL_BYTES:
+                    return
+                call = self._call(key, most, Manner(covering=True))._replace(thin=True)
+                try:
+                    outputs = run(call)
+                except LitefuseError:
+                    drawer.settle(ran=False)
+                    if most <= batch:
+                        break
+                    most = batch
+                    continue
+                drawer.settle(ran=True)
+                if left == drawer.left:
+                    break  # no input has a place for what is left
+                size += sum(value.nbytes for value in outputs.values())
+                yield call, outputs
+
+    def _most(self, key: str, calls: Sequence[Call], given: Sequence[Arrays]) -> int:
+        """The batch of such calls, by what one call of batch 1 takes and gives."""
+        pairs = zip(calls, given, strict=True)
+        call, outputs = next((call, outputs) for call, outputs in pairs if call.signature == key)
+        values = max((value.size for value in call.inputs.values()), default=1)
+        size = max((value.nbytes for value in outputs.values()), default=1)
+        return max(1, min(_ELEMENTS // max(values, 1), _BYTES // max(size, 1)))
