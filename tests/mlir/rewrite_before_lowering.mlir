@@ -15,7 +15,25 @@ func.func @infinite(%x: tensor<?x3xf32>) -> tensor<?x3xi1> {
 // CHECK: "tf.Atan2"(%arg0, %arg1)
 // CHECK-NOT: tf.SelectV2
 // CHECK: return
-func.func @angle(%y: tensor<?x3xf32>, %x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+func.func @angle(%y: tensor<2x3xf32>, %x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = "tf.Atan2"(%y, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+// CHECK-LABEL: func.func @open_angle
+// CHECK-NOT: tf.SelectV2
+// CHECK: "tf.Atan2"
+func.func @open_angle(%x: tensor<?x3xf32>, %half: tensor<f32>) -> tensor<?x3xf32> {
+  %0 = "tf.Sin"(%x) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %1 = "tf.Mul"(%half, %x) : (tensor<f32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  %2 = "tf.AddV2"(%1, %0) : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  %3 = "tf.Atan2"(%0, %2) : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %3 : tensor<?x3xf32>
+}
+// Open sizes need not be the same: one may be 1.
+// CHECK-LABEL: func.func @angle_of_others
+// CHECK-COUNT-2: "tf.SelectV2"
+// CHECK: "tf.Atan2"
+func.func @angle_of_others(%y: tensor<?x3xf32>, %x: tensor<?x3xf32>) -> tensor<?x3xf32> {
   %0 = "tf.Atan2"(%y, %x) : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
   return %0 : tensor<?x3xf32>
 }

@@ -106,9 +106,10 @@ def _writes_back(op: ir.OpView, variable: str) -> bool:
 
 def _description(op: ir.OpView) -> str:
     name = op.name.removeprefix("tf.")
-    parent = op.parent
-    function = original_name(parent) if isinstance(parent, func.FuncOp) else ""
-    return f"{name} {node_name(op.location)}".rstrip() + f" in {function}"
+    parent = op.operation.parent
+    function = parent.opview if parent is not None else None
+    where = f" in {original_name(function)}" if isinstance(function, func.FuncOp) else ""
+    return f"{name} {node_name(op.location)}".rstrip() + where
 
 
 def _freeze(handles: list[tuple[func.FuncOp, ir.OpView]], value: ir.Attribute) -> None:

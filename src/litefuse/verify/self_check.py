@@ -216,9 +216,13 @@ def _difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float | 
         return float("inf")
     if not np.array_equal(np.isnan(found), np.isnan(expected)):
         return float("inf")
-    if np.isnan(expected).all():
+    finite = np.isfinite(expected)
+    infinite = np.isinf(expected)
+    if not np.array_equal(found[infinite], expected[infinite]) or np.isinf(found[finite]).any():
+        return float("inf")
+    if not finite.any():
         return 0.0
-    a, b = np.nan_to_num(found.astype(np.float64)), np.nan_to_num(expected.astype(np.float64))
+    a, b = found[finite].astype(np.float64), expected[finite].astype(np.float64)
     return float(np.max(np.abs(a - b)) / max(1.0, float(np.max(np.abs(b)))))
 
 

@@ -63,10 +63,10 @@ def standalone_model(
     (entry,) = (each for symbol, each in functions(alone).items() if symbol == function_symbol(function))
     if size is not None:
         fix_arguments(entry, size)
-    entry.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
     inputs = tuple(f"x{index}" for index in range(len(entry.type.inputs)))
     outputs = tuple(f"y{index}" for index in range(len(entry.type.results)))
     _freeze(alone, whole.state)
+    entry.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
     run_passes(alone, [LoadWeights()])
     lower_module(
         alone,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from tests.tensorflow.op_suite.case import Array, Case, Operand
 
-__all__ = ["build", "stock_models"]
+__all__ = ["build", "case_function", "stock_models"]
 
 
 def build(
@@ -60,11 +60,16 @@ def _run(tf: Any, case: Case, function: Any, inputs: dict[str, Array]) -> dict[s
 
 
 def _function(tf: Any, case: Case) -> Any:
+    specs = [tf.TensorSpec(each.shape, each.dtype, name=f"x{n}") for n, each in enumerate(case.inputs)]
+    return tf.function(case_function(tf, case), input_signature=specs, autograph=False)
+
+
+def case_function(tf: Any, case: Case) -> Callable[..., dict[str, Any]]:
+    """The call of a case, as a function of its inputs; its results are y0, y1 ..."""
     raw_op = getattr(tf.raw_ops, case.op)
     definition = _definition(case.op)
     types = {attribute.name: attribute.type for attribute in definition.attr}
     keywords = {key: _attribute(tf, value, types.get(key, "")) for key, value in case.attributes.items()}
-    specs = [tf.TensorSpec(each.shape, each.dtype, name=f"x{n}") for n, each in enumerate(case.inputs)]
     names = [name for name in inspect.signature(raw_op).parameters if name != "name"]
 
     def serve(*args: Any) -> dict[str, Any]:
@@ -80,7 +85,7 @@ def _function(tf: Any, case: Case) -> Any:
         flat: list[Any] = tf.nest.flatten(results)[: case.outputs]
         return {f"y{index}": result for index, result in enumerate(flat)}
 
-    return tf.function(serve, input_signature=specs, autograph=False)
+    return serve
 
 
 def _definition(op: str) -> Any:

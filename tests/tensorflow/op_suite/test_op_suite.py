@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from litefuse.decompositions.early import EARLY
+from tests.tensorflow.op_suite.composites import outcomes
 from tests.tensorflow.op_suite.page import PAGE, page
 from tests.tensorflow.op_suite.suite import CASES, SIDES, chunks, name_of, recorded, selected
 from tests.tensorflow.op_suite.verdict import build_cases, verdict_of_litefuse
@@ -33,6 +35,40 @@ def test_ops(tensorflow: TensorFlow, tmp_path: Path, cases: Sequence[Case]) -> N
         if not same:
             changed.append(f"{built.case}: was {before}, is {verdict}")
     assert not changed, "not as written down by scripts/measure_ops.py:\n" + "\n".join(changed)
+
+
+_REWRITTEN = chunks([case for case in selected() if case.op in EARLY])
+
+
+@pytest.mark.parametrize("cases", _REWRITTEN, ids=name_of)
+def test_composites_of_ops_that_are_rewritten_early_are_checked(
+    tensorflow: TensorFlow, tmp_path: Path, cases: Sequence[Case]
+) -> None:
+    found = outcomes(tensorflow, tmp_path, cases)
+    problems = [
+        f"{case}: {composite.outcome}, {composite.reason or composite.unchecked}"
+        for case, composite in zip(cases, found, strict=True)
+        if composite.outcome != "fused" or composite.error is None
+    ]
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("cases", _REWRITTEN, ids=name_of)
+def test_composites_that_differ_in_one_element_are_not_fused(
+    tensorflow: TensorFlow, tmp_path: Path, cases: Sequence[Case]
+) -> None:
+    found = outcomes(tensorflow, tmp_path, cases, off=1)
+    problems = [
+        f"{case}: {composite.outcome}, {composite.reason or composite.unchecked}, {composite.error}"
+        for case, composite in zip(cases, found, strict=True)
+        if "it computes something else" not in (composite.reason or "") and not _is_empty(case)
+    ]
+    assert not problems, "\n".join(problems)
+
+
+def _is_empty(case: Case) -> bool:
+    """Whether a result has no element that could differ."""
+    return any(0 in tensor.shape for tensor in case.inputs)
 
 
 def test_the_cases_are_many_and_differ() -> None:
