@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from litefuse.cli.execution import save_outputs
 from litefuse.demo import SAVED_MODEL
+from litefuse.errors import InterpreterError
+from litefuse.runtime.inputs import load_arrays
 from tests.runtime.models import Graph, model
 from tests.test_cli import Outcome, refused, run, spawn
 
@@ -177,3 +180,30 @@ def test_run_without_the_kernel_of_a_custom_op(demo_model: Path) -> None:
     assert outcome.code == 1
     assert "no kernel for the custom ops my_custom_fused_op" in outcome.err
     assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 3), (0, 2)])
+@pytest.mark.parametrize("texts", [[b"Ab"], [b""], [b"a\0\0", b"", b"\0"], [b"\xff\xfe", "ö€".encode()]])
+def test_strings_are_saved_as_their_bytes(tmp_path: Path, shape: tuple[int, ...], texts: list[bytes]) -> None:
+    graph = Graph()
+    graph.custom("StringUpper", [graph.input("x", shape, object)], [graph.output("y", shape, object)], {"encoding": ""})
+    path = tmp_path / "upper.tflite"
+    path.write_bytes(model(graph, signatures={"upper": 0}))
+    given: Any = np.empty(shape, object)
+    given.reshape(-1)[:] = [texts[place % len(texts)] for place in range(given.size)]
+    save_outputs({"x": given}, tmp_path / "in.npz")
+
+    assert run("run", path, "--inputs", tmp_path / "in.npz", "-o", tmp_path / "out.npz").code == 0
+    saved = load_arrays(tmp_path / "out.npz")
+    assert saved.keys() == {"y"}
+    assert saved["y"].shape == shape
+    assert saved["y"].reshape(-1).tolist() == [text.upper() for text in given.reshape(-1)]
+    with np.load(tmp_path / "out.npz") as plain:  # which would refuse a pickle
+        assert all(plain[name].dtype.kind in "Si" for name in plain.files)
+
+
+def test_lengths_that_are_not_those_of_the_strings(tmp_path: Path) -> None:
+    for lengths in ([1, 1], [2, 4], [2.0, 2.0]):
+        np.savez(tmp_path / "in.npz", **{"x": np.array([b"ab", b"abc"]), "x (lengths)": np.array(lengths)})
+        with pytest.raises(InterpreterError, match=r"cannot be read"):
+            load_arrays(tmp_path / "in.npz")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -256,3 +257,67 @@ def test_strings_of_every_form(value: Any, shape: tuple[int, ...]) -> None:
     interpreter.set_tensor(0, array)
     interpreter.invoke()
     assert interpreter.get_tensor(1).tolist() == expected
+
+
+@pytest.mark.parametrize("value", [b"", b"\0", b"a\0\0", b"\xff\xfe", "", "\N{SNOWMAN}\0"])
+@pytest.mark.parametrize("shape", [(), (1,), (2, 1)])
+def test_strings_of_objects_arrive_as_their_bytes(value: Any, shape: tuple[int, ...]) -> None:
+    graph = Graph()
+    graph.custom("StringUpper", [graph.input("x", shape, object)], [graph.output("y", shape, object)], {"encoding": ""})
+    interpreter = Interpreter(model(graph, signatures={"serve": 0}))
+    array = np.empty(shape, object)
+    array.fill(value)
+    data = value.encode() if isinstance(value, str) else value
+
+    result = interpreter.get_signature_runner()(x=array)["y"]
+    assert result.shape == shape
+    assert result.reshape(-1).tolist() == [data.upper()] * result.size
+
+
+@pytest.mark.parametrize("value", [None, 3, 0.5])
+def test_a_scalar_object_that_is_no_string(value: Any) -> None:
+    """The stock interpreter reads the address of it."""
+    graph = Graph()
+    graph.custom("StringUpper", [graph.input("x", (), object)], [graph.output("y", (), object)], {"encoding": ""})
+    runner = Interpreter(model(graph, signatures={"serve": 0})).get_signature_runner()
+    with pytest.raises(InterpreterError, match=re.escape(f"an input is an object {value!r}")):
+        runner(x=np.array(value, object))
+
+
+def test_results_without_elements() -> None:
+    """For which the stock interpreter raises: it has no memory for them."""
+    graph = Graph()
+    x = graph.input("x", (2, 3), np.bool_)
+    graph.builtin("WHERE", [x], [graph.output("places", (0, 2), np.int64, signature=(-1, 2))])
+    content = model(graph, signatures={"serve": 0})
+    interpreter = Interpreter(content)
+    none, some = np.zeros((2, 3), np.bool_), np.eye(2, 3, dtype=np.bool_)
+    for given in (none, some, none):
+        places = interpreter.get_signature_runner()(x=given)["places"]
+        assert places.dtype == np.int64
+        assert places.shape == (np.count_nonzero(given), 2)
+        assert places.tolist() == np.argwhere(given).tolist()
+
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(0, given)
+        interpreter.invoke()
+        assert interpreter.get_tensor(1).tolist() == places.tolist()
+        assert interpreter.get_tensor(1).shape == places.shape
+
+
+@pytest.mark.parametrize("dtype", [object, np.float32, np.int32])
+def test_empty_inputs_and_outputs(dtype: Any) -> None:
+    graph = Graph()
+    x = graph.input("x", (1, 3), dtype, signature=(-1, 3))
+    y = graph.output("y", (1, 3), dtype, signature=(-1, 3))
+    if dtype is object:
+        graph.custom("StringUpper", [x], [y], {"encoding": ""})
+    else:
+        graph.builtin("ABS", [x], [y])
+    runner = Interpreter(model(graph, signatures={"serve": 0})).get_signature_runner()
+    for rows in (0, 2, 0):
+        given = np.full((rows, 3), b"AB" if dtype is object else 7, dtype)
+        result = runner(x=given)["y"]
+        assert result.dtype == given.dtype
+        assert result.shape == given.shape
+        assert result.tolist() == given.tolist()

@@ -25,6 +25,7 @@ from litefuse.plug_ins import what_was_raised
 from litefuse.report.sections import Section, count_of
 from litefuse.runtime.inputs import InputSpec, input_specs, load_inputs, no_input
 from litefuse.runtime.interpreter import Interpreter
+from litefuse.runtime.npz_strings import stored_strings
 
 __all__ = ["Execution", "execute", "open_model", "run_job", "save_outputs", "summary_rows"]
 
@@ -223,14 +224,15 @@ def save_outputs(outputs: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
     try:
         # What numpy.savez does, which takes the arrays as keyword arguments beside its own.
         with zipfile.ZipFile(path, "w") as archive:
-            for name, value in outputs.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, _storable(value), allow_pickle=False)
+            for output, value in outputs.items():
+                for name, array in _stored(output, value).items():
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                        np.lib.format.write_array(member, array, allow_pickle=False)
     except OSError as error:
         raise InterpreterError(f"the outputs cannot be written: {error.strerror or error}", where=str(path)) from error
 
 
-def _storable(value: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _stored(name: str, value: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
     if value.dtype.kind == "O":
-        return value.astype(np.bytes_)
-    return value if value.dtype.isbuiltin == 1 else value.astype(np.float32)
+        return stored_strings(name, value)
+    return {name: value if value.dtype.isbuiltin == 1 else value.astype(np.float32)}

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
+from litefuse.runtime.npz_strings import restored_strings
 
 if TYPE_CHECKING:
     from litefuse.runtime.interpreter import Interpreter
@@ -137,7 +138,7 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
         raise InterpreterError("this is no file" if path.exists() else "there is no such file", where=str(path))
     try:
         with np.load(path) as archive:  # without pickles: they run code
-            return {name: np.asarray(archive[name]) for name in archive.files}
+            return restored_strings({name: np.asarray(archive[name]) for name in archive.files})
     except MemoryError as error:
         raise InterpreterError(f"there is not enough memory for the inputs: {error}", where=str(path)) from error
     except (OSError, ValueError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as error:
@@ -174,7 +175,7 @@ def fitting(array: npt.NDArray[Any], spec: InputSpec, where: str) -> npt.NDArray
     if not spec.accepts(array.shape):
         raise InterpreterError(found, where=where)
     if spec.dtype == object:
-        if array.dtype.kind not in "SU":
+        if array.dtype.kind not in "OSU":
             raise InterpreterError(found, where=where)
         return np.asarray(np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array).astype(object)
     if array.dtype.kind not in "biufcV" or not np.can_cast(array.dtype, spec.dtype, "same_kind"):

@@ -15,6 +15,7 @@ from litefuse.errors import InterpreterError, KernelError, MissingKernelError
 from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name, registered_kernels
 from litefuse.runtime.delegate import Delegate
 from litefuse.runtime.native import NativeKernels, pack
+from litefuse.runtime.reading import ReadingBinding, read_tensor
 from litefuse.runtime.soundness import check_soundness
 from litefuse.runtime.steps import StepsOfRuntime
 
@@ -39,6 +40,8 @@ class Interpreter(litert.Interpreter):
     in the pack ``litefuse.kernels`` (its native form where that is installed), or offered by an entry point of the
     group ``litefuse.kernels``. A StableHLO composite that there is a kernel for runs with it instead of its
     decomposition.
+
+    Results without elements are read as empty arrays, where the runtime's own interpreter raises.
 
     It runs in this process, which ends if the runtime or a native kernel dies. ``litefuse run``, ``litefuse verify``
     and ``litefuse.verify_model`` run models in a child process.
@@ -125,6 +128,10 @@ class Interpreter(litert.Interpreter):
         """Sets an input; strings are arrays of ``bytes`` or ``str``, written as UTF-8, scalar ones too."""
         super().set_tensor(tensor_index, _with_strings(value))
 
+    def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> npt.NDArray[Any]:
+        """A copy of a tensor; an empty array where it has no elements."""
+        return read_tensor(self._interpreter, tensor_index, subgraph_index)
+
     def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
         """A function that runs one signature: takes arrays by the names of its inputs, returns a dictionary.
 
@@ -174,6 +181,7 @@ class SignatureRunner(litert.SignatureRunner):
 
     def __init__(self, interpreter: Interpreter, signature_key: str, guard: _Guard) -> None:
         super().__init__(interpreter, signature_key)
+        self._interpreter_wrapper = ReadingBinding(self._interpreter_wrapper)
         self._guard = guard
 
     def __call__(self, /, **inputs: npt.NDArray[Any]) -> _Outputs:
@@ -210,17 +218,19 @@ def _message(error: Exception) -> str:
 def _with_strings(value: Any) -> Any:
     """An array as the runtime's bindings take it.
 
-    Of a scalar object they would take the address for its bytes, and of characters the four bytes of each.
+    Of a scalar object they would take the address for its bytes, of a scalar string all bytes that numpy keeps for it,
+    of which there is at least one, and of characters the four bytes of each.
     """
     if not isinstance(value, np.ndarray):
         return value
     array = cast("npt.NDArray[Any]", value)
-    if array.dtype.kind == "U":
-        return np.char.encode(array, "utf-8")
-    if array.dtype.kind == "O" and array.ndim == 0:
+    if array.dtype.kind in "OSU" and array.ndim == 0:
         text = array.item()
-        return np.array(text.encode() if isinstance(text, str) else text)
-    return array
+        data = text.encode() if isinstance(text, str) else text
+        if not isinstance(data, bytes):
+            raise InterpreterError(f"an input is an object {text!r}", hint="Strings are bytes or str.")
+        return np.ndarray((), f"S{len(data)}", data)
+    return np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array
 
 
 def _path_and_content(

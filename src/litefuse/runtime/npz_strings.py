@@ -1,0 +1,48 @@
+"""Strings in ``.npz`` files, which hold no arrays of objects but as pickles.
+
+Numpy pads an array of bytes with NULs and takes none at the end of an element for its own. Where there are such
+strings, a second array has the lengths of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["restored_strings", "stored_strings"]
+
+# What the array of lengths is called, after the name of the strings; no input or output is called so.
+_LENGTHS = " (lengths)"
+
+
+def stored_strings(name: str, strings: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    """The arrays by name that hold an array of ``bytes`` and ``str`` (written as UTF-8)."""
+    elements = [each.encode() if isinstance(each, str) else bytes(each) for each in strings.reshape(-1).tolist()]
+    stored = {name: np.array(elements, np.bytes_).reshape(strings.shape)}
+    if any(each.endswith(b"\0") for each in elements):
+        stored[name + _LENGTHS] = np.array([len(each) for each in elements], np.int32).reshape(strings.shape)
+    return stored
+
+
+def restored_strings(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a file, where strings have their lengths with them as arrays of ``bytes``.
+
+    Raises:
+        ValueError: A length is less than that of a string.
+    """
+    restored = dict(arrays)
+    for name, strings in arrays.items():
+        lengths = arrays.get(name + _LENGTHS)
+        if lengths is None or strings.dtype.kind != "S" or lengths.shape != strings.shape:
+            continue
+        if lengths.dtype.kind not in "iu" or np.any((lengths < np.char.str_len(strings)) | (lengths > strings.itemsize)):
+            raise ValueError(f"the lengths of the strings {name!r} are not theirs")
+        padded: npt.NDArray[Any] = np.empty(strings.size, object)
+        pairs = zip(strings.reshape(-1).tolist(), lengths.reshape(-1).tolist(), strict=True)
+        padded[:] = [each.ljust(length, b"\0") for each, length in pairs]
+        restored[name] = padded.reshape(strings.shape)
+        del restored[name + _LENGTHS]
+    return restored
