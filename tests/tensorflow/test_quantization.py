@@ -187,11 +187,36 @@ def strings(tf: Any) -> Any:
     return module, {"serving_default": serve}
 
 
-def test_what_cannot_be_measured_is_said(tensorflow: TensorFlow) -> None:
+def test_models_of_strings_are_measured(tensorflow: TensorFlow) -> None:
     report = litefuse.convert(tensorflow.save(strings), quantize="dynamic").report
     assert report.quantization is not None
-    assert (report.quantization.error, report.quantization.unchecked) == (None, "it takes strings")
-    assert "not measured: it takes strings" in str(report)
+    assert report.quantization.error is not None
+    assert 1e-5 < report.quantization.error < 0.05
+    assert report.quantization.unchecked is None
+
+
+def still(tf: Any, outputs: int) -> Any:
+    weights = tf.constant(np.random.default_rng(0).standard_normal([40, 30]).astype(np.float32))
+    module = tf.Module()
+
+    def serve(x: Any) -> Any:
+        y = tf.matmul(x, weights)
+        still = {"still": 1.0 + 1e-30 * tf.tanh(y)}
+        return {**still, "y": y} if outputs > 1 else still
+
+    module.serve = tf.function(serve, input_signature=[tf.TensorSpec([None, 40], name="x")])
+    return module, {"serving_default": module.serve}
+
+
+def test_outputs_that_stand_still_are_said(tensorflow: TensorFlow) -> None:
+    quantization = litefuse.convert(tensorflow.save(still, 2), quantize="dynamic").report.quantization
+    assert quantization is not None
+    assert quantization.error is not None
+    assert quantization.unchecked == "still did not move with them"
+    report = litefuse.convert(tensorflow.save(still, 1), quantize="dynamic").report
+    assert report.quantization is not None
+    assert report.quantization.error is None
+    assert "not measured: no output moves with random inputs" in str(report)
 
 
 def test_max_error_bounds_what_quantization_changes(tensorflow: TensorFlow, tmp_path: Path) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import product
-from operator import attrgetter
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
+from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
+from litefuse.inputs.movement import movement
 from litefuse.quantization.samples import Calls
-from litefuse.runtime.inputs import InputSpec, input_specs
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, quantized
 
@@ -25,9 +27,9 @@ class Difference(NamedTuple):
     """What quantization does to a model's outputs.
 
     Attributes:
-        error: The largest difference, on one random input of each signature or on samples, in units of the largest
+        error: The largest difference, on drawn inputs of each signature or on samples, in units of the largest
             element of each output; None if it was not measured.
-        unchecked: Why not.
+        unchecked: Why not, or which outputs stood still.
     """
 
     error: float | None
@@ -35,24 +37,68 @@ class Difference(NamedTuple):
 
 
 def difference_on_random_inputs(before: Path, after: Path) -> Difference:
-    """The difference between two models on one random input of each signature.
+    """The difference between two models on inputs that are drawn from the first one's graph.
+
+    Each signature is called twice, and again with other numbers while an output does not move: what stands still may be
+    anything after quantization.
 
     Raises:
         LitefuseError: LiteRT does not run the second, but the first.
     """
+    inputs = ModelInputs.of_file(before)
     unchecked = ""
-    for size, numbers in product(_OPEN_SIZES, _NUMBERS):
+    for size, limit in product(_OPEN_SIZES, LEVELS):
         try:
-            calls = _random_calls(before, size, numbers)
-            expected = list(_outputs(before, calls))
-        except _Unknown as reason:
-            return Difference(None, str(reason))
+            calls, expected = _drawn(before, inputs, size, limit)
         except _NOT_RUN as reason:
             message = reason.message if isinstance(reason, LitefuseError) else reason
             unchecked = unchecked or f"the model does not run on random inputs: {message}"
             continue
-        return _difference_of(expected, after, calls)
+        still = _still(inputs, expected)
+        moving = sum(map(len, inputs.moving.values()))
+        if moving and len(still) == moving:
+            return Difference(None, "no output moves with random inputs, so that they tell nothing")
+        found = _difference_of(expected, after, calls)
+        return found._replace(unchecked=f"{', '.join(still)} did not move with them") if still else found
     return Difference(None, unchecked)
+
+
+def _drawn(before: Path, inputs: ModelInputs, size: int, limit: int | None) -> tuple[Calls, list[_Outputs]]:
+    """Calls of all signatures, and what the model gives; more calls while outputs do not move."""
+    random = Random(0)
+    drawers = {key: inputs.drawer(key, random) for key in inputs.signatures}
+    takes = _takes(before)
+
+    def draw(key: str, manner: Manner) -> dict[str, npt.NDArray[Any]]:
+        drawn = drawers[key].draw(inputs.shapes(key, batch=1, size=size), manner._replace(limit=limit))
+        return {name: dequantized(value, takes[key][name]) for name, value in drawn.items()}
+
+    calls: Calls = {key: [draw(key, Manner()), draw(key, Manner())] for key in drawers}
+    expected = list(_outputs(before, calls))
+    for manner in _OTHERS:
+        if not _still(inputs, expected):
+            break
+        more = {key: [*each, draw(key, manner)] for key, each in calls.items()}
+        with suppress(*_NOT_RUN):  # of such numbers
+            expected = list(_outputs(before, more))
+            calls = more
+    return calls, expected
+
+
+def _takes(path: Path) -> dict[str, Any]:
+    interpreter = Interpreter(path)
+    return {key: interpreter.get_signature_runner(key).get_input_details() for key in interpreter.get_signature_list()}
+
+
+def _still(inputs: ModelInputs, outputs: Sequence[_Outputs]) -> list[str]:
+    """The outputs that follow from inputs, and are the same in all calls."""
+    first: _Outputs = {}
+    moved: set[tuple[str, str]] = set()
+    for each in outputs:
+        for key, value in each.items():
+            if movement(first.setdefault(key, value), value) > _LEAST_MOVEMENT:
+                moved.add(key)
+    return [name for key, name in first if name in inputs.moving[key] and (key, name) not in moved]
 
 
 def difference_on_samples(before: Path, after: Path, calls: Calls) -> Difference:
@@ -69,8 +115,10 @@ def difference_on_samples(before: Path, after: Path, calls: Calls) -> Difference
 _SAMPLES = 16
 # The sizes that open dimensions but the first are tried with: of images, for example, few models take the least.
 _OPEN_SIZES = (1, 32, 224)
-# Below which integers are: they may be indices, of which 0 is always one.
-_NUMBERS = (5, 1)
+# How more inputs are drawn, one after the other, while an output does not move.
+_OTHERS = (Manner(scale=10), Manner(scale=100), Manner(constant=True))
+# What an output has to move, relative to its largest element.
+_LEAST_MOVEMENT = 1e-4
 # What LiteRT raises where it refuses a model or a call.
 _NOT_RUN = (LitefuseError, RuntimeError, ValueError)
 
@@ -89,20 +137,6 @@ def _difference_of(expected: Sequence[_Outputs], after: Path, calls: Calls) -> D
     return Difference(max(itertools.starmap(_difference, pairs), default=0.0))
 
 
-class _Unknown(Exception):  # noqa: N818  no error: the model is not run
-    """There are no random inputs for a model; the text says why."""
-
-
-def _random_calls(path: Path, size: int, numbers: int) -> Calls:
-    interpreter = Interpreter(path)
-    calls: Calls = {}
-    for key in interpreter.get_signature_list():
-        random = np.random.default_rng(0)
-        specs = sorted(input_specs(interpreter, key), key=attrgetter("name"))
-        calls[key] = [{spec.name: _input(spec, size, numbers, random) for spec in specs}]
-    return calls
-
-
 def _outputs(path: Path, calls: Calls) -> Iterator[_Outputs]:
     """The outputs of each call of all signatures, in floating point, by signature and name."""
     interpreter = Interpreter(path)
@@ -112,16 +146,6 @@ def _outputs(path: Path, calls: Calls) -> Iterator[_Outputs]:
         for inputs in of_signature:
             outputs = runner(**{name: quantized(value, takes[name]) for name, value in inputs.items()})
             yield {(key, name): dequantized(np.array(value), gives[name]) for name, value in outputs.items()}
-
-
-def _input(spec: InputSpec, size: int, numbers: int, random: np.random.Generator) -> npt.NDArray[Any]:
-    """A random input, whose open dimensions but the first are of a size, and whose integers are less than a number."""
-    if spec.dtype == object:
-        raise _Unknown("it takes strings")
-    shape = [each if each is not None else size if axis else 1 for axis, each in enumerate(spec.shape)]
-    if spec.dtype.kind in "fcV":
-        return random.normal(size=shape).astype(spec.dtype)
-    return random.integers(0, numbers, shape).astype(spec.dtype)
 
 
 def _difference(before: npt.NDArray[Any], after: npt.NDArray[Any]) -> float:

@@ -109,7 +109,7 @@ class QuantizationReport:
         error: The largest difference that it makes to the outputs, in units of the largest element of each; None if
             that was not measured.
         inputs: On what: ``random inputs``, one for each signature, or ``samples``, the first of those that were given.
-        unchecked: Why not.
+        unchecked: Why not, or which outputs stood still, so that nothing is known of them.
     """
 
     form: Quantization

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.verify.difference import difference
+from litefuse.inputs.movement import movement
 from litefuse.verify.original import Arrays, Call
 
 __all__ = ["Movement", "movements", "unmoved"]
@@ -49,7 +49,7 @@ def movements(calls: Sequence[Call], outputs: Sequence[Arrays], tolerance: float
         for name, value in given.items():
             moved, count = found.get((call.signature, name), Movement(0, 0))
             if last is not None and comparable and name in last[1]:
-                moves = not difference(value, last[1][name]).error <= tolerance
+                moves = not movement(value, last[1][name]) <= tolerance
                 moved, count = moved + moves, count + 1
             found[call.signature, name] = Movement(moved, count)
     return found
