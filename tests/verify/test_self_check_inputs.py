@@ -40,7 +40,7 @@ def clipped(low: int, high: int) -> _Rewrite:
     def rewrite(composite: Composite, b: Builder) -> Sequence[ir.Value]:
         ids = composite.args[0]
         for name, limit in (("tfl.minimum", high), ("tfl.maximum", low)):
-            (ids,) = b.op(name, [ids, b.constant(np.int32(limit))], [ids.type])
+            (ids,) = b.op(name, [ids, b.constant(np.array(limit, np.int32))], [ids.type])
         return gather(b, composite, ids)
 
     return rewrite
@@ -53,7 +53,7 @@ def without(row: int) -> _Rewrite:
         ids = composite.args[0]
         kind = ir.RankedTensorType(ids.type)
         truth = ir.RankedTensorType.get(kind.shape, ir.IntegerType.get_signless(1))
-        (is_it,) = b.op("tfl.equal", [ids, b.constant(np.int32(row))], [truth])
+        (is_it,) = b.op("tfl.equal", [ids, b.constant(np.array(row, np.int32))], [truth])
         (one,) = b.op("tfl.cast", [is_it], [ids.type])
         none = {"fused_activation_function": ir.StringAttr.get("NONE")}
         return gather(b, composite, b.op("tfl.sub", [ids, one], [ids.type], none)[0])

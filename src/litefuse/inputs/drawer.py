@@ -212,8 +212,13 @@ class _Input:
             others[chosen] = False
             flat[places[others]] = part.deck.deal(int(others.sum()))
         flat[places[chosen]] = (planted[-self._calls % len(planted) :] + planted)[: len(chosen)] if len(chosen) else []
-        if any(isinstance(use, Sorted) for use in part.uses):
-            flat.sort()
+        for use in part.uses:
+            if isinstance(use, Sorted):
+                flat.sort()
+            elif isinstance(use, Padding) and values.ndim > 1 and values.size:
+                rows = values.reshape(-1, values.shape[-1])
+                other = use.value + (1 if _within(use.value + 1, low, high) else -1)
+                rows[(rows == use.value).all(1), 0] = other  # of an empty row models know nothing
         return values
 
     def _bulk(
