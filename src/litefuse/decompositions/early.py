@@ -33,6 +33,7 @@ class Early(NamedTuple):
         common_bits: The names of two attributes, masks that must have a bit in common.
         optional: Where the op cannot be rewritten, the engine may have it, which makes something right of it or leaves
             it. Any other op is withheld from the engine then.
+        last: It is tried after all other ops: it may be part of what one of them is rewritten with.
     """
 
     module: str
@@ -46,6 +47,7 @@ class Early(NamedTuple):
     recast: bool = False
     common_bits: tuple[str, str] | None = None
     optional: bool = False
+    last: bool = False
 
     def load(self) -> Decomposition:
         """An instance of it."""
@@ -72,6 +74,7 @@ _DIAGONALS = (Early("diagonals", "Diagonal"), Early("open_diagonals", "OpenDiago
 _QUANTIZED = (_WIDENED, Early("quantization", "QuantizeAndDequantize"))
 # The engine takes any number of bits for 8, or for a dtype that LiteRT's op lacks, and a narrow range for a full one.
 _FAKE_QUANTIZED = Early("quantization", "FakeQuantize")
+_BLOCKS = Early("blocks", "Blocks")
 # The engine takes a padded result for that of forms without padding.
 _SUPPRESSION = Early("non_max_suppression", "NonMaxSuppression")
 # XNNPACK takes it, and fails when the model is loaded.
@@ -108,6 +111,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "BatchMatMulV3": (_COMPLEX_PRODUCT,),
         # The engine transposes the operand as if it were an image, whatever its rank.
         "BiasAdd": (Early("bias", "BiasOfChannelsFirst", attribute=("data_format", "NCHW")),),
+        # The engine makes one convolution of blocks around one, whatever they are; LiteRT's takes images only.
+        "BatchToSpaceND": (Early("dilated_convolution", "DilatedConvolution"), _BLOCKS),
         "BroadcastTo": (_CONSTANT_STRINGS, _MOVED_STRINGS),
         # The engine exchanges it with a broadcast, to one of a dtype that LiteRT's op lacks.
         "Cast": (
@@ -198,6 +203,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
             # The engine makes int32 of constant sizes, but not of positions beside them.
             Early("strided_slice", "SliceAtComputedPositions", frozenset({"int64"}), operand=1),
         ),
+        "SpaceToBatchND": (_BLOCKS._replace(last=True),),
         # The engine writes a formula that is infinite from 89 on.
         "Softplus": (Early("elementary", "Softplus", frozenset({"float32"})),),
         "Softsign": (_WIDENED,),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["Carried", "InvertPermutation", "LegacyBlocks", "ParallelConcat", "Pieces", "Reverse"]
+__all__ = ["Carried", "InvertPermutation", "ParallelConcat", "Pieces", "Reverse"]
 
 
 # Dtypes whose elements are carried as bits, and are no integers.
@@ -125,18 +125,6 @@ def _reversed_axes(op: TensorFlowOp) -> list[int]:
         return [axis for axis, marked in enumerate(given) if marked]
     rank = len(op.shape(0))
     return sorted(axis % rank for axis in given)
-
-
-class LegacyBlocks(Decomposition):
-    """``SpaceToBatch`` and ``BatchToSpace`` of square blocks."""
-
-    names = ("BatchToSpace", "SpaceToBatch")
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
-        op.shape(0, 4)
-        size = int(op.attributes["block_size"])
-        operands = [op.operands[0], b.constant([size, size], "int32"), op.operands[1]]
-        return b.ops(f"{op.name}ND", operands, [(op.results[0].shape, op.types[0].dtype)])
 
 
 class ParallelConcat(Decomposition):

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RewriteBeforeLowering"]
 
+# Rewritings hold ops that are rewritten in turn: as in another dtype, and there in another form.
+_MAX_ROUNDS = 4
+
 
 class RewriteBeforeLowering:
     """Rewrites the ops that the engine takes, but makes something wrong of.
@@ -41,20 +44,33 @@ class RewriteBeforeLowering:
         for function in functions(module).values():
             if function.is_external:
                 continue
-            ops = list(nested_operations(function.entry_block))
-            while ops:
-                rewritten = [early for op in ops if (early := self._rewriting(op)) is not None]
-                modified |= bool(rewritten)
-                # The op in another dtype may be one of those that are rewritten.
-                recast = any(early.recast for early in rewritten)
-                ops = list(nested_operations(function.entry_block)) if recast else []
+            for _ in range(_MAX_ROUNDS):
+                rewritten = self._rewritten_once(list(nested_operations(function.entry_block)))
+                # What took an op's place may have ops among it that are rewritten, too.
+                if not rewritten:
+                    break
+                modified = True
         return modified
 
-    def _rewriting(self, op: ir.OpView) -> Early | None:
-        """What rewrote the op; None if it stays, or is withheld."""
+    def _rewritten_once(self, ops: Sequence[ir.OpView]) -> bool:
+        """Whether any of the ops was rewritten."""
+        last: list[ir.OpView] = []
+        rewritten = [op for op in ops if self._is_rewritten(op, last)]
+        return bool([op for op in last if self._is_rewritten(op, None)]) or bool(rewritten)
+
+    def _is_rewritten(self, op: ir.OpView, last: list[ir.OpView] | None) -> bool:
+        """Whether the op was rewritten, and not only withheld.
+
+        Args:
+            op: The op.
+            last: Filled with ops that are tried after all others; None: now they are.
+        """
         name = op.name.removeprefix("tf.")
         if op.name == name or name not in EARLY or not any(True for result in op.results for _ in result.uses):
-            return None
+            return False
+        if last is not None and EARLY[name][0].last:
+            last.append(op)
+            return False
         reasons: list[str] = []
         for early in EARLY[name]:
             if not _may_be_needed(op, early):
@@ -64,13 +80,13 @@ class RewriteBeforeLowering:
 
             try:
                 if self._rewritten(op, name, early.load()):
-                    return early
+                    return True
             except NotDecomposed as reason:
                 if not early.optional:
                     reasons.append(str(reason))
         if reasons:
             withhold(op, reasons[0])
-        return None
+        return False
 
     def _rewritten(self, op: ir.OpView, name: str, decomposition: Decomposition) -> bool:
         """Whether the decomposition took the op's place.
