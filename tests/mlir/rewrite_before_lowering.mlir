@@ -54,3 +54,40 @@ func.func @kept(%x: tensor<?x3xi32>, %m: tensor<3x3xf32>, %d: tensor<3xf32>) -> 
   %1 = "tf.MatrixSetDiagV3"(%m, %d, %k) {align = "RIGHT_LEFT"} : (tensor<3x3xf32>, tensor<3xf32>, tensor<i32>) -> tensor<3x3xf32>
   return %0, %1 : tensor<?x3xi1>, tensor<3x3xf32>
 }
+// What cannot be rewritten is withheld from the engine, and nothing of the attempt is left.
+// CHECK-LABEL: func.func @withheld
+// CHECK-NEXT: %[[REVERSED:.*]] = "tf.ReverseV2.withheld"(%arg0, %arg1) {_litefuse_not_rewritten = "operand 1 is not a constant"}
+// CHECK-NEXT: %[[WAVES:.*]] = "tf.FFT.withheld"(%arg2) {_litefuse_not_rewritten = "dimension 1 of size 5000; it must be at most 4096"}
+// CHECK-NEXT: return %[[REVERSED]], %[[WAVES]]
+func.func @withheld(%x: tensor<?x3x2xf32>, %axes: tensor<2xi32>, %z: tensor<?x5000xcomplex<f32>>) -> (tensor<?x3x2xf32>, tensor<?x5000xcomplex<f32>>) {
+  %0 = "tf.ReverseV2"(%x, %axes) : (tensor<?x3x2xf32>, tensor<2xi32>) -> tensor<?x3x2xf32>
+  %1 = "tf.FFT"(%z) : (tensor<?x5000xcomplex<f32>>) -> tensor<?x5000xcomplex<f32>>
+  return %0, %1 : tensor<?x3x2xf32>, tensor<?x5000xcomplex<f32>>
+}
+// An op that nothing reads stays: the engine drops it.
+// CHECK-LABEL: func.func @unread
+// CHECK: "tf.ReverseV2"(%arg0, %arg1)
+func.func @unread(%x: tensor<?x3x2xf32>, %axes: tensor<2xi32>) -> tensor<?x3x2xf32> {
+  %0 = "tf.ReverseV2"(%x, %axes) : (tensor<?x3x2xf32>, tensor<2xi32>) -> tensor<?x3x2xf32>
+  return %x : tensor<?x3x2xf32>
+}
+// What the engine leaves alone, or makes something right of, it gets: one axis, a division of float64.
+// CHECK-LABEL: func.func @left
+// CHECK: "tf.ReverseV2"(%arg0, %arg1)
+// CHECK: "tf.RealDiv"
+// CHECK: "tf.Cast"
+func.func @left(%x: tensor<?x3x2xf32>, %axis: tensor<1xi32>, %y: tensor<?xi32>) -> (tensor<?x3x2xf32>, tensor<?xi32>) {
+  %0 = "tf.ReverseV2"(%x, %axis) : (tensor<?x3x2xf32>, tensor<1xi32>) -> tensor<?x3x2xf32>
+  %1 = "tf.Cast"(%y) {Truncate = false} : (tensor<?xi32>) -> tensor<?xf64>
+  %2 = "tf.RealDiv"(%1, %1) : (tensor<?xf64>, tensor<?xf64>) -> tensor<?xf64>
+  %3 = "tf.Cast"(%2) {Truncate = false} : (tensor<?xf64>) -> tensor<?xi32>
+  return %0, %3 : tensor<?x3x2xf32>, tensor<?xi32>
+}
+// What a rewriting is made of is rewritten, too: the logarithm of one and more loses no digits.
+// CHECK-LABEL: func.func @within
+// CHECK-NOT: tf.Log1p
+// CHECK: tf.Log"
+func.func @within(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = "tf.Xlog1py"(%x, %y) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

@@ -8,7 +8,7 @@ from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bias import BiasOfChannelsFirst
 from litefuse.decompositions.bincount import Bincount, RaggedBincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
-from litefuse.decompositions.blocks import Blocks, LegacyBlocks
+from litefuse.decompositions.blocks import LegacyBlocks
 from litefuse.decompositions.casts import CastOfBroadcast, CastOfFraction, CastOfQuotient, CastToInteger
 from litefuse.decompositions.channels_first import ChannelsFirst, PermutedVector
 from litefuse.decompositions.clip import ClipByValue, IntegerRelu6
@@ -143,7 +143,6 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     BiasOfChannelsFirst,
     Bincount,
     Bitwise,
-    Blocks,
     Bound,
     BroadcastGradientArgs,
     CastOfBroadcast,
