@@ -167,3 +167,75 @@ def test_composites_that_differ_are_not_fused(tensorflow: TensorFlow, name: str)
     (composite,) = result.report.composites
     assert composite.outcome == "inlined"
     assert "it computes something else" in (composite.reason or "")
+
+
+@litefuse.custom_op("Doubled")
+class Doubled(litefuse.CustomOp):
+    """Twice its argument."""
+
+    def prepare(self, x: litefuse.TensorSpec) -> litefuse.TensorSpec:
+        return litefuse.TensorSpec(x.shape, x.dtype)
+
+    def invoke(self, inputs: Any, outputs: Any) -> None:
+        outputs[0][...] = inputs[0] * 2
+
+
+@litefuse.custom_op("Dawsn")
+class Dawsn(Doubled):
+    """In the place of an op that LiteRT lacks; not what TensorFlow computes, which the self-check cannot know."""
+
+    def invoke(self, inputs: Any, outputs: Any) -> None:
+        if np.any(inputs[0] > 1e6):
+            raise ZeroDivisionError("too large")
+        outputs[0][...] = inputs[0] * 2
+
+
+@litefuse.fusion("doubling")
+class Doubling(litefuse.Fusion):
+    """Twice its argument."""
+
+    def rewrite(self, composite: Composite, b: Builder) -> Any:
+        return b.custom("Doubled", composite.args, composite.result_types, {})
+
+
+_BODIES: Mapping[str, Callable[[Any, Any], Any]] = {
+    "a kernel of the pack": lambda tf, x: x * tf.strings.to_number(tf.strings.regex_replace("2#", "#", "")),
+    "a registered kernel": lambda tf, x: tf.raw_ops.Dawsn(x=x),
+    "no kernel": lambda tf, x: tf.raw_ops.Expint(x=x) * 0 + x * 2,
+    "a kernel that raises": lambda tf, x: tf.raw_ops.Dawsn(x=x * 0 + 1e9) * 0 + x * 2,
+}
+
+
+def doubled(tf: Any, kind: str) -> Any:
+    doubling = tf.function(lambda x: _BODIES[kind](tf, x), experimental_implements="doubling", autograph=False)
+    return serving(tf, lambda x: {"y": doubling(x)}, ("x", [None, 4], "float32"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "unchecked"),
+    [
+        ("a kernel of the pack", None),
+        ("a registered kernel", None),
+        ("no kernel", "LiteRT has no op for Expint; it is checked where there are kernels"),
+        ("a kernel that raises", "the composite does not run on random inputs: too large"),
+    ],
+)
+def test_composites_of_ops_that_kernels_compute(tensorflow: TensorFlow, kind: str, unchecked: str | None) -> None:
+    (composite,) = litefuse.convert(tensorflow.save(doubled, kind)).report.composites
+    assert composite.outcome == "fused"
+    if unchecked is None:
+        assert (composite.error, composite.unchecked) == (0.0, None)
+    else:
+        assert unchecked in (composite.unchecked or "")
+
+
+def wide(tf: Any) -> Any:
+    doubling = tf.function(
+        lambda x: tf.math.floordiv(x * 4, tf.constant(2, tf.int64)), experimental_implements="doubling"
+    )
+    return serving(tf, lambda x: {"y": doubling(x)}, ("x", [None, 4], "int64"))
+
+
+def test_composites_of_narrowed_models_are_narrowed_too(tensorflow: TensorFlow) -> None:
+    (composite,) = litefuse.convert(tensorflow.save(wide), narrow=True).report.composites
+    assert (composite.outcome, composite.unchecked) == ("fused", None)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from litefuse.engine.lowering import flatbuffer
 from litefuse.engine.mlir import func, ir
-from litefuse.errors import ConversionError
+from litefuse.errors import ConversionError, UnsupportedOpsError
 from litefuse.fusions.annotation import ANNOTATIONS
 from litefuse.importer import EntryPoint
 from litefuse.kernels import PACK
@@ -18,7 +18,7 @@ from litefuse.passes.place_weights import LoadWeights
 from litefuse.passes.variables import Verdict
 from litefuse.pipeline.lowering import lower_module
 from litefuse.pipeline.stages import Lowering, State, constant_variables
-from litefuse.runtime.custom_op import registered_kernels
+from litefuse.runtime.custom_op import installed_kernels, registered_kernels
 from litefuse.verify.fixed_size import fix_arguments
 from litefuse.weights import Weights
 
@@ -68,20 +68,24 @@ def standalone_model(
     _freeze(alone, whole.state)
     entry.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
     run_passes(alone, [LoadWeights()])
-    lower_module(
-        alone,
-        replace(
-            whole,
-            entry_points=(EntryPoint(_ENTRY, inputs, outputs, inputs, outputs),),
-            weights=Weights(sys.maxsize),
-            allow_custom_ops=frozenset(registered_kernels()),
-            kernels=tuple(PACK),
-            quantize=False,
-            decomposed=[],
-            emitted=[],
-            initializers=[],
-        ),
+    own = replace(
+        whole,
+        entry_points=(EntryPoint(_ENTRY, inputs, outputs, inputs, outputs),),
+        weights=Weights(sys.maxsize),
+        allow_custom_ops=frozenset({*registered_kernels(), *installed_kernels()}),
+        kernels=tuple(PACK),
+        quantize=False,
+        decomposed=[],
+        emitted=[],
+        initializers=[],
     )
+    try:
+        lower_module(alone, own)
+    except UnsupportedOpsError as error:
+        names = ", ".join(sorted({op.op for op in error.ops}))
+        raise ConversionError(
+            f"LiteRT has no op for {names}; it is checked where there are kernels for them (@litefuse.custom_op)"
+        ) from error
     ops = (op for function in functions(alone).values() for op in operations(function))
     for_kernels = any(op.name in _FOR_KERNELS for op in ops)
     return StandaloneModel(flatbuffer(alone), for_kernels)
