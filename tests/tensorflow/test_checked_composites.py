@@ -1,4 +1,4 @@
-# pyright: reportUnknownLambdaType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 """Composites of ops that are rewritten before lowering, or that LiteRT lacks: the self-check converts them alike.
 
 A composite's body is compared with a fused op that computes the same in numpy, and with one that does not.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,9 +130,8 @@ def test_call_sites_of_one_composite_may_end_differently(tensorflow: TensorFlow)
 
 def documented(tf: Any, suffix: tuple[int, ...], ids: int | None, annotated: bool, wrong: bool = False) -> Any:
     """The lookup of TensorFlow's page on operation fusion: an empty tensor, and rows written into it in a loop."""
-    from tensorflow.python.framework import function
-    from tensorflow.python.ops import functional_ops, inplace_ops
-
+    names = ("framework.function", "ops.functional_ops", "ops.inplace_ops")
+    function, functional_ops, inplace_ops = (importlib.import_module(f"tensorflow.python.{name}") for name in names)
     module = tf.Module()
     rows = np.random.default_rng(2).standard_normal([7, *suffix]).astype(np.float32)
     module.table = tf.Variable(rows, name="table")

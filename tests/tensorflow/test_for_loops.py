@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +17,16 @@ if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
 
 
+def _internals() -> tuple[Any, Any]:
+    """TensorFlow's modules ``function`` and ``functional_ops``, which are not public."""
+    names = ("framework.function", "ops.functional_ops")
+    function, functional_ops = (importlib.import_module(f"tensorflow.python.{name}") for name in names)
+    return function, functional_ops
+
+
 def polynomial(tf: Any, start: int | None, limit: int | None, delta: int | None) -> Any:
     """``None`` stands for an input of the model."""
-    from tensorflow.python.framework import function
-    from tensorflow.python.ops import functional_ops
+    function, functional_ops = _internals()
 
     bounds = {"start": start, "limit": limit, "delta": delta}
     inputs = [name for name, value in bounds.items() if value is None]
@@ -34,7 +41,8 @@ def polynomial(tf: Any, start: int | None, limit: int | None, delta: int | None)
         y, count = functional_ops.For(*values, [x, tf.constant(0)], step)
         return {"y": y, "count": count}
 
-    return serving(tf, serve, ("x", [None, 2], "float32"), *((name, [], "int32") for name in inputs))
+    specs: list[tuple[str, list[int | None], str]] = [(name, [], "int32") for name in inputs]
+    return serving(tf, serve, ("x", [None, 2], "float32"), *specs)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +60,7 @@ def test_for(tensorflow: TensorFlow, start: int, limit: int, delta: int, open_bo
 
 def nested(tf: Any) -> Any:
     """A loop in a loop, with a variable that both read, and one that the inner one writes."""
-    from tensorflow.python.ops import functional_ops
+    _, functional_ops = _internals()
 
     module = tf.Module()
     module.weight = tf.Variable(np.arange(1, 4, dtype=np.float32))
@@ -87,8 +95,7 @@ def test_nested_loops_over_ranges_with_variables(tensorflow: TensorFlow) -> None
 
 def growing(tf: Any) -> Any:
     """What is handed on gets longer with each step."""
-    from tensorflow.python.framework import function
-    from tensorflow.python.ops import functional_ops
+    function, functional_ops = _internals()
 
     def serve(x: Any, n: Any) -> Any:
         @function.Defun(tf.int32, tf.float32)
@@ -122,8 +129,8 @@ def inplace(tf: Any, op: str, dtype: str, shape: tuple[int | None, ...], places:
         copy = tf.raw_ops.DeepCopy(x=x)
         return {"y": getattr(tf.raw_ops, op)(x=copy, i=places_of, v=v), "x": tf.identity(x)}
 
-    indices = [] if places else [("i", [None], "int32")]
-    rows = [len(places) if places else None, *shape[1:]]
+    indices: list[tuple[str, list[int | None], str]] = [] if places else [("i", [None], "int32")]
+    rows: list[int | None] = [len(places) if places else None, *shape[1:]]
     return serving(tf, serve, ("x", [*shape], dtype), ("v", rows, dtype), *indices)
 
 

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
+import numpy as np
 import pytest
 
 from litefuse.engine.mlir import ir, mlir_context
@@ -13,7 +16,10 @@ from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.fusion import Fusion
 from litefuse.passes.fuse import FuseComposites, Outcome
+from litefuse.pipeline.stages import Lowering, State
+from litefuse.saved_model import DataType, Table
 from litefuse.verify.self_check import self_check
+from litefuse.weights import Weights
 
 ABS = """
 func.func private @composite(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {tf._implements = "composite"} {
@@ -28,9 +34,15 @@ func.func private @inner(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 """
 
 
-def fuse(text: str, rewrite: Callable[[Composite, Builder], Sequence[ir.Value]], tolerance: float = 1e-5) -> Outcome:
+def fuse(
+    text: str,
+    rewrite: Callable[[Composite, Builder], Sequence[ir.Value]],
+    tolerance: float = 1e-5,
+    state: State | None = None,
+) -> Outcome:
     """Fuses the composite of a module with conversion code, self-checked."""
     limit = tolerance
+    lowering = Lowering((), state, Weights(sys.maxsize)) if state is not None else None
 
     class Trial(Fusion):
         tolerance = limit
@@ -41,7 +53,7 @@ def fuse(text: str, rewrite: Callable[[Composite, Builder], Sequence[ir.Value]],
     outcomes: list[Outcome] = []
     with mlir_context():
         module = ir.Module.parse(text)
-        FuseComposites(outcomes, self_check, lambda _: Trial()).run(module)
+        FuseComposites(outcomes, partial(self_check, lowering=lowering), lambda _: Trial()).run(module)
         module.operation.verify()
         body = re.search(r"func private @composite.*?\n  }", str(module), re.DOTALL)
         assert body is not None
@@ -141,3 +153,68 @@ func.func private @composite(%x: tensor<2xf32>) -> tensor<2xf32> attributes {tf.
     outcome = fuse(text, unary("tfl.abs"))
     assert outcome.unchecked is not None
     assert "it writes the variables 'v' (AssignVariableOp in composite)" in outcome.unchecked
+
+
+def _twice(composite: Composite, b: Builder) -> Sequence[ir.Value]:
+    x = composite.args[-1]
+    return b.op("tfl.add", [x, x], composite.result_types, {"fused_activation_function": ir.StringAttr.get("NONE")})
+
+
+@pytest.mark.parametrize("factor", [2.0, 2.001])
+def test_a_variable_that_only_others_write_has_its_first_value(factor: float) -> None:
+    text = """
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %h = "tf.VarHandleOp"() {container = "", shared_name = "v"} : () -> tensor<!tf_type.resource<tensor<2xf32>>>
+  "tf.AssignVariableOp"(%h, %x) {validate_shape = false} : (tensor<!tf_type.resource<tensor<2xf32>>>, tensor<2xf32>) -> ()
+  %0 = "tf.PartitionedCall"(%x) {f = @composite, config = "", config_proto = "", executor_type = ""} : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+func.func private @composite(%x: tensor<2xf32>) -> tensor<2xf32> attributes {tf._implements = "composite"} {
+  %h = "tf.VarHandleOp"() {container = "", shared_name = "v"} : () -> tensor<!tf_type.resource<tensor<2xf32>>>
+  %v = "tf.ReadVariableOp"(%h) : (tensor<!tf_type.resource<tensor<2xf32>>>) -> tensor<2xf32>
+  %0 = "tf.Mul"(%x, %v) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+"""
+
+    def value(name: str) -> ir.Attribute:
+        assert name == "v"
+        return ir.DenseElementsAttr.get(np.full(2, factor, np.float32))
+
+    outcome = fuse(text, _twice, state=State(value, {}))
+    assert outcome.unchecked is None
+    assert (outcome.kind, outcome.error) == (("fused", 0.0) if factor == 2 else ("inlined", None))
+
+
+@pytest.mark.parametrize("found", [2, 3])
+def test_a_table_is_filled(found: int) -> None:
+    text = """
+func.func private @composite(%x: tensor<?xf32>) -> tensor<?xf32> attributes {tf._implements = "composite"} {
+  %t = "tf.HashTableV2"() {container = "", shared_name = "t", use_node_name_sharing = false, key_dtype = !tf_type.string, value_dtype = i64} : () -> tensor<!tf_type.resource>
+  %key = "tf.Const"() {value = dense<"b"> : tensor<!tf_type.string>} : () -> tensor<!tf_type.string>
+  %default = "tf.Const"() {value = dense<-1> : tensor<i64>} : () -> tensor<i64>
+  %n = "tf.LookupTableFindV2"(%t, %key, %default) : (tensor<!tf_type.resource>, tensor<!tf_type.string>, tensor<i64>) -> tensor<i64>
+  %f = "tf.Cast"(%n) : (tensor<i64>) -> tensor<f32>
+  %0 = "tf.Mul"(%x, %f) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+"""
+    entries = np.array([b"a", b"b"], object), np.array([1, found])
+    table = Table(0, "t", DataType.STRING, DataType.INT64, lambda: entries)
+    outcome = fuse(text, _twice, state=State(lambda _: pytest.fail("there is no variable"), {"t": table}))
+    assert outcome.unchecked is None
+    assert (outcome.kind, outcome.error) == (("fused", 0.0) if found == 2 else ("inlined", None))
+
+
+@pytest.mark.parametrize("off", [False, True])
+def test_infinities_hide_no_other_difference(off: bool) -> None:
+    def log(composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        (x,) = composite.args
+        none = {"fused_activation_function": ir.StringAttr.get("NONE")}
+        (relu,) = b.op("tfl.relu", [x], [x.type])
+        (twice,) = b.op("tfl.add", [relu, relu], [x.type], none)
+        return b.op("tfl.log", [twice if off else relu], [x.type])
+
+    infinite = ABS.replace('"tf.Neg"(%x)', '"tf.Relu"(%x)').replace('"tf.Maximum"(%x, %0)', '"tf.Log"(%0)')
+    infinite = re.sub(r'("tf.Log"\(%0\) : )\(.*?, (.*?)\)', r"\1(\2)", infinite)
+    assert fuse(infinite, log).kind == ("inlined" if off else "fused")

@@ -113,7 +113,8 @@ class Atan2(Decomposition):
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         shapes = [each.shape for each in op.types]
-        return None not in shapes and not _have_one_shape(*op.operands, *shapes)
+        y, x = op.operands
+        return None not in shapes and not _have_one_shape(y, x, *shapes)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shapes = op.shape(0), op.shape(1)

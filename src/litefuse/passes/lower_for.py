@@ -10,7 +10,7 @@ from litefuse.engine.constants import elements_of_constant, int32_constant, with
 from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
-from litefuse.passes.call_graph import create_call, functions, operations
+from litefuse.passes.call_graph import create_call, function_symbol, functions, operations
 
 __all__ = ["LowerFor"]
 
@@ -75,8 +75,8 @@ def _lower(module: ir.Module, op: ir.OpView) -> None:
             results=[*(value.type for value in list(op.operands)[:3]), *(result.type for result in op.results)],
             operands=list(op.operands),
             attributes={
-                "cond": ir.FlatSymbolRefAttr.get(condition.name.value),
-                "body": ir.FlatSymbolRefAttr.get(step.name.value),
+                "cond": ir.FlatSymbolRefAttr.get(function_symbol(condition)),
+                "body": ir.FlatSymbolRefAttr.get(function_symbol(step)),
                 "is_stateless": ir.BoolAttr.get(False),
                 "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
             },
