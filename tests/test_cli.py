@@ -161,8 +161,8 @@ def test_options_without_their_names_are_wrong_usage(tmp_path: Path) -> None:
     [
         ((), "allow_custom_ops", False),
         (("--allow-custom-ops",), "allow_custom_ops", True),
-        (("--allow-custom-ops=A",), "allow_custom_ops", ["A"]),
-        (("--allow-custom-ops=A, B",), "allow_custom_ops", ["A", "B"]),
+        (("--allow-custom-ops=Relu",), "allow_custom_ops", ["Relu"]),
+        (("--allow-custom-ops=Relu, Mul",), "allow_custom_ops", ["Relu", "Mul"]),
         ((), "builtins_only", False),
         (("--builtins-only",), "builtins_only", True),
         ((), "shapes", {}),

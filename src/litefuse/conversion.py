@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from litefuse.allowed_ops import check_allowed
 from litefuse.engine.constant_sizes import check_constants
 from litefuse.engine.counts import COUNTS
 from litefuse.engine.mlir import func, ir, mlir_context
@@ -16,11 +17,12 @@ from litefuse.export.model_file import write_model
 from litefuse.export.summary import ModelSummary, summarize
 from litefuse.forms import CompositeForms, Quantization, RnnForm
 from litefuse.fusions.fusion import unpickle_registered
-from litefuse.importer import ImportedModule, default_signatures, import_saved_model
+from litefuse.importer import ImportedModule, default_signatures, import_saved_model, left_out_signatures
 from litefuse.job import ConversionJob
 from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.limits import held_bytes, limited
-from litefuse.passes.custom_ops import CustomOpForm
+from litefuse.passes.call_graph import functions, operations
+from litefuse.passes.custom_ops import CustomOpForm, tensorflow_name
 from litefuse.passes.decompose import Decomposed
 from litefuse.passes.fuse import FuseComposites
 from litefuse.passes.pipeline import run_passes
@@ -33,6 +35,7 @@ from litefuse.report import (
     CompositeReport,
     FileCheckReport,
     LackingOpReport,
+    LeftOutReport,
     QuantizationReport,
     Report,
     RetypedReport,
@@ -161,15 +164,23 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     )
     composites = (*findings.composites, *_uncalled(saved_model, findings.composites))
     _check_names(job.composites, composites)
+    known = _known_ops(saved_model, module) if not isinstance(job.allow_custom_ops, bool) else set[str]()
     called = {composite.name for composite in findings.composites}
+    if job.require_fused is True and not called:
+        raise _no_composite(composites)
     _require_fused(called if job.require_fused is True else set(job.require_fused or ()), composites)
     lower_module(module, lowering, steps.begin)
+    allowed = set[str]() if isinstance(job.allow_custom_ops, bool) else {*job.allow_custom_ops}
+    if allowed:
+        lacking = {each.op for each in (*lowering.decomposed, *lowering.emitted)}
+        check_allowed(allowed, lacking, known | _names_of(composites))
     summary, quantization, file_check = _write(module, weights, job, steps)
     steps.begin("")
     python_only = PYTHON_ONLY | {each.op for each in lowering.emitted if each.python_only}
     return Report(
         source=str(job.source),
         signatures=tuple(entry.symbol for entry in imported.entry_points),
+        left_out=_left_out(saved_model, imported, chosen=job.signatures is not None),
         composites=composites,
         loops=findings.loops,
         recognizers=findings.recognizers,
@@ -179,6 +190,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         pack_kernels=tuple(name for name in summary.custom_ops if name in PACK),
         python_kernels=tuple(name for name in summary.custom_ops if name in python_only),
         lacking_ops=_lacking_ops(lowering.decomposed, lowering.emitted),
+        needless_custom_ops=tuple(sorted(allowed - {*summary.custom_ops})),
         narrowed=_retyped(retyping, NARROWED),
         widened=_retyped(retyping, WIDENED),
         quantization=quantization,
@@ -309,6 +321,24 @@ def _retyped(retyping: Retyping, dtypes: Mapping[DataType, DataType]) -> tuple[R
     )
 
 
+def _left_out(saved_model: SavedModel, imported: ImportedModule, *, chosen: bool) -> tuple[LeftOutReport, ...]:
+    converted = [entry.symbol for entry in imported.entry_points]
+    return tuple(LeftOutReport(*each) for each in left_out_signatures(saved_model, converted, chosen=chosen).items())
+
+
+def _known_ops(saved_model: SavedModel, module: ir.Module) -> set[str]:
+    """The names of all ops in a model's functions, and of those that programs of JAX became."""
+    known = {node.op for function in saved_model.functions.values() for node in function.node_def}
+    ops = (op for function in functions(module).values() for op in operations(function))
+    return known | {name for op in ops if (name := tensorflow_name(op)) is not None}
+
+
+def _names_of(composites: Sequence[CompositeReport]) -> set[str]:
+    """The names of composites, and of the ops that they became."""
+    fused_into = [name for each in composites if each.fused_into for name in each.fused_into.split(", ")]
+    return {*fused_into, *(each.name for each in composites)}
+
+
 def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> list[CompositeReport]:
     """The annotations that only functions have that nobody calls.
 
@@ -343,6 +373,16 @@ def _check_names(forms: CompositeForms, composites: Sequence[CompositeReport]) -
 
 def _present(names: Collection[str]) -> str:
     return f"The composites are {', '.join(sorted(map(repr, names)))}." if names else "There is no composite."
+
+
+def _no_composite(uncalled: Sequence[CompositeReport]) -> NotFusedError:
+    """All composites had to be fused, and there is none: an annotation may have been lost."""
+    listed = "".join(f"\n  {each.name!r} (function {each.function}): {each.reason}" for each in uncalled)
+    return NotFusedError(
+        f"there is no composite that could be fused, though all have to be{':' if listed else ''}{listed}",
+        hint="Annotate the function (experimental_implements) and call it in a signature that is converted, or do not "
+        "ask for it (require_fused, --require-fused).",
+    )
 
 
 def _require_fused(names: Collection[str], composites: Sequence[CompositeReport]) -> None:

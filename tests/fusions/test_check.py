@@ -92,26 +92,28 @@ func.func private @composite(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>
 """
 
 
-class Open(Fusion):
-    """The absolute value twice, which is wrong of the second result."""
+def with_open(*indices: int) -> Fusion:
+    class Twice(Fusion):
+        """The absolute value twice, which is wrong of the second result."""
 
-    def __init__(self, *open_results: int) -> None:
-        self.open_results = open_results
+        open_results = indices
 
-    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
-        (value,) = b.op("tfl.abs", composite.args, composite.result_types[:1])
-        return [value, value]
+        def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+            (value,) = b.op("tfl.abs", composite.args, composite.result_types[:1])
+            return [value, value]
+
+    return Twice()
 
 
 def test_open_results_are_not_compared() -> None:
-    compared = fuse(TWO, Open())
+    compared = fuse(TWO, with_open())
     assert "the relative error of result 1 (float32[" in (compared.reason or "")
-    assert "result 1" in (fuse(TWO, Open(0)).reason or "")
-    right = fuse(TWO, Open(1))
+    assert "result 1" in (fuse(TWO, with_open(0)).reason or "")
+    right = fuse(TWO, with_open(1))
     assert (right.kind, right.error, right.unchecked) == ("fused", 0.0, None)
-    assert fuse(TWO, Open(0, 1)).unchecked == "the values of all its results are left open"
+    assert fuse(TWO, with_open(0, 1)).unchecked == "the values of all its results are left open"
     with pytest.raises(FusionError, match=r"open_results is \(2,\), the indices of results; the composite has 2"):
-        fuse(TWO, Open(2))
+        fuse(TWO, with_open(2))
 
 
 class Answering(Fusion):

@@ -1,3 +1,4 @@
+# pyright: reportUnknownLambdaType=false
 """Composites whose results' shapes follow from arguments' values: the caller knows more of them than the function."""
 
 from __future__ import annotations

@@ -176,6 +176,35 @@ def test_required_composite_that_is_not_fused_is_an_error(tensorflow: TensorFlow
         litefuse.convert(tensorflow.save(two_convolutions, "nobody_knows_this"), require_fused=require)
 
 
+def uncalled(tf: Any, recognised: bool) -> Any:
+    """A composite whose only caller is no signature, beside nothing or an LSTM layer that nobody annotated."""
+    fused = custom(tf)
+    module = tf.Module()
+    module.other = tf.function(lambda a: fused(a, a), input_signature=[tf.TensorSpec([None, 3], tf.float32)])
+    layer = tf.keras.layers.LSTM(4)
+    layer.build((None, 5, 3))
+    module.layer = layer
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 5, 3], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        return {"y": layer(x) if recognised else x * 2.0}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_composites_are_required_and_there_is_none(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(uncalled, False)
+    with pytest.raises(NotFusedError, match="there is no composite that could be fused") as caught:
+        litefuse.convert(path, require_fused=True)
+    assert "'my_custom_fused_op' (function __inference_my_custom_fused_op_" in str(caught.value)
+    assert "Annotate the function" in caught.value.hint
+    litefuse.convert(path, require_fused=[])
+    # A layer that was recognised and fused is a composite, too.
+    result = litefuse.convert(tensorflow.save(uncalled, True), require_fused=True)
+    assert [each.outcome for each in result.report.composites if each.call_sites] == ["fused"]
+
+
 def test_only_the_required_composites_must_fuse(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(two_convolutions, EXAMPLE)
     check(tensorflow, path, IMAGES, custom_ops=[MyCustomFusedOp], require_fused=True)

@@ -1,3 +1,4 @@
+# pyright: reportUnknownLambdaType=false
 """Ops that LiteRT lacks and that are not rewritten: refused, custom ops, or left out."""
 
 from __future__ import annotations
@@ -7,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import litefuse
+from litefuse.cli.app import app
 from litefuse.errors import ConversionError, LitefuseError, UnsupportedOpsError
 from litefuse.scaffold.project import new_project, read_op
 from tests.tensorflow.checking import check, check_calls, custom_options, normal, op_counts
 from tests.tensorflow.converted_ops import Case, calls_of, integers, lone, ops, uniform
+from tests.tensorflow.saved_models import serving
+from tests.tensorflow.test_composites import implements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +61,54 @@ def test_a_misspelt_permission_is_named(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(lone, "Dawsn", "float32")
     with pytest.raises(UnsupportedOpsError, match="LiteRT has no op for Dawsn") as caught:
         litefuse.convert(path, allow_custom_ops=["Dawson", "Erf"])
-    assert caught.value.hint.startswith("Allowed, but not among them: Dawson, Erf.\nAllow them as custom ops")
+    hint = "Allowed, but not among them: Dawson, Erf. Did you mean Dawsn?\nAllow them as custom ops"
+    assert caught.value.hint.startswith(hint)
+
+
+def allowing(tf: Any) -> Any:
+    """One op that LiteRT lacks, others that are rewritten, folded away, or that LiteRT has, and a composite."""
+    custom = tf.function(lambda x: tf.sin(x) * 2.0, experimental_implements=implements("MySine"), autograph=False)
+
+    def serve(x: Any) -> Any:
+        folded = tf.math.lgamma(tf.constant(3.0))
+        return {"y": tf.math.erf(x) + folded, "sine": custom(x), "diagonal": tf.linalg.diag_part(tf.stack([x, x], 2))}
+
+    return serving(tf, serve, ("x", [None, 2], "float32"))
+
+
+@pytest.mark.parametrize(
+    ("names", "hint"),
+    [
+        (["NoSuchOp"], "Of the model's ops, LiteRT lacks "),
+        (["Erff", "Erf"], "Did you mean Erf? Of the model's ops, LiteRT lacks "),
+        (["erf"], "Did you mean Erf? "),
+        (["Mysine"], "Did you mean MySine? "),
+        (["Ёлка"], "Of the model's ops, LiteRT lacks "),
+        ([""], "Of the model's ops, LiteRT lacks "),
+    ],
+    ids=str,
+)
+def test_a_permission_that_no_op_needs_since_none_has_the_name(
+    tensorflow: TensorFlow, names: list[str], hint: str, tmp_path: Path
+) -> None:
+    path, output = tensorflow.save(allowing), tmp_path / "model.tflite"
+    with pytest.raises(LitefuseError, match=rf"^the model has no op {names[0]!r} that ") as caught:
+        litefuse.convert(path, allow_custom_ops=names)
+    assert caught.value.hint.startswith(hint)
+    assert "Erf" in caught.value.hint
+    if all(names):
+        arguments = ["convert", str(path), "-o", str(output), f"--allow-custom-ops={','.join(names)}"]
+        assert CliRunner().invoke(app, arguments).exit_code == 1
+        assert not output.exists()
+
+
+def test_permissions_that_are_not_needed_are_reported(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(allowing)
+    report = litefuse.convert(path, allow_custom_ops=["Erf", "Lgamma", "MySine", "Sin"]).report
+    assert report.custom_ops == ("MySine",)
+    assert report.needless_custom_ops == ("Erf", "Lgamma", "Sin")
+    assert "Erf, Lgamma, Sin: the output has no such op." in str(report)
+    assert not litefuse.convert(path, allow_custom_ops=True).report.needless_custom_ops
 
 
 def test_builtins_only_contradicts_allow_custom_ops(tensorflow: TensorFlow) -> None:

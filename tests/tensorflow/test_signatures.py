@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import litefuse
 from tests.tensorflow.checking import check, check_calls, interpreter, normal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    import litefuse
     from tests.tensorflow.process import TensorFlow
 
 
@@ -67,6 +67,7 @@ def test_several_signatures(tensorflow: TensorFlow) -> None:
         for call in [("serving_default", x), ("score", x), ("scale", z), ("scale", z), ("score", x)]
     ]
     result = check_calls(tensorflow, path, calls)
+    assert result.report.left_out == ()
     assert interpreter(result.model_bytes).get_signature_list().keys() == {"serving_default", "score", "scale"}
     assert_details_equal_stock(tensorflow, path, result)
 
@@ -77,6 +78,12 @@ def test_chosen_signatures(tensorflow: TensorFlow, chosen: list[str]) -> None:
     calls = [(name, each) for name in chosen for each in normal(inputs[name]) for _ in range(2)]
     result = check_calls(tensorflow, tensorflow.save(three_signatures), calls, signatures=chosen)
     assert interpreter(result.model_bytes).get_signature_list().keys() == set(chosen)
+    left = {each.signature: each.reason for each in result.report.left_out}
+    assert left == {
+        key: f"it was not asked for; signatures=['{key}'] (--signature={key}) converts it"
+        for key in inputs
+        if key not in chosen
+    }
 
 
 def odd_names(tf: Any) -> Any:
@@ -234,3 +241,9 @@ def test_keras_model_with_named_inputs_and_outputs(tensorflow: TensorFlow) -> No
     path = tensorflow.save(keras_two_inputs)
     result = check(tensorflow, path, normal({"left": (None, 6), "right": (None, 3)}))
     assert_details_equal_stock(tensorflow, path, result)
+    reason = "it computes the same as serving_default; signatures=['serve'] (--signature=serve) converts it"
+    assert [(each.signature, each.reason) for each in result.report.left_out] == [("serve", reason)]
+    assert f"left out    serve: {reason}" in str(result.report)
+    assert result.report.to_json()["left_out"] == ({"signature": "serve", "reason": reason},)
+    both = litefuse.convert(path, signatures=["serve", "serving_default"]).report
+    assert (both.signatures, both.left_out) == (("serve", "serving_default"), ())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from litefuse.errors import SignatureError
 from litefuse.saved_model import SavedModel, Signature
 
-__all__ = ["default_signatures"]
+__all__ = ["default_signatures", "left_out_signatures"]
 
 _KERAS_ENDPOINT = "serve"
 _DEFAULT = "serving_default"
@@ -31,6 +33,25 @@ def default_signatures(saved_model: SavedModel) -> tuple[str, ...]:
     if set(keys) == {_DEFAULT, _KERAS_ENDPOINT} and _same(saved_model, *signatures.values()):
         keys.remove(_KERAS_ENDPOINT)
     return tuple(keys)
+
+
+def left_out_signatures(saved_model: SavedModel, converted: Collection[str], *, chosen: bool) -> dict[str, str]:
+    """Why each of the other signatures is not converted, and how it would be.
+
+    Args:
+        saved_model: The model.
+        converted: The keys of the signatures that are converted.
+        chosen: Whether these were asked for; otherwise they are ``default_signatures``.
+    """
+    why = "it was not asked for" if chosen else f"it computes the same as {_DEFAULT}"
+    left_out = {
+        key: f"{why}; signatures=[{key!r}] (--signature={key}) converts it"
+        for key in saved_model.signatures
+        if key not in converted
+    }
+    return left_out | {
+        key: f"it cannot be used: {error.message}" for key, error in saved_model.unusable_signatures.items()
+    }
 
 
 def _same(saved_model: SavedModel, one: Signature, other: Signature) -> bool:

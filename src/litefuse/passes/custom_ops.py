@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from litefuse.allowed_ops import closest
 from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError, FusionError, UnsupportedOp, UnsupportedOpsError
@@ -258,7 +259,7 @@ def _error(refused: list[UnsupportedOp], wide: Sequence[str], needless: Sequence
         "write the model without them."
     )
     if needless:
-        hint = f"Allowed, but not among them: {', '.join(needless)}.\n{hint}"
+        hint = f"Allowed, but not among them: {', '.join(needless)}. {closest(needless, names)}".rstrip() + f"\n{hint}"
     for ops, advice in _ADVICE.items():
         if not ops.isdisjoint(names):
             hint = f"{advice}\n{hint}"

@@ -12,6 +12,7 @@ __all__ = [
     "CompositeReport",
     "FileCheckReport",
     "LackingOpReport",
+    "LeftOutReport",
     "LoopReport",
     "QuantizationReport",
     "RecognizerReport",
@@ -65,6 +66,19 @@ class LackingOpReport:
     outcome: Literal["rewritten", "composite", "narrowed", "widened", "pack", "custom"]
     reason: str = ""
     count: int = 0
+
+
+@dataclass(frozen=True)
+class LeftOutReport:
+    """A signature that was not converted.
+
+    Attributes:
+        signature: Its key.
+        reason: Why, and how it would be.
+    """
+
+    signature: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -173,6 +187,7 @@ class Report:
     Attributes:
         source: The model that was converted.
         signatures: The keys of its signatures.
+        left_out: The signatures of the model that were not converted.
         composites: Every annotated function that the signatures reach, and every layer that was recognised.
         loops: Every loop, and every unrolled recurrent layer, that stays one, outside of annotated functions.
         recognizers: Every recogniser of a plug-in or of the program itself.
@@ -183,6 +198,7 @@ class Report:
         python_kernels: Those of these whose kernels are in Python only, so that they run with litefuse's interpreter
             and delegate but not on a device.
         lacking_ops: The TensorFlow ops that LiteRT lacks, and what became of them.
+        needless_custom_ops: The ops that were allowed as custom ops by name, and are none in the output.
         narrowed: What was narrowed to float32 or complex64, as asked for. (The ops of int64 that are computed in int32
             are among ``lacking_ops``.)
         widened: What was widened to float32, as asked for.
@@ -197,6 +213,7 @@ class Report:
 
     source: str
     signatures: tuple[str, ...] = ()
+    left_out: tuple[LeftOutReport, ...] = ()
     composites: tuple[CompositeReport, ...] = ()
     loops: tuple[LoopReport, ...] = ()
     recognizers: tuple[RecognizerReport, ...] = ()
@@ -206,6 +223,7 @@ class Report:
     pack_kernels: tuple[str, ...] = ()
     python_kernels: tuple[str, ...] = ()
     lacking_ops: tuple[LackingOpReport, ...] = ()
+    needless_custom_ops: tuple[str, ...] = ()
     narrowed: tuple[RetypedReport, ...] = ()
     widened: tuple[RetypedReport, ...] = ()
     quantization: QuantizationReport | None = None

@@ -65,6 +65,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
             report.source,
             [
                 ("signatures", ", ".join(report.signatures) or "none"),
+                *(("left out", f"{each.signature}: {each.reason}") for each in report.left_out),
                 ("size", count_of(report.size, "byte")),
                 ("time", f"{seconds:.2f} s"),
                 *_file_check_rows(report.file_check),
@@ -81,6 +82,9 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
     ]
     if report.lacking_ops:
         sections.append(_lacking_section(report.lacking_ops))
+    if report.needless_custom_ops:
+        names = ", ".join(report.needless_custom_ops)
+        sections.append(Section("Allowed as custom ops, without need", note=f"{names}: the output has no such op."))
     if report.custom_ops:
         rows = [
             (

@@ -1,0 +1,45 @@
+"""The names of ops that users allow as custom ops."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+
+from litefuse.errors import LitefuseError
+
+__all__ = ["check_allowed", "closest"]
+
+
+def check_allowed(allowed: Iterable[str], lacking: Collection[str], others: Collection[str]) -> None:
+    """Refuses names that no op has: what is misspelt would be allowed in vain, and nobody would be told.
+
+    Args:
+        allowed: The names.
+        lacking: The model's ops that LiteRT lacks.
+        others: All other ops of the model, which need no permission.
+
+    Raises:
+        LitefuseError: There is no such op in the model.
+    """
+    unknown = sorted({*allowed} - {*lacking, *others})
+    if not unknown:
+        return
+    listed = ", ".join(sorted(lacking))
+    raise LitefuseError(
+        f"the model has no op {' or '.join(map(repr, unknown))} that could be allowed as a custom op "
+        "(allow_custom_ops, --allow-custom-ops)",
+        hint=closest(unknown, lacking, others) + f"Of the model's ops, LiteRT lacks {listed or 'none'}.",
+    )
+
+
+def closest(unknown: Iterable[str], lacking: Collection[str], others: Collection[str] = ()) -> str:
+    """A sentence that says what was perhaps meant, with a blank after it; empty if nothing is alike."""
+    meant: dict[str, None] = {}
+    for name in unknown:
+        for among, likeness in ((lacking, 0.6), (others, 0.8)):
+            folded = {each.casefold(): each for each in sorted(among)}
+            found = get_close_matches(name.casefold(), folded, 3, likeness)
+            if found:
+                meant.update(dict.fromkeys(folded[each] for each in found))
+                break
+    return f"Did you mean {' or '.join(meant)}? " if meant else ""
