@@ -18,6 +18,7 @@ from litefuse.engine.mlir import ir, mlir_context
 from litefuse.engine.options import encode_options
 from litefuse.passes.call_graph import functions
 from litefuse.passes.composite_ops import create_composite_op
+from litefuse.runtime.options import decode_map
 
 TEXTS = ("", "a", "ä, 日本", 'with "quotes" and \\', "x" * 300)
 
@@ -82,3 +83,4 @@ def test_any_attributes(seed: int, tmp_path: Path) -> None:
     attributes = [drawn(random) for _ in range(20)]
     expected = [encode_options(each) for each in attributes]
     assert written(attributes) == written(attributes, tmp_path / "model.tflite") == expected
+    assert [decode_map(each) for each in expected] == attributes  # as kernels get them

@@ -203,7 +203,78 @@ def of_axes(tf: Any) -> Any:
     )
 
 
+def of_two_values(tf: Any) -> Any:
+    """One function, whose results have another size at each call; some are not read."""
+    top = top_k(tf)
+    return serving(tf, lambda x: {"a": top(x, 5)[0], "b": top(x, 3)[0], "c": top(x, 3)[1]}, ("x", [None, 9], "float32"))
+
+
+def asserted_of_a_branch(tf: Any) -> Any:
+    """Neither branch knows what is said of the result."""
+    top = top_k(tf)
+
+    def serve(x: Any) -> Any:
+        k = tf.cast(tf.reduce_sum(x) * 0.0, tf.int32) + 5
+        y = tf.cond(tf.reduce_sum(x) > 0.0, lambda: top(x, k)[0], lambda: top(-x, k)[0])
+        return {"y": tf.ensure_shape(y, [None, 5]), "z": tf.identity(y) * 2.0}
+
+    return serving(tf, serve, ("x", [None, 9], "float32"))
+
+
+def asserted_of_a_loop(tf: Any) -> Any:
+    """A loop's variable has other sizes in other turns; more is said of it after the loop."""
+    top = top_k(tf)
+
+    def serve(x: Any) -> Any:
+        loop = tf.while_loop(
+            lambda i, y: i < 3,
+            lambda i, y: (i + 1, top(y, 8 - i)[0]),
+            [tf.constant(0), x],
+            shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, None])],
+        )
+        return {"y": tf.ensure_shape(loop[1], [None, 6]) @ tf.ones([6, 2]), "z": loop[1]}
+
+    return serving(tf, serve, ("x", [None, 9], "float32"))
+
+
+def asserted_of_an_input(tf: Any) -> Any:
+    top = top_k(tf)
+
+    def serve(x: Any) -> Any:
+        y = tf.ensure_shape(x, [None, 9])
+        return {"y": top(y, 2)[0], "z": tf.stop_gradient(y), "w": x}
+
+    return serving(tf, serve, ("x", [None, None], "float32"))
+
+
+def read_by_all_kinds(tf: Any) -> Any:
+    top = top_k(tf)
+
+    def serve(x: Any) -> Any:
+        values, indices = top(x)
+        return {
+            "a": tf.transpose(values),
+            "b": tf.concat([values, values], 1),
+            "c": tf.stack(tf.unstack(values, 5, 1)),
+            "d": tf.one_hot(indices, 9),
+            "e": tf.nn.softmax(values),
+            "f": tf.gather(x, indices, batch_dims=1),
+            "g": tf.reshape(values, [-1]),
+            "h": tf.cast(values * 10.0, tf.int32),
+            "i": tf.math.erf(values),
+            "j": tf.split(values, 5, 1)[2],
+            "k": tf.matmul(values, values, transpose_b=True),
+        }
+
+    return serving(tf, serve, ("x", [None, 9], "float32"))
+
+
 BUILDERS = (
+    asserted_of_a_branch,
+    asserted_of_a_loop,
+    asserted_of_an_input,
+    of_two_values,
+    read_by_all_kinds,
     returned,
     returned_of_one_size,
     used_and_returned,
