@@ -62,6 +62,46 @@ def test_spectrum(tensorflow: TensorFlow) -> None:
     check(tensorflow, tensorflow.save(of, "spectrum", (4, 8), "complex64"), {"x": x})
 
 
+OPEN_SPECTRA: dict[str, tuple[str, tuple[int | None, ...], Any]] = {
+    "rfft": ("float32", (None,), lambda tf, x: tf.signal.rfft(x)),
+    "rfft of rows": ("float32", (None, None), lambda tf, x: tf.signal.rfft(x)),
+    "rfft of a computed length": ("float32", (2, None), lambda tf, x: tf.signal.rfft(x, [tf.shape(x)[1] // 2 + 1])),
+    "rfft2d": ("float32", (2, None, None), lambda tf, x: tf.signal.rfft2d(x)),
+    "rfft2d of open rows": ("float32", (None, 6), lambda tf, x: tf.signal.rfft2d(x)),
+    "rfft2d of an odd size": ("float32", (None, None, 7), lambda tf, x: tf.signal.rfft2d(x)),
+    "rfft2d of size 1": ("float32", (None, 1), lambda tf, x: tf.signal.rfft2d(x)),
+    "irfft": ("complex64", (None, 5), lambda tf, x: tf.signal.irfft(x, [tf.shape(x)[0] % 3 + 6])),
+    "irfft of rows": ("complex64", (2, None), lambda tf, x: tf.signal.irfft(tf.concat([x, x], 1))),
+    "irfft2d": ("complex64", (None, None), lambda tf, x: tf.signal.irfft2d(tf.concat([x, x], 1))),
+    "there and back": ("float32", (None, None), lambda tf, x: tf.signal.irfft(tf.signal.rfft(x), tf.shape(x)[1:])),
+    "size": ("float32", (None, None), lambda tf, x: tf.abs(tf.signal.rfft(x))),
+    "fft": ("complex64", (None, None), lambda tf, x: tf.signal.ifft2d(tf.signal.fft(x))),
+}
+
+
+def open_spectrum(tf: Any, name: str) -> Any:
+    dtype, shape, function = OPEN_SPECTRA[name]
+    module = tf.Module()
+
+    def serve(x: Any) -> Any:
+        return {"y": function(tf, x)}
+
+    module.serve = tf.function(serve, input_signature=[tf.TensorSpec(shape, dtype, name="x")], autograph=False)
+    return module, {"serving_default": module.serve}
+
+
+@pytest.mark.parametrize("name", OPEN_SPECTRA)
+def test_spectra_of_open_lengths(tensorflow: TensorFlow, name: str) -> None:
+    """LiteRT's RFFT2D takes powers of two alone: a length that is open may be any."""
+    dtype, shape, _ = OPEN_SPECTRA[name]
+    random = np.random.default_rng(3)
+    inputs: list[dict[str, Any]] = []
+    for size in (8, 1, 3, 12, 50):
+        x: Any = random.standard_normal([size if each is None else each for each in shape])
+        inputs.append({"x": (x + 1j * x[..., ::-1] if dtype == "complex64" else x).astype(dtype)})
+    check(tensorflow, tensorflow.save(open_spectrum, name), inputs)
+
+
 OPS: dict[str, Any] = {
     "transpose": lambda tf, x: tf.transpose(x),
     "reshape": lambda tf, x: tf.reshape(x, [-1]),

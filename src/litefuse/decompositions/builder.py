@@ -24,6 +24,9 @@ Dim: TypeAlias = "int | ir.Value"
 
 Shape: TypeAlias = "tuple[int | None, ...]"
 
+# XNNPACK takes a CONCATENATION of any rank, and fails when the model is loaded if it is above this.
+_MAX_JOINED_RANK = 6
+
 _NUMPY = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "?"}
 
 
@@ -276,6 +279,11 @@ class Builder:
         values = [value for value in values if self.shape(value)[axis] != 0] or values[:1]
         if len(values) == 1:
             return values[0]
+        if len(self.shape(values[0])) > _MAX_JOINED_RANK:
+            sizes = self.sizes(values[0])
+            outer, inner = self.product(sizes[:axis]), self.product(sizes[axis + 1 :])
+            joined = self.concat([self.reshape(value, [outer, self.size(value, axis), inner]) for value in values], 1)
+            return self.reshape(joined, [*sizes[:axis], self.size(joined, 1), *sizes[axis + 1 :]])
         shapes = [self.shape(value) for value in values]
         shape = [next((size for size in sizes if size is not None), None) for sizes in zip(*shapes, strict=True)]
         along = [each[axis] for each in shapes]

@@ -77,7 +77,10 @@ _FAKE_QUANTIZED = Early("quantization", "FakeQuantize")
 _BLOCKS = Early("blocks", "Blocks")
 # The engine takes a padded result for that of forms without padding.
 _SUPPRESSION = Early("non_max_suppression", "NonMaxSuppression")
-# XNNPACK takes it, and fails when the model is loaded.
+# XNNPACK takes them, and fails when the model is loaded.
+_DELEGATED = _HALVES | {"float32"}
+_OF_ROWS = Early("many_dimensions", "OfRows", _DELEGATED, above_rank=6)
+_PIECES = Early("moving", "Pieces", _DELEGATED, above_rank=6)
 _REDUCTION = Early("many_dimensions", "Reduction", above_rank=6)
 # LiteRT's own kernel starts from the largest finite numbers, XNNPACK's from infinity.
 _EXTREME = Early("many_dimensions", "ExtremeOfNone", frozenset({"float32"}), of_none=True)
@@ -106,9 +109,9 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "Any": (_REDUCTION,),
         # LiteRT's does not broadcast.
         "Atan2": (Early("trigonometry", "Atan2"),),
-        "BatchMatMul": (_COMPLEX_PRODUCT,),
-        "BatchMatMulV2": (_COMPLEX_PRODUCT,),
-        "BatchMatMulV3": (_COMPLEX_PRODUCT,),
+        "BatchMatMul": (_COMPLEX_PRODUCT, _WIDENED),
+        "BatchMatMulV2": (_COMPLEX_PRODUCT, _WIDENED),
+        "BatchMatMulV3": (_COMPLEX_PRODUCT, _WIDENED),
         # The engine transposes the operand as if it were an image, whatever its rank.
         "BiasAdd": (Early("bias", "BiasOfChannelsFirst", attribute=("data_format", "NCHW")),),
         # The engine makes one convolution of blocks around one, whatever they are; LiteRT's takes images only.
@@ -129,6 +132,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "ConcatV2": (
             _CONSTANT_STRINGS,
             Early("concatenation", "RepeatedColumns", frozenset({"float32"})),
+            Early("many_dimensions", "Concatenation", _DELEGATED, above_rank=6),
         ),
         # The engine writes it, but LiteRT's kernel takes one group only.
         "Conv3D": (Early("grouped_volumes", "GroupedVolumes", frozenset({"float32"})),),
@@ -157,6 +161,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "ListDiff": (Early("searching", "ListDiff", frozenset({"string"})),),
         # The engine's folds a constant wrongly when a size is open.
         "Lgamma": (_WIDENED, Early("gamma", "Gamma")),
+        "LogSoftmax": (_OF_ROWS,),
         # The engine transposes the operand of a product of integers, and leaves it without a shape.
         "MatMul": (_COMPLEX_PRODUCT, Early("einsum", "IntegerProduct", frozenset({"int32", "int64"})), _WIDENED),
         # The engine dies of unsigned constants.
@@ -168,7 +173,12 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "MatrixSetDiagV3": _DIAGONALS,
         "Maximum": (_WIDENED,),
         # The engine's has no room for the sum.
-        "Mean": (_REDUCTION, Early("mean", "IntegerMean", frozenset({"uint8"}))),
+        "Mean": (
+            Early("mean", "IntegerMean", frozenset({"uint8"})),
+            # A mean of means is rounded twice.
+            Early("mean", "IntegerMean", frozenset({"int8", "int16", "int32", "int64"}), above_rank=6),
+            _REDUCTION,
+        ),
         "Min": (_EXTREME, _REDUCTION),
         "Minimum": (_WIDENED,),
         "MulNoNan": (_QUOTIENT,),
@@ -177,7 +187,8 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "NonMaxSuppressionV5": (_SUPPRESSION,),
         "NotEqual": (_COMPARED,),
         "OnesLike": (_LIKE,),
-        "Pack": (_CONSTANT_STRINGS,),
+        # Of halves the engine makes a concatenation.
+        "Pack": (_CONSTANT_STRINGS, Early("many_dimensions", "Stack", _HALVES, above_rank=5)),
         "Prod": (_REDUCTION,),
         "QuantizeAndDequantizeV2": _QUANTIZED,
         "QuantizeAndDequantizeV4": _QUANTIZED,
@@ -188,7 +199,7 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
         "Reciprocal": (_RECIPROCAL,),
         "Reshape": (_CONSTANT_STRINGS,),
         "ReverseSequence": (_MOVED_STRINGS,),
-        # LiteRT's takes dimensions side by side only.
+        # LiteRT's takes dimensions side by side only, and at least one.
         "ReverseV2": (Early("moving", "Reverse"),),
         # XNNPACK's of 0 is no number.
         "Rsqrt": (Early("elementary", "ReciprocalRoot", frozenset({"float32"})),),
@@ -203,12 +214,13 @@ EARLY: Mapping[str, tuple[Early, ...]] = MappingProxyType(
             # The engine makes int32 of constant sizes, but not of positions beside them.
             Early("strided_slice", "SliceAtComputedPositions", frozenset({"int64"}), operand=1),
         ),
+        "Softmax": (_OF_ROWS,),
         "SpaceToBatchND": (_BLOCKS._replace(last=True),),
         # The engine writes a formula that is infinite from 89 on.
         "Softplus": (Early("elementary", "Softplus", frozenset({"float32"})),),
         "Softsign": (_WIDENED,),
-        "Split": (_CONSTANT_STRINGS._replace(operand=1),),
-        "SplitV": (_CONSTANT_STRINGS,),
+        "Split": (_CONSTANT_STRINGS._replace(operand=1), _PIECES._replace(operand=1)),
+        "SplitV": (_CONSTANT_STRINGS, _PIECES),
         "Squeeze": (_CONSTANT_STRINGS,),
         "StatelessMultinomial": (Early("stateless_random", "StatelessMultinomial"),),
         "StatelessRandomNormal": (_RANDOM,),

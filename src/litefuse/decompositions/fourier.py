@@ -13,8 +13,6 @@ from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy.typing as npt
-
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
@@ -49,7 +47,7 @@ class FourierTransform(Decomposition):
 class RealFourierTransform(Decomposition):
     """The frequencies from 0 on of the transform of real numbers.
 
-    LiteRT's RFFT2D takes powers of two only, and is wrong for 1.
+    LiteRT's RFFT2D takes powers of two only, and is wrong for 1; a length that is open may be any.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/signal/rfft, rfft2d.
     """
@@ -58,16 +56,19 @@ class RealFourierTransform(Decomposition):
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         lengths = op.constants[1]
-        return lengths is not None and (lengths[-1] == 1 or any(int(length).bit_count() != 1 for length in lengths))
+        return lengths is None or lengths[-1] == 1 or any(int(length).bit_count() != 1 for length in lengths)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(0, "float32")
-        lengths = _lengths(op)
+        lengths = _lengths(op, b)
         last = len(op.shape(0)) - 1
         value = op.operands[0]
-        for axis, length in zip(range(last + 1 - len(lengths), last + 1), lengths, strict=True):
+        first = last + 1 - len(lengths)
+        for axis, length in enumerate(lengths, first):
             value = _cut(b, value, axis, length)
-        cosines, sines = _waves(b, lengths[-1], lengths[-1] // 2 + 1)
+        # The engine makes a constant of a length that follows from the operand's shape, but not of what was cut.
+        lengths = [b.size(value, axis) for axis in range(first, last + 1)]
+        cosines, sines = _waves(b, lengths[-1], _frequencies(b, lengths[-1]))
         flat, restore = _rows(b, value, last)
         real, imaginary = (restore(_product(b, flat, matrix)) for matrix in (cosines, -sines))
         if len(lengths) == 2:
@@ -86,9 +87,9 @@ class InverseRealFourierTransform(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(0, "complex64")
-        lengths = _lengths(op)
+        lengths = _lengths(op, b)
         last = len(op.shape(0)) - 1
-        count, given = lengths[-1], lengths[-1] // 2 + 1
+        count, given = lengths[-1], _frequencies(b, lengths[-1])
         needed = {last: given} if len(lengths) == 1 else {last - 1: lengths[0], last: given}
         parts: list[ir.Value] = []
         for part in parts_of(b, op.operands[0]):
@@ -100,20 +101,39 @@ class InverseRealFourierTransform(Decomposition):
         if len(lengths) == 2:
             real, imaginary = _transformed(b, real, imaginary, last - 1, lengths[0], inverse=True)
         # Each frequency stands for its conjugate too, but the first, and the one in the middle of an even number.
-        weights: npt.NDArray[Any] = (
-            np.where((np.arange(given) == 0) | (2 * np.arange(given) == count), 1.0, 2.0) / count
-        )
+        whole, frequencies = number(b, count, np.float64), positions(b, given, [1, given], np.float64)
+        weights: Any = np.where(frequencies == 0, 1.0, np.where(2 * frequencies == whole, 1.0, 2.0)) / whole
         cosines, sines = (np.transpose(waves * weights) for waves in _waves(b, count, given))
         flat, restore = _rows(b, real, last)
         other, _ = _rows(b, imaginary, last)
         return restore(b.binary("Sub", _product(b, flat, cosines), _product(b, other, sines)))
 
 
-def _lengths(op: TensorFlowOp) -> list[int]:
-    lengths = [int(length) for length in op.constant(1).reshape(-1)]
-    if not 0 < min(lengths) <= max(lengths) <= _MAX_SIZE:
+def _lengths(op: TensorFlowOp, b: Builder) -> list[Dim]:
+    """The numbers in ``fft_length``, which the model computes where a size is open."""
+    known = op.constants[1]
+    if known is None:
+        return b.sizes_in(op.operands[1], _stated_lengths(op))
+    lengths: list[Dim] = [int(length) for length in known.reshape(-1)]
+    if not all(isinstance(length, int) and 0 < length <= _MAX_SIZE for length in lengths):
         raise NotDecomposed(f"fft_length is {lengths}; it must be from 1 to {_MAX_SIZE}")
     return lengths
+
+
+def _stated_lengths(op: TensorFlowOp) -> list[int | None]:
+    """What the shapes of the operand and the result say of ``fft_length``."""
+    count = 2 if op.name.endswith("2D") else 1
+    stated = list((op.results[0].shape or [None] * count)[-count:])
+    if not op.name.startswith("I"):
+        # An even length and the odd one after it have as many frequencies, but no length is above the operand's.
+        size = op.shape(0)[-1]
+        stated[-1] = size if size is not None and size % 2 == 0 and stated[-1] == size // 2 + 1 else None
+    return stated
+
+
+def _frequencies(b: Builder, length: Dim) -> Dim:
+    """How many frequencies of real numbers there are from 0 on."""
+    return b.dims("AddV2", b.dims("FloorDiv", length, 2), 1)
 
 
 def _size(shape: Sequence[int | None], axis: int) -> int:
@@ -123,20 +143,24 @@ def _size(shape: Sequence[int | None], axis: int) -> int:
     return size
 
 
-def _cut(b: Builder, value: ir.Value, axis: int, length: int) -> ir.Value:
+def _cut(b: Builder, value: ir.Value, axis: int, length: Dim) -> ir.Value:
     """The first elements along a dimension; TensorFlow's ops do not take fewer than they need either."""
     size = b.shape(value)[axis]
-    if size is not None and size < length:
+    if size is not None and isinstance(length, int) and size < length:
         raise NotDecomposed(f"dimension {axis} has {size} elements, and fft_length needs {length}")
-    return value if size == length else b.slice(value, axis, 0, length)
+    return value if isinstance(length, int) and size == length else b.slice(value, axis, 0, length)
 
 
 def _waves(b: Builder, size: Dim, frequencies: Dim) -> tuple[Any, Any]:
     """The cosines and sines of frequencies, ``[size, frequencies]``."""
-    whole = number(b, size, np.float64)
-    turns = positions(b, size, [size, 1], np.float64) * positions(b, frequencies, [1, frequencies], np.float64)
-    # Exact in float32 as well, up to _MAX_SIZE: one turn more or less does not matter.
-    angles = (turns - np.floor(turns / whole) * whole) * (2 * np.pi / whole)
+    if isinstance(size, int) and isinstance(frequencies, int):
+        # One turn more or less does not matter.
+        turns = np.outer(np.arange(size), np.arange(frequencies)) % size
+        angles: Any = turns * (2 * np.pi / size)
+    else:
+        rows, columns = b.reshape(b.range(size), [size, 1]), b.reshape(b.range(frequencies), [1, frequencies])
+        turns = b.binary("FloorMod", b.binary("Mul", rows, columns), b.scalar(size))
+        angles = Array(b, b.cast(turns, "float32")) * (2 * np.pi / number(b, size))
     return np.cos(angles), np.sin(angles)
 
 

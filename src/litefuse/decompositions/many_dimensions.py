@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from litefuse.decompositions.builder import Builder, Dim
     from litefuse.engine.mlir import ir
 
-__all__ = ["BatchedProduct", "ExtremeOfNone", "MovedPieces", "Reduction"]
+__all__ = ["BatchedProduct", "Concatenation", "ExtremeOfNone", "MovedPieces", "OfRows", "Reduction", "Stack"]
 
 
 # XNNPACK takes a reduction of any rank, and fails when the model is loaded if it is above this.
@@ -73,6 +73,47 @@ class Reduction(Decomposition):
         if op.attributes.get("keep_dims", False):
             return b.reshape(value, [1 if axis in reduced else size for axis, size in enumerate(sizes)])
         return b.reshape(value, [size for axis, size in enumerate(sizes) if axis not in reduced])
+
+
+class Concatenation(Decomposition):
+    """Side by side with the dimensions before the one that grows, and those after it, in one.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/concat.
+    """
+
+    names = ("ConcatV2",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        *values, _ = op.operands
+        return b.concat(values, op.axis(len(values), len(op.shape(0))))
+
+
+class Stack(Decomposition):
+    """Side by side along a dimension of size 1, which is what the engine makes of halves.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/stack.
+    """
+
+    names = ("Pack",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        axis = int(op.attributes.get("axis", 0)) % (len(op.shape(0)) + 1)
+        return b.concat([b.expand(value, axis) for value in op.operands], axis)
+
+
+class OfRows(Decomposition):
+    """The op of a matrix, with all dimensions but the last in one.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/softmax.
+    """
+
+    names = ("LogSoftmax", "Softmax")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (value,) = op.operands
+        *before, last = b.sizes(value)
+        rows = b.reshape(value, [b.product(before), last])
+        return b.reshape(b.unary(op.name, rows), [*before, last])
 
 
 class ExtremeOfNone(Decomposition):

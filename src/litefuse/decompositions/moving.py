@@ -110,7 +110,7 @@ class Reverse(Decomposition):
         if op.constants[1] is None:
             return op.types[1].shape != (1,)
         axes = _reversed_axes(op)
-        return bool(axes) and axes != list(range(axes[0], axes[-1] + 1))
+        return not axes or axes != list(range(axes[0], axes[-1] + 1))
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         axes = _reversed_axes(op)

@@ -38,7 +38,8 @@ def restored_strings(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.ND
         lengths = arrays.get(name + _LENGTHS)
         if lengths is None or strings.dtype.kind != "S" or lengths.shape != strings.shape:
             continue
-        if lengths.dtype.kind not in "iu" or np.any((lengths < np.char.str_len(strings)) | (lengths > strings.itemsize)):
+        too_short, too_long = lengths < np.char.str_len(strings), lengths > strings.itemsize
+        if lengths.dtype.kind not in "iu" or np.any(too_short | too_long):
             raise ValueError(f"the lengths of the strings {name!r} are not theirs")
         padded: npt.NDArray[Any] = np.empty(strings.size, object)
         pairs = zip(strings.reshape(-1).tolist(), lengths.reshape(-1).tolist(), strict=True)
