@@ -25,8 +25,12 @@ KEEP = "Convert with check_file=False (on the command line, --no-check-file) to 
 
 # XNNPACK packs the weights of what it takes into memory of its own: of larger files, LiteRT's own kernels run instead.
 _PACKED_BYTES = 1 << 28
-# The sizes that open dimensions but the first are tried with: of images, for example, few models take the least.
-_SIZES = (7, 32, 224, 1)
+# The first sizes and the others that are tried, where they are open: of images, for example, few models take the least.
+_OPEN = ((1, 7), (1, 32), (1, 224), (1, 1), (3, 7))
+
+
+class _Unfit(Exception):  # noqa: N818  no error: the file may run with other sizes
+    """No size that was tried fits; the text says what LiteRT said."""
 
 
 def check_written_file(path: Path, announce: Callable[[str], None]) -> str | None:
@@ -40,8 +44,8 @@ def check_written_file(path: Path, announce: Callable[[str], None]) -> str | Non
         announce: Called with the name of the step when it begins.
 
     Returns:
-        None if all of it ran; otherwise why it could not be run here: there is no kernel for a custom op, or a kernel
-        refused the inputs.
+        None if all of it ran; otherwise why it could not be run here: there is no kernel for a custom op, a kernel
+        refused the inputs, or no size fits that was tried.
 
     Raises:
         FileCheckError: LiteRT refuses it; the message names the op.
@@ -52,6 +56,8 @@ def check_written_file(path: Path, announce: Callable[[str], None]) -> str | Non
         _call_once(path, xnnpack=xnnpack)
     except (MissingKernelError, KernelError) as error:
         return str(error).partition("\n")[0]
+    except _Unfit as error:
+        return f"none of the sizes that were tried fit its open dimensions, give inputs shapes (--shape): {error}"
     except Exception as error:
         if notes := getattr(error, "__notes__", ()):  # of a kernel in Python: its op and node
             return f"{', '.join(notes)}: {type(error).__name__}: {error}"
@@ -71,20 +77,23 @@ def _call_once(path: Path, *, xnnpack: bool) -> None:
         resolver = OpResolverType.BUILTIN if xnnpack else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
         interpreter = Interpreter(path, num_threads=os.cpu_count(), experimental_op_resolver_type=resolver)
         for key, domains in model.signatures.items():
-            sizes = _SIZES if any(None in domain.shape[1:] for domain in domains.values()) else _SIZES[:1]
-            refused: Exception | None = None
-            for size, limit in product(sizes, LEVELS):
-                inputs = model.drawer(key, Random(0)).draw(model.shapes(key, batch=1, size=size), Manner(limit))
+            is_open = any(None in domain.shape for domain in domains.values())
+            refused: list[Exception] = []
+            for (batch, size), limit in product(_OPEN if is_open else _OPEN[:1], LEVELS):
+                shapes = model.shapes(key, batch=batch, size=size)
+                inputs = model.drawer(key, Random(0)).draw(shapes, Manner(limit))
                 try:
                     interpreter.get_signature_runner(key)(**inputs)
                     break
                 except (MissingKernelError, MemoryError):
                     raise
-                except Exception as error:  # noqa: BLE001  whatever a kernel raises; the first refusal tells most
-                    refused = refused or error
+                except Exception as error:  # noqa: BLE001  whatever a kernel raises
+                    refused.append(error)
             else:
-                assert refused is not None
-                raise refused
+                # What it says of each size tells whether others might do.
+                if len({str(error) for error in refused[:: len(LEVELS)]}) > 1:
+                    raise _Unfit(f"{refused[0]}")
+                raise refused[0]
 
 
 def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError:
