@@ -190,3 +190,21 @@ def test_lookup_that_adds_something_is_not_fused(tensorflow: TensorFlow) -> None
     (composite,) = result.report.composites
     assert composite.outcome == "inlined"
     assert "it computes something else" in (composite.reason or "")
+
+
+def looked_up_in_no_place(tf: Any) -> Any:
+    """What is left of a lookup when there is nothing to read in its result."""
+    module, signatures = documented(tf, (2, 3), None, False)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32, name="ids")])
+    def serve(ids: Any) -> Any:
+        rows = signatures["serving_default"](ids)["rows"]
+        return {"shape": tf.shape(rows), "sum": tf.reduce_sum(rows)}
+
+    module.all = serve
+    return module, {"serving_default": serve}
+
+
+def test_documented_lookup_of_no_ids(tensorflow: TensorFlow) -> None:
+    inputs = [{"ids": np.array(each, np.int32)} for each in ([], [6, 2], [])]
+    check(tensorflow, tensorflow.save(looked_up_in_no_place), inputs)
