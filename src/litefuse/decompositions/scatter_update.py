@@ -53,6 +53,9 @@ class ScatterUpdate(Decomposition):
         if number == 1 and len(shape) <= LITERT_RANK and b.dtype(tensor) != "uint8":
             begin = b.pad(b.reshape(indices, [depth]), [(0, len(shape) - depth)])
             box = b.reshape(updates, [1] * depth + rest)
+            # A loop that is not entered is prepared all the same, with a tensor that may have no row to replace.
+            axes = [axis for axis, size in enumerate(shape[:depth]) if size is None]
+            box = b.slices(box, {axis: (0, sizes[axis], 1) for axis in axes}) if axes else box
             result = b.op("XlaDynamicUpdateSlice", [tensor, box, begin], shape, b.dtype(tensor))
         else:
             rows = b.reshape(tensor, [b.product(sizes[:depth]), *rest])
