@@ -29,7 +29,6 @@ class Early(NamedTuple):
         operand: Which operand; as a rule the first.
         empty: A result must be known to have no elements.
         of_none: The operand must be known to have no elements.
-        recast: What it gives is the op in another dtype.
         common_bits: The names of two attributes, masks that must have a bit in common.
         optional: Where the op cannot be rewritten, the engine may have it, which makes something right of it or leaves
             it. Any other op is withheld from the engine then.
@@ -44,7 +43,6 @@ class Early(NamedTuple):
     operand: int = 0
     empty: bool = False
     of_none: bool = False
-    recast: bool = False
     common_bits: tuple[str, str] | None = None
     optional: bool = False
     last: bool = False
@@ -62,11 +60,11 @@ _UNSIGNED = frozenset({"uint8", "uint16", "uint32", "uint64"})
 _COMPLEX_PRODUCT = Early("complex_numbers", "ComplexProduct", frozenset({"complex64"}))
 # Of these dtypes the engine refuses the op, or writes one that the runtime refuses, dies of, or computes something else
 # with.
-_WIDENED = Early("widened", "Widened", _HALVES, recast=True)
-_COMPARED = Early("widened", "Widened", frozenset({"uint8"}), recast=True)
+_WIDENED = Early("widened", "Widened", _HALVES)
+_COMPARED = Early("widened", "Widened", frozenset({"uint8"}))
 # The engine gathers, adds and scatters: of what falls on one place, the last one counts.
 _SCATTER = Early("segments", "TensorScatter")
-_WIDENED_SCATTER = Early("widened", "Widened", _HALVES | {"int8", "int16", "uint8", "uint16", "uint32"}, recast=True)
+_WIDENED_SCATTER = Early("widened", "Widened", _HALVES | {"int8", "int16", "uint8", "uint16", "uint32"})
 _LIKE = Early("like", "Like", _UNSIGNED | {"complex64"})
 # The engine takes every diagonal for the main one, and dies of bands.
 _DIAGONALS = (Early("diagonals", "Diagonal"), Early("open_diagonals", "OpenDiagonal"))

@@ -38,6 +38,8 @@ class FakeQuantize(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
         op.require(0, "float32")
+        low: Any
+        high: Any
         if op.name == "FakeQuantWithMinMaxArgs":
             low, high = (np.float32(op.attributes.get(name, end)) for name, end in (("min", -6), ("max", 6)))
         else:
@@ -45,13 +47,14 @@ class FakeQuantize(Decomposition):
         least = np.float32(1 if op.attributes.get("narrow_range", False) else 0)
         most = np.float32(2 ** int(op.attributes.get("num_bits", 8)) - 1)
         # The engine multiplies by the inverse of a constant divisor, which moves what is halfway between two steps.
-        step = (high - low) / np.where(high < low, _ONE, most - least)
-        step = np.where(step == 0, _ONE, step)  # then the range is 0 alone, as here
+        span = (high - low) / _where(high < low, _ONE, most - least)
+        step = _where(span == 0, _ONE, span)  # of 0 alone the range is 0, as here
         zero = np.floor(np.minimum(np.maximum(least - low / step, least), most) + np.float32(0.5))
         first, last = (least - zero) * step, (most - zero) * step
-        clamped = np.minimum(np.maximum(Array(b, op.operands[0]), first), last)
+        x: Any = Array(b, op.operands[0])
+        clamped = np.minimum(np.maximum(x, first), last)
         quantized = np.floor((clamped - first) * (_ONE / step) + np.float32(0.5)) * step + first
-        return np.where(low == high, np.float32(0), quantized).value
+        return _where(low == high, np.float32(0), quantized).value
 
 
 class QuantizeAndDequantize(Decomposition):
@@ -90,7 +93,7 @@ class QuantizeAndDequantize(Decomposition):
         else:
             low, high = (Array(b, _extreme(b, name, value)) for name in ("Min", "Max"))
         scale, step, low, high = _scale(low, high, np.float32(least), np.float32(most))
-        x = Array(b, value)
+        x: Any = Array(b, value)
         scaled = (np.maximum(np.minimum(x, high), low) if given else x) * scale
         half_up = str(attributes.get("round_mode", "HALF_TO_EVEN")) == "HALF_UP"
         rounded = np.floor(scaled + np.float32(0.5)) if half_up else np.rint(scaled)
@@ -111,16 +114,23 @@ def _stays_narrow(op: TensorFlowOp) -> bool:
 _ONE, _LARGEST = np.float32(1), np.finfo(np.float32).max
 
 
-def _scale(low: Any, high: Any, least: np.float32, most: np.float32) -> tuple[Any, Any, Any, Any]:
+def _where(condition: Any, value: Any, other: Any) -> Any:
+    """``numpy.where``, of arrays or of ``Array``."""
+    chosen: Any = np.where(condition, value, other)
+    return chosen
+
+
+def _scale(low: Any, high: Any, least: Any, most: Any) -> tuple[Any, Any, Any, Any]:
     """What brings a range into that of the integers, its inverse, and the ends of what these stand for then."""
     falls, rises = low * least > 0, high * most > 0
     with np.errstate(over="ignore"):
-        by_low = np.where(falls, least / np.where(falls, low, _ONE), _LARGEST)
-        by_high = np.where(rises, most / np.where(rises, high, _ONE), _LARGEST)
+        by_low = _where(falls, least / _where(falls, low, _ONE), _LARGEST)
+        by_high = _where(rises, most / _where(rises, high, _ONE), _LARGEST)
         of_low = by_low < by_high
-        step = np.where(of_low, low / (least or _ONE), high / most)
-        first, last = np.where(of_low, low, least * step), np.where(of_low, most * step, high)
-    return np.where(of_low, by_low, by_high), step, first, last
+        divisor: Any = least or _ONE  # where it is 0, no low end asks for a scale
+        step = _where(of_low, low / divisor, high / most)
+        first, last = _where(of_low, low, least * step), _where(of_low, most * step, high)
+    return _where(of_low, by_low, by_high), step, first, last
 
 
 def _extreme(b: Builder, name: str, value: ir.Value) -> ir.Value:
