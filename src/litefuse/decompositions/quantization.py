@@ -116,8 +116,8 @@ _ONE, _LARGEST = np.float32(1), np.finfo(np.float32).max
 
 def _where(condition: Any, value: Any, other: Any) -> Any:
     """``numpy.where``, of arrays or of ``Array``."""
-    chosen: Any = np.where(condition, value, other)
-    return chosen
+    where: Any = np.where
+    return where(condition, value, other)
 
 
 def _scale(low: Any, high: Any, least: Any, most: Any) -> tuple[Any, Any, Any, Any]:

@@ -8,7 +8,7 @@ from litefuse.decompositions.bessel import Bessel
 from litefuse.decompositions.bias import BiasOfChannelsFirst
 from litefuse.decompositions.bincount import Bincount, RaggedBincount
 from litefuse.decompositions.bitwise import Bitwise, PopulationCount, Shift
-from litefuse.decompositions.blocks import LegacyBlocks
+from litefuse.decompositions.blocks import Blocks, LegacyBlocks
 from litefuse.decompositions.casts import CastOfBroadcast, CastOfFraction, CastOfQuotient, CastToInteger
 from litefuse.decompositions.channels_first import ChannelsFirst, PermutedVector
 from litefuse.decompositions.clip import ClipByValue, IntegerRelu6
@@ -30,6 +30,7 @@ from litefuse.decompositions.ctc import CtcGreedyDecoder
 from litefuse.decompositions.cumprod import Cumprod
 from litefuse.decompositions.decomposition import Decomposition
 from litefuse.decompositions.diagonals import BandPart, Diagonal
+from litefuse.decompositions.dilated_convolution import DilatedConvolution
 from litefuse.decompositions.dilation import Dilation, MaxPoolV2, PaddedMaxPool
 from litefuse.decompositions.division import Division, Quotient, Reciprocal
 from litefuse.decompositions.einsum import Einsum, IntegerProduct
@@ -284,6 +285,8 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     Carried,
     Widened,
     # Of ops that LiteRT has; why one is not taken, those above know better.
+    Blocks,
+    DilatedConvolution,
     ReciprocalRoot,
     RepeatedColumns,
     Softplus,
