@@ -152,6 +152,14 @@ REFUSED: Mapping[str, tuple[Form, str, str]] = {
         "ReverseV2",
         "operand 1 is not a constant",
     ),
+    "computed axes in a branch": (
+        (
+            [_X, Tensor("int32", (2,))],
+            lambda tf, x, n: tf.cond(n[0] > 0, lambda: tf.reverse(x, n), lambda: x * 2),
+        ),
+        "ReverseV2",
+        "operand 1 is not a constant",
+    ),
     "a long transform": (
         ([Tensor("float32", (None, 5000))], lambda tf, x, _: tf.abs(tf.signal.rfft(x))),
         "RFFT",
