@@ -23,7 +23,8 @@ class FakeQuantize(Decomposition):
     """Clamped to a range in which 0 is a step, and rounded to its steps; each channel may have its own.
 
     The engine quantizes to 8 bits, whatever number of bits is asked for, or to a dtype that LiteRT's op lacks; channel
-    by channel it does so beside the op. Of a narrow range, LiteRT's QUANTIZE takes the first number as well.
+    by channel it does so beside the op. Of a narrow range, LiteRT's QUANTIZE takes the first number as well, and of a
+    bias the engine drops the quantization.
 
     Definition: tensorflow/core/kernels/fake_quant_ops_functor.h.
     """
@@ -31,7 +32,7 @@ class FakeQuantize(Decomposition):
     names = ("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        if op.name.endswith("PerChannel") or int(op.attributes.get("num_bits", 8)) != 8:
+        if op.name.endswith("PerChannel") or int(op.attributes.get("num_bits", 8)) != 8 or _may_be_bias(op):
             return True
         return bool(op.attributes.get("narrow_range", False)) and not _stays_narrow(op)
 
@@ -98,6 +99,12 @@ class QuantizeAndDequantize(Decomposition):
         half_up = str(attributes.get("round_mode", "HALF_TO_EVEN")) == "HALF_UP"
         rounded = np.floor(scaled + np.float32(0.5)) if half_up else np.rint(scaled)
         return b.reshape((rounded * step).value, sizes)
+
+
+def _may_be_bias(op: TensorFlowOp) -> bool:
+    """Whether the numbers are a row at most."""
+    shape = op.types[0].shape
+    return shape is not None and all(size == 1 for size in shape[:-1])
 
 
 def _stays_narrow(op: TensorFlowOp) -> bool:
