@@ -89,3 +89,22 @@ def test_form(tensorflow: TensorFlow, name: str) -> None:
         for each in sizes
     ]
     check(tensorflow, tensorflow.save(module, name), inputs, rtol=2e-3 if dtype == "float16" else 1e-5)
+
+
+def clipped(tf: Any, dtype: str) -> Any:
+    result = tf.Module()
+    specifications = [tf.TensorSpec([None], dtype, name="x"), *(tf.TensorSpec([], dtype, name=name) for name in "ab")]
+
+    def serve(x: Any, a: Any, b: Any) -> dict[str, Any]:
+        return {"y": tf.raw_ops.ClipByValue(t=x, clip_value_min=a, clip_value_max=b)}
+
+    result.serve = tf.function(serve, input_signature=specifications, autograph=False)
+    return result, {"serving_default": result.serve}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8"])
+def test_clipping_between_ends_in_either_order(tensorflow: TensorFlow, dtype: str) -> None:
+    x = np.arange(10).astype(dtype)
+    ends = ((2, 7), (7, 2), (4, 4))
+    inputs = [{"x": x, "a": np.array(a, dtype), "b": np.array(b, dtype)} for a, b in ends]
+    check(tensorflow, tensorflow.save(clipped, dtype), inputs)

@@ -14,14 +14,14 @@ __all__ = ["ClipByValue", "IntegerRelu6"]
 
 
 class ClipByValue(Decomposition):
-    """``min(max(x, low), high)``."""
+    """``max(min(x, high), low)``, which is ``low`` where that is above ``high``."""
 
     names = ("ClipByValue",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
         x, low, high = op.operands
-        return b.binary("Minimum", b.binary("Maximum", x, low), high)
+        return b.binary("Maximum", b.binary("Minimum", x, high), low)
 
 
 class IntegerRelu6(Decomposition):
