@@ -204,6 +204,7 @@ def test_strings_are_saved_as_their_bytes(tmp_path: Path, shape: tuple[int, ...]
 
 def test_lengths_that_are_not_those_of_the_strings(tmp_path: Path) -> None:
     for lengths in ([1, 1], [2, 4], [2.0, 2.0]):
-        np.savez(tmp_path / "in.npz", **{"x": np.array([b"ab", b"abc"]), "x (lengths)": np.array(lengths)})
+        arrays: Any = {"x": np.array([b"ab", b"abc"]), "x (lengths)": np.array(lengths)}
+        np.savez(tmp_path / "in.npz", **arrays)
         with pytest.raises(InterpreterError, match=r"cannot be read"):
             load_arrays(tmp_path / "in.npz")

@@ -278,3 +278,27 @@ def digits(tf: Any) -> Any:
         ]
     )
     return served(tf, model, tf.TensorSpec([None, 28, 28, 1], tf.float32, name="x"))
+
+
+def products(tf: Any) -> Any:
+    module = tf.Module()
+    random = np.random.default_rng(3)
+    module.first = tf.Variable(random.normal(size=(40, 36)), dtype=tf.float32)
+    module.second = tf.Variable(random.normal(size=(24, 40)), dtype=tf.float32)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 36, 40], tf.float32, name="x")], autograph=False)
+    def serve(x: Any) -> Any:
+        turned = tf.matmul(module.first, x)
+        product = tf.matmul(turned, module.second, transpose_b=True)
+        return {"turned": turned, "y": product, "vector": tf.linalg.matvec(module.first, x[0, :, 0])}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_constants_that_are_first_factors_stay(tensorflow: TensorFlow) -> None:
+    """LiteRT has no product of integer weights with floats in this order."""
+    random = np.random.default_rng(4)
+    calls = [{"x": random.normal(size=(batch, 36, 40)).astype(np.float32)} for batch in (1, 3)]
+    result = check(tensorflow, tensorflow.save(products), calls, rtol=0.02, quantize="dynamic")
+    assert result.report.quantization is not None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import mmap
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ def quantize_model(
         quantizer: Any = importlib.import_module("litert_quantizer.quantizer").Quantizer(str(path))
         if calls is None:
             _ask_for_weights(quantizer, form)
+            if form == "dynamic":
+                _leave(quantizer, _products_of_constants(path))
         else:
             _ask_for_integers(quantizer, INTEGER_ACTIVATIONS[form], real, quantized_io=quantized_io)
             # It would load the model in an interpreter that has no kernels of custom ops.
@@ -96,9 +99,37 @@ def _ask_for_integers(quantizer: Any, bits: int, real: set[str], *, quantized_io
     # What a loop, a branch or a composite runs must take and give what the op that runs it does, which is of no integer
     # kind: there, and where there are masks, weights alone become integers.
     if real:
-        regex = f"^(?:{'|'.join(map(re.escape, sorted(real)))});"
+        quantizer.add_dynamic_config(f"(?:){_leave(quantizer, real)}", **everything, num_bits=8)
+
+
+def _leave(quantizer: Any, results: Collection[str]) -> str:
+    """Leaves the ops that give these results as they are; returns the regular expression for them."""
+    regex = f"^(?:{'|'.join(map(re.escape, sorted(results)))});"
+    if results:
+        names: Any = importlib.import_module("litert_quantizer.qtyping").TFLOperationName
+        everything = {"operation_name": names.ALL_SUPPORTED}
         quantizer.update_quantization_recipe(regex, **everything, algorithm_key="no_quantize")
-        quantizer.add_dynamic_config(f"(?:){regex}", **everything, num_bits=8)
+    return regex
+
+
+def _products_of_constants(path: Path) -> set[str]:
+    """The results of products whose first factor is a constant: LiteRT computes with integer weights as the second."""
+    from ai_edge_litert import schema_py_generated as schema
+
+    products = {schema.BuiltinOperator.BATCH_MATMUL, schema.BuiltinOperator.FULLY_CONNECTED}
+    found: set[str] = set()
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        model: Any = schema.Model.GetRootAs(data)
+        codes = [model.OperatorCodes(index) for index in range(model.OperatorCodesLength())]
+        kinds = [max(code.BuiltinCode(), code.DeprecatedBuiltinCode()) for code in codes]
+        for subgraph in map(model.Subgraphs, range(model.SubgraphsLength())):
+            for op in map(subgraph.Operators, range(subgraph.OperatorsLength())):
+                if kinds[op.OpcodeIndex()] not in products:
+                    continue
+                buffer = model.Buffers(subgraph.Tensors(op.Inputs(0)).Buffer())
+                if buffer.DataLength() or buffer.Size():
+                    found.add(subgraph.Tensors(op.Outputs(0)).Name().decode())
+    return found
 
 
 def _inner_tensors(model: Any) -> Iterator[str]:

@@ -18,11 +18,12 @@ def read_tensor(binding: Any, index: int, subgraph: int = 0) -> npt.NDArray[Any]
         index: The tensor's index.
         subgraph: The index of its subgraph.
     """
-    sizes = binding.TensorSize(index, subgraph)
+    sizes: Any = binding.TensorSize(index, subgraph)
     if 0 not in sizes:
         return binding.GetTensor(index, subgraph)
-    dtype = np.dtype(binding.TensorType(index, subgraph))
-    return np.empty(sizes, object if dtype.kind in "SU" else dtype)
+    dtype: np.dtype[Any] = np.dtype(binding.TensorType(index, subgraph))
+    empty: npt.NDArray[Any] = np.empty(sizes, object if dtype.kind in "SU" else dtype)
+    return empty
 
 
 class ReadingBinding:
