@@ -22,8 +22,7 @@ def read_tensor(binding: Any, index: int, subgraph: int = 0) -> npt.NDArray[Any]
     if 0 not in sizes:
         return binding.GetTensor(index, subgraph)
     dtype: np.dtype[Any] = np.dtype(binding.TensorType(index, subgraph))
-    empty: npt.NDArray[Any] = np.empty(sizes, object if dtype.kind in "SU" else dtype)
-    return empty
+    return np.empty([int(size) for size in sizes], np.dtype(object) if dtype.kind in "SU" else dtype)
 
 
 class ReadingBinding:
