@@ -84,6 +84,7 @@ class Concatenation(Decomposition):
     names = ("ConcatV2",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        _require_many(op, len(op.shape(0)))
         *values, _ = op.operands
         return b.concat(values, op.axis(len(values), len(op.shape(0))))
 
@@ -97,7 +98,9 @@ class Stack(Decomposition):
     names = ("Pack",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        axis = int(op.attributes.get("axis", 0)) % (len(op.shape(0)) + 1)
+        rank = len(op.shape(0)) + 1
+        _require_many(op, rank)
+        axis = int(op.attributes.get("axis", 0)) % rank
         return b.concat([b.expand(value, axis) for value in op.operands], axis)
 
 
@@ -110,6 +113,7 @@ class OfRows(Decomposition):
     names = ("LogSoftmax", "Softmax")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        _require_many(op, len(op.shape(0)))
         (value,) = op.operands
         *before, last = b.sizes(value)
         rows = b.reshape(value, [b.product(before), last])
@@ -157,6 +161,16 @@ class MovedPieces(Decomposition):
             padded = b.pad(rows, [(0, 0), (before, after), (0, 0)], fill)
             value = b.reshape(padded, [*sizes[:axis], b.size(padded, 1), *sizes[axis + 1 :]])
         return delivered(b, value, dtype)
+
+
+def _require_many(op: TensorFlowOp, rank: int) -> None:
+    """Lets only ops of more dimensions than XNNPACK takes pass.
+
+    Raises:
+        NotDecomposed: It has fewer.
+    """
+    if rank <= _DELEGATED_RANK:
+        raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype} in this form")
 
 
 def _adjoint(op: TensorFlowOp) -> dict[str, bool]:

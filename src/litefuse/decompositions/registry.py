@@ -60,7 +60,14 @@ from litefuse.decompositions.linear_algebra import (
 )
 from litefuse.decompositions.linspace import LinSpace
 from litefuse.decompositions.losses import CrossEntropy, CumulativeLogsumexp, EuclideanNorm
-from litefuse.decompositions.many_dimensions import BatchedProduct, MovedPieces, Reduction
+from litefuse.decompositions.many_dimensions import (
+    BatchedProduct,
+    Concatenation,
+    MovedPieces,
+    OfRows,
+    Reduction,
+    Stack,
+)
 from litefuse.decompositions.max_pool_with_argmax import MaxPoolWithArgmax
 from litefuse.decompositions.mean import IntegerMean
 from litefuse.decompositions.mirror_pad import MirrorPadGradient
@@ -287,9 +294,12 @@ DECOMPOSITIONS: tuple[type[Decomposition], ...] = (
     # Of ops that LiteRT has; why one is not taken, those above know better.
     Blocks,
     DilatedConvolution,
+    Concatenation,
+    OfRows,
     ReciprocalRoot,
     RepeatedColumns,
     Softplus,
+    Stack,
 )
 """Every family of ops, in the order in which they are tried."""
 
