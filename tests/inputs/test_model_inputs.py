@@ -53,7 +53,7 @@ def test_ids_come_from_the_table_and_each_of_them_once() -> None:
     y = graph.output("y", [1, 1, 2], signature=[-1, -1, 2])
     graph.builtin("GATHER", [table(graph, 500), x], [y], axis=0)
     inputs = runs(graph)
-    assert uses(inputs) == [Rows("table", 500, 0, 0, 499, weighty=True)]
+    assert uses(inputs) == [Rows("table", 500, 0, 0, 499, weighty=True, row=(2,))]
     for drawn in draws(inputs):
         assert {0, 499} <= set(drawn["x"].reshape(-1).tolist())
     drawer = inputs.drawer("main", Random(0))
@@ -371,11 +371,11 @@ def test_ids_within_branches_composites_and_loops() -> None:
     graph = Graph()
     truth, x = graph.input("truth", [], np.bool_), graph.input("x", [6], np.int32)
     graph.builtin("IF", [truth, x], [graph.output("y", [6, 2])], thenSubgraphIndex=1, elseSubgraphIndex=2)
-    assert Rows("table", 77, 0, 0, 76, weighty=True) in uses(runs(graph, lookup(), lookup()))
+    assert Rows("table", 77, 0, 0, 76, weighty=True, row=(2,)) in uses(runs(graph, lookup(), lookup()))
     graph = Graph()
     x = graph.input("x", [6], np.int32)
     graph.composite("mine", [x], [graph.output("y", [6, 2])], {}, 1)
-    assert uses(runs(graph, lookup())) == [Rows("table", 77, 0, 0, 76, weighty=True)]
+    assert uses(runs(graph, lookup())) == [Rows("table", 77, 0, 0, 76, weighty=True, row=(2,))]
 
 
 def test_integers_of_which_nothing_is_known() -> None:

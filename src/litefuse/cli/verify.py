@@ -21,7 +21,7 @@ _EXIT_CODES = {"equal": ExitCode.DONE, "differs": ExitCode.FAILED, "inconclusive
 @click.option("--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all.")
 @click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
 @click.option("--expected", type=PATH, metavar="FILE.npz", help="The outputs of --inputs, in place of ORIGINAL.")
-@click.option("--random", type=click.IntRange(min=0), metavar="SEED", help="Random inputs. Default: seed 0.")
+@click.option("--random", type=click.IntRange(min=0), metavar="SEED", help="Drawn inputs. Default: seed 0.")
 @click.option(
     "--shape",
     multiple=True,
@@ -35,6 +35,13 @@ _EXIT_CODES = {"equal": ExitCode.DONE, "differs": ExitCode.FAILED, "inconclusive
     default=1e-4,
     metavar="E",
     help="The error that is allowed, relative to the largest value of an output (1e-4).",
+)
+@click.option(
+    "--coverage",
+    type=click.FloatRange(min=0),
+    default=120.0,
+    metavar="SECONDS",
+    help="Call the model no longer than this to reach every row of its tables, up to 50,000 each (120).",
 )
 @click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
 @click.option(
@@ -59,6 +66,7 @@ def verify(
     shape: tuple[str, ...],
     calls: int,
     tolerance: float,
+    coverage: float,
     tags: str | None,
     kernels: tuple[str, ...],
     allow_side_effects: bool,
@@ -73,8 +81,12 @@ def verify(
     Verify an ORIGINAL that you trust: TensorFlow runs it. One that would do more than compute is refused, unless
     --allow-side-effects is given.
 
-    Both are called with the same inputs. The exit code is 0 if all outputs are equal, 1 if one differs by more than the
-    tolerance, 3 if that proves nothing, and 4 if they cannot be compared.
+    Both are called with the same inputs, which are drawn from the model: ids from the sizes of its tables, words from
+    its vocabularies. An output is equal, differs by more than the tolerance, or nothing is known of it: the comparison
+    is inconclusive, since the output did not move with the inputs, or not every row of a table was reached.
+
+    The exit code is 0 if all outputs are equal, 1 if one differs, 3 if it is inconclusive, and 4 if the two cannot be
+    compared.
     """
     if (original is None) == (expected is None):
         raise click.UsageError("Give either ORIGINAL or --expected.")
@@ -99,6 +111,7 @@ def verify(
             seed=random or 0,
             calls=calls,
             tolerance=tolerance,
+            coverage_seconds=coverage,
             tags=split_names(tags),
             kernel_modules=kernels,
             allow_side_effects=allow_side_effects,

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.inputs.numbers import whole
+
 __all__ = ["MOST_CARDS", "Deck", "shuffled"]
 
 MOST_CARDS = 50_000
@@ -21,7 +23,7 @@ class Deck:
     Attributes:
         name: What they are of, such as a table.
         size: How many there are.
-        dealt: How many of them have been dealt, in calls that are settled.
+        dealt: How many of them have been dealt, or picked if not all of them will be, in calls that are settled.
         sampled: Whether there are so many that not all of them will be.
     """
 
@@ -53,16 +55,23 @@ class Deck:
             self.dealt = int(np.count_nonzero(self._seen))
 
     def deal(self, count: int) -> npt.NDArray[Any]:
-        """The next values: positions in what the deck is of."""
+        """The next values."""
         if self.sampled:
-            words = np.frombuffer(self._random.randbytes(8 * count), np.uint64)
-            places = (words % np.uint64(self.size)).astype(np.int64)
-            self._open.append(places)
-            return self._at(places)
+            return self.pick(count)
         while len(self._order) < count:
             self._order = np.concatenate([self._order, shuffled(self.size, self._random)])
         places, self._order = self._order[:count], self._order[count:]
         self._open.append(places)
+        return self._at(places)
+
+    def pick(self, count: int) -> npt.NDArray[Any]:
+        """Any of the values, which may come again.
+
+        They are not counted: where there are several in a call, what is wrong with two may cancel out, as in a sum.
+        """
+        places = whole(0, self.size - 1, (count,), self._random)
+        if self.sampled:
+            self._open.append(places)
         return self._at(places)
 
     def _at(self, places: npt.NDArray[np.int64]) -> npt.NDArray[Any]:

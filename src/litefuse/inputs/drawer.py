@@ -36,6 +36,7 @@ __all__ = ["LEVELS", "Drawer", "Manner"]
 #: What integers are less than where a model refuses what its graph says that it takes: None, that is what is drawn.
 LEVELS = (None, 10, 2, 1)
 _SOME = 100
+_ROWFULS = 8
 
 
 class Manner(NamedTuple):
@@ -201,16 +202,12 @@ class _Input:
                 values[:] = use.value
         places = np.flatnonzero(free.reshape(-1))
         flat = values.reshape(-1)
-        flat[places] = self._bulk(part, len(places), low, high, open_size)
         if part.deck is not None and manner.covering:
-            flat[places] = part.deck.deal(len(places))
+            flat[places] = self._dealt(part.deck, len(places), shape)
             return values
+        flat[places] = self._bulk(part, len(places), low, high, open_size)
         planted = [each for each in dict.fromkeys(_ends(part, low, high)) if _within(each, low, high)]
         chosen = self._planted(len(places), planted)
-        if part.deck is not None:
-            others = np.ones(len(places), np.bool_)
-            others[chosen] = False
-            flat[places[others]] = part.deck.deal(int(others.sum()))
         flat[places[chosen]] = (planted[-self._calls % len(planted) :] + planted)[: len(chosen)] if len(chosen) else []
         for use in part.uses:
             if isinstance(use, Sorted):
@@ -227,7 +224,7 @@ class _Input:
         uses = part.uses
         random = self._random
         if part.deck is not None:
-            return np.zeros(count, np.int64)  # they are dealt
+            return part.deck.pick(count)
         if low is not None and high is not None:
             return whole(low, high, (count,), random)
         if lengths := [use.limit for use in uses if isinstance(use, Count)]:
@@ -240,6 +237,18 @@ class _Input:
             return whole(low or 0, (low or 0) + 9, (count,), random)
         least = 0 if self.domain.dtype.kind == "u" else -_SOME
         return whole(least if low is None else low, _SOME if high is None else high, (count,), random)
+
+    def _dealt(self, deck: Deck, count: int, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+        """Cards; if a row holds a good part of all, each second one is one of them again.
+
+        Of a sum of all rows of a table, it does not matter which is which.
+        """
+        if len(shape) < 2 or shape[-1] < 2 or deck.size > _ROWFULS * shape[-1]:
+            return deck.deal(count)
+        values = np.empty(count, np.int64)
+        values[::2] = deck.deal((count + 1) // 2)
+        values[1::2] = np.resize(deck.pick(1), count // 2)
+        return values[shuffled(count, self._random)]
 
     def _planted(self, count: int, values: Sequence[int]) -> npt.NDArray[np.int64]:
         """The places of values that are to be among others: most of the places, if there are few."""

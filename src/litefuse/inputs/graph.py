@@ -116,12 +116,14 @@ class Graph:
     Attributes:
         inputs: The indices of the tensors that are its inputs.
         outputs: The indices of those that are its outputs.
+        size: How many tensors it has.
     """
 
     def __init__(self, model: Model, table: Table) -> None:
         self._model = model
         self._tables = table.tables(_TENSORS)
         self._operators = table.tables(_OPERATORS)
+        self.size = len(self._tables)
         self._tensors: dict[int, Tensor] = {}
         self.inputs = table.numbers(_GRAPH_INPUTS)
         self.outputs = table.numbers(_GRAPH_OUTPUTS)
@@ -184,6 +186,15 @@ class Model:
         self._codes = [_op_name(code) for code in model.tables(_OPERATOR_CODES)]
         self.graphs = [Graph(self, table) for table in model.tables(_SUBGRAPHS)]
         self.signatures = {table.text(_KEY): _signature(table) for table in model.tables(_SIGNATURES)}
+
+    def constant_shapes(self) -> frozenset[tuple[int, ...]]:
+        """The shapes of all constants that have axes."""
+        return frozenset(
+            tuple(size or 0 for size in graph.tensor(index).shape)
+            for graph in self.graphs
+            for index in range(graph.size)
+            if graph.is_constant(index) and graph.tensor(index).shape
+        )
 
     def op(self, table: Table) -> Op:
         """The op of a table."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -17,7 +18,8 @@ from litefuse.inputs.drawer import LEVELS, Drawer, Manner
 from litefuse.inputs.flow import Flow, Trace, Value
 from litefuse.inputs.graph import Model, Signature
 from litefuse.inputs.rules import rule_of
-from litefuse.inputs.uses import Domain
+from litefuse.inputs.tables import Tables
+from litefuse.inputs.uses import Box, Domain, Rows, Use, Words
 
 __all__ = ["LEVELS", "Manner", "ModelInputs"]
 
@@ -28,6 +30,7 @@ class ModelInputs:
     Attributes:
         signatures: The inputs of each signature, by key and name. A model without signatures has one, the key of which
             is empty: that of its first subgraph, with the names of tensors.
+        tables: What its tables hold.
         moving: The outputs of each signature that follow from inputs of it or of others, through variables.
 
     Args:
@@ -44,6 +47,7 @@ class ModelInputs:
         for _ in range(2 if len(signatures) > 1 else 1):  # what one writes, another reads
             for key, signature in signatures.items():
                 self.moving[key] = _follow(flow, key, signature)
+        self.tables = Tables(tuple(flow.keys.values()), model.constant_shapes())
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str]) -> ModelInputs:
@@ -78,6 +82,25 @@ class ModelInputs:
                 )
         return found
 
+    def widen(self, tables: Tables) -> None:
+        """Has words drawn that another model knows as well, which is to do the same."""
+        for domains in self.signatures.values():
+            for domain in domains.values():
+                domain.uses = {(box, _widened(use, tables)): None for box, use in domain.uses}
+
+    def beyond(self, signature: str, tables: Tables) -> Iterator[tuple[str, Box, Rows, int]]:
+        """The rows that a table of another model has and this one's lacks.
+
+        Yields:
+            The input that picks them, the part of it, the rows that there are, and how many there should be.
+        """
+        for name, domain in self.signatures[signature].items():
+            for box, use in domain.uses:
+                if isinstance(use, Rows) and use.count and use.row is not None:
+                    more = tables.more_rows(use.count, use.row)
+                    if more:
+                        yield name, box, use, more
+
     def drawer(self, signature: str, random: Random) -> Drawer:
         """Draws calls of a signature."""
         return Drawer(self.signatures[signature].values(), random)
@@ -101,6 +124,10 @@ class ModelInputs:
             key: self.drawer(key, random).draw(self.shapes(key, batch=batch, size=size), manner)
             for key in self.signatures
         }
+
+
+def _widened(use: Use, tables: Tables) -> Use:
+    return replace(use, keys=(*use.keys, *tables.more_keys(use.keys))) if isinstance(use, Words) else use
 
 
 def _of_first_graph(model: Model) -> Signature:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from litefuse.inputs.custom_rules import CUSTOM_RULES
 from litefuse.inputs.flow import Place, Results, Rule, Trace
-from litefuse.inputs.graph import Op
+from litefuse.inputs.graph import Op, Tensor
 from litefuse.inputs.uses import Count, Image, Limits, Mask, Near, Padding, Rows, Small, Sorted, Whole, Words
 
 __all__ = ["rule_of"]
@@ -362,7 +362,16 @@ def _first(trace: Trace) -> tuple[int]:
     return (round(-trace.offset / trace.scale),)
 
 
-def _note_rows(place: Place, operand: int, table: str, count: int | None, *, weighty: bool, free: bool = False) -> None:
+def _note_rows(
+    place: Place,
+    operand: int,
+    table: str,
+    count: int | None,
+    *,
+    weighty: bool,
+    free: bool = False,
+    row: tuple[int, ...] | None = None,
+) -> None:
     """Notes that an operand picks rows.
 
     Args:
@@ -372,6 +381,7 @@ def _note_rows(place: Place, operand: int, table: str, count: int | None, *, wei
         count: How many there are; None if that is open.
         weighty: Whether each of them matters.
         free: Whether numbers that pick no row are legal.
+        row: The shape of a row.
     """
     legal: dict[tuple[str, Any], tuple[Trace, int | None, int | None]] = {}
     for trace in place.traces(operand):
@@ -393,18 +403,23 @@ def _note_rows(place: Place, operand: int, table: str, count: int | None, *, wei
         first = round(-trace.offset / trace.scale)
         if trace.scale < 0 and count is not None:
             first = first - count + 1
-        rows = Rows(table, count, first, None if any_is else low, None if any_is else high, weighty)
+        rows = Rows(table, count, first, None if any_is else low, None if any_is else high, weighty, row)
         place.flow.note(trace, rows)
     traced = {trace.input for trace in place.traces(operand)}
     for name in place.values[operand].roots - traced:
         place.flow.note_root(name, Small())
 
 
+def _row(table: Tensor) -> tuple[int, ...] | None:
+    sizes = tuple(size for size in table.shape[1:] if size is not None)
+    return sizes if len(sizes) == len(table.shape) - 1 else None
+
+
 def _gather(place: Place) -> Results:
     table = place.kind(0)
     axis = place.op.option(0)
     count = table.shape[axis] if table.shape else None
-    _note_rows(place, 1, table.name, count, weighty=True)
+    _note_rows(place, 1, table.name, count, weighty=True, row=_row(table) if axis == 0 else None)
     picked = place.constant(1)
     rank = len(table.shape)
 
@@ -420,7 +435,8 @@ def _gather(place: Place) -> Results:
 
 def _embedding_lookup(place: Place) -> Results:
     table = place.kind(1)
-    _note_rows(place, 0, table.name, table.shape[0] if table.shape else None, weighty=True)
+    count = table.shape[0] if table.shape else None
+    _note_rows(place, 0, table.name, count, weighty=True, row=_row(table))
     return ()
 
 

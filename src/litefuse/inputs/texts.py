@@ -81,7 +81,7 @@ class Texts:
         random = self._random
         if form == 6:
             return random.choice(_FOREIGN).encode()
-        word = eight_letters(random) if self.deck is None or form == 5 else bytes(self.deck.deal(1)[0])
+        word = eight_letters(random) if self.deck is None or form == 5 else bytes(self.deck.pick(1)[0])
         if form == 2:
             return word.upper()
         if form == 3:

@@ -42,6 +42,7 @@ class Rows:
         low: The least value that is legal; None if any is.
         high: The greatest one.
         weighty: Whether the rows hold something, so that each of them matters.
+        row: The shape of a row; None if it is not known.
     """
 
     table: str
@@ -50,6 +51,7 @@ class Rows:
     low: int | None
     high: int | None
     weighty: bool
+    row: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +17,15 @@ from litefuse.api import ConversionResult
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError, ModelCrashError
 from litefuse.frontends import source_of
 from litefuse.inputs.drawer import LEVELS
+from litefuse.inputs.model_inputs import ModelInputs
+from litefuse.inputs.tables import Tables
 from litefuse.inspection.litert_model import is_litert_model
 from litefuse.processes.process import run_alone, run_model
 from litefuse.runtime.transfer import kernel_by_value, registered_by_value
 from litefuse.temporary import make_temporary_folder
 from litefuse.verify.model_process import ModelCalls, ModelJob
-from litefuse.verify.original import Arrays, OriginalJob, RefusedCallError
+from litefuse.verify.original import Arrays, Call, OriginalJob, RefusedCallError
+from litefuse.verify.original_tables import original_tables
 from litefuse.verify.side_effects import refuse_side_effects
 from litefuse.verify.verdicts import Evidence, verdicts
 from litefuse.verify.verification import Verification
@@ -119,22 +123,16 @@ def verify_model(
         seconds=coverage_seconds,
     )
     if expected is not None:
-        what = "the outputs that are expected"
+        what, refused = "the outputs that are expected", dict[str, str]()
         ran = cast("ModelCalls", run_model(_MODEL, job, name))
         wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
         ran = ran._replace(rounds=[ran.rounds[0][:1]], found=[ran.found[0][:1]])
     else:
-
-        def call(ran: ModelCalls) -> tuple[str, list[list[Arrays]]]:
-            if not _is_litert(original):
-                return _call_original(original, tags, ran, allow_side_effects=allow_side_effects)
-            what, content = _model(original)
-            rounds = tuple(map(tuple, ran.rounds))
-            reference = replace(job, model=content, signatures=tuple(ran.outputs), custom_ops=(), rounds=rounds)
-            return what, cast("ModelCalls", run_model(_MODEL, reference, what)).found
-
-        ran, what, wanted = _call_both(job, name, call)
-    evidence = Evidence(tolerance, ran.moving, ran.coverage, inputs is None)
+        with _opened(original, tags, job, allow_side_effects=allow_side_effects) as (what, tables, call):
+            job = replace(job, tables=tables)
+            ran, wanted = _call_both(job, name, call)
+            ran, wanted, refused = _beyond(job, name, ran, wanted, call)
+    evidence = Evidence(tolerance, ran.moving, ran.coverage, inputs is None, refused)
     return Verification(
         model=name,
         original=what,
@@ -146,10 +144,11 @@ def verify_model(
     )
 
 
-def _call_both(
-    job: ModelJob, name: str, call: Callable[[ModelCalls], tuple[str, list[list[Arrays]]]]
-) -> tuple[ModelCalls, str, list[list[Arrays]]]:
-    """What the model gave, what the original is called, and what it gave.
+_CallOriginal: TypeAlias = "Callable[[Sequence[Sequence[Call]], Mapping[str, tuple[str, ...]]], list[list[Arrays]]]"
+
+
+def _call_both(job: ModelJob, name: str, call: _CallOriginal) -> tuple[ModelCalls, list[list[Arrays]]]:
+    """What the model gave, and what the original did.
 
     Drawn inputs that one of the two refuses, or dies of, are drawn anew, in narrower limits.
     """
@@ -163,12 +162,32 @@ def _call_both(
             raise refused or error from None
         else:
             try:
-                return ran, *call(ran)
+                return ran, call(ran.rounds, ran.outputs)
             except (RefusedCallError, InterpreterError) as error:
                 refused, level = refused or error, LEVELS.index(ran.limit) + 1
         if job.inputs is not None or level >= len(LEVELS):
             raise refused
         job = replace(job, level=level)
+
+
+def _beyond(
+    job: ModelJob, name: str, ran: ModelCalls, wanted: list[list[Arrays]], call: _CallOriginal
+) -> tuple[ModelCalls, list[list[Arrays]], dict[str, str]]:
+    """The same with calls that pick rows that the original's tables have alone; and what the model refuses of these."""
+    refused: dict[str, str] = {}
+    for each, what in ran.beyond:
+        try:
+            expected = call([[each]], ran.outputs)
+        except (RefusedCallError, InterpreterError):
+            continue  # they have no such rows, either
+        try:
+            found = cast("ModelCalls", run_model(_MODEL, replace(job, rounds=((each,),)), name)).found
+        except InterpreterError:
+            refused[each.signature] = what
+            continue
+        ran = ran._replace(rounds=[*ran.rounds, [each]], found=[*ran.found, *found])
+        wanted = [*wanted, *expected]
+    return ran, wanted, refused
 
 
 def _flat(rounds: Iterable[Iterable[_T]]) -> list[_T]:
@@ -205,25 +224,37 @@ def _path(model: object) -> Path | None:
     return Path(cast("str | os.PathLike[str]", model)) if isinstance(model, str | os.PathLike) else None
 
 
-def _call_original(
-    original: object,
-    tags: Iterable[str] | None,
-    ran: ModelCalls,
-    *,
-    allow_side_effects: bool,
-) -> tuple[str, list[list[Arrays]]]:
-    """What the original is called, and what it gives."""
+@contextmanager
+def _opened(
+    original: object, tags: Iterable[str] | None, job: ModelJob, *, allow_side_effects: bool
+) -> Generator[tuple[str, Tables, _CallOriginal]]:
+    """What the original is called, what its tables hold, and what calls it."""
+    if _is_litert(original):
+        what, content = _model(original)
+        inputs = ModelInputs(content) if isinstance(content, bytes) else ModelInputs.of_file(content)
+
+        def call_model(rounds: Sequence[Sequence[Call]], outputs: Mapping[str, tuple[str, ...]]) -> list[list[Arrays]]:
+            calls = tuple(map(tuple, rounds))
+            reference = replace(job, model=content, signatures=tuple(outputs), custom_ops=(), rounds=calls)
+            return cast("ModelCalls", run_model(_MODEL, reference, what)).found
+
+        yield what, inputs.tables, call_model
+        return
     source = source_of(original)
     with make_temporary_folder() as temporary:
         folder = source.folder(Path(temporary, "saved_model"))
-        rounds = tuple(map(tuple, ran.rounds))
-        job = OriginalJob(folder, None if tags is None else tuple(tags), rounds, ran.outputs)
-        with source.opened(folder, lambda _: None):
+
+        def call(rounds: Sequence[Sequence[Call]], outputs: Mapping[str, tuple[str, ...]]) -> list[list[Arrays]]:
+            original_job = OriginalJob(folder, chosen, tuple(map(tuple, rounds)), outputs)
             if not allow_side_effects:
-                refuse_side_effects(folder, job.tags, ran.outputs, source.name)
+                refuse_side_effects(folder, chosen, outputs, source.name)
             try:
-                return source.name, cast("list[list[Arrays]]", run_alone(_ORIGINAL, job, environment=_ENVIRONMENT))
+                return cast("list[list[Arrays]]", run_alone(_ORIGINAL, original_job, environment=_ENVIRONMENT))
             except EngineCrashError as error:
                 raise LitefuseError(
                     f"the process that ran the original died: {error.message}", where=source.name
                 ) from error
+
+        chosen = None if tags is None else tuple(tags)
+        with source.opened(folder, lambda _: None):
+            yield source.name, original_tables(folder, chosen), call

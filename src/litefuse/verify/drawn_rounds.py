@@ -8,9 +8,12 @@ from itertools import product
 from random import Random
 from typing import NamedTuple
 
+import numpy as np
+
 from litefuse.errors import LitefuseError
 from litefuse.inputs.drawer import Drawer
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
+from litefuse.inputs.tables import Tables
 from litefuse.runtime.inputs import no_input
 from litefuse.verify.converted import ConvertedModel
 from litefuse.verify.coverage import Coverage
@@ -45,12 +48,14 @@ class DrawnRounds(NamedTuple):
         found: What the model gave in each.
         limit: What integers are less than, if the model takes nothing else; None if it takes what its graph says.
         coverage: How many rows of tables were reached, and words of vocabularies.
+        beyond: Calls that pick rows that the original alone has, which may be fatal, and what these are.
     """
 
     rounds: list[list[Call]]
     found: list[list[Arrays]]
     limit: int | None
     coverage: tuple[Coverage, ...]
+    beyond: tuple[tuple[Call, str], ...]
 
 
 class Plan(NamedTuple):
@@ -63,6 +68,7 @@ class Plan(NamedTuple):
         tolerance: How far outputs have to move.
         seconds: How long calls may take that are there to reach every row.
         level: The first of ``LEVELS`` to try.
+        tables: What the tables of the original hold.
     """
 
     times: int
@@ -71,6 +77,7 @@ class Plan(NamedTuple):
     tolerance: float
     seconds: float
     level: int = 0
+    tables: Tables = Tables()
 
 
 def drawn_rounds(converted: ConvertedModel, inputs: ModelInputs, plan: Plan) -> DrawnRounds:
@@ -99,7 +106,7 @@ def drawn_rounds(converted: ConvertedModel, inputs: ModelInputs, plan: Plan) -> 
         if more:
             rounds.append(more)
             found.append(given)
-        return DrawnRounds(rounds, found, limit, drawing.coverage())
+        return DrawnRounds(rounds, found, limit, drawing.coverage(), tuple(drawing.beyond(batches[-1])))
     assert refused is not None
     raise refused
 
@@ -138,6 +145,23 @@ class _Drawing:
             for key, drawer in self._drawers.items()
             for deck in drawer.decks
         )
+
+    def beyond(self, batch: int) -> Iterator[tuple[Call, str]]:
+        """Calls that pick rows that the original alone has: the first of them, and the last."""
+        for key in self._drawers:
+            for name, box, rows, count in self._inputs.beyond(key, self._plan.tables):
+                call = self._call(key, batch, Manner(limit=self._limit))
+                value = np.array(call.inputs[name])
+                cuts = {axis: slice(start, stop) for axis, start, stop in box}
+                part = value[(*(cuts.get(axis, slice(None)) for axis in range(value.ndim)), ...)]
+                if rows.count and part.size:
+                    part[...] = rows.first + rows.count
+                    part[(-1,) * part.ndim] = rows.first + count - 1
+                    table = rows.table or name
+                    yield (
+                        call._replace(inputs={**call.inputs, name: value}),
+                        f"it refuses rows that the original takes: {table} has {rows.count:,} of {count:,}",
+                    )
 
     def more(
         self, rounds: Sequence[Sequence[Call]], found: Sequence[Sequence[Arrays]], batch: int

@@ -70,7 +70,6 @@ class DrawnArguments:
         manner = (manner or Manner())._replace(limit=self._limit)
         drawer = self._drawers[inputs]
         self._last = drawer.draw(inputs.shapes(self._key, batch=size, size=size), manner)
-        drawer.settle(ran=True)
         return self._last
 
     def covering(self) -> Iterator[Arguments]:
@@ -95,9 +94,12 @@ class DrawnArguments:
         elements = sum(map(math.prod, [*drawn.values(), *results]))
         if calls > _COVERING_CALLS or calls * elements > _COVERING_ELEMENTS:
             return
-        for _ in range(calls):
+        while drawer.left:
+            before = drawer.left
             yield {**self._last, **drawer.draw(drawn, Manner(covering=True))}
             drawer.settle(ran=True)
+            if drawer.left == before:
+                return
 
 
 def _size_for(shape: Sequence[int | None], count: int) -> int:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from litefuse.errors import LitefuseError
 from litefuse.inputs.model_inputs import ModelInputs
+from litefuse.inputs.tables import Tables
 from litefuse.kernel_modules import import_kernels
 from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.inputs import InputSpec, fit_inputs
@@ -19,6 +20,9 @@ from litefuse.verify.drawn_rounds import Plan, drawn_rounds
 from litefuse.verify.original import Arrays, Call
 
 __all__ = ["ModelCalls", "ModelJob", "call_model"]
+
+
+_NONE = Tables()
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class ModelJob:
         tolerance: How far outputs have to move, if inputs are drawn.
         seconds: How long calls may take that are there to reach every row of tables.
         level: The first of the levels at which inputs are drawn, see ``litefuse.inputs``.
+        tables: What the tables of the original hold.
     """
 
     model: str | bytes
@@ -54,6 +59,7 @@ class ModelJob:
     tolerance: float = 1e-4
     seconds: float = 120.0
     level: int = 0
+    tables: Tables = _NONE
 
 
 class ModelCalls(NamedTuple):
@@ -66,6 +72,7 @@ class ModelCalls(NamedTuple):
         moving: Those that follow from inputs.
         coverage: How many rows and words drawn inputs reached.
         limit: What drawn integers are less than, if the model takes nothing else.
+        beyond: Calls that pick rows that the original alone has, which were not made yet, and what these are.
     """
 
     rounds: list[list[Call]]
@@ -74,6 +81,7 @@ class ModelCalls(NamedTuple):
     moving: dict[str, frozenset[str]]
     coverage: tuple[Coverage, ...] = ()
     limit: int | None = None
+    beyond: tuple[tuple[Call, str], ...] = ()
 
 
 def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
@@ -99,10 +107,13 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
         found = [converted.call(each) for each in rounds]
     else:
         inputs = _model_inputs(job.model)
-        plan = Plan(job.times, job.seed, job.shapes or {}, job.tolerance, job.seconds, job.level)
+        inputs.widen(job.tables)
+        plan = Plan(job.times, job.seed, job.shapes or {}, job.tolerance, job.seconds, job.level, job.tables)
         drawn = drawn_rounds(converted, inputs, plan)
         announce("close the model")
-        return ModelCalls(drawn.rounds, drawn.found, converted.outputs, inputs.moving, drawn.coverage, drawn.limit)
+        return ModelCalls(
+            drawn.rounds, drawn.found, converted.outputs, inputs.moving, drawn.coverage, drawn.limit, drawn.beyond
+        )
     announce("close the model")
     return ModelCalls(rounds, found, converted.outputs, _model_inputs(job.model).moving)
 

@@ -24,12 +24,14 @@ class Evidence(NamedTuple):
         moving: The outputs of each signature that follow from inputs.
         coverage: How many rows and words drawn inputs reached.
         drawn: Whether the inputs were drawn.
+        refused: What the model refuses, of what the original takes, by signature.
     """
 
     tolerance: float
     moving: Mapping[str, frozenset[str]]
     coverage: Sequence[Coverage]
     drawn: bool
+    refused: Mapping[str, str]
 
 
 def verdicts(
@@ -58,7 +60,9 @@ def verdicts(
             worst = max(differences, key=lambda number: differences[number].error)
             shown = next(number for number in (worst, *of_signature) if not calls[number].thin)
             movement = moves[key, name]
-            if not differences[worst].error <= evidence.tolerance:
+            if key in evidence.refused:
+                verdict, problem = "differs", evidence.refused[key]
+            elif not differences[worst].error <= evidence.tolerance:
                 verdict, problem = "differs", differences[worst].problem
             else:
                 problem = _doubt(key, name, movement, evidence)
