@@ -253,7 +253,7 @@ class _Input:
     def _planted(self, count: int, values: Sequence[int]) -> npt.NDArray[np.int64]:
         """The places of values that are to be among others: most of the places, if there are few."""
         number = min(len(values), max(count - 1, 0)) if count > 1 else min(len(values), count) * (self._calls % 2)
-        return shuffled(count, self._random)[:number]
+        return shuffled(count, self._random)[:number] if number else np.empty(0, np.int64)
 
     def _plant(self, values: npt.NDArray[Any], planted: Sequence[float]) -> None:
         places = self._planted(values.size, [0] * len(planted))

@@ -13,6 +13,8 @@ import numpy.typing as npt
 __all__ = ["normal", "uniform", "whole"]
 
 _CHUNK = 1 << 14
+# Of more numbers than this the others repeat it: a prime, so that no two rows of an array begin alike.
+_DISTINCT = (1 << 18) - 5
 
 
 def normal(shape: Sequence[int], random: Random) -> npt.NDArray[np.float32]:
@@ -20,7 +22,8 @@ def normal(shape: Sequence[int], random: Random) -> npt.NDArray[np.float32]:
 
     Source: Box and Muller, A Note on the Generation of Random Normal Deviates, 1958.
     """
-    values = np.empty(math.prod(shape), np.float32)
+    count = math.prod(shape)
+    values = np.empty(min(count, _DISTINCT), np.float32)
     for start in range(0, values.size, _CHUNK):
         part = values[start : start + _CHUNK]
         pairs = (len(part) + 1) // 2
@@ -29,7 +32,7 @@ def normal(shape: Sequence[int], random: Random) -> npt.NDArray[np.float32]:
         radius, angle = np.sqrt(np.float32(-2) * np.log(first)), np.float32(2 * np.pi) * second
         part[:pairs] = radius * np.cos(angle)
         part[pairs:] = (radius * np.sin(angle))[: len(part) - pairs]
-    return values.reshape(shape)
+    return (values if count == values.size else np.resize(values, count)).reshape(shape)
 
 
 def uniform(shape: Sequence[int], random: Random) -> npt.NDArray[np.float64]:
