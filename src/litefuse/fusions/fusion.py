@@ -121,7 +121,7 @@ class Fusion:
             random: Where the values come from.
 
         Returns:
-            One array for each argument; None for the normally distributed floats and small integers that it gets else.
+            One array for each argument; None for those that are drawn from what its body does with them.
         """
         del composite, size, random
         return None

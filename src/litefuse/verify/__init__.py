@@ -5,17 +5,19 @@ A fused op against its composite, in each conversion:
 ``self_check``  the comparison, for one composite
 ``standalone``  one function as a model of its own
 ``fixed_size``  a function with known sizes
-``inputs``      random inputs for it
+``inputs``      arguments for it, drawn from its model
 ``result``      what came of it
 
 A converted model against the original, for ``litefuse verify``:
 
 ``against_original``  the comparison
-``converted``         the converted model, and random calls of it
+``converted``         the converted model
+``drawn_rounds``      calls of it with drawn inputs; ``coverage`` says how many rows they reached
 ``model_process``     a LiteRT model, in the process that it runs in
 ``original``          the original, in a process with TensorFlow
 ``side_effects``      what it would do besides computing; ``effects`` are the ops that do
-``difference``        of two outputs
+``original_tables``   what its tables hold
+``difference``        of two outputs; ``movement`` of one from call to call
 ``verification``      what came of it
 ``sections``          as a report
 """
