@@ -55,6 +55,7 @@ _EXIT_CODES = {"equal": ExitCode.DONE, "differs": ExitCode.FAILED, "inconclusive
     is_flag=True,
     help="Run ORIGINAL even if it has ops that write or read files, run code or open connections.",
 )
+@click.option("--layers", is_flag=True, help="Compare the tensors inside, and show the first that differs.")
 @json_option("Print the errors as JSON.")
 def verify(
     model: Path,
@@ -70,6 +71,7 @@ def verify(
     tags: str | None,
     kernels: tuple[str, ...],
     allow_side_effects: bool,
+    layers: bool,
     as_json: bool,
 ) -> None:
     """Compare a LiteRT model with the original.
@@ -94,6 +96,8 @@ def verify(
         raise click.BadParameter("--inputs excludes --random and --shape")
     if expected is not None and inputs is None:
         raise click.BadParameter("--expected needs --inputs")
+    if expected is not None and layers:
+        raise click.BadParameter("--layers needs ORIGINAL, of which it compares the layers")
     shapes = dict(parse_shape(each) for each in shape)
 
     from litefuse.runtime.inputs import load_arrays
@@ -115,6 +119,7 @@ def verify(
             tags=split_names(tags),
             kernel_modules=kernels,
             allow_side_effects=allow_side_effects,
+            layers=layers,
         )
     if as_json:
         print_json(verification.to_json())

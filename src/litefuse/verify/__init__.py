@@ -16,7 +16,8 @@ A converted model against the original, for ``litefuse verify``:
 ``model_process``     a LiteRT model, in the process that it runs in
 ``original``          the original, in a process with TensorFlow
 ``side_effects``      what it would do besides computing; ``effects`` are the ops that do
-``original_tables``   what its tables hold
+``reference``         what it is compared with; ``original_tables`` what its tables hold
+``layers``            what is inside the two
 ``difference``        of two outputs; ``movement`` of one from call to call
 ``verification``      what came of it
 ``sections``          as a report

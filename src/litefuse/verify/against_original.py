@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.api import ConversionResult
-from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError, ModelCrashError
-from litefuse.frontends import source_of
+from litefuse.errors import InterpreterError, LitefuseError, ModelCrashError
 from litefuse.inputs.drawer import LEVELS
-from litefuse.inputs.model_inputs import ModelInputs
-from litefuse.inputs.tables import Tables
-from litefuse.inspection.litert_model import is_litert_model
-from litefuse.processes.process import run_alone, run_model
+from litefuse.processes.process import run_model
 from litefuse.runtime.transfer import kernel_by_value, registered_by_value
-from litefuse.temporary import make_temporary_folder
-from litefuse.verify.model_process import ModelCalls, ModelJob
-from litefuse.verify.original import Arrays, Call, OriginalJob, RefusedCallError
-from litefuse.verify.original_tables import original_tables
-from litefuse.verify.side_effects import refuse_side_effects
+from litefuse.verify.layers.layers import Layers
+from litefuse.verify.layers.look import look_into, worst_call
+from litefuse.verify.model_process import MODEL, ModelCalls, ModelJob
+from litefuse.verify.original import Arrays, RefusedCallError
+from litefuse.verify.reference import CallReference, name_and_content, opened
 from litefuse.verify.verdicts import Evidence, verdicts
-from litefuse.verify.verification import Verification
+from litefuse.verify.verification import OutputVerdict, Verification
 
 if TYPE_CHECKING:
     from litefuse.runtime.custom_op import CustomOp
@@ -36,10 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["verify_model"]
 
 _T = TypeVar("_T")
-
-_MODEL = "litefuse.verify.model_process:call_model"
-_ORIGINAL = "litefuse.verify.original:call_original"
-_ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
 def verify_model(
@@ -58,6 +49,7 @@ def verify_model(
     custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
     kernel_modules: Iterable[str] = (),
     allow_side_effects: bool = False,
+    layers: bool = False,
 ) -> Verification:
     """Calls a converted model and the original with the same inputs, and compares their outputs.
 
@@ -90,6 +82,8 @@ def verify_model(
         kernel_modules: Files and names of modules that register kernels: imported where the model runs.
         allow_side_effects: Run the original even if its signatures have ops that write or read files, run code or open
             connections; see :mod:`litefuse.verify.effects`.
+        layers: Compare the tensors inside the model as well, in the call that differs most, with those of the same
+            names in the original. The model that is judged is run without that.
 
     Returns:
         The verdict on each output: equal, or it differs, or the comparison is inconclusive, because the output did not
@@ -104,11 +98,13 @@ def verify_model(
         raise LitefuseError("a verification takes either the original model or the outputs that are expected")
     if expected is not None and inputs is None:
         raise LitefuseError("expected outputs are those of certain inputs, which are not given")
+    if expected is not None and layers:
+        raise LitefuseError("the layers of a model are compared with those of an original, which is not given")
     if calls < 1:
         raise LitefuseError(f"a model cannot be called {calls} times")
-    if (path := _path(original)) is not None and not path.exists():
-        raise LitefuseError("there is no such model", where=str(path))
-    name, content = _model(model)
+    if isinstance(original, str | os.PathLike) and not Path(original).exists():
+        raise LitefuseError("there is no such model", where=os.fsdecode(original))
+    name, content = name_and_content(model)
     job = ModelJob(
         content,
         None if signatures is None else tuple(signatures),
@@ -122,32 +118,44 @@ def verify_model(
         tolerance=tolerance,
         seconds=coverage_seconds,
     )
+    seen: Layers | None = None
     if expected is not None:
         what, refused = "the outputs that are expected", dict[str, str]()
-        ran = cast("ModelCalls", run_model(_MODEL, job, name))
+        ran = cast("ModelCalls", run_model(MODEL, job, name))
         wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
         ran = ran._replace(rounds=[ran.rounds[0][:1]], found=[ran.found[0][:1]])
+        judged = _judged(job, ran, wanted, refused)
     else:
-        with _opened(original, tags, job, allow_side_effects=allow_side_effects) as (what, tables, call):
-            job = replace(job, tables=tables)
-            ran, wanted = _call_both(job, name, call)
-            ran, wanted, refused = _beyond(job, name, ran, wanted, call)
-    evidence = Evidence(tolerance, ran.moving, ran.coverage, inputs is None, refused)
+        with opened(original, tags, job, allow_side_effects=allow_side_effects) as reference:
+            what = reference.name
+            job = replace(job, tables=reference.tables)
+            ran, wanted = _call_both(job, name, reference.call)
+            ran, wanted, refused = _beyond(job, name, ran, wanted, reference.call)
+            judged = _judged(job, ran, wanted, refused)
+            if layers:
+                number, look = worst_call(judged), reference.look(ran.outputs)
+                seen = look_into(job, name, ran.rounds, _flat(wanted), number, tolerance, look)
     return Verification(
         model=name,
         original=what,
         tolerance=tolerance,
         calls=sum(map(len, ran.rounds)),
-        outputs=tuple(verdicts(_flat(ran.rounds), _flat(ran.found), _flat(wanted), evidence)),
+        outputs=judged,
         coverage=ran.coverage,
         limit=ran.limit,
+        layers=seen,
     )
 
 
-_CallOriginal: TypeAlias = "Callable[[Sequence[Sequence[Call]], Mapping[str, tuple[str, ...]]], list[list[Arrays]]]"
+def _judged(
+    job: ModelJob, ran: ModelCalls, wanted: Sequence[Sequence[Arrays]], refused: Mapping[str, str]
+) -> tuple[OutputVerdict, ...]:
+    """The verdict on each output."""
+    evidence = Evidence(job.tolerance, ran.moving, ran.coverage, job.inputs is None, refused)
+    return tuple(verdicts(_flat(ran.rounds), _flat(ran.found), _flat(wanted), evidence))
 
 
-def _call_both(job: ModelJob, name: str, call: _CallOriginal) -> tuple[ModelCalls, list[list[Arrays]]]:
+def _call_both(job: ModelJob, name: str, call: CallReference) -> tuple[ModelCalls, list[list[Arrays]]]:
     """What the model gave, and what the original did.
 
     Drawn inputs that one of the two refuses, or dies of, are drawn anew, in narrower limits.
@@ -155,7 +163,7 @@ def _call_both(job: ModelJob, name: str, call: _CallOriginal) -> tuple[ModelCall
     refused: LitefuseError | None = None
     while True:
         try:
-            ran = cast("ModelCalls", run_model(_MODEL, job, name))
+            ran = cast("ModelCalls", run_model(MODEL, job, name))
         except ModelCrashError as error:
             refused, level = refused or error, job.level + 1
         except LitefuseError as error:
@@ -171,7 +179,7 @@ def _call_both(job: ModelJob, name: str, call: _CallOriginal) -> tuple[ModelCall
 
 
 def _beyond(
-    job: ModelJob, name: str, ran: ModelCalls, wanted: list[list[Arrays]], call: _CallOriginal
+    job: ModelJob, name: str, ran: ModelCalls, wanted: list[list[Arrays]], call: CallReference
 ) -> tuple[ModelCalls, list[list[Arrays]], dict[str, str]]:
     """The same with calls that pick rows that the original's tables have alone; and what the model refuses of these."""
     refused: dict[str, str] = {}
@@ -181,7 +189,7 @@ def _beyond(
         except (RefusedCallError, InterpreterError):
             continue  # they have no such rows, either
         try:
-            found = cast("ModelCalls", run_model(_MODEL, replace(job, rounds=((each,),)), name)).found
+            found = cast("ModelCalls", run_model(MODEL, replace(job, rounds=((each,),)), name)).found
         except InterpreterError:
             refused[each.signature] = what
             continue
@@ -194,15 +202,6 @@ def _flat(rounds: Iterable[Iterable[_T]]) -> list[_T]:
     return list(itertools.chain.from_iterable(rounds))
 
 
-def _model(model: ConversionResult | str | os.PathLike[str] | bytes) -> tuple[str, str | bytes]:
-    """What a LiteRT model is called, and its file or content."""
-    if isinstance(model, bytes):
-        return "model content", model
-    if isinstance(model, str | os.PathLike):
-        return os.fsdecode(model), os.fsdecode(model)
-    return repr(model), str(model.path)
-
-
 def _arrays(given: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]]) -> tuple[Arrays, ...]:
     several = [given] if isinstance(given, Mapping) else given
     return tuple({name: np.asarray(value) for name, value in each.items()} for each in several)
@@ -211,50 +210,3 @@ def _arrays(given: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.Array
 def _sendable(kernel: type[CustomOp] | str | os.PathLike[str]) -> bytes | str:
     """A kernel for the process of the model: a class pickled, a library by its path."""
     return os.fsdecode(kernel) if isinstance(kernel, str | os.PathLike) else kernel_by_value(kernel)
-
-
-def _is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
-    path = _path(model)
-    if path is None:
-        return isinstance(model, ConversionResult | bytes)
-    return path.is_file() and (path.suffix == ".tflite" or is_litert_model(path))
-
-
-def _path(model: object) -> Path | None:
-    return Path(cast("str | os.PathLike[str]", model)) if isinstance(model, str | os.PathLike) else None
-
-
-@contextmanager
-def _opened(
-    original: object, tags: Iterable[str] | None, job: ModelJob, *, allow_side_effects: bool
-) -> Generator[tuple[str, Tables, _CallOriginal]]:
-    """What the original is called, what its tables hold, and what calls it."""
-    if _is_litert(original):
-        what, content = _model(original)
-        inputs = ModelInputs(content) if isinstance(content, bytes) else ModelInputs.of_file(content)
-
-        def call_model(rounds: Sequence[Sequence[Call]], outputs: Mapping[str, tuple[str, ...]]) -> list[list[Arrays]]:
-            calls = tuple(map(tuple, rounds))
-            reference = replace(job, model=content, signatures=tuple(outputs), custom_ops=(), rounds=calls)
-            return cast("ModelCalls", run_model(_MODEL, reference, what)).found
-
-        yield what, inputs.tables, call_model
-        return
-    source = source_of(original)
-    with make_temporary_folder() as temporary:
-        folder = source.folder(Path(temporary, "saved_model"))
-
-        def call(rounds: Sequence[Sequence[Call]], outputs: Mapping[str, tuple[str, ...]]) -> list[list[Arrays]]:
-            original_job = OriginalJob(folder, chosen, tuple(map(tuple, rounds)), outputs)
-            if not allow_side_effects:
-                refuse_side_effects(folder, chosen, outputs, source.name)
-            try:
-                return cast("list[list[Arrays]]", run_alone(_ORIGINAL, original_job, environment=_ENVIRONMENT))
-            except EngineCrashError as error:
-                raise LitefuseError(
-                    f"the process that ran the original died: {error.message}", where=source.name
-                ) from error
-
-        chosen = None if tags is None else tuple(tags)
-        with source.opened(folder, lambda _: None):
-            yield source.name, original_tables(folder, chosen), call

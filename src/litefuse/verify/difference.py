@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Difference", "difference"]
+__all__ = ["Difference", "difference", "kind_of"]
 
 
 class Difference(NamedTuple):
@@ -32,7 +32,7 @@ def difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> Differenc
     """
     if found.shape != expected.shape:
         return Difference(float("inf"), f"its shape is {list(found.shape)}, not {list(expected.shape)}")
-    kinds = _kind(found), _kind(expected)
+    kinds = kind_of(found.dtype), kind_of(expected.dtype)
     if kinds[0] != kinds[1]:
         return Difference(float("inf"), f"its dtype is {found.dtype}, not {expected.dtype}")
     if not expected.size:
@@ -43,11 +43,9 @@ def difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> Differenc
     return _difference_of_numbers(found.astype(wide), expected.astype(wide))
 
 
-def _kind(array: npt.NDArray[Any]) -> str:
+def kind_of(dtype: np.dtype[Any]) -> str:
     """Real and complex numbers, V being bfloat16 and its kin; texts; whole numbers; truth values."""
-    return {"f": "numbers", "c": "numbers", "V": "numbers", "S": "O", "U": "O", "u": "i"}.get(
-        array.dtype.kind, array.dtype.kind
-    )
+    return {"f": "numbers", "c": "numbers", "V": "numbers", "S": "O", "U": "O", "u": "i"}.get(dtype.kind, dtype.kind)
 
 
 def _difference_of_others(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> Difference:

@@ -19,7 +19,10 @@ from litefuse.verify.coverage import Coverage
 from litefuse.verify.drawn_rounds import Plan, drawn_rounds
 from litefuse.verify.original import Arrays, Call
 
-__all__ = ["ModelCalls", "ModelJob", "call_model"]
+__all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model"]
+
+#: What to run in the process of a model.
+MODEL = "litefuse.verify.model_process:call_model"
 
 
 _NONE = Tables()

@@ -15,7 +15,17 @@ import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["Arrays", "Call", "OriginalJob", "RefusedCallError", "call_original"]
+__all__ = [
+    "Arrays",
+    "Call",
+    "Function",
+    "OriginalJob",
+    "RefusedCallError",
+    "call_functions",
+    "call_original",
+    "load_functions",
+    "load_tensorflow",
+]
 
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 """Arrays by the names of inputs or outputs."""
@@ -79,40 +89,73 @@ def call_original(job: OriginalJob, announce: Callable[[str], None]) -> list[lis
     Raises:
         LitefuseError: TensorFlow is missing, or does not load the model, or refuses a call.
     """
+    tf = load_tensorflow(announce)
+    announce("call the original")
+    where = str(job.model)
+    return [call_functions(tf, load_functions(tf, job, calls), calls, where) for calls in job.rounds]
+
+
+def load_tensorflow(announce: Callable[[str], None]) -> Any:
+    """The module.
+
+    Raises:
+        LitefuseError: It is missing.
+    """
     announce("load TensorFlow")
     if importlib.util.find_spec("tensorflow") is None:
         raise LitefuseError(
             "calling the original model takes TensorFlow, which is not installed",
             hint='pip install "litefuse[tensorflow]", or give the outputs that are expected (--expected FILE.npz).',
         )
-    tf: Any = importlib.import_module("tensorflow")
-    announce("call the original")
-    return [_round(tf, job, calls) for calls in job.rounds]
+    return importlib.import_module("tensorflow")
 
 
-class _Function(NamedTuple):
+class Function(NamedTuple):
     """A signature.
 
     Attributes:
         dtypes: The dtypes of its inputs, by their names.
         call: Calls it with tensors by their names.
         owner: What has its variables, which die with it.
+        concrete: TensorFlow's function, with a graph.
+        arguments: The names of the inputs, in the order of the function's own.
+        outputs: The names of tensors in its graph, by the names of the outputs.
     """
 
     dtypes: Mapping[str, Any]
     call: Callable[..., Mapping[str, Any]]
     owner: Any
+    concrete: Any
+    arguments: tuple[str, ...]
+    outputs: Mapping[str, str]
+
+    def given(self, tf: Any, call: Call) -> list[Any]:
+        """The tensors of a call, in the order of the function's inputs."""
+        return [_given(tf, call.inputs[name], self.dtypes[name]) for name in self.arguments]
 
 
-def _round(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> list[Arrays]:
+def load_functions(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> dict[str, Function]:
+    """The signatures, with the state that the model was saved with.
+
+    Raises:
+        LitefuseError: TensorFlow does not load the model.
+    """
     try:
-        functions = _frozen(tf, job, calls) if job.model.is_file() else _saved(tf, job)
+        return _frozen(tf, job, calls) if job.model.is_file() else _saved(tf, job)
     except Exception as error:  # TensorFlow raises whatever its readers do
         raise LitefuseError(f"TensorFlow does not load it: {_described(error)}", where=str(job.model)) from error
-    return [_called(tf, functions, call, str(job.model)) for call in calls]
 
 
-def _saved(tf: Any, job: OriginalJob) -> dict[str, _Function]:
+def call_functions(tf: Any, functions: Mapping[str, Function], calls: Sequence[Call], where: str) -> list[Arrays]:
+    """The outputs of calls in a row.
+
+    Raises:
+        LitefuseError: There is no such signature, or TensorFlow refuses a call.
+    """
+    return [_called(tf, functions, call, where) for call in calls]
+
+
+def _saved(tf: Any, job: OriginalJob) -> dict[str, Function]:
     try:
         loaded = tf.saved_model.load(str(job.model), tags=job.tags)
     except ValueError:
@@ -120,14 +163,16 @@ def _saved(tf: Any, job: OriginalJob) -> dict[str, _Function]:
             raise
         loaded = tf.saved_model.load(str(job.model), tags=["serve"])
 
-    functions: dict[str, _Function] = {}
+    functions: dict[str, Function] = {}
     for key, function in loaded.signatures.items():
         specs = function.structured_input_signature[1]
-        functions[key] = _Function({name: spec.dtype for name, spec in specs.items()}, function, loaded)
+        dtypes = {name: spec.dtype for name, spec in specs.items()}
+        outputs = _output_names(tf, function)
+        functions[key] = Function(dtypes, function, loaded, function, tuple(sorted(specs)), outputs)
     return functions
 
 
-def _frozen(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> dict[str, _Function]:
+def _frozen(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> dict[str, Function]:
     """The function of a frozen graph whose inputs and outputs are the tensors that the signatures name."""
     graph = tf.compat.v1.GraphDef()
     if job.model.suffix == ".pbtxt":
@@ -136,14 +181,27 @@ def _frozen(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> dict[str, _Func
         graph.ParseFromString(job.model.read_bytes())
     whole = tf.compat.v1.wrap_function(lambda: tf.compat.v1.import_graph_def(graph, name=""), [])
 
-    functions: dict[str, _Function] = {}
+    functions: dict[str, Function] = {}
     for call in calls:
         feeds = {name: whole.graph.get_tensor_by_name(_tensor(name)) for name in call.inputs}
         fetches = {name: whole.graph.get_tensor_by_name(_tensor(name)) for name in job.outputs[call.signature]}
         dtypes = {name: tensor.dtype for name, tensor in feeds.items()}
         pruned = whole.prune([*feeds.values()], fetches)
-        functions[call.signature] = _Function(dtypes, _by_name(pruned, tuple(feeds)), whole)
+        functions[call.signature] = Function(
+            dtypes,
+            _by_name(pruned, tuple(feeds)),
+            whole,
+            pruned,
+            tuple(feeds),
+            _output_names(tf, pruned),
+        )
     return functions
+
+
+def _output_names(tf: Any, function: Any) -> dict[str, str]:
+    """The names of tensors in a function's graph, by the names of its outputs; of nested structures, by their order."""
+    names = tf.nest.pack_sequence_as(function.structured_outputs, [each.name for each in function.outputs])
+    return dict(names)
 
 
 def _by_name(function: Any, names: Sequence[str]) -> Callable[..., Any]:
@@ -157,7 +215,7 @@ def _tensor(name: str) -> str:
     return name if ":" in name else f"{name}:0"
 
 
-def _called(tf: Any, functions: Mapping[str, _Function], call: Call, where: str) -> Arrays:
+def _called(tf: Any, functions: Mapping[str, Function], call: Call, where: str) -> Arrays:
     function = functions.get(call.signature)
     if function is None:
         raise LitefuseError(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from litefuse.report.sections import Judgement, Section, count_of, shape_text
 from litefuse.verify.coverage import Coverage
+from litefuse.verify.layers.sections import layer_sections
 from litefuse.verify.verification import OutputVerdict, Verdict, Verification
 
 __all__ = ["verification_sections"]
@@ -40,6 +41,7 @@ def verification_sections(verification: Verification) -> list[Section]:
             judgements=[_JUDGEMENTS[each.verdict] for each in outputs],
             note=note,
         ),
+        *([] if verification.layers is None else layer_sections(verification.layers, verification.tolerance)),
     ]
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from litefuse.verify.coverage import Coverage
+
+if TYPE_CHECKING:
+    from litefuse.verify.layers.layers import Layers
 
 __all__ = ["OutputVerdict", "Verdict", "Verification"]
 
@@ -58,6 +61,7 @@ class Verification:
         coverage: How many rows of tables, and words, the inputs reached that were drawn from the model.
         limit: What integers were less than because the model, or the original, takes nothing else; None if they were
             drawn as the model's graph says, or given.
+        layers: What is inside, of one call; None if nobody looked.
     """
 
     model: str
@@ -67,6 +71,7 @@ class Verification:
     outputs: tuple[OutputVerdict, ...]
     coverage: tuple[Coverage, ...] = ()
     limit: int | None = None
+    layers: Layers | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -105,6 +110,7 @@ class Verification:
             "outputs": outputs,
             "coverage": [asdict(each) for each in self.coverage],
             "limit": self.limit,
+            **({} if self.layers is None else {"layers": self.layers.to_json()}),
         }
 
     def __str__(self) -> str:

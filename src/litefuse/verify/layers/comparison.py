@@ -1,0 +1,151 @@
+"""The values of layers against those of the original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.verify.difference import difference, kind_of
+from litefuse.verify.layers.graph import LayerGraph, LayerTensor
+from litefuse.verify.layers.layers import NO_NAME, Layer
+from litefuse.verify.layers.model_side import Observation, values_file
+from litefuse.verify.layers.names import same_order
+from litefuse.verify.layers.original_side import Match
+
+__all__ = ["compared"]
+
+
+def compared(
+    observation: Observation,
+    folder: Path,
+    matches: Mapping[int, Match],
+    results: Mapping[str, npt.NDArray[Any]],
+    tolerance: float,
+) -> tuple[Layer, ...]:
+    """The layers, in the order in which they are computed.
+
+    Args:
+        observation: What was seen of the model.
+        folder: Where its values are.
+        matches: What inside tensors are compared with, by their indices.
+        results: What the original gave, by the names of the outputs.
+        tolerance: The error that is allowed.
+    """
+    layers = {
+        tensor.index: _layer(tensor, observation, folder, matches, results, tolerance)
+        for tensor in observation.graph.tensors
+    }
+    return tuple(_traced(observation.graph, layers))
+
+
+def _layer(
+    tensor: LayerTensor,
+    observation: Observation,
+    folder: Path,
+    matches: Mapping[int, Match],
+    results: Mapping[str, npt.NDArray[Any]],
+    tolerance: float,
+) -> Layer:
+    output = observation.graph.results.get(tensor.index, "")
+    layer = Layer(tensor.name, tensor.op, output=output, dtype=tensor.dtype)
+    seen = observation.seen.get(tensor.index)
+    if seen is None:
+        return replace(layer, problem="it has no values that can be read")
+    layer = replace(layer, shape=seen.shape, change=seen.change)
+    if seen.change > tolerance:
+        return replace(layer, problem=f"looking at it changes the outputs by {seen.change:.2g}")
+    values = np.load(values_file(folder, tensor.index), allow_pickle=np.dtype(seen.dtype) == object)
+    found = [_Found("", result, True)] if (result := results.get(output)) is not None else []
+    if match := matches.get(tensor.index):
+        found += [_Found(each.node, _load(each.file), match.certain) for each in match.candidates]
+        found = found[:1] if output in results else found
+        layer = replace(layer, original=match.candidates[0].node)
+    best: _Compared | None = None
+    for each in found:
+        this = _compare(values, each)
+        if this is not None and (best is None or this.error < best.error):
+            best = this
+    if best is None:
+        return replace(layer, problem="its shape or dtype is not the original's" if found else NO_NAME)
+    if not best.error <= tolerance and not best.found.certain:
+        return replace(layer, problem="it may be another step of the node")
+    return replace(
+        layer,
+        original=best.found.node or layer.original,
+        original_dtype=_dtype(best.found.values),
+        error=best.error,
+        differs=not best.error <= tolerance,
+    )
+
+
+class _Found(NamedTuple):
+    """A value of the original.
+
+    Attributes:
+        node: Its name.
+        values: The value.
+        certain: Whether it has to be that of the tensor.
+    """
+
+    node: str
+    values: npt.NDArray[Any]
+    certain: bool
+
+
+class _Compared(NamedTuple):
+    """The error against a value of the original."""
+
+    error: float
+    found: _Found
+
+
+def _compare(values: npt.NDArray[Any], found: _Found) -> _Compared | None:
+    """The error; None if the two cannot be compared."""
+    expected = found.values
+    if kind_of(values.dtype) != kind_of(expected.dtype) or not same_order(values.shape, expected.shape):
+        return None
+    return _Compared(difference(values.reshape(expected.shape), expected).error, found)
+
+
+def _load(file: Path) -> npt.NDArray[Any]:
+    # Written by the other process of this verification, into a folder of its own.
+    return np.load(file, allow_pickle=True)
+
+
+def _dtype(values: npt.NDArray[Any]) -> str:
+    return "string" if values.dtype.kind in "OSU" else str(values.dtype)
+
+
+def _traced(graph: LayerGraph, layers: Mapping[int, Layer]) -> Sequence[Layer]:
+    """Follows errors from what tensors are computed from to what is computed from them."""
+    # The largest error of the nearest compared tensors that each is computed from, itself if it is compared.
+    before: dict[int, float] = {}
+    added: dict[int, float | None] = {}
+    for tensor in graph.tensors:
+        given = max((before.get(each, 0.0) for each in tensor.operands), default=0.0)
+        error = layers[tensor.index].error
+        before[tensor.index] = given if error is None else error
+        added[tensor.index] = None if error is None else max(error - given, 0.0) if error != given else 0.0
+    # Whether a difference of each would be seen: it differs itself if it is compared, and reaches an output.
+    reaches: dict[int, bool] = {}
+    for tensor in reversed(graph.tensors):
+        layer = layers[tensor.index]
+        onward = tensor.index in graph.ends or reaches.get(tensor.index, False)
+        if layer.error is not None:
+            onward = onward and layer.differs
+        reaches[tensor.index] = onward
+        for each in tensor.operands:
+            reaches[each] = reaches.get(each, False) or onward
+    return [
+        replace(
+            layers[tensor.index],
+            added=added[tensor.index],
+            reaches=layers[tensor.index].differs and reaches[tensor.index],
+        )
+        for tensor in graph.tensors
+    ]

@@ -1,0 +1,251 @@
+"""A graph of TensorFlow without calls of functions: their bodies stand in it, so that each node can be looked at.
+
+Works on TensorFlow's own messages (graph.proto, function.proto), in the process with TensorFlow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["FlatGraph", "flatten"]
+
+_CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+# Between these, nodes of control flow as TensorFlow 1 has it compute in a loop, or nothing at all.
+_OPENING = frozenset({"Enter", "RefEnter", "Switch", "RefSwitch", "_SwitchN"})
+_CLOSING = frozenset({"Exit", "RefExit"})
+_MERGING = frozenset({"Merge", "RefMerge"})
+_LOOPING = frozenset({"NextIteration", "RefNextIteration"})
+
+
+@dataclass
+class FlatGraph:
+    """The graph.
+
+    Attributes:
+        definition: The GraphDef.
+        nodes: The names of its nodes by the names that they had in their functions: one for each call.
+        depths: How far each node is from what it is computed from, along the longest way.
+        conditional: The nodes that compute in a loop or a branch of TensorFlow 1: they have no value of their own.
+        ends: By the names of calls in the graph itself, the nodes that wait for all that a call does.
+        results: By the names of calls in the graph itself, the tensors that they give.
+    """
+
+    definition: Any
+    nodes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    depths: dict[str, int] = field(default_factory=dict[str, int])
+    conditional: set[str] = field(default_factory=set[str])
+    ends: dict[str, str] = field(default_factory=dict[str, str])
+    results: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    def tensor(self, name: str) -> str:
+        """What a tensor of the graph itself, ``node:0``, is called."""
+        node, _, port = name.partition(":")
+        return self.results[node][int(port or 0)] if node in self.results else f"{node}:{port or 0}"
+
+
+def flatten(graph: Any, definition_of: Callable[[str], Any]) -> FlatGraph:
+    """Puts the bodies of functions in the place of their calls. Loops and branches keep theirs.
+
+    Args:
+        graph: A GraphDef.
+        definition_of: Finds the OpDef of an op.
+    """
+    flat = FlatGraph(type(graph)(versions=graph.versions))
+    flat.definition.library.CopyFrom(graph.library)
+    _Inlining(flat, {each.signature.name: each for each in graph.library.function}, definition_of).graph(graph)
+    _measure(flat)
+    return flat
+
+
+@dataclass
+class _Scope:
+    """One body while it is copied.
+
+    Attributes:
+        prefix: What its nodes' names begin with in the graph.
+        nodes: Its nodes, by their names.
+        tensors: What stands for the tensors of its arguments and calls, by their names in the body.
+        ends: What stands for waiting for its calls.
+        start: The node that waits for what the call waits for; empty if that is nothing.
+        attributes: The attributes of the call, which types of the body may refer to.
+        functions: The functions that it is within.
+    """
+
+    prefix: str
+    nodes: Mapping[str, Any]
+    tensors: dict[str, list[str]]
+    ends: dict[str, str]
+    start: str
+    attributes: Mapping[str, Any]
+    functions: frozenset[str]
+
+
+@dataclass
+class _Inlining:
+    flat: FlatGraph
+    functions: Mapping[str, Any]
+    definition_of: Callable[[str], Any]
+    count: int = 0
+
+    def graph(self, graph: Any) -> None:
+        scope = _Scope("", {node.name: node for node in graph.node}, {}, {}, "", {}, frozenset())
+        self._copy(scope, graph.node)
+        self.flat.ends, self.flat.results = scope.ends, scope.tensors
+
+    def _copy(self, scope: _Scope, nodes: Sequence[Any]) -> None:
+        calls = {node.name: name for node in nodes if (name := self._callee(node, scope)) is not None}
+        for node in _operands_first(nodes, set(calls)):
+            if node.name in calls:
+                self._call(scope, node, self.functions[calls[node.name]])
+                continue
+            copy = self.flat.definition.node.add()
+            copy.op, copy.name = node.op, scope.prefix + node.name
+            copy.input.extend(self._inputs(scope, node))
+            for key, value in node.attr.items():
+                if key != "_class":  # names nodes to be placed with
+                    placeholder = value.placeholder if value.WhichOneof("value") == "placeholder" else ""
+                    copy.attr[key].CopyFrom(scope.attributes.get(placeholder, value) if placeholder else value)
+            if scope.prefix and "frame_name" in copy.attr:
+                copy.attr["frame_name"].s = scope.prefix.encode() + copy.attr["frame_name"].s
+            self.flat.nodes.setdefault(node.name, []).append(copy.name)
+
+    def _callee(self, node: Any, scope: _Scope) -> str | None:
+        """The name of the function that a node calls; None if it calls none, or one that it is within."""
+        name: str = node.attr["f"].func.name if node.op in _CALLS else node.op
+        return name if name in self.functions and name not in scope.functions else None
+
+    def _call(self, scope: _Scope, node: Any, function: Any) -> None:
+        self.count += 1
+        prefix = f"litefuse.call.{self.count}/"
+        inputs = self._inputs(scope, node)
+        waits, given = [each for each in inputs if each[0] == "^"], [each for each in inputs if each[0] != "^"]
+        start = self._waiting(f"{prefix}start", waits) if waits else ""
+        tensors = {arg.name: [value] for arg, value in zip(function.signature.input_arg, given, strict=True)}
+        attributes = dict((node.attr["f"].func if node.op in _CALLS else node).attr.items())
+        body = {each.name: each for each in function.node_def}
+        inner = _Scope(prefix, body, tensors, {}, start, attributes, scope.functions | {function.signature.name})
+        self._copy(inner, function.node_def)
+        results = [self._tensor(inner, function.ret[each.name]) for each in function.signature.output_arg]
+        controls = [self._wait(inner, each) for each in function.control_ret.values()]
+        scope.tensors[node.name] = results
+        ends = [*dict.fromkeys([*controls, *(f"^{each.partition(':')[0]}" for each in results)])]
+        scope.ends[node.name] = self._waiting(f"{prefix}end", ends or waits)
+        self.flat.nodes.setdefault(node.name, [])
+
+    def _waiting(self, name: str, waits: Iterable[str]) -> str:
+        copy = self.flat.definition.node.add()
+        copy.op, copy.name = "NoOp", name
+        copy.input.extend(waits)
+        return name
+
+    def _inputs(self, scope: _Scope, node: Any) -> list[str]:
+        inputs = [self._wait(scope, each[1:]) if each[0] == "^" else self._tensor(scope, each) for each in node.input]
+        # What computes the arguments does not wait for what the call waits for: so every node of the body does.
+        waits = dict.fromkeys(each for each in inputs if each[0] == "^")
+        if scope.start:
+            waits[f"^{scope.start}"] = None
+        return [*(each for each in inputs if each[0] != "^"), *waits]
+
+    def _wait(self, scope: _Scope, name: str) -> str:
+        if name in scope.ends:
+            return f"^{scope.ends[name]}"
+        if name in scope.nodes:
+            return f"^{scope.prefix}{name}"
+        return f"^{scope.tensors[name][0].partition(':')[0]}"  # an argument
+
+    def _tensor(self, scope: _Scope, name: str) -> str:
+        """What stands for a tensor: ``node:1`` in a graph, ``argument``, ``node:output:1`` in a function."""
+        node, *rest = name.split(":")
+        if not scope.prefix:
+            port = int(rest[0]) if rest else 0
+        elif not rest:
+            return scope.tensors[node][0]
+        elif node in scope.tensors and len(rest) == 1:  # an argument may be written so
+            port = int(rest[0])
+        else:
+            port = self._port(scope.nodes[node], scope, rest[0], int(rest[1]))
+        return scope.tensors[node][port] if node in scope.tensors else f"{scope.prefix}{node}:{port}"
+
+    def _port(self, node: Any, scope: _Scope, output: str, index: int) -> int:
+        """The number of an output among all of a node."""
+        function = self.functions.get(node.op)
+        definition = self.definition_of(node.op) if function is None else function.signature
+        port = 0
+        for arg in definition.output_arg:
+            if arg.name == output:
+                return port + index
+            port += _length(node, arg, scope.attributes)
+        raise KeyError(f"{node.name} ({node.op}) has no output {output!r}")
+
+
+def _length(node: Any, arg: Any, attributes: Mapping[str, Any]) -> int:
+    """How many tensors an output is."""
+    key = arg.number_attr or arg.type_list_attr
+    if not key:
+        return 1
+    value = node.attr[key]
+    if value.WhichOneof("value") == "placeholder":
+        value = attributes[value.placeholder]
+    return value.i if arg.number_attr else len(value.list.type)
+
+
+def _source(name: str) -> str:
+    return name.lstrip("^").partition(":")[0]
+
+
+def _operands_first(nodes: Sequence[Any], calls: set[str]) -> Iterator[Any]:
+    """The nodes, those that calls give something to after these: what stands for a call is known once it is copied."""
+    by_name = {node.name: node for node in nodes}
+    if not calls:
+        yield from nodes
+        return
+    for name in _in_order({name: [_source(each) for each in node.input] for name, node in by_name.items()}):
+        yield by_name[name]
+
+
+def _in_order(operands: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Names, each after its operands; where loops go round, one of them begins."""
+    seen: set[str] = set()
+    for first in operands:
+        if first in seen:
+            continue
+        seen.add(first)
+        pending = [(first, iter(operands[first]))]
+        while pending:
+            name, rest = pending[-1]
+            operand = next((each for each in rest if each in operands and each not in seen), None)
+            if operand is None:
+                pending.pop()
+                yield name
+            else:
+                seen.add(operand)
+                pending.append((operand, iter(operands[operand])))
+
+
+def _measure(flat: FlatGraph) -> None:
+    """Finds the depths of nodes, and those that are conditional."""
+    nodes = {node.name: node for node in flat.definition.node}
+    # A loop goes round through its NextIteration, which depends on nothing here.
+    inputs = {name: () if node.op in _LOOPING else tuple(node.input) for name, node in nodes.items()}
+    levels: dict[str, int] = {}
+    for name in _in_order({name: [_source(each) for each in given] for name, given in inputs.items()}):
+        node = nodes[name]
+        known = [each for each in inputs[name] if _source(each) in levels]
+        flat.depths[name] = 1 + max((flat.depths[_source(each)] for each in known if each[0] != "^"), default=0)
+        levels[name] = max((levels[_source(each)] for each in known), default=0)
+        if node.op in _LOOPING or (node.op in _OPENING and not _leaves_loop(node, nodes)):
+            levels[name] += 1
+        elif node.op in _CLOSING or (node.op in _MERGING and not _begins_loop(node, nodes)):
+            levels[name] -= 1
+    flat.conditional = {name for name, level in levels.items() if level > 0}
+
+
+def _leaves_loop(node: Any, nodes: Mapping[str, Any]) -> bool:
+    """Whether a Switch is that of a loop, which ends with Exit instead of Merge."""
+    return len(node.input) > 1 and nodes[_source(node.input[1])].op == "LoopCond"
+
+
+def _begins_loop(merge: Any, nodes: Mapping[str, Any]) -> bool:
+    return any(nodes[_source(each)].op in _LOOPING for each in merge.input)

@@ -1,0 +1,117 @@
+"""What a look into a model, layer by layer, found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["NO_NAME", "Layer", "Layers"]
+
+#: Why a tensor is not compared that the original does not know.
+NO_NAME = "it has no name in the original"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A tensor inside a LiteRT model, in the order in which they are computed.
+
+    Attributes:
+        tensor: Its name in the file.
+        op: The op that computes it: its name in LiteRT's schema, or that of a custom op or a composite.
+        original: The node or tensor of the original that it is compared with; empty if there is none.
+        output: The name of the signature's output that it is; empty if it is none.
+        dtype: Its dtype in the file.
+        original_dtype: That of the original; empty if it is not compared.
+        shape: Its shape; None if it was not looked at.
+        error: How far it is from the original's, as for outputs; None if it is not compared.
+        added: By how much the error is larger than the largest one of what it is computed from; None if not compared.
+        differs: Whether the error is larger than the tolerance.
+        reaches: Whether it differs, and so does what is computed from it, up to an output.
+        change: How far the outputs of the model moved when this tensor was looked at; 0 if they had the same bits.
+        problem: Why it is not compared; may be empty.
+    """
+
+    tensor: str
+    op: str
+    original: str = ""
+    output: str = ""
+    dtype: str = ""
+    original_dtype: str = ""
+    shape: tuple[int, ...] | None = None
+    error: float | None = None
+    added: float | None = None
+    differs: bool = False
+    reaches: bool = False
+    change: float = 0.0
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called: the original's name, else its own; of several that were fused, the first."""
+        first, *others = (self.output or self.original or self.tensor).split(";")
+        return f"{first} and {len(others)} more" if others else first
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``; an infinite error is None."""
+        return {
+            **asdict(self),
+            "shape": None if self.shape is None else list(self.shape),
+            "error": _finite(self.error),
+            "added": _finite(self.added),
+        }
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The layers of one call.
+
+    Attributes:
+        signature: The signature's key.
+        call: The number of the call, from 1.
+        layers: The tensors that the ops of the signature's main subgraph compute.
+        unseen: The names of loops, conditions and the like, of which the results are compared, not what is inside.
+        problem: Why the layers cannot be looked at; may be empty.
+    """
+
+    signature: str
+    call: int
+    layers: tuple[Layer, ...] = ()
+    unseen: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def compared(self) -> tuple[Layer, ...]:
+        """Those that are compared with the original."""
+        return tuple(each for each in self.layers if each.error is not None)
+
+    @property
+    def first(self) -> Layer | None:
+        """The first that differs, if there is one: of those whose difference reaches an output, if some do."""
+        differing = [each for each in self.layers if each.differs]
+        return next((each for each in differing if each.reaches), differing[0] if differing else None)
+
+    @property
+    def largest_step(self) -> Layer | None:
+        """The one where the error grows most, if there is an error."""
+        growing = [each for each in self.layers if each.added is not None and each.added > 0]
+        return max(growing, key=lambda each: each.added or 0.0, default=None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Dictionaries and lists for ``json.dumps``."""
+        first, step = self.first, self.largest_step
+        return {
+            "signature": self.signature,
+            "call": self.call,
+            "problem": self.problem,
+            "compared": len(self.compared),
+            "tensors": len(self.layers),
+            "first": None if first is None else first.to_json(),
+            "largest_step": None if step is None else step.to_json(),
+            "unseen": list(self.unseen),
+            "layers": [each.to_json() for each in self.layers],
+        }
+
+
+def _finite(error: float | None) -> float | None:
+    return error if error is not None and math.isfinite(error) else None

@@ -1,0 +1,199 @@
+"""The values of a LiteRT model's inside tensors, in the process that the model runs in.
+
+Each is that of a run whose outputs are, bit for bit, those that the model has when nobody looks: where a delegate fuses
+ops or plans memory in another way because a tensor is looked at, fewer tensors are looked at in one run.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.kernel_modules import import_kernels
+from litefuse.runtime.custom_op import CustomOp
+from litefuse.runtime.interpreter import Interpreter
+from litefuse.runtime.scales import dequantized, quantized
+from litefuse.runtime.transfer import unpickle_kernels
+from litefuse.verify.difference import difference
+from litefuse.verify.layers.graph import LayerGraph, LayerTensor, layer_graph
+from litefuse.verify.layers.observed import ObservedCopy
+from litefuse.verify.model_process import ModelJob
+from litefuse.verify.original import Arrays, Call
+
+__all__ = ["Observation", "ObservationJob", "Seen", "observe_model", "values_file"]
+
+# How much of what is looked at is kept in memory at once, in bytes.
+_AT_ONCE = 2**29
+# How many runs it may take to find what can be looked at without a change.
+_MOST_RUNS = 100
+
+
+@dataclass(frozen=True)
+class ObservationJob:
+    """What the process is to do.
+
+    Attributes:
+        job: The model, and its kernels.
+        calls: The calls, from the state that the model has at first; the last is looked into.
+        folder: Where the values are written.
+        names: The names of the tensors to look at; None for all.
+    """
+
+    job: ModelJob
+    calls: tuple[Call, ...]
+    folder: Path
+    names: frozenset[str] | None = None
+
+
+class Seen(NamedTuple):
+    """A tensor that was looked at.
+
+    Attributes:
+        shape: Its shape.
+        dtype: Its dtype, as a real number if it is quantized.
+        change: How far the outputs of that run are from those of a run that nobody looked into: 0 if they are the same.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    change: float
+
+
+class Observation(NamedTuple):
+    """What came of it.
+
+    Attributes:
+        graph: The subgraph.
+        seen: What was looked at, by the indices of the tensors; the values are in files, see :func:`values_file`.
+    """
+
+    graph: LayerGraph
+    seen: dict[int, Seen]
+
+
+def values_file(folder: Path, index: int) -> Path:
+    """The file of a tensor's values, as ``numpy.save`` writes it."""
+    return folder / f"{index}.npy"
+
+
+def observe_model(job: ObservationJob, announce: Callable[[str], None]) -> Observation:
+    """Runs a model, and a copy of it that is looked into.
+
+    Raises:
+        LitefuseError: It cannot be run or looked into.
+    """
+    announce("import the kernels")
+    unpickle_kernels(job.job.registered or {})
+    import_kernels(job.job.kernel_modules)
+    announce("read the model")
+    signature = job.calls[-1].signature
+    graph = layer_graph(job.job.model, signature)
+    looking = _Looking(job, graph)
+    announce("run the model")
+    looking.run_unobserved()
+    announce("look into the model")
+    copy = ObservedCopy(job.job.model, job.folder / "observed.tflite", graph.subgraph)
+    wanted = {
+        tensor.index: tensor
+        for tensor in graph.tensors
+        if tensor.readable and (job.names is None or tensor.name in job.names)
+    }
+    seen: dict[int, Seen] = {}
+    for chunk in looking.chunks(list(wanted.values())):
+        looking.look(copy, chunk, seen)
+    copy.path.unlink()
+    announce("close the model")
+    return Observation(graph, seen)
+
+
+class _Looking:
+    def __init__(self, job: ObservationJob, graph: LayerGraph) -> None:
+        self._job = job
+        self._graph = graph
+        self._custom_ops: list[type[CustomOp] | str] = [
+            each if isinstance(each, str) else pickle.loads(each) for each in job.job.custom_ops
+        ]
+        self._sizes: dict[int, int] = {}
+        self._expected: Arrays = {}
+        self._runs = 0
+
+    def run_unobserved(self) -> None:
+        interpreter, self._expected = self._run(self._job.job.model)
+        details: list[dict[str, Any]] = interpreter.get_tensor_details(self._graph.subgraph)
+        self._sizes = {each["index"]: int(np.prod(each["shape"], dtype=np.int64)) * 8 for each in details}
+
+    def chunks(self, tensors: Sequence[LayerTensor]) -> Iterator[list[LayerTensor]]:
+        """As many as fit into memory at once."""
+        chunk: list[LayerTensor] = []
+        size = 0
+        for tensor in tensors:
+            of_tensor = self._sizes.get(tensor.index, 0)
+            if chunk and size + of_tensor > _AT_ONCE:
+                yield chunk
+                chunk, size = [], 0
+            chunk.append(tensor)
+            size += of_tensor
+        if chunk:
+            yield chunk
+
+    def look(self, copy: ObservedCopy, tensors: Sequence[LayerTensor], seen: dict[int, Seen]) -> None:
+        """Looks at tensors: at fewer at once, where that changes the outputs."""
+        own = self._graph.outputs
+        copy.set_outputs([*own, *(each.index for each in tensors if each.index not in own)])
+        self._runs += 1
+        interpreter, outputs = self._run(str(copy.path))
+        change = _change(outputs, self._expected)
+        if change and len(tensors) > 1 and self._runs < _MOST_RUNS:
+            del interpreter, outputs
+            middle = len(tensors) // 2
+            self.look(copy, tensors[:middle], seen)
+            self.look(copy, tensors[middle:], seen)
+            return
+        for tensor in tensors:
+            values = self._values(interpreter, tensor)
+            if values is not None:
+                np.save(values_file(self._job.folder, tensor.index), values, allow_pickle=values.dtype == object)
+                seen[tensor.index] = Seen(values.shape, str(values.dtype), change)
+
+    def _values(self, interpreter: Interpreter, tensor: LayerTensor) -> npt.NDArray[Any] | None:
+        detail = _detail(interpreter, tensor.index, self._graph.subgraph)
+        if 0 in detail["shape"]:
+            return np.empty(tuple(detail["shape"]), detail["dtype"])
+        try:
+            found: npt.NDArray[Any] = np.array(interpreter.get_tensor(tensor.index, self._graph.subgraph))
+        except ValueError:  # the runtime has no memory for it: an op that ran nowhere, such as in a delegate
+            return None
+        return dequantized(found, detail)
+
+    def _run(self, model: str | bytes) -> tuple[Interpreter, Arrays]:
+        interpreter = Interpreter(model, custom_ops=self._custom_ops)
+        outputs: Arrays = {}
+        for call in self._job.calls:
+            runner = interpreter.get_signature_runner(call.signature)
+            takes: dict[str, Any] = runner.get_input_details()
+            outputs = runner(**{name: quantized(value, takes[name]) for name, value in call.inputs.items()})
+        return interpreter, outputs
+
+
+def _detail(interpreter: Interpreter, index: int, subgraph: int) -> dict[str, Any]:
+    native: Any = interpreter
+    return native._get_tensor_details(index, subgraph)  # noqa: SLF001  the public one gives those of all tensors
+
+
+def _change(found: Arrays, expected: Arrays) -> float:
+    """How far outputs are from those that are expected; 0 if they have the same bits."""
+    changes = [0.0]
+    for name, value in expected.items():
+        a, b = np.asarray(found[name]), np.asarray(value)
+        same = np.array_equal(a, b) if a.dtype == object else a.shape == b.shape and a.tobytes() == b.tobytes()
+        if not same:
+            # Zeros of the other sign, and NaN of other bits, are no difference that has a size.
+            changes.append(max(difference(a, b).error, sys.float_info.min))
+    return max(changes)

@@ -1,0 +1,78 @@
+"""Layers as sections of a report."""
+
+from __future__ import annotations
+
+from litefuse.report.sections import Judgement, Section, shape_text
+from litefuse.verify.layers.layers import NO_NAME, Layer, Layers
+
+__all__ = ["layer_sections"]
+
+_HEADINGS = ("layer", "op", "dtype", "shape", "error", "added", "")
+
+
+def layer_sections(layers: Layers, tolerance: float) -> list[Section]:
+    """The sections of layers: the first that differs, and the error of each that is compared."""
+    title = f"Layers of call {layers.call}, {layers.signature}"
+    if layers.problem:
+        return [Section(title, note=layers.problem)]
+    first, step, compared = layers.first, layers.largest_step, layers.compared
+    return [
+        Section(title, _findings(layers, tolerance)),
+        Section(
+            "Tensors",
+            [_row(each, "first" if each is first else "most" if each is step else "") for each in compared],
+            headings=_HEADINGS,
+            right=frozenset({4, 5}),
+            judgements=[_judgement(each) for each in compared],
+        ),
+    ][: 2 if compared else 1]
+
+
+def _row(layer: Layer, mark: str) -> tuple[str, ...]:
+    dtypes = [layer.dtype] if layer.dtype == layer.original_dtype else [layer.dtype, layer.original_dtype]
+    remarks = [mark] if mark else []
+    if layer.differs and not layer.reaches:
+        remarks.append("reaches no output")
+    if layer.change:
+        remarks.append(f"looking changes the outputs by {layer.change:.2g}")
+    return (
+        layer.name,
+        layer.op,
+        " / ".join(dtypes),
+        shape_text(layer.shape or ()),
+        f"{layer.error:.2g}",
+        f"{layer.added:.2g}" if layer.added else "",
+        ", ".join(remarks),
+    )
+
+
+def _judgement(layer: Layer) -> Judgement:
+    return None if layer.differs and not layer.reaches else "bad" if layer.differs else "good"
+
+
+def _findings(layers: Layers, tolerance: float) -> list[tuple[str, str]]:
+    first, step = layers.first, layers.largest_step
+    found = [("first that differs", f"none by more than {tolerance:g}")]
+    if first is not None:
+        found = [("first that differs", f"{first.name} ({first.op}), by {first.error:.2g}")]
+        if not first.reaches:
+            found.append(("", "no output differs by it: its effect is lost, or it is another step of the node"))
+    if step is not None:
+        found.append(("error grows most", f"{step.name} ({step.op}), by {step.added:.2g}"))
+    found.append(("compared", _coverage(layers)))
+    if layers.unseen:
+        found.append(("not inside of", ", ".join(layers.unseen)))
+    return found
+
+
+def _coverage(layers: Layers) -> str:
+    """How many tensors are compared, and why the others are not."""
+    left = [each for each in layers.layers if each.error is None]
+    text = f"{len(layers.compared)} of {len(layers.layers)} tensors"
+    unnamed = sum(each.problem == NO_NAME for each in left)
+    if not left:
+        return text
+    if unnamed == len(left):
+        return f"{text}; the others have no name in the original"
+    some = f"; {unnamed} have no name in the original" if unnamed else ""
+    return f"{text}{some}; {len(left) - unnamed} are steps, or have no values or shapes that can be compared"

@@ -1,0 +1,138 @@
+"""What a converted model is compared with: the original in TensorFlow, or another LiteRT model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
+
+from litefuse.api import ConversionResult
+from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.frontends import source_of
+from litefuse.inputs.model_inputs import ModelInputs
+from litefuse.inputs.tables import Tables
+from litefuse.inspection.litert_model import is_litert_model
+from litefuse.processes.process import run_alone, run_model
+from litefuse.temporary import make_temporary_folder
+from litefuse.verify.layers.look import LookIntoOriginal, litert_original, observation_of_original
+from litefuse.verify.layers.model_side import Observation
+from litefuse.verify.layers.original_side import Match
+from litefuse.verify.model_process import MODEL, ModelCalls, ModelJob
+from litefuse.verify.original import Arrays, Call, OriginalJob
+from litefuse.verify.original_tables import original_tables
+from litefuse.verify.side_effects import refuse_side_effects
+
+__all__ = ["CallReference", "Outputs", "Reference", "name_and_content", "opened"]
+
+Outputs: TypeAlias = Mapping[str, tuple[str, ...]]
+"""The names of each signature's outputs."""
+
+CallReference: TypeAlias = Callable[[Sequence[Sequence[Call]], Outputs], list[list[Arrays]]]
+"""Gives the outputs of calls, in rounds."""
+
+_ORIGINAL = "litefuse.verify.original:call_original"
+_LAYERS = "litefuse.verify.layers.original_side:observe_original"
+_ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
+
+
+class Reference(NamedTuple):
+    """What a model is compared with.
+
+    Attributes:
+        name: What it is called.
+        tables: What its tables hold.
+        call: Calls it.
+        look: Gives what looks into it, for signatures with these outputs.
+    """
+
+    name: str
+    tables: Tables
+    call: CallReference
+    look: Callable[[Outputs], LookIntoOriginal]
+
+
+def name_and_content(model: ConversionResult | str | os.PathLike[str] | bytes) -> tuple[str, str | bytes]:
+    """What a LiteRT model is called, and its file or content."""
+    if isinstance(model, bytes):
+        return "model content", model
+    if isinstance(model, str | os.PathLike):
+        return os.fsdecode(model), os.fsdecode(model)
+    return repr(model), str(model.path)
+
+
+@contextmanager
+def opened(
+    original: object, tags: Iterable[str] | None, job: ModelJob, *, allow_side_effects: bool
+) -> Generator[Reference]:
+    """Opens an original.
+
+    Args:
+        original: Anything that can be converted, or a LiteRT model.
+        tags: The tags of the graph in a SavedModel.
+        job: How a LiteRT model is called.
+        allow_side_effects: Whether to call what does more than compute.
+
+    Raises:
+        LitefuseError: It cannot be read.
+    """
+    if _is_litert(original):
+        yield _litert_reference(original, job)
+        return
+    source = source_of(original)
+    with make_temporary_folder() as temporary:
+        folder = source.folder(Path(temporary, "saved_model"))
+        with source.opened(folder, lambda _: None):
+            yield _tensorflow_reference(
+                folder, None if tags is None else tuple(tags), source.name, allow_side_effects=allow_side_effects
+            )
+
+
+def _is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
+    if not isinstance(model, str | os.PathLike):
+        return isinstance(model, ConversionResult | bytes)
+    path = Path(cast("str | os.PathLike[str]", model))
+    return path.is_file() and (path.suffix == ".tflite" or is_litert_model(path))
+
+
+def _litert_reference(model: ConversionResult | str | os.PathLike[str] | bytes, job: ModelJob) -> Reference:
+    name, content = name_and_content(model)
+    inputs = ModelInputs(content) if isinstance(content, bytes) else ModelInputs.of_file(content)
+
+    def job_of(outputs: Outputs) -> ModelJob:
+        return replace(job, model=content, signatures=tuple(outputs), custom_ops=())
+
+    def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
+        given = replace(job_of(outputs), rounds=tuple(map(tuple, rounds)))
+        return cast("ModelCalls", run_model(MODEL, given, name)).found
+
+    return Reference(name, inputs.tables, call, lambda outputs: litert_original(job_of(outputs), name))
+
+
+def _tensorflow_reference(
+    folder: Path, tags: tuple[str, ...] | None, name: str, *, allow_side_effects: bool
+) -> Reference:
+    def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
+        if not allow_side_effects:
+            refuse_side_effects(folder, tags, outputs, name)
+        return cast(
+            "list[list[Arrays]]", _run(_ORIGINAL, OriginalJob(folder, tags, tuple(map(tuple, rounds)), outputs))
+        )
+
+    def look(outputs: Outputs) -> LookIntoOriginal:
+        job = OriginalJob(folder, tags, (), outputs)
+
+        def look_into(calls: Sequence[Call], observed: Observation, place: Path) -> Mapping[int, Match]:
+            return cast("Mapping[int, Match]", _run(_LAYERS, observation_of_original(job, calls, observed, place)))
+
+        return look_into
+
+    def _run(target: str, job: object) -> Any:
+        try:
+            return run_alone(target, job, environment=_ENVIRONMENT)
+        except EngineCrashError as error:
+            raise LitefuseError(f"the process that ran the original died: {error.message}", where=name) from error
+
+    return Reference(name, original_tables(folder, tags), call, look)
