@@ -146,6 +146,21 @@ def _traced(graph: LayerGraph, layers: Mapping[int, Layer]) -> Sequence[Layer]:
             layers[tensor.index],
             added=added[tensor.index],
             reaches=layers[tensor.index].differs and reaches[tensor.index],
+            through=_through(graph, layers, tensor) if layers[tensor.index].differs else (),
         )
         for tensor in graph.tensors
     ]
+
+
+def _through(graph: LayerGraph, layers: Mapping[int, Layer], tensor: LayerTensor) -> tuple[str, ...]:
+    """The ops that a tensor is computed by from those that are compared, the nearest first."""
+    by_index = {each.index: each for each in graph.tensors}
+    found: dict[int, str] = {}
+    pending = list(tensor.operands)
+    while pending:
+        index = pending.pop(0)
+        before = by_index.get(index)
+        if before is not None and index not in found and layers[index].error is None:
+            found[index] = f"{before.op} {before.name}"
+            pending += before.operands
+    return tuple(found.values())

@@ -28,6 +28,7 @@ class Layer:
         added: By how much the error is larger than the largest one of what it is computed from; None if not compared.
         differs: Whether the error is larger than the tolerance.
         reaches: Whether it differs, and so does what is computed from it, up to an output.
+        through: The ops between it and the nearest tensors that are compared, if it differs: any of them may be wrong.
         change: How far the outputs of the model moved when this tensor was looked at; 0 if they had the same bits.
         problem: Why it is not compared; may be empty.
     """
@@ -43,6 +44,7 @@ class Layer:
     added: float | None = None
     differs: bool = False
     reaches: bool = False
+    through: tuple[str, ...] = ()
     change: float = 0.0
     problem: str = ""
 
@@ -57,6 +59,7 @@ class Layer:
         return {
             **asdict(self),
             "shape": None if self.shape is None else list(self.shape),
+            "through": list(self.through),
             "error": _finite(self.error),
             "added": _finite(self.added),
         }

@@ -116,19 +116,23 @@ def observe_original(job: OriginalObservationJob, announce: Callable[[str], None
     calls, where = job.job.rounds[0], str(job.job.model)
     expected = call_functions(tf, load_functions(tf, job.job, calls), calls, where)[-1]
     found: dict[int, _Named] = {}
+    files = _Files(job.folder)
     for chunk in _chunks(job.wanted):
         # Each begins with the state that the model was saved with.
         functions = load_functions(tf, job.job, calls)
         call_functions(tf, functions, calls[:-1], where)
         try:
             inside = _Inside(tf, functions[calls[-1].signature], calls[-1])
-            named, outputs = inside.values(chunk, job.folder)
+            named, outputs = inside.values(chunk, files)
         except Exception as error:  # as TensorFlow raises of a graph that it does not take
             text = str(error).strip().partition("\n")[0]
             raise LitefuseError(f"its graph cannot be looked into: {type(error).__name__}: {text}") from error
         for name, value in outputs.items():
             if not difference(value, expected[name]).error <= _ROUNDING:
-                raise LitefuseError(f"its graph without functions computes something else for the output {name!r}")
+                raise LitefuseError(
+                    f"run a second time, it computes something else for the output {name!r}, "
+                    f"as a model with random numbers does"
+                )
         found.update(named)
     return _matches(job.wanted, found)
 
@@ -181,7 +185,7 @@ class _Inside:
         waited = [self._flat.ends.get(each.name, each.name) for each in getattr(graph, "control_outputs", ())]
         self._waited = [self._whole.graph.get_operation_by_name(each) for each in waited]
 
-    def values(self, wanted: Iterable[Wanted], folder: Path) -> tuple[dict[int, _Named], Arrays]:
+    def values(self, wanted: Iterable[Wanted], files: _Files) -> tuple[dict[int, _Named], Arrays]:
         """What tensors may be meant to be, by their indices, and the outputs."""
         nodes = self._nodes()
         depths = {name: min(self._flat.depths[each] for each in of_name) for name, of_name in nodes.items()}
@@ -192,7 +196,7 @@ class _Inside:
         pruned = self._whole.prune(self._feeds, [[*fetched.values()], self._outputs, self._waited])
         arrays, outputs, _ = pruned(*self._given)
         values = {name: np.asarray(value.numpy()) for name, value in zip(fetched, arrays, strict=True)}
-        files, results = _Files(folder, values), self._results()
+        results = self._results()
         found: dict[int, _Named] = {}
         for each in wanted:
             for node in named[each.index]:
@@ -229,17 +233,15 @@ class _Inside:
 
 
 class _Files:
-    """Writes values to files, each once."""
+    """Writes values to files in a folder, each once."""
 
-    def __init__(self, folder: Path, values: Mapping[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._values = values
         self._written: dict[str, Path] = {}
 
-    def of(self, tensor: str) -> Path:
+    def of(self, tensor: str, value: npt.NDArray[Any]) -> Path:
         if tensor not in self._written:
-            value = self._values[tensor]
-            path = self._folder / f"original-{len(list(self._folder.iterdir()))}.npy"
+            path = self._folder / f"{len(self._written)}.npy"
             np.save(path, value, allow_pickle=value.dtype == object)
             self._written[tensor] = path
         return self._written[tensor]
@@ -274,7 +276,9 @@ def _choice(
         certain &= len(fitting) <= 1
     if not chosen:
         return None
-    return _Named(node, len(operations), tuple(Candidate(node, files.of(each)) for each in chosen), certain)
+    return _Named(
+        node, len(operations), tuple(Candidate(node, files.of(each, values[each])) for each in chosen), certain
+    )
 
 
 def _fits(wanted: Wanted, value: npt.NDArray[Any]) -> bool:

@@ -9,6 +9,8 @@ __all__ = ["layer_sections"]
 
 _HEADINGS = ("layer", "op", "dtype", "shape", "error", "added", "")
 
+_LISTED = 6
+
 
 def layer_sections(layers: Layers, tolerance: float) -> list[Section]:
     """The sections of layers: the first that differs, and the error of each that is compared."""
@@ -55,6 +57,10 @@ def _findings(layers: Layers, tolerance: float) -> list[tuple[str, str]]:
     found = [("first that differs", f"none by more than {tolerance:g}")]
     if first is not None:
         found = [("first that differs", f"{first.name} ({first.op}), by {first.error:.2g}")]
+        if first.through:
+            ways = "; ".join(first.through[:_LISTED])
+            more = f" and {len(first.through) - _LISTED} more" if len(first.through) > _LISTED else ""
+            found.append(("or before it", f"{ways}{more}, which cannot be compared"))
         if not first.reaches:
             found.append(("", "no output differs by it: its effect is lost, or it is another step of the node"))
     if step is not None:
