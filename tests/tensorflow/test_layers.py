@@ -18,6 +18,7 @@ from litefuse.job import ConversionJob
 from litefuse.processes.process import run_in_worker
 from litefuse.verify.layers import model_side, original_side
 from litefuse.verify.layers.layers import Layers
+from litefuse.verify.layers.model_side import Observation, ObservationJob
 from litefuse.verify.layers.original_side import OriginalObservationJob, observe_original
 from litefuse.verify.original import OriginalJob, call_original
 from tests.tensorflow.spoiled_models import with_wrong_weights, without_activation, without_names
