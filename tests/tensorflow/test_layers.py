@@ -14,8 +14,6 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.cli.app import app
 from litefuse.errors import LitefuseError
-from litefuse.job import ConversionJob
-from litefuse.processes.process import run_in_worker
 from litefuse.verify.layers import model_side, original_side
 from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.model_side import Observation, ObservationJob
@@ -383,9 +381,13 @@ def test_in_many_runs(tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch) -
     path = tensorflow.save(with_everything)
     content = litefuse.convert(path).model_bytes
     tensorflow.call(set_limit, 100)
-    monkeypatch.setattr(
-        "litefuse.verify.layers.look.run_model", lambda _, job, __: model_side.observe_model(job, print)
-    )
+
+    def observe(target: str, job: ObservationJob, where: str) -> Observation:
+        assert target.endswith(":observe_model")
+        assert where
+        return model_side.observe_model(job, print)
+
+    monkeypatch.setattr("litefuse.verify.layers.look.run_model", observe)
     monkeypatch.setattr(model_side, "_AT_ONCE", 100)
     inputs = [{"x": normal(seed, 4, 3)} for seed in range(2)]
     try:
@@ -424,14 +426,6 @@ def test_what_cannot_be_looked_at(tensorflow: TensorFlow) -> None:
     with pytest.raises(LitefuseError, match="those of an original, which is not given"):
         litefuse.verify_model(content, inputs={"x": normal(0, 1, 8, 8, 3)}, expected={}, layers=True)
     assert litefuse.verify_model(content, path).layers is None
-
-
-def test_weights_behind_the_flatbuffer(tensorflow: TensorFlow, tmp_path: Path) -> None:
-    path, model = tensorflow.save(network), tmp_path / "model.tflite"
-    run_in_worker("litefuse.conversion:run_job", ConversionJob(path, model, mapped_from=0))
-    layers = layers_of(litefuse.verify_model(model, path, layers=True))
-    assert layers.first is None
-    assert "convolution/Relu" in {each.original for each in layers.compared}
 
 
 def test_the_command(tensorflow: TensorFlow, tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import flatbuffers
 import numpy as np
 import pytest
+from ai_edge_litert import schema_py_generated as schema
 from google.protobuf import text_format
 
 from litefuse.runtime.inputs import input_specs, random_inputs
@@ -197,6 +199,39 @@ def test_a_copy_with_more_outputs(demo_model: Path, tmp_path: Path) -> None:
                 name: value.tobytes() for name, value in expected.items()
             }
         assert copy.path.stat().st_size < demo_model.stat().st_size + 16
+
+
+def with_weights_behind(content: bytes) -> bytes:
+    """A model whose buffers are behind the flatbuffer, as in files of more than 2 GB."""
+    model: Any = schema.ModelT.InitFromPackedBuf(content, 0)
+    buffers = [each for each in model.buffers if each.data is not None and len(each.data)]
+    blobs = [bytes(bytearray(each.data)) for each in buffers]
+    packed, weights, begin = b"", b"", 2**20
+    for _ in range(2):  # the first time for the size
+        weights = b""
+        for buffer, blob in zip(buffers, blobs, strict=True):
+            buffer.data, buffer.offset, buffer.size = None, begin + len(weights), len(blob)
+            weights += blob + bytes(-len(blob) % 16)
+        builder: Any = flatbuffers.Builder(1024)
+        builder.Finish(model.Pack(builder), b"TFL3")
+        packed = bytes(builder.Output())
+        packed += bytes(-len(packed) % 16)
+        begin = len(packed)
+    return packed + weights
+
+
+def test_weights_behind_the_flatbuffer_are_moved(demo_model: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.tflite"
+    model.write_bytes(with_weights_behind(demo_model.read_bytes()))
+    call = random_call(model)
+    graph = layer_graph(str(model), call.signature)
+    runs: list[Arrays] = []
+    copy = ObservedCopy(str(model), tmp_path / "copy.tflite", graph.subgraph)
+    for each in (demo_model, model, copy.path, copy.path):
+        copy.set_outputs([*graph.outputs, *(tensor.index for tensor in graph.tensors if tensor.readable)])
+        runs.append(Interpreter(each).get_signature_runner(call.signature)(**call.inputs))
+    assert len({tuple(value.tobytes() for value in outputs.values()) for outputs in runs}) == 1
+    assert copy.path.stat().st_size == model.stat().st_size + 4096
 
 
 def observed(model: Path, folder: Path) -> Observation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,17 @@ from litefuse.verify.layers.graph import opened
 
 __all__ = ["ObservedCopy"]
 
-_OUTPUTS_IN_VTABLE = 8  # of SubGraph, schema.fbs
-_FARTHEST = 2**32 - 1  # what an offset in a flatbuffer reaches
+# Where fields are in vtables (schema.fbs): the outputs of a SubGraph, the offset of a Buffer, and that of an Operator's
+# large custom options.
+_OUTPUTS, _BUFFER_OFFSET, _OPTIONS_OFFSET = 8, 6, 22
+_FARTHEST = 2**31 - 2**16  # what the runtime takes for a flatbuffer
+_ALIGNMENT = 4096
 
 
 class ObservedCopy:
-    """The copy. Nothing of the file moves: a longer list of outputs is appended, and the subgraph points to that.
+    """The copy: a longer list of outputs stands behind the flatbuffer, and the subgraph points to that.
 
-    So weights that stand behind the flatbuffer, at offsets from the beginning of the file, remain where they are.
+    Weights that stand behind the flatbuffer as well, as in files of more than 2 GB, are moved on to make room.
 
     Args:
         model: The model's file, or its content.
@@ -30,32 +33,74 @@ class ObservedCopy:
         subgraph: The index of the subgraph.
 
     Raises:
-        InterpreterError: The subgraph has no list of outputs, or one that an offset does not reach from the end.
+        InterpreterError: The subgraph has no list of outputs, or the flatbuffer itself is too large for a longer one.
     """
 
     def __init__(self, model: str | bytes, path: Path, subgraph: int) -> None:
         self.path = path
         with opened(model) as data:
-            table: Any = schema.Model.GetRootAs(data, 0).Subgraphs(subgraph)._tab  # noqa: SLF001
-            offset = table.Offset(_OUTPUTS_IN_VTABLE)
-            self._place = table.Pos + offset
+            root: Any = schema.Model.GetRootAs(data, 0)
+            graph: Any = root.Subgraphs(subgraph)
+            table = graph._tab  # noqa: SLF001
+            offset = table.Offset(_OUTPUTS)
+            self._place: int = table.Pos + offset
+            moved = dict(_offsets(root))
+            end = min(moved.values(), default=len(data))
+            # Room for the index of each tensor.
+            room = -(-4 * (graph.TensorsLength() + 2) // _ALIGNMENT) * _ALIGNMENT
         if not offset:
             raise InterpreterError("its subgraph has no outputs")
+        self._begin = -(-end // 4) * 4
+        if self._begin + room > _FARTHEST:
+            raise InterpreterError("a list of outputs at the end of its 2 GB cannot be reached")
         if isinstance(model, bytes):
             path.write_bytes(model)
         else:
             shutil.copyfile(model, path)
-        self._size = path.stat().st_size
-        self._begin = -(-self._size // 4) * 4
-        if self._begin - self._place > _FARTHEST:
-            raise InterpreterError("the file is too large for a copy with more outputs: more than 4 GB")
+        if moved:
+            _move(path, end, room, moved)
+            self._size = None
+        else:
+            self._size = end
 
     def set_outputs(self, outputs: Sequence[int]) -> None:
         """Makes tensors the subgraph's outputs, in place of those of the last call; its own have to be among them."""
         with self.path.open("r+b") as file:
-            file.truncate(self._size)
+            if self._size is not None:
+                file.truncate(self._size)
             file.seek(self._begin)
             file.write(struct.pack(f"<I{len(outputs)}i", len(outputs), *outputs))
             file.seek(self._place)
             file.write(struct.pack("<I", self._begin - self._place))
-            file.flush()
+
+
+def _offsets(root: Any) -> Iterator[tuple[int, int]]:
+    """What stands behind the flatbuffer: where the file says where it begins, and where that is."""
+    for index in range(root.BuffersLength()):
+        buffer = root.Buffers(index)
+        if buffer.Size() > 0 and buffer.Offset() > 1:
+            table = buffer._tab  # noqa: SLF001
+            yield table.Pos + table.Offset(_BUFFER_OFFSET), buffer.Offset()
+    for number in range(root.SubgraphsLength()):
+        graph = root.Subgraphs(number)
+        for index in range(graph.OperatorsLength()):
+            operator = graph.Operators(index)
+            if operator.LargeCustomOptionsSize() > 0 and operator.LargeCustomOptionsOffset() > 1:
+                table = operator._tab  # noqa: SLF001
+                yield table.Pos + table.Offset(_OPTIONS_OFFSET), operator.LargeCustomOptionsOffset()
+
+
+def _move(path: Path, end: int, room: int, moved: dict[int, int]) -> None:
+    """Moves all that stands behind the flatbuffer."""
+    behind = path.with_suffix(".behind")
+    with path.open("r+b") as file, behind.open("w+b") as rest:
+        file.seek(end)
+        shutil.copyfileobj(file, rest)
+        rest.seek(0)
+        file.seek(end)
+        file.write(bytes(room))
+        shutil.copyfileobj(rest, file)
+        for place, offset in moved.items():
+            file.seek(place)
+            file.write(struct.pack("<Q", offset + room))
+    behind.unlink()
