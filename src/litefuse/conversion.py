@@ -92,6 +92,7 @@ class _SelfCheck:
         tolerance: float,
         inputs: InputsOfSize | None,
         open_results: Collection[int],
+        ids_in_range: bool,
     ) -> CheckResult:
         from litefuse.verify.self_check import self_check
 
@@ -104,6 +105,7 @@ class _SelfCheck:
             inputs=inputs,
             lowering=self.lowering,
             open_results=open_results,
+            ids_in_range=ids_in_range,
         )
         self.on_step(FuseComposites.name)
         return result

@@ -44,7 +44,7 @@ def one_process(monkeypatch: pytest.MonkeyPatch, tensorflow: TensorFlow) -> None
             raise found
         return found
 
-    monkeypatch.setattr("litefuse.verify.against_original.run_alone", run)
+    monkeypatch.setattr("litefuse.verify.reference.run_alone", run)
 
 
 def counting(tf: Any, scale: float = 2.0) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from ai_edge_litert import schema_py_generated as schema
 from google.protobuf import text_format
 
-from litefuse.runtime.inputs import input_specs, random_inputs
+from litefuse.inputs.model_inputs import ModelInputs
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.saved_model.messages import GraphDef, OpDef
 from litefuse.saved_model.op_registry import op_registry
@@ -177,10 +177,8 @@ def test_loops_and_branches_of_tensorflow_1() -> None:
 
 
 def random_call(model: Path) -> Call:
-    interpreter = Interpreter(model)
-    key = next(iter(interpreter.get_signature_list()))
-    specs = input_specs(interpreter, key)
-    return Call(key, random_inputs(specs, 0, {each.name: tuple(size or 1 for size in each.shape) for each in specs}))
+    key, inputs = next(iter(ModelInputs.of_file(model).calls(batch=1, size=1).items()))
+    return Call(key, inputs)
 
 
 def test_a_copy_with_more_outputs(demo_model: Path, tmp_path: Path) -> None:

@@ -39,13 +39,16 @@ def fuse(
     rewrite: Callable[[Composite, Builder], Sequence[ir.Value]],
     tolerance: float = 1e-5,
     state: State | None = None,
+    *,
+    ids_in_range: bool = False,
 ) -> Outcome:
     """Fuses the composite of a module with conversion code, self-checked."""
-    limit = tolerance
+    limit, in_range = tolerance, ids_in_range
     lowering = Lowering((), state, Weights(sys.maxsize)) if state is not None else None
 
     class Trial(Fusion):
         tolerance = limit
+        ids_in_range = in_range
 
         def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
             return rewrite(composite, b)

@@ -78,6 +78,23 @@ def test_every_row_is_picked(ids: str, row: int) -> None:
     assert fuse(lookup(30_000, ids, ids), without(row)).kind == "inlined"
 
 
+@pytest.mark.parametrize("rewrite", [right, clipped(0, 9)])
+def test_ids_that_no_table_has_are_given_unless_the_interface_takes_none(rewrite: _Rewrite) -> None:
+    """The body makes zeros of them, and LiteRT's op refuses them."""
+    text = """
+func.func private @composite(%ids: tensor<?xi32>, %table: tensor<20x4xf32>) -> tensor<?x4xf32> attributes {tf._implements = "composite"} {
+  %rows = "tf.Const"() {value = dense<20> : tensor<i32>} : () -> tensor<i32>
+  %on = "tf.Const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %off = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tf.OneHot"(%ids, %rows, %on, %off) {axis = -1 : i64} : (tensor<?xi32>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<?x20xf32>
+  %1 = "tf.MatMul"(%0, %table) : (tensor<?x20xf32>, tensor<20x4xf32>) -> tensor<?x4xf32>
+  return %1 : tensor<?x4xf32>
+}
+"""
+    assert fuse(text, rewrite).kind == "inlined"
+    assert fuse(text, rewrite, ids_in_range=True).kind == ("fused" if rewrite is right else "inlined")
+
+
 def test_a_small_table_that_is_a_whole_number_of_calls() -> None:
     for row in range(1, 12):
         assert fuse(lookup(12, "", "").replace("<xi32", "<i32").replace("<x4", "<4"), without(row)).kind == "inlined"

@@ -25,6 +25,8 @@ class EmbeddingLookup(Fusion):
     ``[vocabulary, groups, 128]``: then a RESHAPE follows.
     """
 
+    ids_in_range = True
+
     def verify(self, composite: Composite) -> str | None:
         if len(composite.args) != 2:
             return f"it has {len(composite.args)} arguments, not 2 (table, ids)"

@@ -91,6 +91,10 @@ class Fusion:
     #: The indices of results whose values the interface leaves open: the self-check compares shape and dtype only.
     open_results: ClassVar[tuple[int, ...]] = ()
 
+    #: Whether the interface takes only ids that its tables have: the self-check gives no others, which a body such as a
+    #: product with ``tf.one_hot`` makes zeros of, and the runtime refuses.
+    ids_in_range: ClassVar[bool] = False
+
     def verify(self, composite: Composite) -> str | None:
         """The reason why this composite cannot be fused, or None.
 

@@ -48,12 +48,14 @@ class Manner(NamedTuple):
         scale: What real numbers are multiplied with.
         constant: Whether all numbers of an input are the same.
         covering: Whether the values that pick rows, and words, are dealt and nothing else.
+        in_range: Whether values are left out that pick no row.
     """
 
     limit: int | None = None
     scale: float = 1.0
     constant: bool = False
     covering: bool = False
+    in_range: bool = False
 
 
 class Drawer:
@@ -206,7 +208,11 @@ class _Input:
             flat[places] = self._dealt(part.deck, len(places), shape)
             return values
         flat[places] = self._bulk(part, len(places), low, high, open_size)
-        planted = [each for each in dict.fromkeys(_ends(part, low, high)) if _within(each, low, high)]
+        planted = [
+            each
+            for each in dict.fromkeys(_ends(part, low, high, beyond=not manner.in_range))
+            if _within(each, low, high)
+        ]
         chosen = self._planted(len(places), planted)
         flat[places[chosen]] = (planted[-self._calls % len(planted) :] + planted)[: len(chosen)] if len(chosen) else []
         for use in part.uses:
@@ -332,7 +338,7 @@ def _numbers(keys: Sequence[bytes | int]) -> list[int]:
     return found
 
 
-def _ends(part: _Part, low: int | None, high: int | None) -> list[int]:
+def _ends(part: _Part, low: int | None, high: int | None, *, beyond: bool) -> list[int]:
     """Values at which things change: the ends of tables, those beside them, and those beside constants."""
     found: list[int] = [each for each in (low, high) if each is not None]
     for use in part.uses:
@@ -340,7 +346,7 @@ def _ends(part: _Part, low: int | None, high: int | None) -> list[int]:
             found += [use.first, use.first + use.count - 1]
     for use in part.uses:
         if isinstance(use, Rows) and use.count:
-            found += [use.first - 1, use.first + use.count]
+            found += [use.first - 1, use.first + use.count] if beyond else []
         elif isinstance(use, Near):
             found += [math.floor(use.value), math.floor(use.value) + 1, math.ceil(use.value) - 1]
         elif isinstance(use, Count) and use.limit is not None:

@@ -25,7 +25,7 @@ _DEPRECATED_CODE, _CUSTOM_CODE, _CODE = 0, 1, 3  # OperatorCode
 _TENSORS, _GRAPH_INPUTS, _GRAPH_OUTPUTS, _OPERATORS = range(4)  # SubGraph
 _OPCODE, _INPUTS, _OUTPUTS = range(3)  # Operator
 _OPTIONS, _CUSTOM_OPTIONS, _OPTIONS_2 = 4, 5, 12  # Operator
-_SHAPE, _TYPE, _BUFFER, _TENSOR_NAME, _QUANTIZATION, _SHAPE_SIGNATURE = 0, 1, 2, 3, 4, 7  # Tensor
+_SHAPE, _TYPE, _BUFFER, _TENSOR_NAME, _QUANTIZATION, _SHAPE_SIGNATURE, _HAS_RANK = 0, 1, 2, 3, 4, 7, 8  # Tensor
 _SCALE, _ZERO_POINT = 2, 3  # QuantizationParameters
 _DATA, _OFFSET, _SIZE = 0, 1, 2  # Buffer
 _SIGNATURE_INPUTS, _SIGNATURE_OUTPUTS, _KEY, _SIGNATURE_GRAPH = 0, 1, 2, 4  # SignatureDef
@@ -51,6 +51,7 @@ class Tensor(NamedTuple):
         shape: Its shape; None for a size that is open.
         scale: The scale of quantized numbers; 0 for others.
         zero: Their zero point.
+        ranked: Whether the rank is known; some files say of no scalar that it is.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Tensor(NamedTuple):
     shape: tuple[int | None, ...]
     scale: float = 0.0
     zero: int = 0
+    ranked: bool = True
 
 
 class Op:
@@ -230,7 +232,8 @@ def _tensor(table: Table) -> Tensor:
         scale = struct.unpack("<f", _vector(parameters, _SCALE, 4))[0]
         zero = struct.unpack("<q", _vector(parameters, _ZERO_POINT, 8))[0] if parameters.length(_ZERO_POINT) else 0
     shape = tuple(None if size < 0 else size for size in sizes)
-    return Tensor(table.text(_TENSOR_NAME), _DTYPES.get(table.number(_TYPE, "b")), shape, scale, zero)
+    ranked = bool(shape) or bool(table.number(_HAS_RANK, "B"))
+    return Tensor(table.text(_TENSOR_NAME), _DTYPES.get(table.number(_TYPE, "b")), shape, scale, zero, ranked)
 
 
 def _vector(table: Table, field: int, size: int) -> bytes:

@@ -30,6 +30,7 @@ class ModelInputs:
     Attributes:
         signatures: The inputs of each signature, by key and name. A model without signatures has one, the key of which
             is empty: that of its first subgraph, with the names of tensors.
+        unranked: The inputs of each signature that may be of any rank.
         tables: What its tables hold.
         moving: The outputs of each signature that follow from inputs of it or of others, through variables.
 
@@ -41,6 +42,7 @@ class ModelInputs:
         model = Model(content)
         signatures = model.signatures or {"": _of_first_graph(model)}
         self.signatures = {key: _domains(model, each) for key, each in signatures.items()}
+        self.unranked = {key: _unranked(model, each) for key, each in signatures.items()}
         named = {_root(key, name): domain for key, each in self.signatures.items() for name, domain in each.items()}
         flow = Flow(model, named, rule_of)
         self.moving: dict[str, frozenset[str]] = {}
@@ -74,6 +76,8 @@ class ModelInputs:
             sizes = domain.shape
             usual = tuple(each if each is not None else size if axis else batch for axis, each in enumerate(sizes))
             found[name] = usual if given is None else given.get(name, usual)
+            if name in self.unranked[signature]:
+                continue
             if len(found[name]) != len(sizes) or any(
                 each not in {None, one} for each, one in zip(sizes, found[name], strict=True)
             ):
@@ -148,6 +152,11 @@ def _domains(model: Model, signature: Signature) -> dict[str, Domain]:
         scale = tensor.scale if dtype.kind in "iu" else 0.0
         found[name] = Domain(name, dtype, tensor.shape, scale, tensor.zero)
     return found
+
+
+def _unranked(model: Model, signature: Signature) -> frozenset[str]:
+    graph = model.graphs[signature.graph]
+    return frozenset(name for name, index in signature.inputs.items() if not graph.tensor(index).ranked)
 
 
 def _root(signature: str, name: str) -> str:

@@ -6,7 +6,6 @@ import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
@@ -21,7 +20,7 @@ from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.look import look_into, worst_call
 from litefuse.verify.model_process import MODEL, ModelCalls, ModelJob
 from litefuse.verify.original import Arrays, RefusedCallError
-from litefuse.verify.reference import CallReference, name_and_content, opened
+from litefuse.verify.reference import CallReference, name_and_content, opened, path_of
 from litefuse.verify.verdicts import Evidence, verdicts
 from litefuse.verify.verification import OutputVerdict, Verification
 
@@ -102,8 +101,8 @@ def verify_model(
         raise LitefuseError("the layers of a model are compared with those of an original, which is not given")
     if calls < 1:
         raise LitefuseError(f"a model cannot be called {calls} times")
-    if isinstance(original, str | os.PathLike) and not Path(original).exists():
-        raise LitefuseError("there is no such model", where=os.fsdecode(original))
+    if (path := path_of(original)) is not None and not path.exists():
+        raise LitefuseError("there is no such model", where=str(path))
     name, content = name_and_content(model)
     job = ModelJob(
         content,

@@ -42,7 +42,7 @@ class DrawnArguments:
         models: The function as a model, for each size of its unknown dimensions: one for all, or several.
         results: The types of its results.
         random: Where chance comes from. Python's own: numpy's takes 7 MB and as long to load as the runtime.
-        limit: What integers are less than; None: as the model says.
+        manner: How arguments are drawn, as far as a call says nothing else.
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class DrawnArguments:
         models: Mapping[int, StandaloneModel],
         results: Sequence[TensorType],
         random: Random,
-        limit: int | None,
+        manner: Manner,
     ) -> None:
         read = {model: ModelInputs(model.content) for model in {*models.values()}}
         self._inputs = {size: read[model] for size, model in models.items()}
         self._results = results
-        self._limit = limit
+        self._manner = manner
         self._any_size = len(read) == 1
         self._last: Arguments = {}
         first = next(iter(read.values()))
@@ -67,7 +67,11 @@ class DrawnArguments:
     def draw(self, size: int, manner: Manner | None = None) -> Arguments:
         """The arguments of one call, with unknown dimensions of a size."""
         inputs = self._inputs[size]
-        manner = (manner or Manner())._replace(limit=self._limit)
+        manner = (
+            self._manner
+            if manner is None
+            else manner._replace(limit=self._manner.limit, in_range=self._manner.in_range)
+        )
         drawer = self._drawers[inputs]
         self._last = drawer.draw(inputs.shapes(self._key, batch=size, size=size), manner)
         return self._last

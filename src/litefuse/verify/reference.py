@@ -25,7 +25,7 @@ from litefuse.verify.original import Arrays, Call, OriginalJob
 from litefuse.verify.original_tables import original_tables
 from litefuse.verify.side_effects import refuse_side_effects
 
-__all__ = ["CallReference", "Outputs", "Reference", "name_and_content", "opened"]
+__all__ = ["CallReference", "Outputs", "Reference", "name_and_content", "opened", "path_of"]
 
 Outputs: TypeAlias = Mapping[str, tuple[str, ...]]
 """The names of each signature's outputs."""
@@ -63,6 +63,11 @@ def name_and_content(model: ConversionResult | str | os.PathLike[str] | bytes) -
     return repr(model), str(model.path)
 
 
+def path_of(model: object) -> Path | None:
+    """The path of a model that is given by one; None of any other."""
+    return Path(cast("str | os.PathLike[str]", model)) if isinstance(model, str | os.PathLike) else None
+
+
 @contextmanager
 def opened(
     original: object, tags: Iterable[str] | None, job: ModelJob, *, allow_side_effects: bool
@@ -91,9 +96,9 @@ def opened(
 
 
 def _is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
-    if not isinstance(model, str | os.PathLike):
+    path = path_of(model)
+    if path is None:
         return isinstance(model, ConversionResult | bytes)
-    path = Path(cast("str | os.PathLike[str]", model))
     return path.is_file() and (path.suffix == ".tflite" or is_litert_model(path))
 
 
@@ -108,7 +113,10 @@ def _litert_reference(model: ConversionResult | str | os.PathLike[str] | bytes, 
         given = replace(job_of(outputs), rounds=tuple(map(tuple, rounds)))
         return cast("ModelCalls", run_model(MODEL, given, name)).found
 
-    return Reference(name, inputs.tables, call, lambda outputs: litert_original(job_of(outputs), name))
+    def look(outputs: Outputs) -> LookIntoOriginal:
+        return litert_original(job_of(outputs), name)
+
+    return Reference(name, inputs.tables, call, look)
 
 
 def _tensorflow_reference(

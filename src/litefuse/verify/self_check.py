@@ -36,6 +36,7 @@ def self_check(
     inputs: InputsOfSize | None = None,
     lowering: Lowering | None = None,
     open_results: Collection[int] = (),
+    ids_in_range: bool = False,
     seed: int = 0,
 ) -> CheckResult:
     """Runs a composite and its replacement on the same inputs in the stock runtime.
@@ -52,6 +53,7 @@ def self_check(
         inputs: Where the inputs come from, if the composite is not defined for any random values.
         lowering: How the module itself is lowered; None: as one without state or options.
         open_results: The indices of results of which only shape and dtype are compared.
+        ids_in_range: Whether ids are left out that no table has.
         seed: The seed of the random inputs.
     """
     if len(open_results) == len(composite.type.results) > 0:
@@ -84,7 +86,7 @@ def self_check(
     results = [tensor_type_of(kind) for kind in composite.type.results]
     result = CheckResult()
     for limit in LEVELS if None in fixed else LEVELS[:1]:
-        drawn = DrawnArguments(specifications, results, random, limit)
+        drawn = DrawnArguments(specifications, results, random, Manner(limit, in_range=ids_in_range))
         result = _compare(_Runs(expected, found, open_results), drawn, fixed, tolerance)
         if not isinstance(result, str):
             return result

@@ -30,7 +30,7 @@ _OPEN = ((1, 7), (1, 32), (1, 224), (1, 1), (3, 7))
 
 
 class _Unfit(Exception):  # noqa: N818  no error: the file may run with other sizes
-    """No size that was tried fits; the text says what LiteRT said."""
+    """The model may run with other shapes than those that were tried; the text says why these do not do."""
 
 
 def check_written_file(path: Path, announce: Callable[[str], None]) -> str | None:
@@ -57,7 +57,7 @@ def check_written_file(path: Path, announce: Callable[[str], None]) -> str | Non
     except (MissingKernelError, KernelError) as error:
         return str(error).partition("\n")[0]
     except _Unfit as error:
-        return f"none of the sizes that were tried fit its open dimensions, give inputs shapes (--shape): {error}"
+        return f"{error}; give inputs shapes (--shape)"
     except Exception as error:
         if notes := getattr(error, "__notes__", ()):  # of a kernel in Python: its op and node
             return f"{', '.join(notes)}: {type(error).__name__}: {error}"
@@ -77,6 +77,8 @@ def _call_once(path: Path, *, xnnpack: bool) -> None:
         resolver = OpResolverType.BUILTIN if xnnpack else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
         interpreter = Interpreter(path, num_threads=os.cpu_count(), experimental_op_resolver_type=resolver)
         for key, domains in model.signatures.items():
+            if unranked := sorted(model.unranked[key]):
+                raise _Unfit(f"the rank of {', '.join(map(repr, unranked))} is unknown")
             is_open = any(None in domain.shape for domain in domains.values())
             refused: list[Exception] = []
             for (batch, size), limit in product(_OPEN if is_open else _OPEN[:1], LEVELS):
@@ -92,7 +94,7 @@ def _call_once(path: Path, *, xnnpack: bool) -> None:
             else:
                 # What it says of each size tells whether others might do.
                 if len({str(error) for error in refused[:: len(LEVELS)]}) > 1:
-                    raise _Unfit(f"{refused[0]}")
+                    raise _Unfit(f"none of the sizes that were tried fit its open dimensions: {_one_line(refused[0])}")
                 raise refused[0]
 
 
@@ -130,6 +132,10 @@ def _refused(path: Path, *, xnnpack: bool) -> Exception | None:
     except Exception as error:  # noqa: BLE001  whatever a kernel raises
         return error
     return None
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _at(place: OpPlace | None) -> str:

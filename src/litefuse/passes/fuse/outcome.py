@@ -23,6 +23,7 @@ class Check(Protocol):
         tolerance: float,
         inputs: InputsOfSize | None,
         open_results: Collection[int],
+        ids_in_range: bool,
     ) -> CheckResult: ...
 
 

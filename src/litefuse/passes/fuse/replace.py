@@ -84,6 +84,7 @@ class Replacer:
                         tolerance=fusion.tolerance,
                         inputs=_check_inputs(fusion, composite),
                         open_results=_open_results(fusion, composite),
+                        ids_in_range=fusion.ids_in_range,
                     )
                 else:
                     checked = CheckResult(unchecked=fusion.unchecked)
