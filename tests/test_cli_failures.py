@@ -72,7 +72,8 @@ def test_the_json_of_an_error_has_all_that_it_tells() -> None:
     assert "trace" not in error_json(error, 1)["error"]
 
 
-def test_json_of_a_conversion_that_succeeds_is_its_report(tmp_path: Path) -> None:
+def test_json_of_a_conversion_that_succeeds_is_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("litefuse.runtime.custom_op._registered", {})
     code, out, message = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--json")
     assert (code, message) == (0, "")
     told = json.loads(out)["file_check"]

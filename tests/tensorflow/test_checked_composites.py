@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import litefuse
+from litefuse.runtime.custom_op import registered_kernels
 from tests.tensorflow.checking import check
 from tests.tensorflow.saved_models import serving
 
@@ -169,7 +170,6 @@ def test_composites_that_differ_are_not_fused(tensorflow: TensorFlow, name: str)
     assert "it computes something else" in (composite.reason or "")
 
 
-@litefuse.custom_op("Doubled")
 class Doubled(litefuse.CustomOp):
     """Twice its argument."""
 
@@ -180,7 +180,6 @@ class Doubled(litefuse.CustomOp):
         outputs[0][...] = inputs[0] * 2
 
 
-@litefuse.custom_op("Dawsn")
 class Dawsn(Doubled):
     """In the place of an op that LiteRT lacks; not what TensorFlow computes, which the self-check cannot know."""
 
@@ -188,6 +187,13 @@ class Dawsn(Doubled):
         if np.any(inputs[0] > 1e6):
             raise ZeroDivisionError("too large")
         outputs[0][...] = inputs[0] * 2
+
+
+@pytest.fixture
+def kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("litefuse.runtime.custom_op._registered", registered_kernels())
+    litefuse.custom_op("Doubled")(Doubled)
+    litefuse.custom_op("Dawsn")(Dawsn)
 
 
 @litefuse.fusion("doubling")
@@ -211,6 +217,7 @@ def doubled(tf: Any, kind: str) -> Any:
     return serving(tf, lambda x: {"y": doubling(x)}, ("x", [None, 4], "float32"))
 
 
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize(
     ("kind", "unchecked"),
     [
@@ -236,6 +243,7 @@ def wide(tf: Any) -> Any:
     return serving(tf, lambda x: {"y": doubling(x)}, ("x", [None, 4], "int64"))
 
 
+@pytest.mark.usefixtures("kernels")
 def test_composites_of_narrowed_models_are_narrowed_too(tensorflow: TensorFlow) -> None:
     (composite,) = litefuse.convert(tensorflow.save(wide), narrow=True).report.composites
     assert (composite.outcome, composite.unchecked) == ("fused", None)

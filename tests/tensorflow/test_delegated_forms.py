@@ -55,7 +55,7 @@ FORMS: Mapping[str, Form] = {
     "reverse of a computed axis": (
         "float32",
         (None, 3),
-        lambda tf, x: tf.raw_ops.ReverseV2(tensor=x, axis=tf.cast(0 * x[:1, 0], tf.int32) + 1),
+        lambda tf, x: tf.raw_ops.ReverseV2(tensor=x, axis=tf.reshape(tf.cast(0 * x[:1, 0], tf.int32) + 1, [1])),
     ),
     **{
         f"mean of {dtype} over {axes}": (dtype, _SEVEN, lambda tf, x, axes=axes: tf.reduce_mean(x, axes))

@@ -92,7 +92,7 @@ def test_converted_model(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, tensorflow.save(inverse_transforms), inputs, kernel_pack=True, allow_custom_ops=True)
 
     counts = op_counts(result.model_bytes)
-    assert (counts["IRFFT"], counts["STABLEHLO_COMPOSITE"]) == (1, 2)
+    assert (counts["IRFFT"], counts["STABLEHLO_COMPOSITE"]) == (0, 3)
 
 
 def transforms_of_known_lengths(tf: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from litefuse.decompositions.decomposition import Decomposition, NotDecomposed, TensorFlowOp
-from litefuse.engine.constants import elements_of_constant, strings_of_constant
+from litefuse.engine.constants import elements_of_constant, strings_of_constant, without_copies
 from litefuse.engine.mlir import producer
 from litefuse.shapes.facts import Op, Tensor, Undecided, array_of
 from litefuse.shapes.values import VALUES
@@ -72,7 +72,7 @@ class ConstantStrings(Decomposition):
     folds = True
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        return all(producer(value, "tf.Const") is not None for value in op.operands)
+        return all(producer(without_copies(value), "tf.Const") is not None for value in op.operands)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         known = [_known(op, operand) for operand in range(len(op.operands))]
@@ -90,7 +90,7 @@ class ConstantStrings(Decomposition):
 
 def _known(op: TensorFlowOp, operand: int) -> npt.NDArray[Any]:
     if op.types[operand].dtype != "string":
-        elements = elements_of_constant(op.operands[operand], "tf.Const")
+        elements = elements_of_constant(without_copies(op.operands[operand]), "tf.Const")
         if elements is None:
             return op.constant(operand)
         return np.array(elements).reshape(elements.type.shape)

@@ -1,9 +1,9 @@
-"""What custom ops of litefuse's pack do with the values that flow into them."""
+"""What custom ops of litefuse's pack, and of the runtime, do with the values that flow into them."""
 
 from __future__ import annotations
 
 from litefuse.inputs.flow import Place, Results, Rule
-from litefuse.inputs.uses import Expression, Limits, Numerals, Small, Text
+from litefuse.inputs.uses import Expression, Limits, Numerals, Positive, Small, Text
 
 __all__ = ["CUSTOM_RULES"]
 
@@ -74,6 +74,12 @@ def _characters(place: Place) -> Results:
     return ()
 
 
+def _boxes(place: Place) -> Results:
+    """Boxes are told by their places and sizes in anchors; those are not negative."""
+    place.use(2, Positive())
+    return ()
+
+
 def _any(place: Place) -> Results:
     del place
     return ()
@@ -91,6 +97,7 @@ CUSTOM_RULES: dict[str, Rule] = {
     **dict.fromkeys(["ConcatV2", "Pack"], _joined),
     **dict.fromkeys(["SelectV2", "Select"], _selected),
     "UnicodeEncode": _characters,
+    "TFLite_Detection_PostProcess": _boxes,
     **dict.fromkeys(
         [
             *("EncodeBase64", "Erf", "StringJoin", "ReduceJoin", "StringLength"),

@@ -23,6 +23,7 @@ from litefuse.inputs.uses import (
     Mask,
     Near,
     Padding,
+    Positive,
     Rows,
     Small,
     Sorted,
@@ -167,6 +168,8 @@ class _Input:
             return self._integers(shape, manner)
         if any(isinstance(use, Image) for use in uses):
             values: npt.NDArray[Any] = uniform(shape, self._random) * 255
+        elif any(isinstance(use, Positive) for use in uses):
+            values = uniform(shape, self._random) + 0.01
         elif any(isinstance(use, Mask) for use in uses) and self._calls % 2:
             return self._masks(shape)
         else:
@@ -201,7 +204,7 @@ class _Input:
         for use in part.uses:
             if isinstance(use, Padding) and _within(use.value, low, high):
                 free = ~self._padding(shape)
-                values[:] = use.value
+                values[...] = use.value
         places = np.flatnonzero(free.reshape(-1))
         flat = values.reshape(-1)
         if part.deck is not None and manner.covering:

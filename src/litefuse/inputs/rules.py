@@ -12,7 +12,7 @@ from litefuse.inputs.arithmetic import MOST_COLUMNS, arithmetic, clip, floor_div
 from litefuse.inputs.custom_rules import CUSTOM_RULES
 from litefuse.inputs.flow import Place, Results, Rule, Trace
 from litefuse.inputs.graph import Op, Tensor
-from litefuse.inputs.uses import Count, Image, Limits, Mask, Near, Padding, Rows, Small, Sorted, Whole, Words
+from litefuse.inputs.uses import Count, Image, Limits, Mask, Near, Padding, Rows, Small, Sorted, Use, Whole, Words
 
 __all__ = ["rule_of"]
 
@@ -411,10 +411,10 @@ def _find(place: Place) -> Results:
     return ()
 
 
-def _small_operands(*operands: int) -> Rule:
+def _small_operands(*operands: int, use: Use = Small()) -> Rule:  # noqa: B008  it is frozen
     def rule(place: Place) -> Results:
         for operand in operands:
-            place.restrict(operand, Small())
+            place.restrict(operand, use)
         return ()
 
     return rule
@@ -482,7 +482,8 @@ _RULES: dict[str, Rule] = {
     "RANGE": _small_operands(0, 1, 2),
     "SPARSE_TO_DENSE": _small_operands(0, 1),
     "DYNAMIC_UPDATE_SLICE": _small_operands(2),
-    **dict.fromkeys(["CUMSUM", "ARG_MAX", "ARG_MIN", "BROADCAST_ARGS"], _small_operands(1)),
+    **dict.fromkeys(["CUMSUM", "ARG_MAX", "ARG_MIN"], _small_operands(1)),
+    "BROADCAST_ARGS": _small_operands(0, 1, use=Limits(1, 1)),  # shapes that broadcast with any
     **dict.fromkeys(["RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL"], _small_operands(0)),
     **dict.fromkeys(
         ["SUM", "MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "REDUCE_ANY", "REDUCE_ALL"], _small_operands(1)

@@ -113,6 +113,11 @@ class Image:
 
 
 @dataclass(frozen=True)
+class Positive:
+    """The values are greater than 0, as sizes of boxes."""
+
+
+@dataclass(frozen=True)
 class Whole:
     """Real numbers become whole ones."""
 
@@ -169,6 +174,7 @@ Use: TypeAlias = (
     | Small
     | Sorted
     | Image
+    | Positive
     | Whole
     | Words
     | Text

@@ -87,9 +87,13 @@ def _symbol(op: ir.OpView, attribute: str) -> str:
     return ir.FlatSymbolRefAttr(op.attributes[attribute]).value
 
 
+def _is_transposed(op: ir.OpView, attribute: str) -> bool:
+    return attribute in op.attributes and ir.BoolAttr(op.attributes[attribute]).value
+
+
 def _split(op: ir.OpView, loop: ir.OpView, body: func.FuncOp) -> bool:
     """Splits the product of a concatenation, one part of which is a step's input, and a constant."""
-    if op.name != "tf.MatMul" or any(ir.BoolAttr(op.attributes[f"transpose_{each}"]).value for each in "ab"):
+    if op.name != "tf.MatMul" or any(_is_transposed(op, name) for name in ("transpose_a", "transpose_b")):
         return False
     joined, weight = (without_copies(operand).owner for operand in op.operands)
     if isinstance(joined, ir.Block) or joined.name != "tf.ConcatV2" or isinstance(weight, ir.Block):
@@ -121,7 +125,7 @@ def _split(op: ir.OpView, loop: ir.OpView, body: func.FuncOp) -> bool:
 
 
 def _product(op: ir.OpView, loop: ir.OpView, body: func.FuncOp) -> _Product | None:
-    if op.name != "tf.MatMul" or ir.BoolAttr(op.attributes["transpose_a"]).value:
+    if op.name != "tf.MatMul" or _is_transposed(op, "transpose_a"):
         return None
     found = _step_input(op.operands[0], loop, body)
     if found is None or not _comes_from_outside(op.operands[1], body):
@@ -205,7 +209,7 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
             kind = ir.RankedTensorType.get([*inputs.shape[:2], columns], inputs.element_type)
             attributes = {
                 "adj_x": ir.BoolAttr.get(False),
-                "adj_y": product.op.attributes["transpose_b"],
+                "adj_y": ir.BoolAttr.get(_is_transposed(product.op, "transpose_b")),
             }
             operands = [outside[product.item.whole], weight]
             value = ir.Operation.create("tf.BatchMatMulV2", [kind], operands, attributes).result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -34,6 +35,8 @@ _OTHERS = (
     Manner(constant=True),
     Manner(constant=True, scale=100),
 )
+# Of several open dimensions, the larger sizes together may be too much.
+_MOST_ELEMENTS = 1 << 24
 # The most values of an input, and bytes of an output, in a call that is to reach rows, and the bytes of all of them.
 _ELEMENTS = 1 << 12
 _BYTES = 1 << 26
@@ -95,6 +98,8 @@ def drawn_rounds(converted: ConvertedModel, inputs: ModelInputs, plan: Plan) -> 
     refused: LitefuseError | None = None
     for size, limit in product(sizes, LEVELS[plan.level :]):
         drawing = _Drawing(converted, inputs, plan, size, limit)
+        if size > sizes[0] and refused is not None and drawing.elements() > _MOST_ELEMENTS:
+            continue
         rounds = [drawing.round(batch) for batch in batches]
         try:
             found = [converted.call(each) for each in rounds]
@@ -124,6 +129,11 @@ class _Drawing:
         self._limit = limit
         random = Random(plan.seed)
         self._drawers: dict[str, Drawer] = {key: inputs.drawer(key, random) for key in converted.specs}
+
+    def elements(self) -> int:
+        """How many elements the inputs of one call of each signature have."""
+        given = [self._inputs.shapes(key, batch=1, size=self._size, given=self._plan.shapes) for key in self._drawers]
+        return sum(math.prod(shape) for shapes in given for shape in shapes.values())
 
     def _call(self, key: str, batch: int, manner: Manner) -> Call:
         shapes = self._inputs.shapes(key, batch=batch, size=self._size, given=self._plan.shapes)

@@ -147,7 +147,7 @@ def _compare(
         if not worst.error <= tolerance:
             problem = f"the relative error{worst.result} is {worst.error:.2g}, and {tolerance:.0e} is allowed"
             return CheckResult(worst.error, f"it computes something else: {problem}")
-    if drawn.moving and not runs.moved(tolerance):
+    if None in given and drawn.moving and not runs.moved(tolerance):
         hint = "give others in check_inputs of the fusion"
         return CheckResult(unchecked=f"its results stand still on random inputs; {hint}")
     return CheckResult(worst.error)
@@ -173,7 +173,7 @@ class _Runs:
         self._open = {f"y{index}" for index in open_results}
         self._specifications = specifications
         self._fused = fused
-        self._last: dict[str, npt.NDArray[Any]] = {}
+        self._last: dict[str, tuple[int, npt.NDArray[Any]]] = {}
         self._movement = 0.0
 
     def moved(self, tolerance: float) -> bool:
@@ -202,10 +202,10 @@ class _Runs:
             which = f" of result {name[1:]} ({value.dtype}{list(value.shape)})" if len(expected) > 1 else ""
             worst = max(worst, _Worst(difference, which))
             last = self._last.get(name)
-            if last is not None and last.shape == value.shape:
-                movement = _difference(last, value)
-                self._movement = max(self._movement, movement if isinstance(movement, float) else 0.0)
-            self._last[name] = np.array(value)
+            if last is not None and (last[0] == size or last[1].shape == value.shape):
+                movement = _difference(last[1], value)
+                self._movement = max(self._movement, movement if isinstance(movement, float) else float("inf"))
+            self._last[name] = size, np.array(value)
         return worst
 
 

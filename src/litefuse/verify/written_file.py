@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 from collections.abc import Callable
@@ -26,7 +27,9 @@ KEEP = "Convert with check_file=False (on the command line, --no-check-file) to 
 # XNNPACK packs the weights of what it takes into memory of its own: of larger files, LiteRT's own kernels run instead.
 _PACKED_BYTES = 1 << 28
 # The first sizes and the others that are tried, where they are open: of images, for example, few models take the least.
-_OPEN = ((1, 7), (1, 32), (1, 224), (1, 1), (3, 7))
+_OPEN = ((1, 7), (1, 32), (1, 60), (1, 224), (1, 1), (3, 7))
+# Of several open dimensions, the larger sizes together may be too much.
+_MOST_ELEMENTS = 1 << 22
 
 
 class _Unfit(Exception):  # noqa: N818  no error: the file may run with other sizes
@@ -83,6 +86,8 @@ def _call_once(path: Path, *, xnnpack: bool) -> None:
             refused: list[Exception] = []
             for (batch, size), limit in product(_OPEN if is_open else _OPEN[:1], LEVELS):
                 shapes = model.shapes(key, batch=batch, size=size)
+                if is_open and size > 32 and sum(map(math.prod, shapes.values())) > _MOST_ELEMENTS:
+                    continue
                 inputs = model.drawer(key, Random(0)).draw(shapes, Manner(limit))
                 try:
                     interpreter.get_signature_runner(key)(**inputs)
