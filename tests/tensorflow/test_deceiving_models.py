@@ -10,6 +10,7 @@ import pytest
 
 import litefuse
 from tests.tensorflow.live_models import keras_of
+from tests.tensorflow.saved_models import serving
 from tests.tensorflow.test_verify import one_process as one_process  # noqa: PLC0414  an automatic fixture
 
 if TYPE_CHECKING:
@@ -252,3 +253,31 @@ def test_inputs_that_are_given(tensorflow: TensorFlow) -> None:
     assert {each.name: each.verdict for each in several.outputs if each.verdict != "equal"} == {"still": "inconclusive"}
     wrong = litefuse.verify_model(result, tensorflow.save(still, 1.0), inputs=[{"x": x}, {"x": 2 * x}])
     assert wrong.verdict == "differs"
+
+
+def branching(tf: Any, limit: float, bias: float = 0.0) -> Any:
+    """A branch that is taken where the inputs are large enough."""
+    kernel = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
+    return serving(
+        tf,
+        lambda x: {
+            "y": tf.cond(
+                tf.reduce_sum(x) > limit,
+                lambda: tf.matmul(x, kernel) + tf.constant(bias),
+                lambda: tf.matmul(tf.tanh(x), kernel * 2),
+            )
+        },
+        ("x", [None, 4], "float32"),
+    )
+
+
+def test_branches(tensorflow: TensorFlow) -> None:
+    for limit, verdict in ((0.0, "equal"), (50.0, "equal"), (1e9, "inconclusive")):
+        found = compare(tensorflow, (branching, limit), (branching, limit))
+        assert found.verdict == verdict
+        assert [(each.kind, each.reached, each.size) for each in found.coverage] == [
+            ("branches", 1 if verdict == "inconclusive" else 2, 2)
+        ]
+        assert ("branches covered 1 of 2" in str(found)) == (verdict == "inconclusive")
+    for limit in (0.0, 50.0):
+        assert compare(tensorflow, (branching, limit, 100.0), (branching, limit)).verdict == "differs"

@@ -18,6 +18,7 @@ A converted model against the original, for ``litefuse verify``:
 ``side_effects``      what it would do besides computing; ``effects`` are the ops that do
 ``reference``         what it is compared with; ``original_tables`` what its tables hold
 ``layers``            what is inside the two
+``branches``          which of them calls take; ``coverage`` is what they reach
 ``difference``        of two outputs; ``movement`` of one from call to call
 ``verification``      what came of it
 ``sections``          as a report

@@ -40,9 +40,9 @@ class ConvertedModel:
         announce: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._announce = announce
-        self._model = model
+        self.model = model if isinstance(model, bytes) else os.fsdecode(model)
         self._custom_ops = tuple(custom_ops)
-        interpreter = self._interpreter()
+        interpreter = self.interpreter()
         keys = list(cast("Mapping[str, Any]", interpreter.get_signature_list()))
         chosen = keys if signatures is None else list(signatures)
         missing = [key for key in chosen if key not in keys]
@@ -67,9 +67,9 @@ class ConvertedModel:
         """
         return [*map(self.new_round(), calls)]
 
-    def new_round(self) -> Callable[[Call], Arrays]:
-        """What calls a new interpreter, and raises what :meth:`call` does."""
-        interpreter = self._interpreter()
+    def new_round(self, interpreter: Interpreter | None = None) -> Callable[[Call], Arrays]:
+        """What calls a new interpreter, or one that is given, and raises what :meth:`call` does."""
+        interpreter = interpreter or self.interpreter()
 
         def call(call: Call) -> Arrays:
             signature = call.signature
@@ -82,8 +82,9 @@ class ConvertedModel:
         """Inputs of a signature with real numbers where the file has integers with a scale."""
         return {name: _as_real(value, self._takes[signature][name]) for name, value in inputs.items()}
 
-    def _interpreter(self) -> Interpreter:
-        return Interpreter(self._model, custom_ops=self._custom_ops)
+    def interpreter(self, model: str | bytes | None = None) -> Interpreter:
+        """A new interpreter of the model, or of a copy of it, with the same kernels."""
+        return Interpreter(self.model if model is None else model, custom_ops=self._custom_ops)
 
 
 def _real(spec: InputSpec, detail: Mapping[str, Any]) -> InputSpec:

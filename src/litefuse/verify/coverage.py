@@ -1,22 +1,24 @@
-"""How much of a table was reached."""
+"""How much of a model was reached."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 __all__ = ["Coverage"]
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many rows of a table the inputs of calls picked, or how many words of a vocabulary they were.
+    """How many rows of a table calls picked, how many words of a vocabulary they had, or how many branches they took.
 
     Attributes:
         signature: The signature's key.
-        name: The table's name in the model.
+        name: The name of the table, or of the condition, in the model.
         reached: How many.
         size: Of how many.
         sampled: Whether there are so many that only the ends and a sample are picked.
+        kind: What they are; words count as rows.
     """
 
     signature: str
@@ -24,6 +26,7 @@ class Coverage:
     reached: int
     size: int
     sampled: bool
+    kind: Literal["rows", "branches"] = "rows"
 
     @property
     def complete(self) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
@@ -16,6 +18,8 @@ from litefuse.inputs.drawer import Drawer
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.inputs.tables import Tables
 from litefuse.runtime.inputs import no_input
+from litefuse.temporary import make_temporary_folder
+from litefuse.verify.branches import Branches
 from litefuse.verify.converted import ConvertedModel
 from litefuse.verify.coverage import Coverage
 from litefuse.verify.movement import movements, unmoved
@@ -37,6 +41,8 @@ _OTHERS = (
 )
 # Of several open dimensions, the larger sizes together may be too much.
 _MOST_ELEMENTS = 1 << 24
+# How often they are drawn where branches were not taken.
+_TURNS = 3
 # The most values of an input, and bytes of an output, in a call that is to reach rows, and the bytes of all of them.
 _ELEMENTS = 1 << 12
 _BYTES = 1 << 26
@@ -50,7 +56,7 @@ class DrawnRounds(NamedTuple):
         rounds: The calls; each round begins with the state that the model has at first.
         found: What the model gave in each.
         limit: What integers are less than, if the model takes nothing else; None if it takes what its graph says.
-        coverage: How many rows of tables were reached, and words of vocabularies.
+        coverage: How many rows of tables were reached, words of vocabularies, and branches.
         beyond: Calls that pick rows that the original alone has, which may be fatal, and what these are.
     """
 
@@ -127,6 +133,7 @@ class _Drawing:
         self._plan = plan
         self._size = size
         self._limit = limit
+        self._branches: Sequence[Coverage] = ()
         random = Random(plan.seed)
         self._drawers: dict[str, Drawer] = {key: inputs.drawer(key, random) for key in converted.specs}
 
@@ -150,11 +157,12 @@ class _Drawing:
             drawer.settle(ran=True)
 
     def coverage(self) -> tuple[Coverage, ...]:
-        return tuple(
+        rows = [
             Coverage(key, deck.name, deck.dealt, deck.size, sampled=deck.sampled)
             for key, drawer in self._drawers.items()
             for deck in drawer.decks
-        )
+        ]
+        return (*rows, *self._branches)
 
     def beyond(self, batch: int) -> Iterator[tuple[Call, str]]:
         """Calls that pick rows that the original alone has: the first of them, and the last."""
@@ -184,21 +192,50 @@ class _Drawing:
         for manner in _OTHERS:
             if not unmoved(movements(calls, given, self._plan.tolerance), self._inputs.moving):
                 break
-            for key in self._drawers:
-                for _ in range(2 if self._inputs.signatures[key] else 1):
-                    call = self._call(key, batch, manner._replace(limit=self._limit))
-                    try:
-                        outputs = run(call)
-                    except LitefuseError:  # of such numbers
-                        self._drawers[key].settle(ran=False)
-                        continue
-                    self._drawers[key].settle(ran=True)
-                    calls.append(call)
-                    given.append(outputs)
+            for call, outputs in self._others(manner, run, batch):
+                calls.append(call)
+                given.append(outputs)
+        with make_temporary_folder() as folder, suppress(LitefuseError, ValueError):  # what cannot be watched is not
+            branches = Branches(self._converted, Path(folder))
+            for call, outputs in self._branching(branches, [*rounds, calls[first:]], run, batch):
+                calls.append(call)
+                given.append(outputs)
         for call, outputs in self._covering(calls[:first], given[:first], run, batch):
             calls.append(call)
             given.append(outputs)
         return calls[first:], given[first:]
+
+    def _others(self, manner: Manner, run: Callable[[Call], Arrays], batch: int) -> Iterator[tuple[Call, Arrays]]:
+        """Two more calls of each signature, of those that the model takes."""
+        for key in self._drawers:
+            for _ in range(2 if self._inputs.signatures[key] else 1):
+                call = self._call(key, batch, manner._replace(limit=self._limit))
+                try:
+                    outputs = run(call)
+                except LitefuseError:  # of such numbers
+                    self._drawers[key].settle(ran=False)
+                    continue
+                self._drawers[key].settle(ran=True)
+                yield call, outputs
+
+    def _branching(
+        self, branches: Branches, rounds: Sequence[Sequence[Call]], run: Callable[[Call], Arrays], batch: int
+    ) -> Iterator[tuple[Call, Arrays]]:
+        """More calls, while a branch was not taken."""
+        if branches.complete:
+            return  # there are none
+        watch = branches.new_round()
+        for number, calls in enumerate(rounds):
+            watch = branches.new_round() if number else watch
+            for call in calls:
+                watch(call)
+        for manner in _OTHERS * _TURNS:
+            if branches.complete:
+                break
+            for call, outputs in self._others(manner, run, batch):
+                watch(call)
+                yield call, outputs
+        self._branches = branches.coverage
 
     def _covering(
         self, calls: Sequence[Call], given: Sequence[Arrays], run: Callable[[Call], Arrays], batch: int

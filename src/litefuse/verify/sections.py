@@ -32,7 +32,7 @@ def verification_sections(verification: Verification) -> list[Section]:
         facts.append(("inputs", f"integers below {verification.limit} alone, since others are refused"))
     return [
         Section(verification.model, facts),
-        *([_coverage_section(verification.coverage)] if verification.coverage else []),
+        *(_coverage_section(kind, found) for kind in ("rows", "branches") if (found := _of_kind(verification, kind))),
         Section(
             "Outputs",
             [_row(each) for each in outputs],
@@ -48,9 +48,13 @@ def verification_sections(verification: Verification) -> list[Section]:
 _JUDGEMENTS: Mapping[Verdict, Judgement] = {"equal": "good", "differs": "bad", "inconclusive": "unclear"}
 
 
-def _coverage_section(coverage: Sequence[Coverage]) -> Section:
+def _of_kind(verification: Verification, kind: str) -> list[Coverage]:
+    return [each for each in verification.coverage if each.kind == kind]
+
+
+def _coverage_section(kind: str, coverage: Sequence[Coverage]) -> Section:
     return Section(
-        "Rows covered",
+        f"{kind.capitalize()} covered",
         [(each.signature, each.name, str(each)) for each in coverage],
         judgements=["good" if each.complete else "unclear" for each in coverage],
     )

@@ -88,7 +88,7 @@ def _doubt(key: str, name: str, movement: Movement, evidence: Evidence) -> str:
     if not movement.moved and (movement.calls or evidence.drawn):
         return "it did not move with the inputs"
     short = [each for each in evidence.coverage if each.signature == key and not each.complete]
-    return f"{short[0].name}: rows covered {short[0]}" if short else ""
+    return f"{short[0].name}: {short[0].kind} covered {short[0]}" if short else ""
 
 
 def _dtype(array: npt.NDArray[Any]) -> str:

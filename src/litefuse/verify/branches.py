@@ -1,0 +1,77 @@
+"""Which branches of a LiteRT model its calls take: a comparison says nothing of one that no call took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from litefuse.verify.converted import ConvertedModel
+from litefuse.verify.coverage import Coverage
+from litefuse.verify.layers.graph import layer_graph
+from litefuse.verify.layers.observed import ObservedCopy
+from litefuse.verify.original import Call
+
+__all__ = ["Branches"]
+
+
+class Branches:
+    """The conditions of the IF ops in the subgraphs of signatures, in the calls that were watched.
+
+    Those of branches and loops within are not seen. What is called is a copy of the model, whose conditions are
+    outputs.
+
+    Args:
+        converted: The model.
+        folder: Where the copy is written.
+    """
+
+    def __init__(self, converted: ConvertedModel, folder: Path) -> None:
+        self._converted = converted
+        self._conditions: dict[str, tuple[int, dict[int, str]]] = {}
+        self._taken: dict[tuple[str, int], set[bool]] = {}
+        self._model = converted.model
+        for number, key in enumerate(converted.specs):
+            graph = layer_graph(converted.model, key)
+            conditions = {
+                each.operands[0]: each.name for each in graph.tensors if each.op == "IF" and not each.position
+            }
+            if conditions:
+                self._conditions[key] = graph.subgraph, conditions
+                self._taken |= {(key, index): set() for index in conditions}
+                copy = ObservedCopy(self._model, folder / f"observed_{number}.tflite", graph.subgraph)
+                copy.set_outputs([*graph.outputs, *(index for index in conditions if index not in graph.outputs)])
+                self._model = str(copy.path)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every condition was seen to be true and to be false."""
+        return all(len(each) == 2 for each in self._taken.values())
+
+    @property
+    def coverage(self) -> Sequence[Coverage]:
+        """How many of the two branches of each IF op were taken."""
+        return [
+            Coverage(key, self._conditions[key][1][index], len(taken), 2, sampled=False, kind="branches")
+            for (key, index), taken in self._taken.items()
+        ]
+
+    def new_round(self) -> Callable[[Call], None]:
+        """Watches calls, from the state that the model has at first.
+
+        What it gives raises what :meth:`ConvertedModel.call` does.
+        """
+        interpreter: Any = self._converted.interpreter(self._model)
+        run = self._converted.new_round(interpreter)
+
+        def watch(call: Call) -> None:
+            run(call)
+            if call.signature in self._conditions:
+                subgraph, conditions = self._conditions[call.signature]
+                for index in conditions:
+                    value = np.array(interpreter.get_tensor(index, subgraph))
+                    self._taken[call.signature, index].add(bool(value.any()))
+
+        return watch
