@@ -257,7 +257,6 @@ def convert(
         max_error=max_error,
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
-        check_file=check_file,
         limits=Limits(max_ops, max_constant_bytes),
     )
     if not in_process and memory is None:
@@ -268,8 +267,10 @@ def convert(
             if in_process:
                 report = _convert_here(job, on_step)
             else:
-                registered = replace(job, plug_ins=find_plug_ins(), fusions=pickle_registered(), kernels=_kernels())
-                report = _convert_in_worker(registered, on_step)
+                job = replace(job, plug_ins=find_plug_ins(), fusions=pickle_registered(), kernels=_kernels())
+                report = _convert_in_worker(job, on_step)
+            if check_file:
+                report = _with_file_check(report, job, on_step, in_process=in_process)
     except BaseException:
         folder.cleanup()
         raise
@@ -358,8 +359,6 @@ def _convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Re
             ) from None
         if process_limits().memory is not None:  # which may be why it died
             raise
-        if error.step == "check-file":
-            raise _runtime_died(job, error) from None
         error.module_path = _save_module(job, error.step)
         if error.module_path is not None:
             error.hint = f"Please report it, with the module that it worked on: {error.module_path}"
@@ -367,18 +366,21 @@ def _convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Re
     return replace(report, timings={"start": started[0], **report.timings})
 
 
-def _runtime_died(job: ConversionJob, error: EngineCrashError) -> LitefuseError:
-    """What to raise where LiteRT died of the file that was written."""
-    from litefuse.errors import FileCheckError
-    from litefuse.verify.failing_op import deadly_op
-    from litefuse.verify.written_file import KEEP
+def _with_file_check(report: Report, job: ConversionJob, on_step: Callable[[str], None], *, in_process: bool) -> Report:
+    """The report with what became of calling the file that was written."""
+    from litefuse.report import FileCheckReport
+    from litefuse.verify.file_check import CHECK_FILE, FileCheckJob, check_in_worker
 
-    site = deadly_op(job.partial, job.kernels)
-    return FileCheckError(
-        f"the file was written, but LiteRT dies of it ({error.death}){f', at the op {site}' if site else ''}",
-        where=str(job.source),
-        hint=f"Please report it. {KEEP}",
-    )
+    begun = time.perf_counter()
+    check = FileCheckJob(job.output, job.kernels, job.plug_ins)
+    if in_process:
+        from litefuse.verify.written_file import check_job
+
+        not_called = check_job(check, on_step)
+    else:
+        not_called = check_in_worker(check, str(job.source), on_step)
+    timings = {**report.timings, CHECK_FILE: time.perf_counter() - begun}
+    return replace(report, timings=timings, file_check=FileCheckReport(not_called is None, not_called))
 
 
 def _save_module(job: ConversionJob, step: str) -> str | None:

@@ -33,7 +33,6 @@ from litefuse.pipeline.variable_values import VariableValues
 from litefuse.plug_ins import take_plug_ins
 from litefuse.report import (
     CompositeReport,
-    FileCheckReport,
     LackingOpReport,
     LeftOutReport,
     QuantizationReport,
@@ -176,7 +175,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     if allowed:
         lacking = {each.op for each in (*lowering.decomposed, *lowering.emitted)}
         check_allowed(allowed, lacking, known | _names_of(composites))
-    summary, quantization, file_check = _write(module, weights, job, steps)
+    summary, quantization = _write(module, weights, job, steps)
     steps.begin("")
     python_only = PYTHON_ONLY | {each.op for each in lowering.emitted if each.python_only}
     return Report(
@@ -196,7 +195,6 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         narrowed=_retyped(retyping, NARROWED),
         widened=_retyped(retyping, WIDENED),
         quantization=quantization,
-        file_check=file_check,
         size=job.output.stat().st_size,
         timings=steps.timings,
         counts=dict(COUNTS),
@@ -219,34 +217,25 @@ def _import(job: ConversionJob, steps: _Steps, retyping: Retyping | None) -> tup
 
 def _write(
     module: ir.Module, weights: Weights, job: ConversionJob, steps: _Steps
-) -> tuple[ModelSummary, QuantizationReport | None, FileCheckReport | None]:
-    """Writes the model, quantized where that was asked for, and calls it; returns what it holds.
+) -> tuple[ModelSummary, QuantizationReport | None]:
+    """Writes the model, quantized where that was asked for; returns what it holds.
 
     The file appears whole or not at all.
     """
     check_constants(module, held_bytes(job.source))
     steps.begin("write")
-    partial = job.partial
-    quantization, file_check = None, None
+    partial = job.output.with_name(job.output.name + ".part")
+    quantization = None
     try:
         summary = summarize(module)
         write_model(module, weights, partial)
         if job.quantize is not None:
             steps.begin("quantize")
             quantization, summary = _quantize(partial, job, job.quantize, summary)
-        if job.check_file:
-            file_check = _check_file(partial, steps.begin)
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
-    return summary, quantization, file_check
-
-
-def _check_file(path: Path, announce: Callable[[str], None]) -> FileCheckReport:
-    from litefuse.verify.written_file import check_written_file
-
-    not_run = check_written_file(path, announce)
-    return FileCheckReport(not_run is None, not_run)
+    return summary, quantization
 
 
 def _quantize(

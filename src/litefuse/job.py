@@ -43,7 +43,6 @@ class ConversionJob:
         samples: The representative dataset, for forms of quantization that need one.
         quantized_io: Whether inputs and outputs are quantized too, in these forms.
         max_error: The difference that quantization may make to the outputs; None: any.
-        check_file: Whether the file that was written is to be called once.
         limits: How large the model may become on its way.
         plug_ins: What installed packages offer; None: whoever needs it looks.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
@@ -72,15 +71,9 @@ class ConversionJob:
     samples: Samples | None = None
     quantized_io: bool = False
     max_error: float | None = None
-    check_file: bool = True
     limits: Limits = field(default_factory=Limits)
     plug_ins: tuple[PlugIn, ...] | None = None
     fusions: bytes | None = None
     kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     mapped_from: int = 1 << 13
     save_module_before: str | None = None
-
-    @property
-    def partial(self) -> Path:
-        """Where the model is until it is complete and checked."""
-        return self.output.with_name(self.output.name + ".part")

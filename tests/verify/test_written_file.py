@@ -8,9 +8,11 @@ import pytest
 
 import litefuse
 from litefuse.demo import SAVED_MODEL
-from litefuse.errors import FileCheckError
+from litefuse.errors import FileCheckError, LimitError
+from litefuse.processes.limits import ProcessLimits, processes_limited
 from litefuse.verify.failing_op import deadly_op
-from litefuse.verify.written_file import CHECK_FILE, check_written_file
+from litefuse.verify.file_check import CHECK_FILE, FileCheckJob, check_in_worker
+from litefuse.verify.written_file import check_written_file
 from tests.runtime.models import Graph, model
 
 
@@ -45,8 +47,27 @@ def reversed_over_nothing() -> Graph:
 
 def test_a_file_that_runs(tmp_path: Path) -> None:
     steps: list[str] = []
-    assert check_written_file(written(tmp_path, chain("ABS", "NEG")), steps.append) is None
+    path = written(tmp_path, chain("ABS", "NEG"))
+    assert check_written_file(path) is None
+    assert check_in_worker(FileCheckJob(path, {}, None), "", steps.append) is None
     assert steps == [CHECK_FILE]
+
+
+def test_a_file_that_never_ends_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("litefuse.verify.file_check._SECONDS", 2.0)
+    condition, body, whole = Graph(), Graph(), Graph()
+    condition.input("c", ())
+    condition.outputs.append(condition.tensor("go", (), np.bool_, value=np.array(True)))
+    inner, after = body.input("b", ()), body.output("after", ())
+    body.builtin("ABS", [inner], [after])
+    x, y = whole.input("x", ()), whole.output("y", ())
+    whole.builtin("WHILE", [x], [y], condSubgraphIndex=1, bodySubgraphIndex=2)
+    path = tmp_path / "model.tflite"
+    path.write_bytes(model(whole, condition, body, signatures={"serve": 0}))
+    reason = check_in_worker(FileCheckJob(path, {}, None), "", lambda _: None)
+    assert reason == "it ran for more than 2 seconds; try it with litefuse run"
+    with processes_limited(ProcessLimits(timeout=1)), pytest.raises(LimitError, match="timeout"):
+        check_in_worker(FileCheckJob(path, {}, None), "", lambda _: None)
 
 
 def test_an_op_that_the_runtime_refuses_is_named(tmp_path: Path) -> None:
@@ -56,26 +77,26 @@ def test_an_op_that_the_runtime_refuses_is_named(tmp_path: Path) -> None:
     graph.builtin("ABS", [x], [before])
     graph.builtin("SUB", [before, y], [z])
     with pytest.raises(FileCheckError) as caught:
-        check_written_file(written(tmp_path, graph), lambda _: None)
+        check_written_file(written(tmp_path, graph))
     assert "at the op SUB(float32[2,3], float32[2,4]) at 'layer/sum'" in caught.value.message
     assert "--no-check-file" in caught.value.hint
 
 
 @pytest.mark.parametrize("ops", [("ABS", "Absent"), ("Absent",)])
 def test_what_has_no_kernel_is_not_called(tmp_path: Path, ops: tuple[str, ...]) -> None:
-    reason = check_written_file(written(tmp_path, chain(*ops)), lambda _: None)
+    reason = check_written_file(written(tmp_path, chain(*ops)))
     assert reason is not None
     assert "there is no kernel for the custom ops Absent" in reason
 
 
 def test_the_op_that_the_runtime_dies_at_is_found(tmp_path: Path) -> None:
-    site = deadly_op(written(tmp_path, reversed_over_nothing()), {})
+    site = deadly_op(FileCheckJob(written(tmp_path, reversed_over_nothing()), {}, None))
     assert site is not None
     assert (site.op, site.names, site.operands) == ("REVERSE_V2", ("layer/turned",), ("float32[2,3]", "int32[0]"))
 
 
 def test_a_file_that_nothing_dies_of_has_no_such_op(tmp_path: Path) -> None:
-    assert deadly_op(written(tmp_path, chain("ABS", "NEG")), {}) is None
+    assert deadly_op(FileCheckJob(written(tmp_path, chain("ABS", "NEG")), {}, None)) is None
 
 
 # The file of a conversion. The demo has a custom op that the kernels here are for.

@@ -8,6 +8,12 @@ A fused op against its composite, in each conversion:
 ``inputs``      arguments for it, drawn from its model
 ``result``      what came of it
 
+The file that was written, in each conversion:
+
+``file_check``    the call of it in another process
+``written_file``  the call itself
+``failing_op``    the op that it fails at
+
 A converted model against the original, for ``litefuse verify``:
 
 ``against_original``  the comparison

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.processes.process import run_alone
 from litefuse.runtime.operators import OpPlace, op_at
 from litefuse.temporary import make_temporary_folder
+from litefuse.verify.file_check import FileCheckJob
 
-__all__ = ["deadly_op", "failing_op", "run_file"]
+__all__ = ["deadly_op", "failing_op"]
 
 # Larger models would be copied again and again.
 _MOST_BYTES = 1 << 28
@@ -57,38 +58,19 @@ def failing_op(path: Path, fails: Callable[[Path], bool]) -> OpPlace | None:
     return None
 
 
-def deadly_op(path: Path, kernels: Mapping[str, bytes]) -> OpPlace | None:
-    """The first op that LiteRT dies at when a model is called; see :func:`failing_op`.
-
-    Args:
-        path: A ``.tflite`` file that LiteRT dies of.
-        kernels: The kernels that the user registered, pickled, by their ops.
-    """
+def deadly_op(job: FileCheckJob) -> OpPlace | None:
+    """The first op that LiteRT dies at when a file is called; see :func:`failing_op`."""
 
     def is_deadly(beginning: Path) -> bool:
         try:
-            run_alone("litefuse.verify.failing_op:run_file", (beginning, kernels), environment={})
+            run_alone("litefuse.verify.written_file:check_job", job._replace(path=beginning), environment={})
         except EngineCrashError:
             return True
         except LitefuseError:
             return False
         return False
 
-    return failing_op(path, is_deadly)
-
-
-def run_file(job: tuple[Path, Mapping[str, bytes]], announce: Callable[[str], None]) -> None:
-    """Calls a model once, with kernels, in a process that may die of it.
-
-    Raises:
-        FileCheckError: LiteRT refuses it.
-    """
-    from litefuse.runtime.transfer import unpickle_kernels
-    from litefuse.verify.written_file import check_written_file
-
-    path, kernels = job
-    unpickle_kernels(kernels)
-    check_written_file(path, announce)
+    return failing_op(job.path, is_deadly)
 
 
 def _beginning(content: bytes, signature: int, ops: int) -> bytes:

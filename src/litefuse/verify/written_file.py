@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingKernelError
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
+from litefuse.plug_ins import take_plug_ins
+from litefuse.runtime.transfer import unpickle_kernels
+from litefuse.verify.file_check import CHECK_FILE, KEEP, FileCheckJob
 
 if TYPE_CHECKING:
     from litefuse.runtime.operators import OpPlace
 
-__all__ = ["CHECK_FILE", "KEEP", "check_written_file"]
-
-#: The name of the step.
-CHECK_FILE = "check-file"
-#: What one can do where the file is wanted nevertheless.
-KEEP = "Convert with check_file=False (on the command line, --no-check-file) to have the file as it is."
+__all__ = ["check_job", "check_written_file"]
 
 # XNNPACK packs the weights of what it takes into memory of its own: of larger files, LiteRT's own kernels run instead.
 _PACKED_BYTES = 1 << 28
@@ -36,7 +34,19 @@ class _Unfit(Exception):  # noqa: N818  no error: the file may run with other si
     """The model may run with other shapes than those that were tried; the text says why these do not do."""
 
 
-def check_written_file(path: Path, announce: Callable[[str], None]) -> str | None:
+def check_job(job: FileCheckJob, announce: Callable[[str], None]) -> str | None:
+    """Calls a file with the kernels that another process sent; see :func:`check_written_file`.
+
+    Raises:
+        FileCheckError: LiteRT refuses it.
+    """
+    announce(CHECK_FILE)
+    take_plug_ins(job.plug_ins)
+    unpickle_kernels(job.kernels)
+    return check_written_file(job.path)
+
+
+def check_written_file(path: Path) -> str | None:
     """Loads a model, and calls each of its signatures once, with inputs that are drawn from the model.
 
     Sizes that are open are tried one after the other until the model runs with one. The kernels are those that are
@@ -44,7 +54,6 @@ def check_written_file(path: Path, announce: Callable[[str], None]) -> str | Non
 
     Args:
         path: The ``.tflite`` file.
-        announce: Called with the name of the step when it begins.
 
     Returns:
         None if all of it ran; otherwise why it could not be run here: there is no kernel for a custom op, a kernel
@@ -53,7 +62,6 @@ def check_written_file(path: Path, announce: Callable[[str], None]) -> str | Non
     Raises:
         FileCheckError: LiteRT refuses it; the message names the op.
     """
-    announce(CHECK_FILE)
     xnnpack = path.stat().st_size <= _PACKED_BYTES
     try:
         _call_once(path, xnnpack=xnnpack)

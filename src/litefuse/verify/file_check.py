@@ -1,0 +1,73 @@
+"""The last step of a conversion, from outside: the file that was written is called in the process that wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from litefuse.errors import EngineCrashError, FileCheckError, LimitError
+from litefuse.plug_ins import PlugIn
+from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
+from litefuse.processes.process import run_in_worker
+
+__all__ = ["CHECK_FILE", "KEEP", "FileCheckJob", "check_in_worker"]
+
+#: The name of the step.
+CHECK_FILE = "check-file"
+#: What one can do where the file is wanted nevertheless.
+KEEP = "Convert with check_file=False (on the command line, --no-check-file) to have the file as it is."
+
+_TARGET = "litefuse.verify.written_file:check_job"
+# A model may loop for as long as it likes.
+_SECONDS = 30.0
+
+
+class FileCheckJob(NamedTuple):
+    """What to call.
+
+    Attributes:
+        path: The ``.tflite`` file.
+        kernels: The kernels that the user registered, each pickled, by their ops.
+        plug_ins: What installed packages offer; None: whoever needs it looks.
+    """
+
+    path: Path
+    kernels: Mapping[str, bytes]
+    plug_ins: tuple[PlugIn, ...] | None
+
+
+def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], None]) -> str | None:
+    """Calls a file in a worker process, for half a minute at most; see :func:`~.written_file.check_written_file`.
+
+    Args:
+        job: What to call.
+        where: The model that it was converted from, for messages.
+        announce: Called with the name of the step when it begins.
+
+    Returns:
+        None if all of it ran, or why it could not be called.
+
+    Raises:
+        FileCheckError: LiteRT refuses it, or dies of it.
+        LimitError: There is no time left.
+    """
+    limits = process_limits()
+    is_ours = limits.remaining is None or limits.remaining > _SECONDS
+    try:
+        with processes_limited(ProcessLimits(_SECONDS, limits.memory) if is_ours else limits):
+            return cast("str | None", run_in_worker(_TARGET, job, announce))
+    except LimitError as error:
+        if error.limit == "timeout" and not is_ours:
+            raise
+        took = f"it ran for more than {_SECONDS:g} seconds" if error.limit == "timeout" else error.message
+        return f"{took}; try it with litefuse run"
+    except EngineCrashError as error:
+        from litefuse.verify.failing_op import deadly_op
+
+        site = deadly_op(job)
+        raise FileCheckError(
+            f"the file was written, but LiteRT dies of it ({error.death}){f', at the op {site}' if site else ''}",
+            where=where,
+            hint=f"Please report it. {KEEP}",
+        ) from None
