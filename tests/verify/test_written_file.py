@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,18 @@ def test_the_op_that_the_runtime_dies_at_is_found(tmp_path: Path) -> None:
 
 def test_a_file_that_nothing_dies_of_has_no_such_op(tmp_path: Path) -> None:
     assert deadly_op(FileCheckJob(written(tmp_path, chain("ABS", "NEG")), {}, None)) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux alone")
+def test_a_refusal_under_a_limit_of_memory_may_be_for_want_of_it(tmp_path: Path) -> None:
+    with processes_limited(ProcessLimits(memory=400 << 20)):
+        good = FileCheckJob(written(tmp_path, chain("ABS", "NEG")), {}, None)
+        assert check_in_worker(good, "", lambda _: None) is None
+        graph = Graph()
+        graph.builtin("SUB", [graph.input("x", (2, 3)), graph.input("y", (2, 4))], [graph.output("z", (2, 3))])
+        reason = check_in_worker(FileCheckJob(written(tmp_path, graph), {}, None), "", lambda _: None)
+    assert reason is not None
+    assert "within the limit memory" in reason
 
 
 # The file of a conversion. The demo has a custom op that the kernels here are for.

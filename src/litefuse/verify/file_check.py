@@ -30,11 +30,13 @@ class FileCheckJob(NamedTuple):
         path: The ``.tflite`` file.
         kernels: The kernels that the user registered, each pickled, by their ops.
         plug_ins: What installed packages offer; None: whoever needs it looks.
+        xnnpack: Whether it may be called with XNNPACK, which packs weights into memory of its own.
     """
 
     path: Path
     kernels: Mapping[str, bytes]
     plug_ins: tuple[PlugIn, ...] | None
+    xnnpack: bool = True
 
 
 def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], None]) -> str | None:
@@ -56,7 +58,11 @@ def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], Non
     is_ours = limits.remaining is None or limits.remaining > _SECONDS
     try:
         with processes_limited(ProcessLimits(_SECONDS, limits.memory) if is_ours else limits):
-            return cast("str | None", run_in_worker(_TARGET, job, announce))
+            return cast("str | None", run_in_worker(_TARGET, job._replace(xnnpack=limits.memory is None), announce))
+    except FileCheckError:
+        if limits.memory is None:
+            raise
+        return "LiteRT refuses it within the limit memory; try it with litefuse run"
     except LimitError as error:
         if error.limit == "timeout" and not is_ours:
             raise

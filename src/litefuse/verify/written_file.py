@@ -43,10 +43,10 @@ def check_job(job: FileCheckJob, announce: Callable[[str], None]) -> str | None:
     announce(CHECK_FILE)
     take_plug_ins(job.plug_ins)
     unpickle_kernels(job.kernels)
-    return check_written_file(job.path)
+    return check_written_file(job.path, xnnpack=job.xnnpack)
 
 
-def check_written_file(path: Path) -> str | None:
+def check_written_file(path: Path, *, xnnpack: bool = True) -> str | None:
     """Loads a model, and calls each of its signatures once, with inputs that are drawn from the model.
 
     Sizes that are open are tried one after the other until the model runs with one. The kernels are those that are
@@ -54,6 +54,7 @@ def check_written_file(path: Path) -> str | None:
 
     Args:
         path: The ``.tflite`` file.
+        xnnpack: Whether to call it with XNNPACK, if it is not too large for that.
 
     Returns:
         None if all of it ran; otherwise why it could not be run here: there is no kernel for a custom op, a kernel
@@ -62,7 +63,7 @@ def check_written_file(path: Path) -> str | None:
     Raises:
         FileCheckError: LiteRT refuses it; the message names the op.
     """
-    xnnpack = path.stat().st_size <= _PACKED_BYTES
+    xnnpack = xnnpack and path.stat().st_size <= _PACKED_BYTES
     try:
         _call_once(path, xnnpack=xnnpack)
     except (MissingKernelError, KernelError) as error:
