@@ -101,6 +101,18 @@ def test_a_file_that_nothing_dies_of_has_no_such_op(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux alone")
+def test_a_model_that_asks_for_much_memory_is_kept(tmp_path: Path) -> None:
+    """A small file: 3.6 GB are made of two sizes."""
+    graph = Graph()
+    sizes = graph.tensor("sizes", (2,), np.int32, value=np.array([30_000, 30_000], np.int32))
+    value, y = graph.input("x", ()), graph.output("y", (1, 1), signature=(-1, -1))
+    graph.builtin("FILL", [sizes, value], [y])
+    reason = check_in_worker(FileCheckJob(written(tmp_path, graph), {}, None), "", lambda _: None)
+    assert reason is not None
+    assert "memory" in reason or "GiB" in reason
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux alone")
 def test_a_refusal_under_a_limit_of_memory_may_be_for_want_of_it(tmp_path: Path) -> None:
     with processes_limited(ProcessLimits(memory=400 << 20)):
         good = FileCheckJob(written(tmp_path, chain("ABS", "NEG")), {}, None)

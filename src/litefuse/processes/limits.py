@@ -12,7 +12,7 @@ from pathlib import Path
 
 from litefuse.errors import LimitError, LitefuseError
 
-__all__ = ["ProcessLimits", "limit_memory", "process_limits", "processes_limited"]
+__all__ = ["ProcessLimits", "extra_memory", "limit_memory", "process_limits", "processes_limited", "tells_of_no_memory"]
 
 # What Python, C++, LLVM, the loader and protobuf say when there is no memory.
 _OUT_OF_MEMORY = (
@@ -77,7 +77,7 @@ class ProcessLimits:
 
     def out_of_memory(self, text: str) -> LimitError | None:
         """The error of a process whose last words are ``text``; None where they are not about memory."""
-        if self.memory is None or not any(each in text.lower() for each in _OUT_OF_MEMORY):
+        if self.memory is None or not tells_of_no_memory(text):
             return None
         return LimitError(
             f"it needs more memory than the limit memory ({self.memory:,} bytes)",
@@ -104,6 +104,35 @@ def processes_limited(limits: ProcessLimits) -> Generator[None]:
         _current.reset(token)
 
 
+def tells_of_no_memory(text: str) -> bool:
+    """Whether the last words of a process are that there is no memory."""
+    return any(each in text.lower() for each in _OUT_OF_MEMORY)
+
+
+@contextmanager
+def extra_memory(size: int) -> Generator[None]:
+    """Lets this process have so many bytes more than it has in the context, on Linux; see :func:`limit_memory`."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    before, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    given = [_data_bytes() + size, *(each for each in (before, hard) if each != resource.RLIM_INFINITY)]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(given), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
+
+
+def _data_bytes() -> int:
+    """How much memory of its own this process has."""
+    import resource
+
+    return int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+
+
 def limit_memory(size: int) -> bool:
     """Limits the memory of this process, on Linux: what it allocates or maps for itself, not the files that it maps.
 
@@ -112,8 +141,7 @@ def limit_memory(size: int) -> bool:
     """
     import resource
 
-    data_pages = int(Path("/proc/self/statm").read_text().split()[5])
-    if data_pages * resource.getpagesize() >= size:
+    if _data_bytes() >= size:
         return False
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     soft = size if hard == resource.RLIM_INFINITY else min(size, hard)

@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from litefuse.errors import EngineCrashError, FileCheckError, LimitError
 from litefuse.plug_ins import PlugIn
-from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
+from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited, tells_of_no_memory
 from litefuse.processes.process import run_in_worker
 
 __all__ = ["CHECK_FILE", "KEEP", "FileCheckJob", "check_in_worker"]
@@ -69,6 +69,8 @@ def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], Non
         took = f"it ran for more than {_SECONDS:g} seconds" if error.limit == "timeout" else error.message
         return f"{took}; try it with litefuse run"
     except EngineCrashError as error:
+        if tells_of_no_memory(error.message):
+            return "it takes more than 1.5 GiB besides its weights; try it with litefuse run"
         from litefuse.verify.failing_op import deadly_op
 
         site = deadly_op(job)

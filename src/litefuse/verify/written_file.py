@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingKernelError
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.plug_ins import take_plug_ins
+from litefuse.processes.limits import extra_memory
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.verify.file_check import CHECK_FILE, KEEP, FileCheckJob
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["check_job", "check_written_file"]
 
+# The bytes that a model may take, besides those for its weights: a small one may ask for any number.
+_MEMORY = 3 << 29
+_NO_MEMORY = "there is not enough memory for it; try it with litefuse run"
 # XNNPACK packs the weights of what it takes into memory of its own: of larger files, LiteRT's own kernels run instead.
 _PACKED_BYTES = 1 << 28
 # The first sizes and the others that are tried, where they are open: of images, for example, few models take the least.
@@ -43,7 +47,8 @@ def check_job(job: FileCheckJob, announce: Callable[[str], None]) -> str | None:
     announce(CHECK_FILE)
     take_plug_ins(job.plug_ins)
     unpickle_kernels(job.kernels)
-    return check_written_file(job.path, xnnpack=job.xnnpack)
+    with extra_memory(_MEMORY + 3 * job.path.stat().st_size):
+        return check_written_file(job.path, xnnpack=job.xnnpack)
 
 
 def check_written_file(path: Path, *, xnnpack: bool = True) -> str | None:
@@ -68,6 +73,8 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> str | None:
         _call_once(path, xnnpack=xnnpack)
     except (MissingKernelError, KernelError) as error:
         return str(error).partition("\n")[0]
+    except MemoryError:
+        return _NO_MEMORY
     except _Unfit as error:
         return f"{error}; give inputs shapes (--shape)"
     except Exception as error:
@@ -75,7 +82,10 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> str | None:
             return f"{', '.join(notes)}: {type(error).__name__}: {error}"
         if not isinstance(error, (LitefuseError, RuntimeError, ValueError)):
             raise
-        raise _refusal(path, error, xnnpack=xnnpack) from None
+        refusal = _refusal(path, error, xnnpack=xnnpack)
+        if refusal is None:
+            return _NO_MEMORY
+        raise refusal from None
     return None
 
 
@@ -112,8 +122,8 @@ def _call_once(path: Path, *, xnnpack: bool) -> None:
                 raise refused[0]
 
 
-def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError:
-    """What to raise where LiteRT refuses a model."""
+def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError | None:
+    """What to raise where LiteRT refuses a model; None where it says nothing, as if there is no memory."""
     from litefuse.runtime.operators import failed_op
 
     who, step, place = "LiteRT", "run", None
@@ -133,6 +143,8 @@ def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError:
         if failed is not None:
             step, place = failed.step, failed.place
     reported = "\n".join(f"  {line.strip()}" for line in message.splitlines() if line.strip())
+    if not reported:
+        return None
     return FileCheckError(
         f"the file was written, but {who} refuses to {step} it{_at(place)}:\n{reported}",
         hint=f"Give inputs fixed shapes (--shape, --batch), or change what the model computes there. {KEEP}",
