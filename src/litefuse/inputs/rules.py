@@ -420,6 +420,12 @@ def _small_operands(*operands: int, use: Use = Small()) -> Rule:  # noqa: B008  
     return rule
 
 
+def _range(place: Place) -> Results:
+    for operand, limits in enumerate((Limits(0, 3), Limits(4, 9), Limits(1, 3))):
+        place.restrict(operand, limits)
+    return ()
+
+
 def _top_k(place: Place) -> Results:
     last = place.kind(0).shape[-1] if place.kind(0).shape else None
     place.restrict(1, Limits(1, last))
@@ -479,7 +485,7 @@ _RULES: dict[str, Rule] = {
     "RIGHT_SHIFT": _shift,
     **dict.fromkeys(["LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT", "WHERE"], _logical),
     "FILL": _hands_on_second,
-    "RANGE": _small_operands(0, 1, 2),
+    "RANGE": _range,
     "SPARSE_TO_DENSE": _small_operands(0, 1),
     "DYNAMIC_UPDATE_SLICE": _small_operands(2),
     **dict.fromkeys(["CUMSUM", "ARG_MAX", "ARG_MIN"], _small_operands(1)),
