@@ -8,38 +8,26 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
-from ai_edge_litert import schema_py_generated as schema
 
+from litefuse.runtime import model_tables as fields
 from litefuse.runtime.flatbuffer import Table, root
+from litefuse.runtime.model_tables import TENSOR_TYPES, OpCode, sizes_of
 from litefuse.runtime.options import decode_map
 
 __all__ = ["Graph", "Model", "Op", "Signature", "Tensor"]
 
-_OPERATOR_CODES, _SUBGRAPHS, _BUFFERS, _SIGNATURES = 1, 2, 4, 7  # Model
-_DEPRECATED_CODE, _CUSTOM_CODE, _CODE = 0, 1, 3  # OperatorCode
-_TENSORS, _GRAPH_INPUTS, _GRAPH_OUTPUTS, _OPERATORS = range(4)  # SubGraph
-_OPCODE, _INPUTS, _OUTPUTS = range(3)  # Operator
-_OPTIONS, _CUSTOM_OPTIONS, _OPTIONS_2 = 4, 5, 12  # Operator
-_SHAPE, _TYPE, _BUFFER, _TENSOR_NAME, _QUANTIZATION, _SHAPE_SIGNATURE, _HAS_RANK = 0, 1, 2, 3, 4, 7, 8  # Tensor
-_SCALE, _ZERO_POINT = 2, 3  # QuantizationParameters
-_DATA, _OFFSET, _SIZE = 0, 1, 2  # Buffer
-_SIGNATURE_INPUTS, _SIGNATURE_OUTPUTS, _KEY, _SIGNATURE_GRAPH = 0, 1, 2, 4  # SignatureDef
-_NAME, _INDEX = 0, 1  # TensorMap
-
-_TYPES = cast("type", schema.TensorType)
 _DTYPES: dict[int, np.dtype[Any]] = {
     number: np.dtype({"STRING": "O", "BFLOAT16": ml_dtypes.bfloat16}.get(name, name.lower()))
-    for name, number in vars(_TYPES).items()
+    for number, name in TENSOR_TYPES.items()
     if name
     in {"FLOAT16", "FLOAT32", "FLOAT64", "BFLOAT16", "COMPLEX64", "COMPLEX128", "BOOL", "STRING"}
     | {f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)}
 }
-_NAMES = {number: name for name, number in vars(cast("type", schema.BuiltinOperator)).items() if name.isupper()}
 
 
 class Tensor(NamedTuple):
@@ -52,6 +40,7 @@ class Tensor(NamedTuple):
         scale: The scale of quantized numbers; 0 for others.
         zero: Their zero point.
         ranked: Whether the rank is known; some files say of no scalar that it is.
+        is_variable: Whether it keeps its value from call to call.
     """
 
     name: str
@@ -60,6 +49,7 @@ class Tensor(NamedTuple):
     scale: float = 0.0
     zero: int = 0
     ranked: bool = True
+    is_variable: bool = False
 
 
 class Op:
@@ -76,28 +66,34 @@ class Op:
         self._table = table
         self.name = name
         self.custom = custom
-        self.inputs = table.numbers(_INPUTS)
-        self.outputs = table.numbers(_OUTPUTS)
+        self.inputs = table.numbers(fields.OP_INPUTS)
+        self.outputs = table.numbers(fields.OP_OUTPUTS)
 
     def option(self, field: int, kind: str = "i", default: int = 0) -> int:
         """A number of the builtin options, by the number of its field; ``kind`` as in the module ``struct``."""
-        options = self._table.table(_OPTIONS)
+        options = self._table.table(fields.OPTIONS)
         return default if options is None else options.number(field, kind, default)
 
     def text_option(self, field: int) -> str:
         """A text of the builtin options."""
-        options = self._table.table(_OPTIONS)
+        options = self._table.table(fields.OPTIONS)
         return "" if options is None else options.text(field)
 
     def numbers_option(self, field: int) -> tuple[int, ...]:
         """A vector of int32 of the builtin options."""
-        options = self._table.table(_OPTIONS)
+        options = self._table.table(fields.OPTIONS)
         return () if options is None else options.numbers(field)
 
     @property
     def custom_options(self) -> dict[str, Any]:
         """The options of a custom op that has a flexbuffer map of them."""
-        return decode_map(self._table.content(_CUSTOM_OPTIONS)) or {}
+        return decode_map(self._table.content(fields.CUSTOM_OPTIONS)) or {}
+
+    @property
+    def composite(self) -> str:
+        """The name of the composite that it is; empty if it is none."""
+        options = self._table.table(fields.OPTIONS_2) if self.name == "STABLEHLO_COMPOSITE" else None
+        return "" if options is None else options.text(0)
 
     @property
     def callees(self) -> tuple[int, ...]:
@@ -107,7 +103,7 @@ class Op:
         if self.name in {"CALL_ONCE", "CALL"}:
             return (self.option(0),)
         if self.name == "STABLEHLO_COMPOSITE":
-            options = self._table.table(_OPTIONS_2)
+            options = self._table.table(fields.OPTIONS_2)
             return () if options is None else (options.number(1, "i"),)
         return ()
 
@@ -123,12 +119,12 @@ class Graph:
 
     def __init__(self, model: Model, table: Table) -> None:
         self._model = model
-        self._tables = table.tables(_TENSORS)
-        self._operators = table.tables(_OPERATORS)
+        self._tables = table.tables(fields.TENSORS)
+        self._operators = table.tables(fields.OPERATORS)
         self.size = len(self._tables)
         self._tensors: dict[int, Tensor] = {}
-        self.inputs = table.numbers(_GRAPH_INPUTS)
-        self.outputs = table.numbers(_GRAPH_OUTPUTS)
+        self.inputs = table.numbers(fields.GRAPH_INPUTS)
+        self.outputs = table.numbers(fields.GRAPH_OUTPUTS)
 
     @cached_property
     def ops(self) -> list[Op]:
@@ -143,7 +139,7 @@ class Graph:
 
     def is_constant(self, index: int) -> bool:
         """Whether a tensor's value is in the file."""
-        return index >= 0 and self._model.has_data(self._tables[index].number(_BUFFER, "I"))
+        return index >= 0 and self._model.has_data(self._tables[index].number(fields.BUFFER, "I"))
 
     def constant(self, index: int) -> npt.NDArray[Any] | None:
         """The value of a constant, strings as bytes; None if the tensor is none, or of a dtype that numpy lacks."""
@@ -151,7 +147,7 @@ class Graph:
             return None
         kind = self.tensor(index)
         shape = tuple(size or 0 for size in kind.shape)
-        data = self._model.data(self._tables[index].number(_BUFFER, "I"))
+        data = self._model.data(self._tables[index].number(fields.BUFFER, "I"))
         if kind.dtype is None:
             return None
         if kind.dtype == object:
@@ -184,10 +180,12 @@ class Model:
     def __init__(self, content: Any) -> None:
         self._content = content
         model = root(content)
-        self._buffers = model.tables(_BUFFERS)
-        self._codes = [_op_name(code) for code in model.tables(_OPERATOR_CODES)]
-        self.graphs = [Graph(self, table) for table in model.tables(_SUBGRAPHS)]
-        self.signatures = {table.text(_KEY): _signature(table) for table in model.tables(_SIGNATURES)}
+        self._buffers = model.tables(fields.BUFFERS)
+        self._codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
+        self.graphs = [Graph(self, table) for table in model.tables(fields.SUBGRAPHS)]
+        self.signatures = {
+            table.text(fields.SIGNATURE_KEY): _signature(table) for table in model.tables(fields.SIGNATURES)
+        }
 
     def constant_shapes(self) -> frozenset[tuple[int, ...]]:
         """The shapes of all constants that have axes."""
@@ -200,40 +198,45 @@ class Model:
 
     def op(self, table: Table) -> Op:
         """The op of a table."""
-        name, custom = self._codes[table.number(_OPCODE, "I")]
-        return Op(table, name, custom=custom)
+        code = self._codes[table.number(fields.OPCODE, "I")]
+        return Op(table, code.shown, custom=code.name == "CUSTOM")
 
     def has_data(self, buffer: int) -> bool:
         """Whether a buffer holds anything."""
         table = self._buffers[buffer]
-        return table.length(_DATA) > 0 or table.number(_SIZE, "Q") > 0
+        return table.length(fields.DATA) > 0 or table.number(fields.SIZE, "Q") > 0
 
     def data(self, buffer: int) -> Any:
         """What a buffer holds."""
         table = self._buffers[buffer]
-        if size := table.number(_SIZE, "Q"):  # it stands behind the flatbuffer
-            offset = table.number(_OFFSET, "Q")
+        if size := table.number(fields.SIZE, "Q"):  # it stands behind the flatbuffer
+            offset = table.number(fields.OFFSET, "Q")
             return memoryview(self._content)[offset : offset + size]
-        return table.content(_DATA)
-
-
-def _op_name(code: Table) -> tuple[str, bool]:
-    # Old files have the code in a field of one byte only.
-    number = max(code.number(_CODE, "i"), code.number(_DEPRECATED_CODE, "b"))
-    name = _NAMES.get(number, f"BUILTIN_{number}")
-    return (code.text(_CUSTOM_CODE), True) if name == "CUSTOM" else (name, False)
+        return table.content(fields.DATA)
 
 
 def _tensor(table: Table) -> Tensor:
-    sizes = table.numbers(_SHAPE_SIGNATURE) or table.numbers(_SHAPE)
-    scale, zero = 0.0, 0
-    parameters = table.table(_QUANTIZATION)
-    if parameters is not None and parameters.length(_SCALE) == 1:
-        scale = struct.unpack("<f", _vector(parameters, _SCALE, 4))[0]
-        zero = struct.unpack("<q", _vector(parameters, _ZERO_POINT, 8))[0] if parameters.length(_ZERO_POINT) else 0
-    shape = tuple(None if size < 0 else size for size in sizes)
-    ranked = bool(shape) or bool(table.number(_HAS_RANK, "B"))
-    return Tensor(table.text(_TENSOR_NAME), _DTYPES.get(table.number(_TYPE, "b")), shape, scale, zero, ranked)
+    shape = sizes_of(table)
+    scale, zero = _quantization(table.table(fields.QUANTIZATION))
+    return Tensor(
+        table.text(fields.TENSOR_NAME),
+        _DTYPES.get(table.number(fields.TYPE, "b")),
+        shape,
+        scale,
+        zero,
+        ranked=bool(shape) or bool(table.number(fields.HAS_RANK, "B")),
+        is_variable=bool(table.number(fields.IS_VARIABLE, "B")),
+    )
+
+
+def _quantization(parameters: Table | None) -> tuple[float, int]:
+    """Scale and zero point of a tensor that has one of each; 0 if it has none, or several."""
+    if parameters is None or parameters.length(fields.SCALE) != 1:
+        return 0.0, 0
+    scale: float = struct.unpack("<f", _vector(parameters, fields.SCALE, 4))[0]
+    if not parameters.length(fields.ZERO_POINT):
+        return scale, 0
+    return scale, struct.unpack("<q", _vector(parameters, fields.ZERO_POINT, 8))[0]
 
 
 def _vector(table: Table, field: int, size: int) -> bytes:
@@ -244,15 +247,15 @@ def _vector(table: Table, field: int, size: int) -> bytes:
 
 def _signature(table: Table) -> Signature:
     def named(field: int) -> dict[str, int]:
-        return {each.text(_NAME): each.number(_INDEX, "I") for each in table.tables(field)}
+        return {each.text(fields.MAP_NAME): each.number(fields.MAP_INDEX, "I") for each in table.tables(field)}
 
-    return Signature(table.number(_SIGNATURE_GRAPH, "I"), named(_SIGNATURE_INPUTS), named(_SIGNATURE_OUTPUTS))
+    return Signature(
+        table.number(fields.SIGNATURE_GRAPH, "I"), named(fields.SIGNATURE_INPUTS), named(fields.SIGNATURE_OUTPUTS)
+    )
 
 
 def _strings(data: bytes, shape: Sequence[int]) -> npt.NDArray[Any] | None:
-    """Strings in the runtime's form: their count, where each begins and the last one ends, and their bytes."""
-    count = int.from_bytes(data[:4], "little")
-    places = np.frombuffer(data, np.int32, count + 1, 4)
-    found = np.empty(count, object)
-    found[:] = [bytes(data[places[i] : places[i + 1]]) for i in range(count)]
-    return found.reshape(shape) if count == np.prod(shape, dtype=np.int64) else None
+    from litefuse.runtime.tensors import decode_strings  # few models have any
+
+    found = decode_strings(data)
+    return found.reshape(shape) if found.size == np.prod(shape, dtype=np.int64) else None

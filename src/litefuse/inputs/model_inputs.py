@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -20,6 +18,7 @@ from litefuse.inputs.graph import Model, Signature
 from litefuse.inputs.rules import rule_of
 from litefuse.inputs.tables import Tables
 from litefuse.inputs.uses import Box, Domain, Rows, Use, Words
+from litefuse.runtime.flatbuffer import content_of
 
 __all__ = ["LEVELS", "Manner", "ModelInputs"]
 
@@ -52,9 +51,9 @@ class ModelInputs:
         self.tables = Tables(tuple(flow.keys.values()), model.constant_shapes())
 
     @classmethod
-    def of_file(cls, path: str | os.PathLike[str]) -> ModelInputs:
-        """Reads a file."""
-        with open(path, "rb") as file, closing(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)) as data:  # noqa: PTH123
+    def of_file(cls, file: str | os.PathLike[str] | bytes) -> ModelInputs:
+        """Reads a file, or its content."""
+        with content_of(file) as data:
             return cls(data)
 
     def shapes(

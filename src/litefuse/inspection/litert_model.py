@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import mmap
 from collections import Counter
@@ -16,6 +15,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
 from litefuse.inspection.facts import CustomOperator, LiteRTModelFacts, SignatureFacts, SubgraphFacts, TensorFacts
+from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.options import decode_map
 from litefuse.runtime.soundness import IDENTIFIER, check_soundness
 
@@ -43,7 +43,7 @@ def inspect_litert_model(path: Path) -> LiteRTModelFacts:
     if not is_litert_model(path):
         raise InterpreterError("this is not a LiteRT model, or cannot be read", where=str(path))
     try:
-        with path.open("rb") as file, contextlib.closing(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)) as data:
+        with content_of(path) as data:
             check_soundness(data, str(path))
             return _Reader(data).facts(str(path))
     except OSError as error:

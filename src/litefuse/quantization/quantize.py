@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import mmap
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -11,11 +10,13 @@ from typing import Any
 
 from litefuse.errors import LitefuseError
 from litefuse.forms import INTEGER_ACTIVATIONS, Quantization
+from litefuse.inputs.graph import Model
 from litefuse.quantization.calibration import check_finite, ranges_of
 from litefuse.quantization.dataset import Samples
 from litefuse.quantization.difference import Difference, difference_on_random_inputs, difference_on_samples
 from litefuse.quantization.masks import masked_tensors, tensor_name
 from litefuse.quantization.samples import calls_of
+from litefuse.runtime.flatbuffer import content_of
 
 __all__ = ["quantize_model"]
 
@@ -114,22 +115,13 @@ def _leave(quantizer: Any, results: Collection[str]) -> str:
 
 def _products_of_constants(path: Path) -> set[str]:
     """The results of products whose first factor is a constant: LiteRT computes with integer weights as the second."""
-    from ai_edge_litert import schema_py_generated as schema
-
-    products = {schema.BuiltinOperator.BATCH_MATMUL, schema.BuiltinOperator.FULLY_CONNECTED}
-    found: set[str] = set()
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        model: Any = schema.Model.GetRootAs(data)
-        codes = [model.OperatorCodes(index) for index in range(model.OperatorCodesLength())]
-        kinds = [max(code.BuiltinCode(), code.DeprecatedBuiltinCode()) for code in codes]
-        for subgraph in map(model.Subgraphs, range(model.SubgraphsLength())):
-            for op in map(subgraph.Operators, range(subgraph.OperatorsLength())):
-                if kinds[op.OpcodeIndex()] not in products:
-                    continue
-                buffer = model.Buffers(subgraph.Tensors(op.Inputs(0)).Buffer())
-                if buffer.DataLength() or buffer.Size():
-                    found.add(subgraph.Tensors(op.Outputs(0)).Name().decode())
-    return found
+    with content_of(path) as content:
+        return {
+            graph.tensor(op.outputs[0]).name
+            for graph in Model(content).graphs
+            for op in graph.ops
+            if op.name in {"BATCH_MATMUL", "FULLY_CONNECTED"} and graph.is_constant(op.inputs[0])
+        }
 
 
 def _inner_tensors(model: Any) -> Iterator[str]:

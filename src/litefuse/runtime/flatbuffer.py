@@ -5,10 +5,15 @@ The format is that of https://flatbuffers.dev/internals/.
 
 from __future__ import annotations
 
+import mmap
+import os
 import struct
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Table", "root"]
+__all__ = ["Table", "content_of", "root"]
 
 _INT32 = struct.Struct("<i")
 _UINT16 = struct.Struct("<H")
@@ -84,6 +89,20 @@ class Table:
             return []
         offsets = struct.unpack_from(f"<{self.length(field)}I", self.data, target + 4)
         return [Table(self.data, target + 4 + 4 * index + offset) for index, offset in enumerate(offsets)]
+
+
+@contextmanager
+def content_of(file: str | os.PathLike[str] | bytes) -> Generator[Any]:
+    """The content of a file as a memory map, which lasts as long as the context; bytes as they are.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    if isinstance(file, bytes):
+        yield file
+        return
+    with Path(file).open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield data
 
 
 def root(data: Any) -> Table:

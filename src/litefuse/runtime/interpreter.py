@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 from pathlib import Path
@@ -14,6 +13,7 @@ from ai_edge_litert import interpreter as litert
 from litefuse.errors import InterpreterError, KernelError, MissingKernelError
 from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name, registered_kernels
 from litefuse.runtime.delegate import Delegate
+from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.native import NativeKernels, pack
 from litefuse.runtime.reading import ReadingBinding, read_tensor
 from litefuse.runtime.soundness import check_soundness
@@ -267,7 +267,7 @@ def _check(path: str | None, content: bytes | None, where: str) -> None:
         check_soundness(content, where)
         return
     try:
-        with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        with content_of(path) as data:
             check_soundness(data, where)
     except OSError as error:
         raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=where) from error

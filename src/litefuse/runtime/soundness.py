@@ -10,13 +10,15 @@ from __future__ import annotations
 import graphlib
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
+from litefuse.runtime import model_tables as fields
 from litefuse.runtime.builtin_ops import INPUTS, OUTPUTS
 from litefuse.runtime.flatbuffer import Table, root
+from litefuse.runtime.model_tables import OpCode
 from litefuse.runtime.options import decode_map
 from litefuse.runtime.tensors import are_strings
 
@@ -24,18 +26,6 @@ __all__ = ["IDENTIFIER", "check_soundness"]
 
 #: What follows the first four bytes of a LiteRT model.
 IDENTIFIER = b"TFL3"
-
-# The numbers of the schema's fields (schema.fbs).
-_OPERATOR_CODES, _SUBGRAPHS, _BUFFERS, _SIGNATURES = 1, 2, 4, 7  # Model
-_DEPRECATED_CODE, _CUSTOM_CODE, _CODE = 0, 1, 3  # OperatorCode
-_TENSORS, _GRAPH_INPUTS, _GRAPH_OUTPUTS, _OPERATORS, _GRAPH_NAME = range(5)  # SubGraph
-_OPCODE, _INPUTS, _OUTPUTS = range(3)  # Operator
-_OPTIONS = (3, 11)  # Operator: builtin_options and builtin_options_2, each with its type before it
-_CUSTOM_OPTIONS = 5  # Operator
-_SHAPE, _TYPE, _BUFFER, _TENSOR_NAME, _IS_VARIABLE, _EXTERNAL_BUFFER = 0, 1, 2, 3, 5, 10  # Tensor
-_DATA, _SIZE = 0, 2  # Buffer
-_SIGNATURE_INPUTS, _SIGNATURE_OUTPUTS, _KEY, _SIGNATURE_GRAPH = 0, 1, 2, 4  # SignatureDef
-_NAME, _INDEX = 0, 1  # TensorMap
 
 
 class _Unsound(Exception):  # noqa: N818  becomes an InterpreterError
@@ -66,15 +56,15 @@ def check_soundness(content: Any, where: str) -> None:
 
 
 def _check_model(model: Table) -> None:
-    buffers = model.tables(_BUFFERS)
-    graphs = [_Graph.read(table, number, buffers) for number, table in enumerate(model.tables(_SUBGRAPHS))]
-    codes = [_OpCode.read(code) for code in model.tables(_OPERATOR_CODES)]
+    buffers = model.tables(fields.BUFFERS)
+    graphs = [_Graph.read(table, number, buffers) for number, table in enumerate(model.tables(fields.SUBGRAPHS))]
+    codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
     calls = {graph.number: {callee.number for callee in _check_graph(graph, graphs, codes)} for graph in graphs}
     try:
         graphlib.TopologicalSorter(calls).prepare()
     except graphlib.CycleError as error:
         raise _Unsound(f"{graphs[error.args[1][0]]} calls itself") from None
-    for signature in model.tables(_SIGNATURES):
+    for signature in model.tables(fields.SIGNATURES):
         _check_signature(signature, graphs)
 
 
@@ -101,9 +91,9 @@ class _Graph(NamedTuple):
 
     @classmethod
     def read(cls, table: Table, number: int, buffers: Sequence[Table]) -> _Graph:
-        tensors, operators = table.tables(_TENSORS), table.tables(_OPERATORS)
-        inputs, outputs = table.numbers(_GRAPH_INPUTS), table.numbers(_GRAPH_OUTPUTS)
-        return cls(number, table.text(_GRAPH_NAME), tensors, buffers, operators, inputs, outputs)
+        tensors, operators = table.tables(fields.TENSORS), table.tables(fields.OPERATORS)
+        inputs, outputs = table.numbers(fields.GRAPH_INPUTS), table.numbers(fields.GRAPH_OUTPUTS)
+        return cls(number, table.text(fields.GRAPH_NAME), tensors, buffers, operators, inputs, outputs)
 
     def __str__(self) -> str:
         return f"subgraph {self.number} ({self.name})" if self.name else f"subgraph {self.number}"
@@ -114,39 +104,43 @@ class _Graph(NamedTuple):
         return self.tensors[index]
 
     def described(self, index: int) -> str:
-        name = self.tensors[index].text(_TENSOR_NAME)
+        name = self.tensors[index].text(fields.TENSOR_NAME)
         return f"tensor {index} ({name})" if name else f"tensor {index}"
 
     def types(self, indices: Sequence[int]) -> list[int]:
         """The numbers of tensors' types."""
-        return [self.tensor(index).number(_TYPE, "b") for index in indices]
+        return [self.tensor(index).number(fields.TYPE, "b") for index in indices]
 
     def is_constant(self, index: int) -> bool:
         """Whether a tensor's value is in the file, or in a file of weights beside it."""
         tensor = self.tensor(index)
-        number = tensor.number(_BUFFER, "I")
+        number = tensor.number(fields.BUFFER, "I")
         if number >= len(self.buffers):
             raise _Unsound(f"{self.described(index)} of {self} is in buffer {number}, which is missing")
         buffer = self.buffers[number]
-        return buffer.length(_DATA) > 0 or buffer.number(_SIZE, "Q") > 0 or tensor.number(_EXTERNAL_BUFFER, "I") > 0
+        return (
+            buffer.length(fields.DATA) > 0
+            or buffer.number(fields.SIZE, "Q") > 0
+            or tensor.number(fields.EXTERNAL_BUFFER, "I") > 0
+        )
 
     def expect_value(self, index: int, who: str) -> None:
         """Raises an exception if a tensor that no op has computed is neither a constant nor a variable nor empty."""
         tensor = self.tensor(index)
         if self.is_constant(index):
-            if tensor.number(_TYPE, "b") == schema.TensorType.STRING:
+            if tensor.number(fields.TYPE, "b") == schema.TensorType.STRING:
                 self._expect_strings(index)
-        elif not tensor.number(_IS_VARIABLE, "?") and 0 not in tensor.numbers(_SHAPE):
+        elif not tensor.number(fields.IS_VARIABLE, "?") and 0 not in tensor.numbers(fields.SHAPE):
             raise _Unsound(f"{who} {self.described(index)}, which nothing has computed")
 
     def _expect_strings(self, index: int) -> None:
-        buffer = self.buffers[self.tensors[index].number(_BUFFER, "I")]
-        count = math.prod(self.tensors[index].numbers(_SHAPE))
-        if buffer.length(_DATA) and not are_strings(buffer.content(_DATA), count):
+        buffer = self.buffers[self.tensors[index].number(fields.BUFFER, "I")]
+        count = math.prod(self.tensors[index].numbers(fields.SHAPE))
+        if buffer.length(fields.DATA) and not are_strings(buffer.content(fields.DATA), count):
             raise _Unsound(f"{self.described(index)} of {self} does not hold {count} strings")
 
 
-def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[_OpCode]) -> Iterator[_Graph]:
+def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[OpCode]) -> Iterator[_Graph]:
     """Checks the inputs, ops and outputs of a subgraph, and gives the subgraphs that it calls."""
     for index in (*graph.inputs, *graph.outputs):
         graph.tensor(index)
@@ -154,16 +148,20 @@ def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[_OpCod
         if graph.is_constant(index):  # what is set is written into the file's pages
             raise _Unsound(f"{graph.described(index)} is an input of {graph}, and a constant")
     for index, tensor in enumerate(graph.tensors):
-        _check_text(tensor, _TENSOR_NAME, f"the name of tensor {index} of {graph}")
+        _check_text(tensor, fields.TENSOR_NAME, f"the name of tensor {index} of {graph}")
     computed, present = set(graph.inputs), set[int]()
     for position, operator in enumerate(graph.operators):
-        inputs, outputs, code = operator.numbers(_INPUTS), operator.numbers(_OUTPUTS), operator.number(_OPCODE, "I")
+        inputs, outputs, code = (
+            operator.numbers(fields.OP_INPUTS),
+            operator.numbers(fields.OP_OUTPUTS),
+            operator.number(fields.OPCODE, "I"),
+        )
         if code >= len(codes):
             raise _Unsound(f"op {position} of {graph} is of code {code}, which is missing")
         name = codes[code].name
         who = f"op {position} ({codes[code].custom or name}) of {graph}"
         _check_operands(name, inputs, outputs, who)
-        if codes[code].custom in _READERS_OF_OPTIONS and decode_map(operator.content(_CUSTOM_OPTIONS)) is None:
+        if codes[code].custom in _READERS_OF_OPTIONS and decode_map(operator.content(fields.CUSTOM_OPTIONS)) is None:
             raise _Unsound(f"{who} has no options that are a flexbuffer map")
         for index in inputs:
             if index != -1 and index not in computed and index not in present:
@@ -214,7 +212,7 @@ _COUNTS = {"PACK": 0, "SPLIT": 0, "SPLIT_V": 0, "UNPACK": 0}
 def _check_count(name: str, operator: Table, inputs: Sequence[int], outputs: Sequence[int], who: str) -> None:
     """Checks that an op of any number of tensors has as many as its options say."""
     if name in _COUNTS:
-        options = operator.table(_OPTIONS[0] + 1)
+        options = operator.table(fields.OPTIONS)
         said = 0 if options is None else options.number(_COUNTS[name], "i")
         values, what = (inputs, "inputs") if name == "PACK" else (outputs, "outputs")
         if said != len(values):
@@ -238,21 +236,21 @@ def _check_call(
 
 
 def _check_signature(signature: Table, graphs: Sequence[_Graph]) -> None:
-    who = f"signature {signature.text(_KEY)!r}"
-    _check_text(signature, _KEY, f"the key of {who}")
-    number = signature.number(_SIGNATURE_GRAPH, "I")
+    who = f"signature {signature.text(fields.SIGNATURE_KEY)!r}"
+    _check_text(signature, fields.SIGNATURE_KEY, f"the key of {who}")
+    number = signature.number(fields.SIGNATURE_GRAPH, "I")
     if number >= len(graphs):
         raise _Unsound(f"{who} is of subgraph {number}, which is missing")
     graph = graphs[number]
     for field, role, indices in (
-        (_SIGNATURE_INPUTS, "input", graph.inputs),
-        (_SIGNATURE_OUTPUTS, "output", graph.outputs),
+        (fields.SIGNATURE_INPUTS, "input", graph.inputs),
+        (fields.SIGNATURE_OUTPUTS, "output", graph.outputs),
     ):
         for entry in signature.tables(field):
-            _check_text(entry, _NAME, f"the name of an {role} of {who}")
-            index = entry.number(_INDEX, "I")
+            _check_text(entry, fields.MAP_NAME, f"the name of an {role} of {who}")
+            index = entry.number(fields.MAP_INDEX, "I")
             if index not in indices:
-                what = f"{role} {entry.text(_NAME)!r} of {who}"
+                what = f"{role} {entry.text(fields.MAP_NAME)!r} of {who}"
                 raise _Unsound(f"the {what} is tensor {index}, which is no {role} of {graph}")
 
 
@@ -281,7 +279,7 @@ _CALLERS = (_callers(schema.BuiltinOptions), _callers(schema.BuiltinOptions2))
 def _callees(operator: Table) -> list[tuple[str, int]]:
     """The subgraphs that an op's options name: the field, and the index."""
     found: list[tuple[str, int]] = []
-    for field, callers in zip(_OPTIONS, _CALLERS, strict=True):
+    for field, callers in zip((fields.OPTIONS_TYPE, fields.OPTIONS_2_TYPE), _CALLERS, strict=True):
         caller, table = callers.get(operator.number(field, "B")), operator.table(field + 1)
         if caller is not None and table is not None:
             kind, names = caller
@@ -289,27 +287,3 @@ def _callees(operator: Table) -> list[tuple[str, int]]:
             options.Init(table.data, table.position)
             found += [(name, getattr(options, name)()) for name in names]
     return found
-
-
-_NAMES: dict[int, str] = {
-    number: name for name, number in vars(cast("type", schema.BuiltinOperator)).items() if name.isupper()
-}
-
-
-class _OpCode(NamedTuple):
-    """An op that the model has.
-
-    Attributes:
-        name: Its name in the schema; CUSTOM for custom ops.
-        custom: The name of a custom op; empty for others.
-    """
-
-    name: str
-    custom: str
-
-    @classmethod
-    def read(cls, code: Table) -> _OpCode:
-        # Old files have the code in a field of one byte only.
-        number = max(code.number(_CODE, "i"), code.number(_DEPRECATED_CODE, "b"))
-        name = _NAMES.get(number, f"BUILTIN_{number}")
-        return cls(name, code.text(_CUSTOM_CODE) if name == "CUSTOM" else "")

@@ -19,6 +19,7 @@ __all__ = [
     "STRING",
     "are_strings",
     "array_view",
+    "decode_strings",
     "dtype_of",
     "encode_strings",
     "name_of",
@@ -101,25 +102,31 @@ def array_view(
 
 
 def read_strings(tensor: TfLiteTensor) -> npt.NDArray[Any]:
-    """Copies a string tensor into a read-only object array of ``bytes``.
-
-    The runtime keeps strings in one buffer: an int32 count, that many and one more int32 offsets from the buffer's
-    start, then the bytes (``tflite/string_util.h``).
-    """
+    """Copies a string tensor into a read-only object array of ``bytes``; see :func:`decode_strings`."""
     shape = shape_of(tensor)
     strings: npt.NDArray[Any] = np.full(math.prod(shape), b"", STRING)
     if tensor.data and tensor.bytes:
-        data = ctypes.string_at(tensor.data, tensor.bytes)
-        offsets: list[int] = np.frombuffer(data, "<i4", int.from_bytes(data[:4], "little") + 1, 4).tolist()
-        for index, (start, end) in enumerate(itertools.pairwise(offsets)):
-            strings[index] = data[start:end]
+        found = decode_strings(ctypes.string_at(tensor.data, tensor.bytes))
+        strings[: found.size] = found
     strings = np.reshape(strings, shape)
     strings.flags.writeable = False
     return strings
 
 
+def decode_strings(data: bytes) -> npt.NDArray[Any]:
+    """A vector of ``bytes`` objects, of strings in the runtime's form.
+
+    The runtime keeps strings in one buffer: an int32 count, that many and one more int32 offsets from the buffer's
+    start, then the bytes (``tflite/string_util.h``).
+    """
+    offsets: list[int] = np.frombuffer(data, "<i4", int.from_bytes(data[:4], "little") + 1, 4).tolist()
+    strings: npt.NDArray[Any] = np.empty(len(offsets) - 1, STRING)
+    strings[:] = [data[start:end] for start, end in itertools.pairwise(offsets)]
+    return strings
+
+
 def are_strings(data: bytes, count: int) -> bool:
-    """Whether the bytes are that many strings in the runtime's form; see ``read_strings``."""
+    """Whether the bytes are that many strings in the runtime's form; see ``decode_strings``."""
     if len(data) < 4 * (count + 2) or int.from_bytes(data[:4], "little") != count:
         return False
     offsets = np.frombuffer(data, "<i4", count + 1, 4)

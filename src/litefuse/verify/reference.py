@@ -104,7 +104,7 @@ def _is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[
 
 def _litert_reference(model: ConversionResult | str | os.PathLike[str] | bytes, job: ModelJob) -> Reference:
     name, content = name_and_content(model)
-    inputs = ModelInputs(content) if isinstance(content, bytes) else ModelInputs.of_file(content)
+    inputs = ModelInputs.of_file(content)
 
     def job_of(outputs: Outputs) -> ModelJob:
         return replace(job, model=content, signatures=tuple(outputs), custom_ops=())

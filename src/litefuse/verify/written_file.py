@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import mmap
 import os
 from collections.abc import Callable
 from itertools import product
@@ -15,6 +14,7 @@ from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingK
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.plug_ins import take_plug_ins
 from litefuse.processes.limits import extra_memory
+from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.verify.file_check import CHECK_FILE, KEEP, FileCheckJob
 
@@ -94,32 +94,31 @@ def _call_once(path: Path, *, xnnpack: bool) -> None:
 
     from litefuse.runtime.interpreter import Interpreter
 
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        model = ModelInputs(content)
-        resolver = OpResolverType.BUILTIN if xnnpack else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-        interpreter = Interpreter(path, num_threads=os.cpu_count(), experimental_op_resolver_type=resolver)
-        for key, domains in model.signatures.items():
-            if unranked := sorted(model.unranked[key]):
-                raise _Unfit(f"the rank of {', '.join(map(repr, unranked))} is unknown")
-            is_open = any(None in domain.shape for domain in domains.values())
-            refused: list[Exception] = []
-            for (batch, size), limit in product(_OPEN if is_open else _OPEN[:1], LEVELS):
-                shapes = model.shapes(key, batch=batch, size=size)
-                if is_open and size > 32 and sum(map(math.prod, shapes.values())) > _MOST_ELEMENTS:
-                    continue
-                inputs = model.drawer(key, Random(0)).draw(shapes, Manner(limit))
-                try:
-                    interpreter.get_signature_runner(key)(**inputs)
-                    break
-                except (MissingKernelError, MemoryError):
-                    raise
-                except Exception as error:  # noqa: BLE001  whatever a kernel raises
-                    refused.append(error)
-            else:
-                # What it says of each size tells whether others might do.
-                if len({str(error) for error in refused[:: len(LEVELS)]}) > 1:
-                    raise _Unfit(f"none of the sizes that were tried fit its open dimensions: {_one_line(refused[0])}")
-                raise refused[0]
+    model = ModelInputs.of_file(path)
+    resolver = OpResolverType.BUILTIN if xnnpack else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    interpreter = Interpreter(path, num_threads=os.cpu_count(), experimental_op_resolver_type=resolver)
+    for key, domains in model.signatures.items():
+        if unranked := sorted(model.unranked[key]):
+            raise _Unfit(f"the rank of {', '.join(map(repr, unranked))} is unknown")
+        is_open = any(None in domain.shape for domain in domains.values())
+        refused: list[Exception] = []
+        for (batch, size), limit in product(_OPEN if is_open else _OPEN[:1], LEVELS):
+            shapes = model.shapes(key, batch=batch, size=size)
+            if is_open and size > 32 and sum(map(math.prod, shapes.values())) > _MOST_ELEMENTS:
+                continue
+            inputs = model.drawer(key, Random(0)).draw(shapes, Manner(limit))
+            try:
+                interpreter.get_signature_runner(key)(**inputs)
+                break
+            except (MissingKernelError, MemoryError):
+                raise
+            except Exception as error:  # noqa: BLE001  whatever a kernel raises
+                refused.append(error)
+        else:
+            # What it says of each size tells whether others might do.
+            if len({str(error) for error in refused[:: len(LEVELS)]}) > 1:
+                raise _Unfit(f"none of the sizes that were tried fit its open dimensions: {_one_line(refused[0])}")
+            raise refused[0]
 
 
 def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError | None:
@@ -138,7 +137,7 @@ def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError |
             error = plain
     message = error.message if isinstance(error, LitefuseError) else str(error)
     if place is None:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        with content_of(path) as content:
             failed = failed_op(content, message)
         if failed is not None:
             step, place = failed.step, failed.place

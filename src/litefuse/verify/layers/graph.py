@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import mmap
-from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
-
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
+from litefuse.inputs.graph import Model, Op, Tensor
+from litefuse.runtime.flatbuffer import content_of
 
-__all__ = ["LayerGraph", "LayerTensor", "layer_graph", "opened"]
-
-# What has no values that can be read, or none that can be compared: handles, and integers narrower than a byte.
-_UNREADABLE = frozenset({"resource", "variant", "int4", "int2", "uint4"})
+__all__ = ["LayerGraph", "LayerTensor", "layer_graph"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +23,7 @@ class LayerTensor:
         count: How many outputs the op has.
         operands: The indices of the op's inputs.
         dtype: Its dtype in the file.
-        readable: Whether it has values that can be read.
+        readable: Whether it has values that can be read and compared: not handles, nor integers narrower than a byte.
     """
 
     index: int
@@ -67,16 +60,6 @@ class LayerGraph:
         return self.stored | frozenset(self.outputs)
 
 
-@contextlib.contextmanager
-def opened(model: str | bytes) -> Generator[Any]:
-    """The content of a model: a file as a memory map."""
-    if isinstance(model, bytes):
-        yield model
-        return
-    with open(model, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:  # noqa: PTH123
-        yield data
-
-
 def layer_graph(model: str | bytes, signature: str) -> LayerGraph:
     """The main subgraph of a signature.
 
@@ -87,70 +70,31 @@ def layer_graph(model: str | bytes, signature: str) -> LayerGraph:
     Raises:
         InterpreterError: There is no such signature.
     """
-    with opened(model) as data:
-        root: Any = schema.Model.GetRootAs(data, 0)
-        for index in range(root.SignatureDefsLength()):
-            each = root.SignatureDefs(index)
-            if _text(each.SignatureKey()) == signature:
-                number = each.SubgraphIndex()
-                outputs = [each.Outputs(i) for i in range(each.OutputsLength())]
-                results = {output.TensorIndex(): _text(output.Name()) for output in reversed(outputs)}
-                return _read(root, number, results)
-    raise InterpreterError(f"the file says nothing of the signature {signature!r}")
+    with content_of(model) as data:
+        read = Model(data)
+        found = read.signatures.get(signature)
+        if found is None:
+            raise InterpreterError(f"the file says nothing of the signature {signature!r}")
+        graph = read.graphs[found.graph]
+        tensors = [
+            _tensor(graph.tensor(output), output, op, position)
+            for op in graph.ops
+            for position, output in enumerate(op.outputs)
+        ]
+        stored = frozenset(operand for op in graph.ops if not op.outputs for operand in op.inputs)
+        # Of several names of one output the first counts.
+        results = {index: name for name, index in reversed(found.outputs.items())}
+        return LayerGraph(found.graph, graph.outputs, stored, results, tuple(tensors))
 
 
-def _read(root: Any, number: int, results: dict[int, str]) -> LayerGraph:
-    graph = root.Subgraphs(number)
-    names = [_op_name(root.OperatorCodes(index)) for index in range(root.OperatorCodesLength())]
-    tensors: list[LayerTensor] = []
-    stored: set[int] = set()
-    for index in range(graph.OperatorsLength()):
-        operator = graph.Operators(index)
-        code: int = operator.OpcodeIndex()
-        op = _composite(operator) or names[code]
-        operands = tuple(operator.Inputs(i) for i in range(operator.InputsLength()))
-        outputs = [operator.Outputs(i) for i in range(operator.OutputsLength())]
-        if not outputs:
-            stored.update(operands)
-        tensors += [_tensor(graph, output, op, place, operands, outputs) for place, output in enumerate(outputs)]
-    ends = tuple(graph.Outputs(i) for i in range(graph.OutputsLength()))
-    return LayerGraph(number, ends, frozenset(stored), results, tuple(tensors))
+def _tensor(tensor: Tensor, index: int, op: Op, position: int) -> LayerTensor:
+    readable = tensor.dtype is not None and not tensor.is_variable
+    return LayerTensor(
+        index, tensor.name, op.composite or op.name, position, len(op.outputs), op.inputs, _dtype(tensor), readable
+    )
 
 
-def _tensor(
-    graph: Any, index: int, op: str, position: int, operands: tuple[int, ...], outputs: Sequence[int]
-) -> LayerTensor:
-    tensor = graph.Tensors(index)
-    dtype = _DTYPES.get(tensor.Type(), f"type_{tensor.Type()}")
-    readable = dtype not in _UNREADABLE and not tensor.IsVariable()
-    return LayerTensor(index, _text(tensor.Name()), op, position, len(outputs), operands, dtype, readable)
-
-
-def _op_name(code: Any) -> str:
-    number: int = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())  # old files have it in a field of one byte only
-    if number == schema.BuiltinOperator.CUSTOM:
-        return _text(code.CustomCode())
-    return _BUILTINS.get(number, f"BUILTIN_{number}")
-
-
-def _composite(operator: Any) -> str:
-    """The name of the composite that an op is; empty if it is none."""
-    table = operator.BuiltinOptions2()
-    if table is None or operator.BuiltinOptions2Type() != schema.BuiltinOptions2.StableHLOCompositeOptions:
-        return ""
-    options: Any = schema.StableHLOCompositeOptions()
-    options.Init(table.Bytes, table.Pos)
-    return _text(options.Name())
-
-
-def _names(enumeration: Any) -> dict[int, str]:
-    members = cast("dict[str, object]", vars(enumeration))
-    return {value: name for name, value in members.items() if isinstance(value, int)}
-
-
-_BUILTINS = _names(schema.BuiltinOperator)
-_DTYPES = {number: name.lower() for number, name in _names(schema.TensorType).items()}
-
-
-def _text(value: bytes | None) -> str:
-    return (value or b"").decode("utf-8", "replace")
+def _dtype(tensor: Tensor) -> str:
+    if tensor.dtype is None:
+        return "of no values"
+    return "string" if tensor.dtype == object else str(tensor.dtype)

@@ -11,7 +11,7 @@ from typing import Any
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
-from litefuse.verify.layers.graph import opened
+from litefuse.runtime.flatbuffer import content_of
 
 __all__ = ["ObservedCopy"]
 
@@ -38,7 +38,7 @@ class ObservedCopy:
 
     def __init__(self, model: str | bytes, path: Path, subgraph: int) -> None:
         self.path = path
-        with opened(model) as data:
+        with content_of(model) as data:
             root: Any = schema.Model.GetRootAs(data, 0)
             graph: Any = root.Subgraphs(subgraph)
             table = graph._tab  # noqa: SLF001

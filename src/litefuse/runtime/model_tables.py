@@ -1,0 +1,76 @@
+"""The tables of a ``.tflite`` file: the numbers of their fields, and the names of ops and types.
+
+Source of the numbers: schema.fbs of LiteRT.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.runtime.flatbuffer import Table
+
+__all__ = ["BUILTIN_OPS", "TENSOR_TYPES", "OpCode", "sizes_of"]
+
+# Model
+OPERATOR_CODES, SUBGRAPHS, BUFFERS, SIGNATURES = 1, 2, 4, 7
+# OperatorCode
+DEPRECATED_CODE, CUSTOM_CODE, CODE = 0, 1, 3
+# SubGraph
+TENSORS, GRAPH_INPUTS, GRAPH_OUTPUTS, OPERATORS, GRAPH_NAME = range(5)
+# Operator; its options of either kind come behind their type.
+OPCODE, OP_INPUTS, OP_OUTPUTS, OPTIONS_TYPE, OPTIONS, CUSTOM_OPTIONS = range(6)
+OPTIONS_2_TYPE, OPTIONS_2 = 11, 12
+# Tensor
+SHAPE, TYPE, BUFFER, TENSOR_NAME, QUANTIZATION, IS_VARIABLE = range(6)
+SHAPE_SIGNATURE, HAS_RANK, EXTERNAL_BUFFER = 7, 8, 10
+# QuantizationParameters
+SCALE, ZERO_POINT = 2, 3
+# Buffer
+DATA, OFFSET, SIZE = 0, 1, 2
+# SignatureDef
+SIGNATURE_INPUTS, SIGNATURE_OUTPUTS, SIGNATURE_KEY, SIGNATURE_GRAPH = 0, 1, 2, 4
+# TensorMap
+MAP_NAME, MAP_INDEX = 0, 1
+
+
+def _names(enumeration: object) -> dict[int, str]:
+    return {number: name for name, number in vars(cast("type", enumeration)).items() if name.isupper()}
+
+
+#: The names of LiteRT's ops, such as ``CONV_2D``, by their numbers.
+BUILTIN_OPS = _names(schema.BuiltinOperator)
+#: The names of its types, such as ``FLOAT32``, by their numbers.
+TENSOR_TYPES = _names(schema.TensorType)
+
+
+class OpCode(NamedTuple):
+    """An op that the model has.
+
+    Attributes:
+        name: Its name in the schema; CUSTOM for custom ops.
+        custom: The name of a custom op; empty for others.
+    """
+
+    name: str
+    custom: str
+
+    @classmethod
+    def read(cls, code: Table) -> OpCode:
+        """Reads an OperatorCode."""
+        # Old files have the number in a field of one byte only.
+        number = max(code.number(CODE, "i"), code.number(DEPRECATED_CODE, "b"))
+        name = BUILTIN_OPS.get(number, f"BUILTIN_{number}")
+        return cls(name, code.text(CUSTOM_CODE) if name == "CUSTOM" else "")
+
+    @property
+    def shown(self) -> str:
+        """The op's name, of a custom op its own."""
+        return self.custom or self.name
+
+
+def sizes_of(tensor: Table) -> tuple[int | None, ...]:
+    """The shape of a tensor; None for a size that is open. Empty where the rank is unknown, too."""
+    sizes = tensor.numbers(SHAPE_SIGNATURE) or tensor.numbers(SHAPE)
+    return tuple(None if size < 0 else size for size in sizes)
