@@ -10,11 +10,11 @@ import numpy as np
 from litefuse.engine.constants import int32_constant, tensor_constant, without_copies
 from litefuse.engine.mlir import func, ir
 from litefuse.fusions.annotation import attribute_value
-from litefuse.passes.call_graph import function_symbol, functions
+from litefuse.passes.call_graph import free_symbol, function_symbol, functions
 from litefuse.passes.integer_constants import constant
 from litefuse.passes.tensor_lists.size_rules import NUMBERS, RULES
 from litefuse.passes.tensor_lists.sizes import Sizes, Unknown
-from litefuse.recognizers.outline import first_size, free_symbol
+from litefuse.recognizers.outline import first_size
 
 __all__ = ["expanded"]
 

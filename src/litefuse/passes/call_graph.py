@@ -17,6 +17,7 @@ __all__ = [
     "callees_first",
     "copy_function",
     "create_call",
+    "free_symbol",
     "function_symbol",
     "functions",
     "is_call",
@@ -104,6 +105,16 @@ def functions(module: ir.Module) -> dict[str, func.FuncOp]:
     return {function_symbol(op): op for op in module.body.operations if isinstance(op, func.FuncOp)}
 
 
+def free_symbol(module: ir.Module, symbol: str) -> str:
+    """A symbol that no function has, as this one where that is free."""
+    present = functions(module)
+    free, number = symbol, 0
+    while free in present:
+        number += 1
+        free = f"{symbol}.{number}"
+    return free
+
+
 def called_by(by_symbol: Mapping[str, func.FuncOp], name: str) -> set[str]:
     """The symbols that the ops of a name run."""
     ops = (op for function in by_symbol.values() for op in operations(function) if op.name == name)
@@ -169,9 +180,9 @@ def copy_function(by_symbol: dict[str, func.FuncOp], symbol: str) -> func.FuncOp
     The copy keeps the name that the function has in the model.
     """
     function = by_symbol[symbol]
-    unique = symbol
+    unique, number = symbol, len(by_symbol)
     while unique in by_symbol:
-        unique = f"{symbol}_{len(by_symbol)}"
+        unique, number = f"{symbol}_{number}", number + 1
     copy = function.clone(ip=ir.InsertionPoint(function))
     assert isinstance(copy, func.FuncOp)
     copy.attributes["sym_name"] = ir.StringAttr.get(unique)

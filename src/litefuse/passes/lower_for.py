@@ -10,7 +10,7 @@ from litefuse.engine.constants import elements_of_constant, int32_constant, with
 from litefuse.engine.locations import node_name
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
-from litefuse.passes.call_graph import create_call, function_symbol, functions, operations
+from litefuse.passes.call_graph import create_call, free_symbol, function_symbol, functions, operations
 
 __all__ = ["LowerFor"]
 
@@ -55,11 +55,10 @@ def _lower(module: ir.Module, op: ir.OpView) -> None:
     # What is handed on has the type that the body takes it as, or any: it may grow.
     index, *handed_on = called.inputs
     counters = [index] * 3
-    taken = set(functions(module))
-    condition = _function(module, f"{body}.for.cond", taken, [*counters, *handed_on], op.location)
+    condition = _function(module, f"{body}.for.cond", [*counters, *handed_on], op.location)
     with ir.InsertionPoint(condition.entry_block), op.location:
         func.ReturnOp([_goes_on(*list(condition.entry_block.arguments)[:3], step=_known_step(op.operands[2]))])
-    step = _function(module, f"{body}.for.body", taken, [*counters, *handed_on], op.location)
+    step = _function(module, f"{body}.for.body", [*counters, *handed_on], op.location)
     with ir.InsertionPoint(step.entry_block), op.location:
         number, limit, delta, *values = step.entry_block.arguments
         results = create_call(body, called.results, [number, *values]).results
@@ -103,15 +102,9 @@ def _goes_on(number: ir.Value, limit: ir.Value, delta: ir.Value, *, step: int) -
     return ir.Operation.create("tf.Greater", [boolean], [ahead, int32_constant(0)]).result
 
 
-def _function(
-    module: ir.Module, name: str, taken: set[str], kinds: list[ir.Type], location: ir.Location
-) -> func.FuncOp:
+def _function(module: ir.Module, name: str, kinds: list[ir.Type], location: ir.Location) -> func.FuncOp:
     """A private function of these arguments, whose symbol is not taken."""
-    symbol = name
-    while symbol in taken:
-        symbol = f"{name}.{len(taken)}"
-    taken.add(symbol)
     with ir.InsertionPoint(module.body), location:
-        function = func.FuncOp(symbol, ir.FunctionType.get(kinds, []), visibility="private")
+        function = func.FuncOp(free_symbol(module, name), ir.FunctionType.get(kinds, []), visibility="private")
     function.add_entry_block()
     return function

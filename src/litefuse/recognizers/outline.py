@@ -13,8 +13,8 @@ from litefuse.passes.call_graph import (
     ORIGINAL_NAME,
     attributes_of,
     create_call,
+    free_symbol,
     function_symbol,
-    functions,
     original_name,
     update_function_type,
 )
@@ -22,7 +22,7 @@ from litefuse.passes.handles import is_variant
 from litefuse.recognizers.layer import LoopLayer
 from litefuse.recognizers.loops import NotRecognized, StepLoop
 
-__all__ = ["empty_composite", "first_size", "free_symbol", "layer_name", "outline_loop", "value_name"]
+__all__ = ["empty_composite", "first_size", "layer_name", "outline_loop", "value_name"]
 
 
 def layer_name(op: ir.OpView) -> str:
@@ -228,16 +228,6 @@ def empty_composite(
     function.attributes[ORIGINAL_NAME] = ir.StringAttr.get(place)
     function.add_entry_block()
     return function
-
-
-def free_symbol(module: ir.Module, symbol: str) -> str:
-    """A symbol that no function has, as this one where that is free."""
-    present = functions(module)
-    free, number = symbol, 0
-    while free in present:
-        number += 1
-        free = f"{symbol}.{number}"
-    return free
 
 
 def _argument_number(value: ir.Value) -> int | None:
