@@ -45,8 +45,8 @@ class Blocks(Decomposition):
         if count is None or count >= rank:
             raise NotDecomposed("how many dimensions are in blocks is not known")
         value, dtype = carried(b, op.operands[0]), op.types[0].dtype
-        blocks = _numbers(op, b, 1, count)
-        amounts = _numbers(op, b, 2, 2 * count)
+        blocks = b.numbers(op, 1, count)
+        amounts = b.numbers(op, 2, 2 * count)
         pairs = list(zip(amounts[::2], amounts[1::2], strict=True))
         if op.name == "SpaceToBatchND":
             value = b.pad(value, [(0, 0), *pairs, *[(0, 0)] * (rank - 1 - count)])
@@ -72,14 +72,6 @@ class LegacyBlocks(Decomposition):
         size = int(op.attributes["block_size"])
         operands = [op.operands[0], b.constant([size, size], "int32"), op.operands[1]]
         return b.ops(f"{op.name}ND", operands, [(op.results[0].shape, op.types[0].dtype)])
-
-
-def _numbers(op: TensorFlowOp, b: Builder, operand: int, count: int) -> list[Dim]:
-    """The numbers in a vector or a matrix of which there are so many."""
-    known = op.constants[operand]
-    if known is not None:
-        return [int(number) for number in known.reshape(-1)]
-    return b.sizes_in(b.reshape(op.operands[operand], [count]), [None] * count)
 
 
 def _into_batch(b: Builder, value: ir.Value, axis: int, block: Dim) -> ir.Value:

@@ -154,6 +154,16 @@ class Builder:
             self.cast(self.element(vector, axis), "int32") if size is None else size for axis, size in enumerate(shape)
         ]
 
+    def numbers(self, op: TensorFlowOp, operand: int, count: int) -> list[Dim]:
+        """The integers in an operand, a vector or a matrix of so many."""
+        known = op.constants[operand]
+        if known is not None:
+            return [int(number) for number in known.reshape(-1)]
+        vector = op.operands[operand]
+        if len(self.shape(vector)) != 1:
+            vector = self.reshape(vector, [count])
+        return self.sizes_in(vector, [None] * count)
+
     def element(self, vector: ir.Value, index: int) -> ir.Value:
         """One element of a vector, as a scalar."""
         ends = [self.constant([number], "int32") for number in (index, index + 1, 1)]

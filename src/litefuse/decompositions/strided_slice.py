@@ -40,7 +40,7 @@ class EmptySlice(Decomposition):
             return b.fill([size for size in result.shape if size is not None], 0, result.dtype)
         sizes = b.sizes(op.operands[0])
         if op.name == "Slice":
-            begins, given = (_numbers(op, b, operand, len(sizes)) for operand in (1, 2))
+            begins, given = (b.numbers(op, operand, len(sizes)) for operand in (1, 2))
             dims = [_taken(b, *each) for each in zip(sizes, begins, given, strict=True)]
         else:
             slices = Slices.of(op, b, len(sizes))
@@ -48,13 +48,6 @@ class EmptySlice(Decomposition):
             dims = slices.with_new_axes(kept)
         known = zip(result.shape, dims, strict=True)
         return b.fill([dim if size is None else size for size, dim in known], 0, result.dtype)
-
-
-def _numbers(op: TensorFlowOp, b: Builder, operand: int, count: int) -> list[Dim]:
-    known = op.constants[operand]
-    if known is None:
-        return b.sizes_in(op.operands[operand], [None] * count)
-    return [int(number) for number in known]
 
 
 def _taken(b: Builder, size: Dim, begin: Dim, given: Dim) -> Dim:
