@@ -42,7 +42,7 @@ from litefuse.report import (
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
 from litefuse.shapes import SetInputShapes
-from litefuse.verify.result import CheckResult, InputsOfSize
+from litefuse.verify.result import CheckResult, CheckTerms
 from litefuse.weights import Weights
 
 __all__ = ["run_conversion", "run_job"]
@@ -87,25 +87,12 @@ class _SelfCheck:
         module: ir.Module,
         composite: func.FuncOp,
         replacement: func.FuncOp,
-        *,
-        tolerance: float,
-        inputs: InputsOfSize | None,
-        open_results: Collection[int],
-        ids_in_range: bool,
+        terms: CheckTerms,
     ) -> CheckResult:
         from litefuse.verify.self_check import self_check
 
         self.on_step("self-check")
-        result = self_check(
-            module,
-            composite,
-            replacement,
-            tolerance=tolerance,
-            inputs=inputs,
-            lowering=self.lowering,
-            open_results=open_results,
-            ids_in_range=ids_in_range,
-        )
+        result = self_check(module, composite, replacement, terms, lowering=self.lowering)
         self.on_step(FuseComposites.name)
         return result
 

@@ -16,7 +16,7 @@ from litefuse.fusions.composite import TensorType, tensor_type_of
 from litefuse.inputs.model_inputs import LEVELS, Manner
 from litefuse.pipeline.stages import Lowering
 from litefuse.verify.inputs import Arguments, DrawnArguments, reason_against
-from litefuse.verify.result import CheckResult, InputsOfSize
+from litefuse.verify.result import CheckResult, CheckTerms
 from litefuse.verify.standalone import StandaloneModel, standalone_model
 
 __all__ = ["self_check"]
@@ -31,12 +31,9 @@ def self_check(
     module: ir.Module,
     composite: func.FuncOp,
     replacement: func.FuncOp,
+    terms: CheckTerms,
     *,
-    tolerance: float,
-    inputs: InputsOfSize | None = None,
     lowering: Lowering | None = None,
-    open_results: Collection[int] = (),
-    ids_in_range: bool = False,
     seed: int = 0,
 ) -> CheckResult:
     """Runs a composite and its replacement on the same inputs in the stock runtime.
@@ -49,14 +46,11 @@ def self_check(
         module: The module that holds both.
         composite: The annotated function with its own body.
         replacement: A function of the same arguments with the fused op.
-        tolerance: The largest relative difference of float results that is allowed; others must be equal.
-        inputs: Where the inputs come from, if the composite is not defined for any random values.
+        terms: What the fusion says of the comparison.
         lowering: How the module itself is lowered; None: as one without state or options.
-        open_results: The indices of results of which only shape and dtype are compared.
-        ids_in_range: Whether ids are left out that no table has.
         seed: The seed of the random inputs.
     """
-    if len(open_results) == len(composite.type.results) > 0:
+    if len(terms.open_results) == len(composite.type.results) > 0:
         return CheckResult(unchecked="the values of all its results are left open")
     types = [tensor_type_of(kind) for kind in composite.type.inputs]
     try:
@@ -76,7 +70,9 @@ def self_check(
     random = Random(seed)
 
     def given(size: int) -> Arguments | None:
-        values = inputs(size, np.random.default_rng(random.getrandbits(64))) if inputs is not None else None
+        if terms.inputs is None:
+            return None
+        values = terms.inputs(size, np.random.default_rng(random.getrandbits(64)))
         return None if values is None else {f"x{index}": value for index, value in enumerate(values)}
 
     fixed = [given(size) for size in _SIZES]
@@ -86,8 +82,8 @@ def self_check(
     results = [tensor_type_of(kind) for kind in composite.type.results]
     result = CheckResult()
     for limit in LEVELS if None in fixed else LEVELS[:1]:
-        drawn = DrawnArguments(specifications, results, random, Manner(limit, in_range=ids_in_range))
-        result = _compare(_Runs(expected, found, open_results), drawn, fixed, tolerance)
+        drawn = DrawnArguments(specifications, results, random, Manner(limit, in_range=terms.ids_in_range))
+        result = _compare(_Runs(expected, found, terms.open_results), drawn, fixed, terms.tolerance)
         if not isinstance(result, str):
             return result
     return CheckResult(unchecked=f"the composite does not run on random inputs: {result}")

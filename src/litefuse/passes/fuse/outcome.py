@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Literal, NamedTuple, Protocol
 
 from litefuse.engine.mlir import func, ir
-from litefuse.verify.result import CheckResult, InputsOfSize
+from litefuse.verify.result import CheckResult, CheckTerms
 
 __all__ = ["Check", "Outcome"]
 
@@ -19,11 +18,7 @@ class Check(Protocol):
         module: ir.Module,
         composite: func.FuncOp,
         replacement: func.FuncOp,
-        *,
-        tolerance: float,
-        inputs: InputsOfSize | None,
-        open_results: Collection[int],
-        ids_in_range: bool,
+        terms: CheckTerms,
     ) -> CheckResult: ...
 
 

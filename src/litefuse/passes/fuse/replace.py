@@ -21,7 +21,7 @@ from litefuse.fusions.marks import AUXILIARY, COMPOSITE
 from litefuse.passes.call_graph import function_symbol, operations
 from litefuse.passes.fuse.outcome import Check, Outcome
 from litefuse.plug_ins import what_was_raised
-from litefuse.verify.result import CheckResult, InputsOfSize
+from litefuse.verify.result import CheckResult, CheckTerms, InputsOfSize
 
 __all__ = ["Replacer"]
 
@@ -77,15 +77,7 @@ class Replacer:
             checkable = self._check_custom_ops or not isinstance(fusion, FusableOp)
             if reason is None and self._check is not None and checkable:
                 if fusion.unchecked is None:
-                    checked = self._check(
-                        module,
-                        function,
-                        replacement,
-                        tolerance=fusion.tolerance,
-                        inputs=_check_inputs(fusion, composite),
-                        open_results=_open_results(fusion, composite),
-                        ids_in_range=fusion.ids_in_range,
-                    )
+                    checked = self._check(module, function, replacement, _check_terms(fusion, composite))
                 else:
                     checked = CheckResult(unchecked=fusion.unchecked)
                 reason = checked.problem
@@ -173,14 +165,15 @@ def _where(fusion: Fusion, composite: Composite) -> str:
     return f"fusion {type(fusion).__qualname__}, composite {composite.name!r} (function {composite.function})"
 
 
-def _open_results(fusion: Fusion, composite: Composite) -> Sequence[int]:
+def _check_terms(fusion: Fusion, composite: Composite) -> CheckTerms:
     count = len(composite.result_types)
     if any(index not in range(count) for index in fusion.open_results):
         raise FusionError(
             f"open_results is {fusion.open_results!r}, the indices of results; the composite has {count}",
             where=_where(fusion, composite),
         )
-    return fusion.open_results
+    inputs = _check_inputs(fusion, composite)
+    return CheckTerms(fusion.tolerance, inputs, fusion.open_results, ids_in_range=fusion.ids_in_range)
 
 
 def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize | None:
