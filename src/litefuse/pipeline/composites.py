@@ -14,7 +14,7 @@ from litefuse.importer import ImportedModule
 from litefuse.passes.fuse import Check, FuseComposites, Outcome
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.variables import Verdict
-from litefuse.pipeline.stages import constant_variables, explicit_state
+from litefuse.pipeline.before_fusion import constant_variables, explicit_state
 from litefuse.recognizers import registered_recognizers
 from litefuse.recognizers.recognition import Recognition
 from litefuse.recognizers.recognize import RecognizeComposites

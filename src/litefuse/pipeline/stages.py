@@ -1,4 +1,4 @@
-"""The passes of each stage, in their order. Where it matters, the line says why."""
+"""The passes of each stage after composites are fused, in their order. Where it matters, the line says why."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 
 from litefuse.engine.mlir import ir
 from litefuse.importer import EntryPoint
-from litefuse.passes.block_cells import ExpandBlockCells
 from litefuse.passes.branch_results import CopyBranchResults
 from litefuse.passes.call_once import CallOnce
 from litefuse.passes.call_types import RefineCallTypes
 from litefuse.passes.check_constants import CheckConstants
-from litefuse.passes.check_handles import CheckHandles
 from litefuse.passes.composite_ops import EmitCompositeOps
-from litefuse.passes.conditions import LowerConditions
 from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.passes.cut_constants import CutConstants
 from litefuse.passes.decompose import Decomposed, DecomposeOps, RewriteBeforeLowering
@@ -27,28 +24,20 @@ from litefuse.passes.fold_weights import FoldWeights
 from litefuse.passes.forward_values import ForwardValues
 from litefuse.passes.hoist_projections import HoistProjections
 from litefuse.passes.initialize_states import InitializeStates
-from litefuse.passes.inplace_ops import LowerInplaceOps
 from litefuse.passes.kept_copies import KeepCopies
-from litefuse.passes.limit_ops import LimitOps
-from litefuse.passes.lower_case import LowerCase
-from litefuse.passes.lower_for import LowerFor
 from litefuse.passes.merge_handles import MergeHandles
 from litefuse.passes.outline_loops import OutlineLoops
 from litefuse.passes.pipeline import Pass
 from litefuse.passes.place_weights import PlaceWeights
 from litefuse.passes.prepared_shapes import PrepareShapes
-from litefuse.passes.resource_ops import DecomposeResourceOps
-from litefuse.passes.resources import LiftReads, SinkHandles
 from litefuse.passes.result_types import TypeResults
 from litefuse.passes.separate_reads import SeparateReads
 from litefuse.passes.tables import InitializeTables
 from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.tensor_names import NameTensors
-from litefuse.passes.variables import FreezeVariables, InitializeVariables, Verdict
-from litefuse.passes.xla_call_module import LowerXlaCallModule
+from litefuse.passes.variables import InitializeVariables
 from litefuse.passes.zero_operands import KeepZeroOperands
 from litefuse.saved_model import Table
-from litefuse.shapes import InferLoopTypes
 from litefuse.weights import Weights
 
 __all__ = [
@@ -58,9 +47,7 @@ __all__ = [
     "after_engine_of_one_op",
     "before_engine",
     "before_engine_of_one_op",
-    "constant_variables",
     "dense_lists",
-    "explicit_state",
     "initial_state",
 ]
 
@@ -105,38 +92,6 @@ class Lowering:
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
     initializers: list[str] = field(default_factory=list[str])
-
-
-def explicit_state() -> list[Pass]:
-    """First of all: each variable's handle stands where it is used, and what is done with it is a read or a write."""
-    return [
-        LowerFor(),  # whose body is called otherwise than all else that is called
-        LimitOps(),
-        LowerXlaCallModule(),
-        LimitOps(),  # with what programs of JAX call
-        LowerCase(),
-        LowerConditions(),
-        LowerInplaceOps(),
-        RefineCallTypes(),
-        DecomposeResourceOps(),
-        LiftReads(),
-        SinkHandles(),
-        CheckHandles(),
-    ]
-
-
-def constant_variables(values: Callable[[str], ir.Attribute], verdicts: list[Verdict]) -> list[Pass]:
-    """Constants of the variables that are only read, and what recognisers look for in the form in which they do.
-
-    Args:
-        values: The elements attribute of a variable's value by its ``shared_name``.
-        verdicts: Filled with one entry for each variable.
-    """
-    return [
-        FreezeVariables(values, verdicts),
-        InferLoopTypes(),  # which constants are needed for
-        ExpandBlockCells(),
-    ]
 
 
 def initial_state(lowering: Lowering) -> list[Pass]:

@@ -16,8 +16,9 @@ from litefuse.passes.call_graph import callees, function_symbol, functions, oper
 from litefuse.passes.pipeline import run_passes
 from litefuse.passes.place_weights import LoadWeights
 from litefuse.passes.variables import Verdict
+from litefuse.pipeline.before_fusion import constant_variables
 from litefuse.pipeline.lowering import lower_module
-from litefuse.pipeline.stages import Lowering, State, constant_variables
+from litefuse.pipeline.stages import Lowering, State
 from litefuse.runtime.custom_op import installed_kernels, registered_kernels
 from litefuse.verify.fixed_size import fix_arguments
 from litefuse.weights import Weights
