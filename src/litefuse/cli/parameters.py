@@ -8,12 +8,20 @@ from typing import Any, overload
 
 import click
 
-__all__ = ["PATH", "SECONDS", "parse_shape", "parse_size", "process_limit_options", "split_names"]
+__all__ = ["KERNELS", "PATH", "SECONDS", "parse_shape", "parse_size", "process_limit_options", "split_names"]
 
 # A click.Path that gives Path objects; whether there is such a file, the command says, or whoever reads it.
 PATH: Any = click.Path(path_type=Path)
 
 SECONDS = click.FloatRange(min=0, min_open=True)
+
+# The option of commands that run models.
+KERNELS = click.option(
+    "--kernels",
+    multiple=True,
+    metavar="FILE.py|MODULE",
+    help="Python code that registers kernels of custom ops; may be repeated.",
+)
 
 _FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 

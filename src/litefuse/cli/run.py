@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from litefuse.cli.output import check_writable, print_sections
-from litefuse.cli.parameters import PATH, parse_shape
+from litefuse.cli.parameters import KERNELS, PATH, parse_shape
 from litefuse.errors import InterpreterError
 
 __all__ = ["run"]
@@ -31,12 +31,7 @@ _RUNNER = "litefuse.cli.execution:run_job"
     metavar="NAME=1,2,3",
     help="The shape of a random input; may be repeated. Default: the model's, 1 for an unknown size.",
 )
-@click.option(
-    "--kernels",
-    multiple=True,
-    metavar="FILE.py|MODULE",
-    help="Python code that registers kernels of custom ops; may be repeated.",
-)
+@KERNELS
 @click.option("--output", "-o", type=PATH, metavar="FILE.npz", help="Save the outputs there instead of printing them.")
 @click.option(
     "--repeat",

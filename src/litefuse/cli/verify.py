@@ -8,7 +8,7 @@ import click
 
 from litefuse.cli.failures import ExitCode, json_option
 from litefuse.cli.output import print_json, print_sections, progress
-from litefuse.cli.parameters import PATH, parse_shape, split_names
+from litefuse.cli.parameters import KERNELS, PATH, parse_shape, split_names
 
 __all__ = ["verify"]
 
@@ -44,12 +44,7 @@ _EXIT_CODES = {"equal": ExitCode.DONE, "differs": ExitCode.FAILED, "inconclusive
     help="Call the model no longer than this to reach every row of its tables, up to 50,000 each (120).",
 )
 @click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
-@click.option(
-    "--kernels",
-    multiple=True,
-    metavar="FILE.py|MODULE",
-    help="Python code that registers kernels of custom ops; may be repeated.",
-)
+@KERNELS
 @click.option(
     "--allow-side-effects",
     is_flag=True,
