@@ -32,7 +32,7 @@ from litefuse.inputs.uses import (
     Words,
 )
 
-__all__ = ["LEVELS", "Drawer", "Manner"]
+__all__ = ["LEVELS", "OTHER_NUMBERS", "Drawer", "Manner"]
 
 #: What integers are less than where a model refuses what its graph says that it takes: None, that is what is drawn.
 LEVELS = (None, 10, 2, 1)
@@ -57,6 +57,10 @@ class Manner(NamedTuple):
     constant: bool = False
     covering: bool = False
     in_range: bool = False
+
+
+#: How other numbers are drawn where results stand still, one after the other.
+OTHER_NUMBERS = (Manner(scale=10), Manner(scale=100), Manner(constant=True))
 
 
 class Drawer:

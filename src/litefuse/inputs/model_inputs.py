@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
-from litefuse.inputs.drawer import LEVELS, Drawer, Manner
+from litefuse.inputs.drawer import LEVELS, OTHER_NUMBERS, Drawer, Manner
 from litefuse.inputs.flow import Flow, Trace, Value
 from litefuse.inputs.graph import Model, Signature
 from litefuse.inputs.rules import rule_of
@@ -20,7 +20,7 @@ from litefuse.inputs.tables import Tables
 from litefuse.inputs.uses import Box, Domain, Rows, Use, Words
 from litefuse.runtime.flatbuffer import content_of
 
-__all__ = ["LEVELS", "Manner", "ModelInputs"]
+__all__ = ["LEVELS", "OTHER_NUMBERS", "Manner", "ModelInputs"]
 
 
 class ModelInputs:

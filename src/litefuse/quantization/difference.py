@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
-from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
+from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.inputs.movement import movement
 from litefuse.quantization.samples import Calls
 from litefuse.runtime.interpreter import Interpreter
@@ -75,7 +75,7 @@ def _drawn(before: Path, inputs: ModelInputs, size: int, limit: int | None) -> t
 
     calls: Calls = {key: [draw(key, Manner()), draw(key, Manner())] for key in drawers}
     expected = list(_outputs(before, calls))
-    for manner in _OTHERS:
+    for manner in OTHER_NUMBERS:
         if not _still(inputs, expected):
             break
         more = {key: [*each, draw(key, manner)] for key, each in calls.items()}
@@ -115,8 +115,6 @@ def difference_on_samples(before: Path, after: Path, calls: Calls) -> Difference
 _SAMPLES = 16
 # The sizes that open dimensions but the first are tried with: of images, for example, few models take the least.
 _OPEN_SIZES = (1, 32, 224)
-# How more inputs are drawn, one after the other, while an output does not move.
-_OTHERS = (Manner(scale=10), Manner(scale=100), Manner(constant=True))
 # What an output has to move, relative to its largest element.
 _LEAST_MOVEMENT = 1e-4
 # What LiteRT raises where it refuses a model or a call.

@@ -15,7 +15,7 @@ import numpy as np
 
 from litefuse.errors import LitefuseError
 from litefuse.inputs.drawer import Drawer
-from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
+from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.inputs.tables import Tables
 from litefuse.runtime.inputs import no_input
 from litefuse.temporary import make_temporary_folder
@@ -32,13 +32,7 @@ _BATCHES = (1, 3)
 # The other sizes that are open, in the order in which they are tried: of images few models take the least.
 _SIZES = (7, 32, 224, 1)
 # How inputs are drawn where outputs do not move, one after the other.
-_OTHERS = (
-    Manner(),
-    Manner(scale=10),
-    Manner(scale=100),
-    Manner(constant=True),
-    Manner(constant=True, scale=100),
-)
+_OTHERS = (Manner(), *OTHER_NUMBERS, Manner(constant=True, scale=100))
 # Of several open dimensions, the larger sizes together may be too much.
 _MOST_ELEMENTS = 1 << 24
 # How often they are drawn where branches were not taken.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from litefuse.engine.mlir import func, ir
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.fusions.composite import TensorType, tensor_type_of
-from litefuse.inputs.model_inputs import LEVELS, Manner
+from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner
 from litefuse.pipeline.stages import Lowering
 from litefuse.verify.inputs import Arguments, DrawnArguments, reason_against
 from litefuse.verify.result import CheckResult, CheckTerms
@@ -23,8 +23,6 @@ __all__ = ["self_check"]
 
 # Unknown dimensions get these sizes in turn; the third call on the same interpreter sees whether state is left over.
 _SIZES = (1, 3, 3)
-# How arguments are drawn where results stand still, one after the other.
-_OTHERS = (Manner(scale=10), Manner(scale=100), Manner(constant=True))
 
 
 def self_check(
@@ -125,7 +123,7 @@ def _compare(
 
     def other_numbers() -> Iterator[tuple[int, Arguments]]:
         """Results that stand still are right whatever is wrong with them."""
-        for manner in _OTHERS:
+        for manner in OTHER_NUMBERS:
             if drawn.moving and not runs.moved(tolerance):
                 yield _SIZES[-1], drawn.draw(_SIZES[-1], manner)
 
