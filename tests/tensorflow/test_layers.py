@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.cli.app import app
 from litefuse.errors import LitefuseError
-from litefuse.verify.layers import model_side, original_side
+from litefuse.verify.layers import chunks, model_side
 from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.model_side import Observation, ObservationJob
 from litefuse.verify.layers.original_side import OriginalObservationJob, observe_original
@@ -388,7 +388,8 @@ def test_in_many_runs(tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch) -
         return model_side.observe_model(job, print)
 
     monkeypatch.setattr("litefuse.verify.layers.look.run_model", observe)
-    monkeypatch.setattr(model_side, "_AT_ONCE", 100)
+    monkeypatch.setattr("litefuse.runtime.custom_op._registered", {})  # which the job replaces, in this process
+    monkeypatch.setattr(chunks, "_AT_ONCE", 100)
     inputs = [{"x": normal(seed, 4, 3)} for seed in range(2)]
     try:
         few = layers_of(litefuse.verify_model(content, path, signatures=["add"], inputs=inputs, layers=True))
@@ -401,7 +402,7 @@ def test_in_many_runs(tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch) -
 
 def set_limit(tf: Any, limit: int) -> None:
     assert tf
-    original_side._AT_ONCE = limit  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    chunks._AT_ONCE = limit  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def random_numbers(tf: Any) -> Any:

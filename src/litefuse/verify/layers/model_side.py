@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, quantized
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.verify.difference import difference
+from litefuse.verify.layers.chunks import chunks
 from litefuse.verify.layers.graph import LayerGraph, LayerTensor, layer_graph
 from litefuse.verify.layers.observed import ObservedCopy
 from litefuse.verify.model_process import ModelJob
@@ -30,8 +31,6 @@ from litefuse.verify.original import Arrays, Call
 
 __all__ = ["Observation", "ObservationJob", "Seen", "observe_model", "values_file"]
 
-# How much of what is looked at is kept in memory at once, in bytes.
-_AT_ONCE = 2**29
 # How many runs it may take to find what can be looked at without a change.
 _MOST_RUNS = 100
 
@@ -107,7 +106,7 @@ def observe_model(job: ObservationJob, announce: Callable[[str], None]) -> Obser
         if tensor.readable and (job.names is None or tensor.name in job.names)
     }
     seen: dict[int, Seen] = {}
-    for chunk in looking.chunks(list(wanted.values())):
+    for chunk in chunks(wanted.values(), looking.size_of):
         looking.look(copy, chunk, seen)
     copy.path.unlink()
     announce("close the model")
@@ -131,19 +130,9 @@ class _Looking:
         details: list[dict[str, Any]] = interpreter.get_tensor_details(self._graph.subgraph)
         self._sizes = {each["index"]: int(np.prod(each["shape"], dtype=np.int64)) * 8 for each in details}
 
-    def chunks(self, tensors: Sequence[LayerTensor]) -> Iterator[list[LayerTensor]]:
-        """As many as fit into memory at once."""
-        chunk: list[LayerTensor] = []
-        size = 0
-        for tensor in tensors:
-            of_tensor = self._sizes.get(tensor.index, 0)
-            if chunk and size + of_tensor > _AT_ONCE:
-                yield chunk
-                chunk, size = [], 0
-            chunk.append(tensor)
-            size += of_tensor
-        if chunk:
-            yield chunk
+    def size_of(self, tensor: LayerTensor) -> int:
+        """The size of a tensor in the last call, in bytes."""
+        return self._sizes.get(tensor.index, 0)
 
     def look(self, copy: ObservedCopy, tensors: Sequence[LayerTensor], seen: dict[int, Seen]) -> None:
         """Looks at tensors: at fewer at once, where that changes the outputs."""

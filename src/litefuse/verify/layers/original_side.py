@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
 from litefuse.verify.difference import difference, kind_of
+from litefuse.verify.layers.chunks import chunks
 from litefuse.verify.layers.flat_graph import flatten
 from litefuse.verify.layers.names import same_order, value_node
 from litefuse.verify.original import (
@@ -32,8 +33,6 @@ from litefuse.verify.original import (
 
 __all__ = ["Candidate", "Match", "OriginalObservationJob", "Wanted", "observe_original"]
 
-# How much of what is looked at is kept in memory at once, in bytes.
-_AT_ONCE = 2**29
 # The error that running a graph as another graph may make.
 _ROUNDING = 1e-3
 
@@ -117,7 +116,7 @@ def observe_original(job: OriginalObservationJob, announce: Callable[[str], None
     expected = call_functions(tf, load_functions(tf, job.job, calls), calls, where)[-1]
     found: dict[int, _Named] = {}
     files = _Files(job.folder)
-    for chunk in _chunks(job.wanted):
+    for chunk in chunks(job.wanted, lambda each: 8 * math.prod(each.shape)):
         # Each begins with the state that the model was saved with.
         functions = load_functions(tf, job.job, calls)
         call_functions(tf, functions, calls[:-1], where)
@@ -283,21 +282,6 @@ def _choice(
 
 def _fits(wanted: Wanted, value: npt.NDArray[Any]) -> bool:
     return kind_of(value.dtype) == wanted.kind and same_order(value.shape, wanted.shape)
-
-
-def _chunks(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
-    """As many as fit into memory at once."""
-    chunk: list[Wanted] = []
-    size = 0
-    for each in wanted:
-        of_tensor = 8 * math.prod(each.shape)
-        if chunk and size + of_tensor > _AT_ONCE:
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(each)
-        size += of_tensor
-    if chunk:
-        yield chunk
 
 
 def _matches(wanted: Sequence[Wanted], found: Mapping[int, _Named]) -> dict[int, Match]:
