@@ -85,20 +85,21 @@ def _save_ready(source: Path, ready: Path) -> None:
 
 
 def _run_engine(ready: Path, output: Path) -> dict[str, float]:
+    from litefuse.control_flow.outline_loops import OutlineLoops
     from litefuse.engine.lowering import lower, write_flatbuffer
-    from litefuse.engine.mlir import ir, mlir_context
-    from litefuse.passes.decompose import DecomposeOps
-    from litefuse.passes.fill_buffers import FillBuffers
-    from litefuse.passes.initialize_states import InitializeStates
-    from litefuse.passes.outline_loops import OutlineLoops
-    from litefuse.passes.pipeline import run_passes
+    from litefuse.finishing.initialize_states import InitializeStates
+    from litefuse.ir.mlir import ir, mlir_context
+    from litefuse.ir.passes import run_passes
+    from litefuse.legalize.after_engine import DecomposeOps
+    from litefuse.pipeline.one_op import lower_one_op
+    from litefuse.weights.fill_buffers import FillBuffers
 
     with mlir_context():
         module = ir.Module.parse(ready.read_bytes())
         began = time.perf_counter()
         lower(module)
         lowered = time.perf_counter()
-        run_passes(module, [InitializeStates(), FillBuffers(), OutlineLoops(), DecomposeOps([])])
+        run_passes(module, [InitializeStates(), FillBuffers(), OutlineLoops(), DecomposeOps([], lower_one_op)])
         finished = time.perf_counter()
         write_flatbuffer(module, output)
         return {"pipeline": lowered - began, "write": time.perf_counter() - finished}

@@ -15,7 +15,7 @@ import pytest
 
 from litefuse.kernels import PACK, native_library
 from litefuse.kernels.catalogue import available_kernels
-from litefuse.plug_ins import PlugIn, take_plug_ins
+from litefuse.plug_ins.entry_points import PlugIn, take_plug_ins
 from litefuse.runtime import custom_op
 from litefuse.scaffold.sources import native_sources
 from tests.runtime.models import unary

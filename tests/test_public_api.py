@@ -64,21 +64,30 @@ def test_conversion_leaves_the_engine_out_of_the_process() -> None:
 
 
 def test_what_few_models_need_is_loaded_for_those() -> None:
-    packages = ("decompositions", "fusions", "kernels", "recognizers")
+    packages = ("fusions", "kernels", "legalize", "recognizers")
     program = "import sys\nimport litefuse.conversion\nprint(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     loaded = {*result.stdout.splitlines()[-1].split()}
 
     assert {name for name in loaded if name.startswith(tuple(f"litefuse.{package}." for package in packages))} == {
-        "litefuse.decompositions.early",
-        "litefuse.fusions.annotation",
-        "litefuse.fusions.composite",
         "litefuse.fusions.fusion",
-        "litefuse.fusions.marks",
+        "litefuse.fusions.loading",
         "litefuse.kernels.native",
+        "litefuse.legalize.after_engine",
+        "litefuse.legalize.before_engine",
+        "litefuse.legalize.composite_ops",
+        "litefuse.legalize.custom_ops",
+        "litefuse.legalize.decomposed",
+        "litefuse.legalize.early",
+        "litefuse.legalize.expand_powers",
+        "litefuse.legalize.inplace_ops",
+        "litefuse.legalize.lacking_ops",
+        "litefuse.legalize.zero_operands",
         "litefuse.recognizers.recognition",
         "litefuse.recognizers.recognize",
         "litefuse.recognizers.recognizer",
-        "litefuse.recognizers.sources",
+        "litefuse.recognizers.recurrent",
+        "litefuse.recognizers.recurrent.block_cells",
+        "litefuse.recognizers.transfer",
     }
     assert not loaded & {"ai_edge_litert", "flatbuffers", "importlib.metadata", "ml_dtypes", "numpy.random", "secrets"}

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from litefuse.errors import LitefuseError
 
 if TYPE_CHECKING:
-    from litefuse.api import ConversionResult, convert
+    from litefuse.api import convert
     from litefuse.fusions import Fusion, fusion
     from litefuse.recognizers import Recognizer, recognizer
     from litefuse.report import Report
+    from litefuse.result import ConversionResult
     from litefuse.runtime.compiled import compiled
     from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op
     from litefuse.runtime.delegate import delegate
@@ -42,7 +43,7 @@ __version__ = "0.1.0"
 
 # Names whose modules are loaded when they are first asked for: the command line starts without them.
 _LAZY = {
-    "ConversionResult": "litefuse.api",
+    "ConversionResult": "litefuse.result",
     "CustomOp": "litefuse.runtime.custom_op",
     "Fusion": "litefuse.fusions",
     "Interpreter": "litefuse.runtime.interpreter",

@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from litefuse.errors import EngineCrashError, LitefuseError
-from litefuse.forms import (
+from litefuse.files.temporary import make_temporary_folder
+from litefuse.frontends import source_of
+from litefuse.job import ConversionJob
+from litefuse.options.forms import (
     INTEGER_ACTIVATIONS,
     QUANTIZATIONS,
     RNN_FORMS,
@@ -24,16 +27,13 @@ from litefuse.forms import (
     Quantization,
     RnnForm,
 )
-from litefuse.frontends import source_of
-from litefuse.fusions.fusion import pickle_registered
-from litefuse.input_shapes import InputShapes
-from litefuse.job import ConversionJob
-from litefuse.limits import MAX_CONSTANT_BYTES, MAX_OPS, Limits
-from litefuse.plug_ins import find_plug_ins
+from litefuse.options.input_shapes import InputShapes
+from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS, Limits
+from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.processes.process import prepare_worker, run_in_worker
-from litefuse.temporary import TemporaryFolder, make_temporary_folder
-from litefuse.whole_file import final_place, give_usual_mode, whole_file
+from litefuse.recognizers.transfer import pickle_registered
+from litefuse.result import ConversionResult
 
 if TYPE_CHECKING:
     from litefuse.quantization.dataset import RepresentativeDataset, Samples
@@ -42,61 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["ConversionResult", "convert"]
 
 _JOB_RUNNER = "litefuse.conversion:run_job"
-
-
-class ConversionResult:
-    """A converted model, and what is to be said about it.
-
-    Attributes:
-        report: What was fused, what was not and why; variables, ops, sizes, timings.
-    """
-
-    def __init__(self, report: Report, path: Path, folder: TemporaryFolder) -> None:
-        self.report = report
-        self._path = path
-        self._folder = folder  # removed with this object
-
-    @property
-    def path(self) -> Path:
-        """The file with the model: a temporary one, which goes with this object, until the model was moved."""
-        return self._path
-
-    @property
-    def model_bytes(self) -> bytes:
-        """The LiteRT model, read into memory."""
-        return self._path.read_bytes()
-
-    def save(self, path: str | os.PathLike[str], *, copy: bool = True) -> Path:
-        """Writes the model; the file appears whole or not at all, in the place of one that is there.
-
-        Args:
-            path: The file to write; its folder must exist.
-            copy: False moves the model there, which takes no time within a file system; from then on, the result's
-                model is that file.
-
-        Returns:
-            The path.
-
-        Raises:
-            LitefuseError: It cannot be written.
-        """
-        target = Path(path)
-        try:
-            place = final_place(target)
-            if not copy and self._path.stat().st_dev == place.parent.stat().st_dev:
-                give_usual_mode(self._path)
-                self._path.replace(place)
-            else:
-                with whole_file(target) as partial:
-                    shutil.copyfile(self._path, partial)  # within the kernel, where there is such a way
-        except OSError as error:
-            raise LitefuseError(f"the model cannot be written: {error.strerror or error}", where=str(target)) from error
-        if not copy:
-            self._path = target.absolute()
-        return target
-
-    def __repr__(self) -> str:
-        return f"<litefuse.ConversionResult of {self.report.source}: {self.report.size:,} bytes>"
 
 
 def convert(

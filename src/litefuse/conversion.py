@@ -8,29 +8,31 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from litefuse.allowed_ops import check_allowed
+from litefuse.composites.check_result import CheckResult, CheckTerms
+from litefuse.composites.fuse_composites import FuseComposites
 from litefuse.engine.constant_sizes import check_constants
 from litefuse.engine.counts import COUNTS
-from litefuse.engine.mlir import func, ir, mlir_context
 from litefuse.errors import LitefuseError, NotFusedError, QuantizationError
 from litefuse.export.model_file import write_model
 from litefuse.export.summary import ModelSummary, summarize
-from litefuse.forms import CompositeForms, Quantization, RnnForm
-from litefuse.fusions.fusion import unpickle_registered
 from litefuse.importer import ImportedModule, default_signatures, import_saved_model, left_out_signatures
+from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.mlir import func, ir, mlir_context
+from litefuse.ir.passes import run_passes
 from litefuse.job import ConversionJob
 from litefuse.kernels import PACK, PYTHON_ONLY
-from litefuse.limits import held_bytes, limited
-from litefuse.passes.call_graph import functions, operations
-from litefuse.passes.custom_ops import CustomOpForm, tensorflow_name
-from litefuse.passes.decompose import Decomposed
-from litefuse.passes.fuse import FuseComposites
-from litefuse.passes.pipeline import run_passes
+from litefuse.legalize.custom_ops import CustomOpForm
+from litefuse.legalize.decomposed import Decomposed
+from litefuse.legalize.lacking_ops import tensorflow_name
+from litefuse.options.allowed_ops import check_allowed
+from litefuse.options.forms import CompositeForms, Quantization, RnnForm
+from litefuse.options.limits import held_bytes, limited
 from litefuse.pipeline.composites import freeze_and_fuse
 from litefuse.pipeline.lowering import lower_module
 from litefuse.pipeline.stages import Lowering, State
 from litefuse.pipeline.variable_values import VariableValues
-from litefuse.plug_ins import take_plug_ins
+from litefuse.plug_ins.entry_points import take_plug_ins
+from litefuse.recognizers.transfer import unpickle_registered
 from litefuse.report import (
     CompositeReport,
     LackingOpReport,
@@ -41,8 +43,7 @@ from litefuse.report import (
 )
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
-from litefuse.shapes import SetInputShapes
-from litefuse.verify.result import CheckResult, CheckTerms
+from litefuse.shapes.set_input_shapes import SetInputShapes
 from litefuse.weights import Weights
 
 __all__ = ["run_conversion", "run_job"]

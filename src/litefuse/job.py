@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from litefuse.forms import CompositeForms, Quantization, RnnForm
-from litefuse.input_shapes import InputShapes
-from litefuse.limits import Limits
-from litefuse.plug_ins import PlugIn
+from litefuse.options.forms import CompositeForms, Quantization, RnnForm
+from litefuse.options.input_shapes import InputShapes
+from litefuse.options.limits import Limits
+from litefuse.plug_ins.entry_points import PlugIn
 
 if TYPE_CHECKING:
     from litefuse.quantization.dataset import Samples

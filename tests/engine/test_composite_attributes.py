@@ -14,10 +14,10 @@ from ai_edge_litert.interpreter import Interpreter
 from flatbuffers import flexbuffers
 
 from litefuse.engine.lowering import flatbuffer, set_signature, write_flatbuffer
-from litefuse.engine.mlir import ir, mlir_context
-from litefuse.engine.options import encode_options
-from litefuse.passes.call_graph import functions
-from litefuse.passes.composite_ops import create_composite_op
+from litefuse.ir.call_graph import functions
+from litefuse.ir.custom_options import encode_options
+from litefuse.ir.mlir import ir, mlir_context
+from litefuse.legalize.composite_ops import create_composite_op
 from litefuse.runtime.options import decode_map
 
 TEXTS = ("", "a", "ä, 日本", 'with "quotes" and \\', "x" * 300)

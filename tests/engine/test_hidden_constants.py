@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from litefuse.engine.hidden_constants import hidden_constants
-from litefuse.engine.mlir import ir, mlir_context
+from litefuse.ir.mlir import ir, mlir_context
 
 _MATRIX, _SCALAR = "tensor<?x3xf32>", "tensor<f32>"
 _TWO = f'%c = "tf.Const"() {{value = dense<2.0> : {_SCALAR}}} : () -> {_SCALAR}'

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from litefuse.engine.mlir import ir, mlir_context
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.fusion import find_fusion
+from litefuse.ir.mlir import ir, mlir_context
 
 __all__ = ["reason"]
 

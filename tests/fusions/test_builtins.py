@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pytest
 
 from litefuse.engine.lowering import set_signature, write_flatbuffer
-from litefuse.engine.mlir import func, ir, mlir_context
 from litefuse.errors import FusionError
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.builtins import BUILTINS
-from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ir.mlir import func, ir, mlir_context
+from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.runtime.interpreter import Interpreter
 
 Build: TypeAlias = Callable[[Builder, ir.Value], Any]

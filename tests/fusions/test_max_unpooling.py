@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.engine.mlir import ir, mlir_context
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.fusion import find_fusion
+from litefuse.ir.mlir import ir, mlir_context
 from tests.fusions.fusing import reason
 
 NAME = "addons:MaxUnpooling2D"

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.engine.mlir import ir, mlir_context
-from litefuse.fusions.composite import TensorType
 from litefuse.fusions.fusion import find_fusion
 from litefuse.fusions.ragged import random_ragged
+from litefuse.ir.mlir import ir, mlir_context
+from litefuse.ir.types import TensorType
 from tests.fusions.fusing import reason
 
 TOKENIZER, NGRAMS, SGNN = "tftext:WhitespaceTokenizer", "tftext:Ngrams", "tftext:custom:SgnnProjection"

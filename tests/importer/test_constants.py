@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pytest
 from litert_converter.model_utils_ext import get_dense_elements_attr_bytes
 
-from litefuse.engine.mlir import ir, mlir_context
 from litefuse.errors import GraphError
 from litefuse.importer.constants import elements_attribute, tensor_elements_attribute
+from litefuse.ir.mlir import ir, mlir_context
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import TensorProto
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from litefuse.engine.mlir import func, ir, mlir_context
 from litefuse.errors import GraphError
 from litefuse.importer.functions import FunctionImporter
+from litefuse.ir.mlir import func, ir, mlir_context
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef, TensorProto
 from litefuse.saved_model.op_registry import op_registry

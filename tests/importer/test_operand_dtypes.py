@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from litefuse.engine.mlir import ir, mlir_context, stablehlo
 from litefuse.errors import GraphError, LimitError
-from litefuse.fusions.annotation import read_annotation
 from litefuse.importer.functions import FunctionImporter
-from litefuse.passes.check_handles import CheckHandles
-from litefuse.passes.xla_call_module import LowerXlaCallModule
+from litefuse.ir.annotations import read_annotation
+from litefuse.ir.mlir import ir, mlir_context, stablehlo
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from litefuse.saved_model.op_registry import op_registry
+from litefuse.stablehlo.xla_call_module import LowerXlaCallModule
+from litefuse.variables.check_handles import CheckHandles
 from tests.importer.function_defs import function, node
 
 

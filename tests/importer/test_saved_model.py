@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from litefuse.demo import SAVED_MODEL
-from litefuse.engine.mlir import mlir_context
 from litefuse.importer import import_saved_model
+from litefuse.ir.mlir import mlir_context
 from litefuse.saved_model import load
 from tests.importer.function_defs import Asked
 

@@ -10,10 +10,11 @@ import pytest
 from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 from litefuse.errors import KernelError
-from litefuse.kernels import PYTHON_ONLY, expressions, native_library
-from litefuse.kernels.expressions import Expression, PythonExpression, RE2Expression
+from litefuse.kernels import PYTHON_ONLY, native_library
 from litefuse.kernels.partly_native import is_beyond_native
 from litefuse.kernels.refusals import refusal
+from litefuse.kernels.strings import expressions
+from litefuse.kernels.strings.expressions import Expression, PythonExpression, RE2Expression
 from tests.kernels.one_op import FORMS, run
 from tests.runtime.models import Graph, model
 

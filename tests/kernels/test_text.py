@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as st_numpy
 
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK, PYTHON_ONLY
-from litefuse.kernels.farmhash import fingerprint64
+from litefuse.kernels.strings.farmhash import fingerprint64
 from litefuse.runtime.custom_op import TensorSpec
 from litefuse.runtime.interpreter import Interpreter
 from tests.kernels.one_op import FORMS, run

@@ -1,4 +1,4 @@
-// RUN: infer-shapes, fold-branches, inline{default-pipeline=}
+// RUN: simplify, fold-branches, inline{default-pipeline=}
 // CHECK-LABEL: func.func @main
 // CHECK-NOT: tf.If
 // CHECK-NOT: PartitionedCall

@@ -1,4 +1,4 @@
-// RUN: lower-tensor-lists, infer-shapes
+// RUN: lower-tensor-lists, simplify
 // A list that a loop fills: made before it, with the batch of what is written into it, handed through it, stacked after.
 // CHECK-LABEL: func.func @main(
 // CHECK: %[[SHAPE:.*]] = "tf.Shape"(%arg0)
@@ -204,7 +204,7 @@ func.func private @body(%i: tensor<i32>, %list: tensor<!tf_type.variant>, %h: te
 }
 
 // -----
-// RUN: lower-tensor-lists, infer-shapes
+// RUN: lower-tensor-lists, simplify
 // A write behind the end makes the list longer first; only a dtype that DYNAMIC_UPDATE_SLICE takes is written by it.
 // CHECK-LABEL: func.func @main(
 // CHECK: %[[LONGER:.*]] = "tf.ConcatV2"(%arg0, %{{.*}}) : {{.*}} -> tensor<?x3xui8>

@@ -22,48 +22,50 @@ from typing import Any, ClassVar, cast
 import pytest
 from litert_converter.model_utils_ext import filecheck_check_input
 
+from litefuse.composites.fuse_composites import FuseComposites
+from litefuse.control_flow.branch_results import CopyBranchResults
+from litefuse.control_flow.conditions import LowerConditions
+from litefuse.control_flow.fold_branches import FoldBranches
+from litefuse.control_flow.hoist_projections import HoistProjections
+from litefuse.control_flow.lower_case import LowerCase
+from litefuse.control_flow.lower_for import LowerFor
+from litefuse.control_flow.outline_loops import OutlineLoops
 from litefuse.engine.lowering import run_mlir_passes
-from litefuse.engine.mlir import func, ir, mlir_context, stablehlo
 from litefuse.errors import LitefuseError
-from litefuse.forms import RnnForm
-from litefuse.passes.branch_results import CopyBranchResults
-from litefuse.passes.call_graph import function_symbol
-from litefuse.passes.call_once import CallOnce
-from litefuse.passes.call_types import RefineCallTypes
-from litefuse.passes.conditions import LowerConditions
-from litefuse.passes.custom_ops import EmitCustomOps
-from litefuse.passes.cut_constants import CutConstants
-from litefuse.passes.decompose import DecomposeOps, RewriteBeforeLowering
-from litefuse.passes.drop_constants import DropConstants
-from litefuse.passes.embedding_lookups import EmbeddingLookups
-from litefuse.passes.expand_powers import ExpandPowers
-from litefuse.passes.fill_buffers import FillBuffers
-from litefuse.passes.fold_branches import FoldBranches
-from litefuse.passes.fold_constants import FoldConstants
-from litefuse.passes.forward_values import ForwardValues
-from litefuse.passes.fuse import FuseComposites
-from litefuse.passes.hoist_projections import HoistProjections
-from litefuse.passes.initialize_states import InitializeStates
-from litefuse.passes.inplace_ops import LowerInplaceOps
-from litefuse.passes.kept_copies import KeepCopies
-from litefuse.passes.lower_case import LowerCase
-from litefuse.passes.lower_for import LowerFor
-from litefuse.passes.merge_handles import MergeHandles
-from litefuse.passes.outline_loops import OutlineLoops
-from litefuse.passes.pipeline import Pass, run_passes
-from litefuse.passes.prepared_shapes import PrepareShapes
-from litefuse.passes.resource_ops import DecomposeResourceOps
-from litefuse.passes.resources import LiftReads, SinkHandles
-from litefuse.passes.result_types import TypeResults
-from litefuse.passes.separate_reads import SeparateReads
-from litefuse.passes.tensor_lists import LowerTensorLists
-from litefuse.passes.tensor_names import NameTensors
-from litefuse.passes.variables import FreezeVariables, InitializeVariables
-from litefuse.passes.xla_call_module import LowerXlaCallModule
-from litefuse.passes.zero_operands import KeepZeroOperands
+from litefuse.finishing.embedding_lookups import EmbeddingLookups
+from litefuse.finishing.initialize_states import InitializeStates
+from litefuse.finishing.kept_copies import KeepCopies
+from litefuse.finishing.prepared_shapes import PrepareShapes
+from litefuse.finishing.tensor_names import NameTensors
+from litefuse.ir.call_graph import function_symbol
+from litefuse.ir.mlir import func, ir, mlir_context, stablehlo
+from litefuse.ir.passes import Pass, run_passes
+from litefuse.legalize.after_engine import DecomposeOps
+from litefuse.legalize.before_engine import RewriteBeforeLowering
+from litefuse.legalize.custom_ops import EmitCustomOps
+from litefuse.legalize.expand_powers import ExpandPowers
+from litefuse.legalize.inplace_ops import LowerInplaceOps
+from litefuse.legalize.zero_operands import KeepZeroOperands
+from litefuse.options.forms import RnnForm
+from litefuse.pipeline.one_op import lower_one_op
 from litefuse.recognizers.recognize import RecognizeComposites
-from litefuse.shapes import InferShapes
+from litefuse.shapes.call_types import RefineCallTypes
+from litefuse.shapes.forward_values import ForwardValues
+from litefuse.shapes.result_types import TypeResults
+from litefuse.simplify.simplify import Simplify
+from litefuse.stablehlo.xla_call_module import LowerXlaCallModule
+from litefuse.tensor_lists import LowerTensorLists
+from litefuse.variables.call_once import CallOnce
+from litefuse.variables.freeze_variables import FreezeVariables, InitializeVariables
+from litefuse.variables.merge_handles import MergeHandles
+from litefuse.variables.resource_handles import LiftReads, SinkHandles
+from litefuse.variables.resource_ops import DecomposeResourceOps
+from litefuse.variables.separate_reads import SeparateReads
 from litefuse.weights import Weights
+from litefuse.weights.cut_constants import CutConstants
+from litefuse.weights.drop_constants import DropConstants
+from litefuse.weights.fill_buffers import FillBuffers
+from litefuse.weights.fold_constants import FoldConstants
 
 Values = dict[str, str]
 
@@ -106,7 +108,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "call-once": lambda options, _: CallOnce(["initialize_variables"], tuple(options["entry"].split("+"))),
     "copy-branch-results": lambda _o, _v: CopyBranchResults(),
     "cut-constants": lambda _o, _v: CutConstants(Weights(1 << 40)),
-    "decompose-ops": lambda _o, _v: DecomposeOps([]),
+    "decompose-ops": lambda _o, _v: DecomposeOps([], lower_one_op),
     "drop-constants": lambda _o, _v: DropConstants(),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
@@ -115,7 +117,7 @@ PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
     "fill-buffers": lambda _o, _v: FillBuffers(),
     "fold-branches": lambda _o, _v: FoldBranches(),
     "forward-values": lambda options, _: ForwardValues(lowered="lowered" in options),
-    "infer-shapes": lambda _o, _v: InferShapes(),
+    "simplify": lambda _o, _v: Simplify(),
     "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),
     "hoist-projections": lambda _o, _v: HoistProjections(),

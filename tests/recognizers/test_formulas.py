@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import litefuse
-from litefuse.engine.mlir import ir, mlir_context
 from litefuse.errors import FusionError
-from litefuse.fusions.annotation import read_annotation
-from litefuse.passes.call_graph import functions
-from litefuse.passes.pipeline import run_passes
+from litefuse.ir.annotations import read_annotation
+from litefuse.ir.call_graph import functions
+from litefuse.ir.mlir import ir, mlir_context
+from litefuse.ir.passes import run_passes
 from litefuse.recognizers.pattern import Pattern, erf, sigmoid, tanh
 from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.recognizers.recognizer import called_recognizers, registered_recognizers, take_recognizers
 
 if TYPE_CHECKING:
-    from litefuse.fusions.composite import TensorType
+    from litefuse.ir.types import TensorType
 
 _TEXT = """
 func.func public @main(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from litefuse.engine.mlir import ir, mlir_context
-from litefuse.passes.call_graph import functions
+from litefuse.ir.call_graph import functions
+from litefuse.ir.mlir import ir, mlir_context
 from litefuse.recognizers.matching import Match, Mismatch, match
 from litefuse.recognizers.pattern import (
     Function,

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
+from litefuse.composites.check_result import CheckResult
+from litefuse.composites.fuse_composites import FuseComposites
+from litefuse.composites.outcome import Outcome
 from litefuse.engine.lowering import run_mlir_passes
-from litefuse.engine.mlir import ir, mlir_context
-from litefuse.passes.call_graph import functions, operations
-from litefuse.passes.fuse import FuseComposites, Outcome
-from litefuse.passes.pipeline import run_passes
+from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.mlir import ir, mlir_context
+from litefuse.ir.passes import run_passes
 from litefuse.recognizers.recognition import Recognition
 from litefuse.recognizers.recognize import RecognizeComposites
-from litefuse.verify.result import CheckResult
 from litefuse.verify.self_check import self_check
 
 _TEXT = (Path(__file__).parents[1] / "mlir" / "recognize_composites.mlir").read_text().split("// -----")[0]

@@ -9,7 +9,7 @@ import pytest
 
 from litefuse.errors import KernelError
 from litefuse.kernels import ExtractImagePatches
-from litefuse.plug_ins import PlugIn, take_plug_ins
+from litefuse.plug_ins.entry_points import PlugIn, take_plug_ins
 from litefuse.runtime import custom_op as module
 from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op, find_kernel, kernels_by_name
 from litefuse.runtime.interpreter import Interpreter

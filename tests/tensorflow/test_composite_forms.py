@@ -10,8 +10,8 @@ import pytest
 
 import litefuse
 from litefuse.errors import LitefuseError, NotFusedError
-from litefuse.forms import CompositeForm
 from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.options.forms import CompositeForm
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from tests.tensorflow.checking import check, normal, op_counts, run_calls
 from tests.tensorflow.test_composites import EXAMPLE, MyCustomFusedOp, implements

@@ -15,7 +15,7 @@ from tests.tensorflow.saved_models import serving
 from tests.tensorflow.test_composites import implements
 
 if TYPE_CHECKING:
-    from litefuse.forms import CompositeForm
+    from litefuse.options.forms import CompositeForm
     from tests.tensorflow.process import TensorFlow
 
 FORMS: tuple[CompositeForm, ...] = ("fuse", "custom", "keep", "builtin", "inline")

@@ -24,7 +24,7 @@ def division_by_zero(tf: Any) -> Any:
 
 
 def test_a_dying_engine_is_an_exception_with_the_module(tensorflow: TensorFlow) -> None:
-    from litefuse.engine.mlir import ir, mlir_context  # the TensorFlow process imports this module, and not the engine
+    from litefuse.ir.mlir import ir, mlir_context  # the TensorFlow process imports this module, and not the engine
 
     path = tensorflow.save(division_by_zero)
     steps: list[str] = []

@@ -21,7 +21,7 @@ from tests.tensorflow.test_quantization import counting, digits, images, inputs,
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.forms import Quantization
+    from litefuse.options.forms import Quantization
     from tests.tensorflow.process import Call, TensorFlow
 
 FORMS: list[Quantization] = ["int8", "int16"]

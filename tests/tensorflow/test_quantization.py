@@ -14,14 +14,14 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.cli.app import app
 from litefuse.errors import QuantizationError
-from litefuse.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS
+from litefuse.options.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS
 from litefuse.report import QuantizationReport
 from tests.tensorflow.checking import check, check_calls
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.forms import Quantization
+    from litefuse.options.forms import Quantization
     from tests.tensorflow.process import Call, TensorFlow
 
 # How far outputs may be from TensorFlow's, in units of the largest one: a weight of int8 is off by up to 1/254 of the

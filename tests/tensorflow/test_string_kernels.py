@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from litefuse.errors import KernelError
-from litefuse.kernels import PACK, expressions
+from litefuse.kernels import PACK
 from litefuse.kernels.partly_native import is_beyond_native
+from litefuse.kernels.strings import expressions
 from litefuse.runtime.custom_op import TensorSpec
 from litefuse.runtime.options import Parameters
 from tests.kernels import one_op

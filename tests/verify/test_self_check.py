@@ -11,11 +11,12 @@ from functools import partial
 import numpy as np
 import pytest
 
-from litefuse.engine.mlir import ir, mlir_context
+from litefuse.composites.fuse_composites import FuseComposites
+from litefuse.composites.outcome import Outcome
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.fusion import Fusion
-from litefuse.passes.fuse import FuseComposites, Outcome
+from litefuse.ir.mlir import ir, mlir_context
 from litefuse.pipeline.stages import Lowering, State
 from litefuse.saved_model import DataType, Table
 from litefuse.verify.self_check import self_check

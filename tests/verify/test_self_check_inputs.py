@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from litefuse.engine.mlir import ir
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
+from litefuse.ir.mlir import ir
 from tests.verify.test_self_check import fuse
 
 _Rewrite = Callable[[Composite, Builder], Sequence[ir.Value]]

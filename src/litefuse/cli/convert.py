@@ -10,8 +10,8 @@ import click
 from litefuse.cli.failures import json_option
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
 from litefuse.cli.parameters import PATH, parse_size, process_limit_options, split_names
-from litefuse.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm, Quantization, RnnForm
-from litefuse.limits import MAX_CONSTANT_BYTES, MAX_OPS
+from litefuse.options.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm, Quantization, RnnForm
+from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
 
 __all__ = ["convert"]
 
@@ -213,7 +213,7 @@ def convert(
     check_writable(target, "the model", reads=(model, *([representative_dataset] if representative_dataset else ())))
 
     from litefuse.api import convert as convert_model
-    from litefuse.kernel_modules import import_kernels
+    from litefuse.plug_ins.modules import import_kernels
 
     import_kernels(plug_ins)
 

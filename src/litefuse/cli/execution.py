@@ -20,8 +20,8 @@ import numpy.typing as npt
 from litefuse.cli.run_job import RunJob
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
-from litefuse.kernel_modules import import_kernels
-from litefuse.plug_ins import what_was_raised
+from litefuse.plug_ins.entry_points import what_was_raised
+from litefuse.plug_ins.modules import import_kernels
 from litefuse.report.sections import Section, count_of
 from litefuse.runtime.inputs import InputSpec, input_specs, load_inputs, no_input
 from litefuse.runtime.interpreter import Interpreter

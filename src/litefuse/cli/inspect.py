@@ -49,10 +49,10 @@ def inspect(
     if memory is None:
         prepare_worker("litefuse.inspection.saved_model")
 
+    from litefuse.files.temporary import make_temporary_folder
     from litefuse.frontends import source_of
     from litefuse.inspection.facts import InspectionJob, SavedModelFacts
     from litefuse.inspection.sections import saved_model_sections
-    from litefuse.temporary import make_temporary_folder
 
     chosen = None if tags is None else tuple(split_names(tags))
     source = source_of(model)

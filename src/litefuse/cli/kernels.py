@@ -33,8 +33,8 @@ def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     Each with the form that it is in, where it is from, and the dtypes that it takes. Of several for one op the first
     runs.
     """
-    from litefuse.kernel_modules import import_kernels
     from litefuse.kernels.catalogue import available_kernels
+    from litefuse.plug_ins.modules import import_kernels
     from litefuse.report.sections import Section
 
     import_kernels(sources)

@@ -62,8 +62,8 @@ def run(
     shapes = dict(parse_shape(each) for each in shape)
 
     from litefuse.cli.run_job import RunJob
+    from litefuse.files.whole_file import whole_file
     from litefuse.processes.process import run_model
-    from litefuse.whole_file import whole_file
 
     job = RunJob(model, signature, inputs, random or 0, shapes, kernels, output, None, repeat)
     if output is None:

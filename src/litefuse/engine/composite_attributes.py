@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from litefuse.engine.flatbuffer_tables import entries, field_of, follow
-from litefuse.engine.mlir import ir
+from litefuse.ir.mlir import ir
 
 __all__ = ["has_composites", "type_vectors"]
 
@@ -44,7 +44,7 @@ def type_vectors(data: Any) -> bytes:
     """
     from flatbuffers import flexbuffers  # few models have composites
 
-    from litefuse.engine.options import encode_options
+    from litefuse.ir.custom_options import encode_options
 
     appended = bytearray()
     for offset in _attributes(data):

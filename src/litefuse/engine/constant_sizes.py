@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from litefuse.engine.locations import node_name
-from litefuse.engine.mlir import ir
 from litefuse.errors import LimitError
-from litefuse.limits import check_constant
+from litefuse.ir.locations import node_name
+from litefuse.ir.mlir import ir
+from litefuse.options.limits import check_constant
 
 __all__ = ["check_constants", "check_folding"]
 

@@ -18,7 +18,7 @@ BATCH_MATMUL: a constant factor of int8 is hidden.
 It takes a quotient by the norm of all elements for one by the norms of rows: the axes of such a norm are hidden.
 
 It also makes a constant of a product with 0, whose shape may be open, which may then be such an operand, and which is
-not 0 where the other factor is infinite: so the 0 is hidden (``litefuse.passes.zero_operands`` has those of many
+not 0 where the other factor is infinite: so the 0 is hidden (``litefuse.legalize.zero_operands`` has those of many
 elements).
 """
 
@@ -29,8 +29,8 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from litefuse.engine.constants import is_zero
-from litefuse.engine.mlir import ir, producer
+from litefuse.ir.constants import is_zero
+from litefuse.ir.mlir import ir, producer
 
 __all__ = ["hidden_constants"]
 

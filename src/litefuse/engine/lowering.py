@@ -13,8 +13,8 @@ from litefuse.engine.composite_attributes import has_composites, type_vectors
 from litefuse.engine.constant_sizes import check_folding
 from litefuse.engine.counts import COUNTS
 from litefuse.engine.hidden_constants import hidden_constants
-from litefuse.engine.mlir import PassManager, converter_api_ext, func, ir
 from litefuse.errors import LoweringError
+from litefuse.ir.mlir import PassManager, converter_api_ext, func, ir
 
 __all__ = ["flatbuffer", "lower", "run_mlir_passes", "set_signature", "write_flatbuffer"]
 

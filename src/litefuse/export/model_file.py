@@ -15,8 +15,8 @@ import numpy as np
 
 from litefuse.engine.flatbuffer_tables import entries, field_of, follow
 from litefuse.engine.lowering import write_flatbuffer
-from litefuse.engine.mlir import ir
-from litefuse.passes.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.mlir import ir
 from litefuse.weights import Weights
 
 __all__ = ["write_model"]

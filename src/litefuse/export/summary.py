@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from litefuse.engine.mlir import ir
-from litefuse.passes.call_graph import functions, operations
+from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.mlir import ir
 
 __all__ = ["ModelSummary", "summarize"]
 

@@ -9,12 +9,12 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.engine.mlir import ir
 from litefuse.errors import FusionError
-from litefuse.fusions.annotation import mlir_attribute
 from litefuse.fusions.builtins import BUILTINS, Operand
-from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
-from litefuse.fusions.marks import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes
+from litefuse.ir.attributes import mlir_attribute
+from litefuse.ir.marks import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes
+from litefuse.ir.mlir import ir
+from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 
 __all__ = ["Builder"]
 
@@ -126,7 +126,7 @@ class Builder:
         if isinstance(options, bytes):
             data = options
         else:
-            from litefuse.engine.options import encode_options  # few fusions need flexbuffers
+            from litefuse.ir.custom_options import encode_options  # few fusions need flexbuffers
 
             data = encode_options(options)
         return self.op("tfl.custom", operands, result_types, custom_op_attributes(name, data))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import FusionError
-from litefuse.fusions.composite import TensorType
+from litefuse.ir.types import TensorType
 
 __all__ = ["BUILTINS", "Builtin", "Operand"]
 

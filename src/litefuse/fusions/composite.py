@@ -6,77 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from litefuse.engine.mlir import ir
+from litefuse.ir.mlir import ir
+from litefuse.ir.types import TensorType, tensor_type_of
 
-__all__ = ["Composite", "TensorType", "ranked_tensor_type", "tensor_type_of"]
-
-
-@dataclass(frozen=True)
-class TensorType:
-    """The type of a composite's argument or result.
-
-    Attributes:
-        dtype: TensorFlow's name of the element type, such as ``float32``; the MLIR spelling for a type without one.
-        shape: The shape, None for an unknown dimension; None instead of the tuple for unknown rank.
-    """
-
-    dtype: str
-    shape: tuple[int | None, ...] | None
-
-    @property
-    def rank(self) -> int | None:
-        """The rank; None when it is unknown."""
-        return None if self.shape is None else len(self.shape)
-
-    @property
-    def sizes(self) -> tuple[int | None, ...]:
-        """The shape, for where the rank is known; empty where it is not."""
-        return self.shape or ()
-
-    def __str__(self) -> str:
-        if self.shape is None:
-            return f"{self.dtype}[*]"
-        return f"{self.dtype}[{','.join('?' if size is None else str(size) for size in self.shape)}]"
-
-
-_DTYPE_NAMES = {
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f32": "float32",
-    "f64": "float64",
-    "i1": "bool",
-    **{f"i{width}": f"int{width}" for width in (2, 4, 8, 16, 32, 64)},
-    **{f"ui{width}": f"uint{width}" for width in (8, 16, 32, 64)},
-    "complex<f32>": "complex64",
-    "complex<f64>": "complex128",
-    **{f"!tf_type.{name}": name for name in ("string", "resource", "variant", "qint8", "quint8", "qint16", "qint32")},
-}
-
-
-def tensor_type_of(value: ir.Value | ir.Type) -> TensorType:
-    """The dtype and shape of a value (or of a tensor type)."""
-    kind = ir.ShapedType(value.type if isinstance(value, ir.Value) else value)
-    element = str(kind.element_type)
-    shape = None
-    if kind.has_rank:
-        shape = tuple(None if kind.is_dynamic_dim(i) else kind.shape[i] for i in range(kind.rank))
-    return TensorType(_DTYPE_NAMES.get(element, element), shape)
-
-
-_ELEMENTS = {name: element for element, name in _DTYPE_NAMES.items()}
-
-
-def ranked_tensor_type(kind: TensorType) -> ir.Type:
-    """The MLIR type of a dtype and a shape.
-
-    Raises:
-        ValueError: The rank is unknown, or there is no such dtype.
-    """
-    if kind.shape is None or kind.dtype not in _ELEMENTS:
-        raise ValueError(f"{kind} is no ranked tensor type")
-    open_size = ir.ShapedType.get_dynamic_size()
-    sizes = [open_size if size is None else size for size in kind.shape]
-    return ir.RankedTensorType.get(sizes, ir.Type.parse(_ELEMENTS[kind.dtype]))
+__all__ = ["Composite"]
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from litefuse.fusions.fusion import Fusion, fusion
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from litefuse.engine.mlir import ir
     from litefuse.fusions.builder import Builder
     from litefuse.fusions.composite import Composite
+    from litefuse.ir.mlir import ir
 
 __all__ = ["EmbeddingLookup"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from litefuse.engine.mlir import ir
 from litefuse.errors import FusionError
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.fusion import Fusion
+from litefuse.ir.mlir import ir
 
 __all__ = ["FusableOp", "options"]
 

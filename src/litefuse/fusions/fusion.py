@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import importlib
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from litefuse.errors import FusionError
-from litefuse.plug_ins import find_plug_ins, what_was_raised
-from litefuse.recognizers.recognizer import called_recognizers, take_recognizers
+from litefuse.fusions.loading import is_loading, load_plug_ins
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from litefuse.engine.mlir import ir
     from litefuse.fusions.builder import Builder
     from litefuse.fusions.composite import Composite
+    from litefuse.ir.mlir import ir
 
 __all__ = [
     "Fusion",
+    "called_fusions",
     "find_fusion",
     "fusion",
-    "is_loading",
-    "load_plug_ins",
-    "pickle_registered",
     "registered_fusions",
-    "unpickle_registered",
+    "take_fusions",
 ]
 
-_ENTRY_POINTS = ("litefuse.fusions", "litefuse.recognizers")  # a module may be in both
 # litefuse's own: the modules of this package by the names that their fusions are registered for. Each is loaded when a
 # model has such a composite.
 _OWN_MODULES = {
@@ -136,7 +131,6 @@ _FusionType = TypeVar("_FusionType", bound=type[Fusion])
 _own: dict[str, type[Fusion]] = {}  # those of modules that are loaded
 _installed: dict[str, type[Fusion]] = {}  # those of plug-ins
 _registered: dict[str, type[Fusion]] = {}  # those of the program that runs
-_loading: bool | None = None  # None: not loaded yet
 
 
 def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _FusionType]:
@@ -165,7 +159,7 @@ def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _Fusio
         if all(_own_module(name) == cls.__module__ for name in names):
             _own.update(dict.fromkeys(names, cls))
             return cls
-        if not _loading:
+        if not is_loading():
             load_plug_ins()
         for name in names:
             present = _registered_fusion(name)
@@ -176,7 +170,7 @@ def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _Fusio
                     where=_qualified_name(cls),
                     hint="Pass replace=True to take its place.",
                 )
-        (_installed if _loading else _registered).update(dict.fromkeys(names, cls))
+        (_installed if is_loading() else _registered).update(dict.fromkeys(names, cls))
         return cls
 
     return register
@@ -229,53 +223,12 @@ def registered_fusions() -> Mapping[str, type[Fusion]]:
     return {name: cls for name, cls in found.items() if cls is not None}
 
 
-def is_loading() -> bool:
-    """Whether what is registered now is a plug-in's."""
-    return bool(_loading)
+def called_fusions() -> Mapping[str, type[Fusion]]:
+    """What the running program registered, for the process that converts."""
+    return dict(_registered)
 
 
-def load_plug_ins() -> None:
-    """Registers the fusions and recognisers of installed plug-ins, once."""
-    global _loading
-    if _loading is not None:
-        return
-    _loading = True
-    try:
-        for plug_in in find_plug_ins(*_ENTRY_POINTS):
-            try:
-                plug_in.load()
-            except FusionError:
-                raise
-            except Exception as error:  # whatever a plug-in raises is the plug-in's fault
-                raise FusionError(
-                    f"the plug-in cannot be loaded: {what_was_raised(error)}",
-                    where=f"entry point {plug_in.name} ({plug_in.value})",
-                ) from error
-    except BaseException:
-        _loading = None
-        raise
-    _loading = False
-
-
-def pickle_registered() -> bytes | None:
-    """The fusions and recognisers of the running program, for the process that converts; None when there are none.
-
-    A class of an importable module is sent by name, one of a script or notebook with its code.
-    """
-    recognizers = called_recognizers()
-    if not _registered and not recognizers:
-        return None
-    from litefuse.by_value import pickle_by_value
-
-    return pickle_by_value((_registered, recognizers))
-
-
-def unpickle_registered(data: bytes | None) -> None:
-    """Takes over the fusions and recognisers of another process, and forgets those of an earlier one."""
-    registered: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
-    if data is not None:
-        load_plug_ins()  # before the others are there, whose names may be taken on purpose
-        registered = pickle.loads(data)
+def take_fusions(registered: Mapping[str, type[Fusion]]) -> None:
+    """Takes over what another process registered, and forgets what an earlier one did."""
     _registered.clear()
-    _registered.update(registered[0])
-    take_recognizers(registered[1])
+    _registered.update(registered)

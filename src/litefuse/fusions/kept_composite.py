@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from litefuse.engine.mlir import ir
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.fusable_op import options
 from litefuse.fusions.fusion import Fusion
+from litefuse.ir.mlir import ir
 
 __all__ = ["KeptComposite"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from litefuse.engine.mlir import ir
 from litefuse.fusions.builder import Builder
+from litefuse.ir.mlir import ir
 
 __all__ = [
     "Gates",

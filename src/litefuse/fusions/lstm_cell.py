@@ -11,9 +11,10 @@ import numpy.typing as npt
 from litefuse.fusions.fusion import Fusion, fusion
 
 if TYPE_CHECKING:
-    from litefuse.engine.mlir import ir
     from litefuse.fusions.builder import Builder
-    from litefuse.fusions.composite import Composite, TensorType
+    from litefuse.fusions.composite import Composite
+    from litefuse.ir.mlir import ir
+    from litefuse.ir.types import TensorType
 
 __all__ = ["LstmCellSimple"]
 

@@ -12,9 +12,9 @@ from litefuse.fusions.fusion import Fusion, fusion
 from litefuse.fusions.layer_arguments import Argument, argument_problem, only_last, random_arguments, size
 
 if TYPE_CHECKING:
-    from litefuse.engine.mlir import ir
     from litefuse.fusions.builder import Builder
     from litefuse.fusions.composite import Composite
+    from litefuse.ir.mlir import ir
 
 __all__ = ["GATE_NAMES", "LstmLoop", "gate_letters", "gate_order", "layer_arguments", "usual_gates"]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from litefuse.engine.mlir import ir
 from litefuse.fusions.lstm import Gates, LstmWeights, split_gates
 from litefuse.fusions.lstm_loop import gate_letters, gate_order, layer_arguments
+from litefuse.ir.mlir import ir
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder

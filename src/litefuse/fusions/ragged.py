@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from litefuse.fusions.composite import TensorType
+    from litefuse.ir.types import TensorType
 
 __all__ = ["INDICES", "random_ragged", "random_strings", "row_count", "splits_problem", "values_problem"]
 

@@ -12,9 +12,9 @@ from litefuse.fusions.fusion import Fusion, fusion
 from litefuse.fusions.layer_arguments import Argument, argument_problem, only_last, random_arguments, size
 
 if TYPE_CHECKING:
-    from litefuse.engine.mlir import ir
     from litefuse.fusions.builder import Builder
     from litefuse.fusions.composite import Composite
+    from litefuse.ir.mlir import ir
 
 __all__ = ["RnnLoop"]
 
@@ -44,7 +44,7 @@ class RnnLoop(Fusion):
         return argument_problem(composite, _arguments(composite), _OP)
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
-        from litefuse.engine.mlir import ir
+        from litefuse.ir.mlir import ir
 
         given = {each.name: value for each, value in zip(_arguments(composite), composite.args, strict=True)}
         inputs, h = composite.args[:2]

@@ -20,9 +20,10 @@ from litefuse.fusions.ragged import (
 )
 
 if TYPE_CHECKING:
-    from litefuse.engine.mlir import ir
     from litefuse.fusions.builder import Builder
-    from litefuse.fusions.composite import Composite, TensorType
+    from litefuse.fusions.composite import Composite
+    from litefuse.ir.mlir import ir
+    from litefuse.ir.types import TensorType
 
 __all__ = ["Ngrams", "SgnnProjection", "WhitespaceTokenizer"]
 
@@ -168,7 +169,7 @@ class SgnnProjection(Fusion):
 
 
 def _as_float32(kind: ir.Type) -> ir.Type:
-    from litefuse.engine.mlir import ir
+    from litefuse.ir.mlir import ir
 
     return ir.RankedTensorType.get(ir.ShapedType(kind).shape, ir.F32Type.get())
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
 from litefuse.importer.constants import tensor_elements_attribute
 from litefuse.importer.types import element_type, shape_text
+from litefuse.ir.mlir import ir
 from litefuse.saved_model.dtypes import shape_from_proto
 from litefuse.saved_model.messages import AttrValue, NameAttrList
 

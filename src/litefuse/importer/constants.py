@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from litefuse.engine.constants import string_elements
 from litefuse.engine.counts import COUNTS
-from litefuse.engine.mlir import converter_api_ext, ir
 from litefuse.errors import GraphError, SavedModelError
 from litefuse.importer.types import dimension_sizes, element_type
+from litefuse.ir.constants import string_elements
+from litefuse.ir.mlir import converter_api_ext, ir
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import TensorProto
 from litefuse.saved_model.tensor_proto import tensor_value

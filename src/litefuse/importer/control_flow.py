@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.engine.mlir import ir
+from litefuse.ir.mlir import ir
 from litefuse.saved_model.messages import NodeDef
 
 __all__ = ["call_attributes", "callees_with_its_results", "control_flow_attributes", "dialect_op_name", "is_redundant"]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError, LimitError, SavedModelError
 from litefuse.importer.attributes import attribute, implements_attribute
 from litefuse.importer.constants import constant, tensor_array
@@ -20,6 +19,7 @@ from litefuse.importer.control_flow import (
 )
 from litefuse.importer.schedule import execution_order
 from litefuse.importer.types import dtype_name, tensor_type, variant_type
+from litefuse.ir.mlir import func, ir
 from litefuse.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from litefuse.saved_model.op_registry import OpRegistry, input_count, input_dtypes, node_outputs

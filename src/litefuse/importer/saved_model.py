@@ -10,11 +10,11 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from litefuse.engine.mlir import func, ir
 from litefuse.errors import GraphError
 from litefuse.importer.constants import constant
 from litefuse.importer.functions import FunctionImporter
 from litefuse.importer.types import element_type, tensor_type
+from litefuse.ir.mlir import func, ir
 from litefuse.saved_model import (
     Asset,
     Capture,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.ir.mlir import ir
 from litefuse.saved_model.dtypes import DataType
 
 __all__ = ["dimension_sizes", "dtype_name", "element_type", "shape_text", "tensor_type", "variant_type"]

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from litefuse.engine.mlir import mlir_context
 from litefuse.errors import LitefuseError
 from litefuse.importer import import_saved_model
 from litefuse.inspection.facts import (
@@ -20,6 +19,7 @@ from litefuse.inspection.facts import (
     VariableFacts,
 )
 from litefuse.inspection.graph import FunctionGraph
+from litefuse.ir.mlir import mlir_context
 from litefuse.pipeline.composites import Findings, freeze_and_fuse
 from litefuse.pipeline.variable_values import VariablePlaceholders
 from litefuse.report import CompositeReport, VariableReport

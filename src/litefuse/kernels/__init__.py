@@ -12,49 +12,58 @@ from typing import TYPE_CHECKING, Any
 from litefuse.kernels.native import native_library
 
 if TYPE_CHECKING:
-    from litefuse.kernels.base64_strings import DecodeBase64, EncodeBase64
-    from litefuse.kernels.counting import Bincount, DenseBincount
-    from litefuse.kernels.crop_and_resize import CropAndResize
-    from litefuse.kernels.cross import Cross
-    from litefuse.kernels.cumprod import Cumprod
-    from litefuse.kernels.dense_image_warp import DenseImageWarp
-    from litefuse.kernels.dense_strings import RaggedTensorToTensor, SparseToDense
-    from litefuse.kernels.erf import Erf
-    from litefuse.kernels.extract_image_patches import ExtractImagePatches
-    from litefuse.kernels.fourier import IRFFT, IRFFT2D
-    from litefuse.kernels.lin_space import LinSpace
-    from litefuse.kernels.linear_algebra import (
+    from litefuse.kernels.images.crop_and_resize import CropAndResize
+    from litefuse.kernels.images.dense_image_warp import DenseImageWarp
+    from litefuse.kernels.images.extract_image_patches import ExtractImagePatches
+    from litefuse.kernels.images.max_pool_with_argmax import MaxPoolWithArgmax
+    from litefuse.kernels.images.max_unpooling_2d import MaxUnpooling2D
+    from litefuse.kernels.images.pool_3d import AvgPool3D, MaxPool3D
+    from litefuse.kernels.numbers.counting import Bincount, DenseBincount
+    from litefuse.kernels.numbers.cross import Cross
+    from litefuse.kernels.numbers.cumprod import Cumprod
+    from litefuse.kernels.numbers.erf import Erf
+    from litefuse.kernels.numbers.fourier import IRFFT, IRFFT2D
+    from litefuse.kernels.numbers.lin_space import LinSpace
+    from litefuse.kernels.numbers.linear_algebra import (
         Cholesky,
         MatrixDeterminant,
         MatrixInverse,
         MatrixSolve,
         MatrixTriangularSolve,
     )
-    from litefuse.kernels.max_pool_with_argmax import MaxPoolWithArgmax
-    from litefuse.kernels.max_unpooling_2d import MaxUnpooling2D
-    from litefuse.kernels.moved_strings import ConcatV2, Pack, Pad, PadV2, Select, SelectV2
-    from litefuse.kernels.ngrams import Ngrams
-    from litefuse.kernels.pool_3d import AvgPool3D, MaxPool3D
-    from litefuse.kernels.raw_bytes import DecodePaddedRaw, DecodeRaw
-    from litefuse.kernels.roll import Roll
-    from litefuse.kernels.sgnn_projection import SgnnProjection
-    from litefuse.kernels.sparse_cross import SparseCross
-    from litefuse.kernels.string_forms import StringLower, StringStrip, StringUpper
-    from litefuse.kernels.string_hashes import StringToHashBucket, StringToHashBucketFast, StringToHashBucketStrong
-    from litefuse.kernels.string_joins import ReduceJoin, StringJoin, UnsortedSegmentJoin
-    from litefuse.kernels.string_ngrams import StringNGrams
-    from litefuse.kernels.string_numbers import AsString, StringToNumber
-    from litefuse.kernels.string_patterns import RegexFullMatch, RegexReplace, StaticRegexFullMatch, StaticRegexReplace
-    from litefuse.kernels.string_splits import StringSplit, StringSplitV2
-    from litefuse.kernels.substrings import StringLength, Substr
-    from litefuse.kernels.unicode_strings import (
+    from litefuse.kernels.numbers.roll import Roll
+    from litefuse.kernels.numbers.unravel_index import UnravelIndex
+    from litefuse.kernels.strings.base64_strings import DecodeBase64, EncodeBase64
+    from litefuse.kernels.strings.dense_strings import RaggedTensorToTensor, SparseToDense
+    from litefuse.kernels.strings.moved_strings import ConcatV2, Pack, Pad, PadV2, Select, SelectV2
+    from litefuse.kernels.strings.ngrams import Ngrams
+    from litefuse.kernels.strings.raw_bytes import DecodePaddedRaw, DecodeRaw
+    from litefuse.kernels.strings.sgnn_projection import SgnnProjection
+    from litefuse.kernels.strings.sparse_cross import SparseCross
+    from litefuse.kernels.strings.string_forms import StringLower, StringStrip, StringUpper
+    from litefuse.kernels.strings.string_hashes import (
+        StringToHashBucket,
+        StringToHashBucketFast,
+        StringToHashBucketStrong,
+    )
+    from litefuse.kernels.strings.string_joins import ReduceJoin, StringJoin, UnsortedSegmentJoin
+    from litefuse.kernels.strings.string_ngrams import StringNGrams
+    from litefuse.kernels.strings.string_numbers import AsString, StringToNumber
+    from litefuse.kernels.strings.string_patterns import (
+        RegexFullMatch,
+        RegexReplace,
+        StaticRegexFullMatch,
+        StaticRegexReplace,
+    )
+    from litefuse.kernels.strings.string_splits import StringSplit, StringSplitV2
+    from litefuse.kernels.strings.substrings import StringLength, Substr
+    from litefuse.kernels.strings.unicode_strings import (
         UnicodeDecode,
         UnicodeDecodeWithOffsets,
         UnicodeEncode,
         UnicodeTranscode,
     )
-    from litefuse.kernels.unravel_index import UnravelIndex
-    from litefuse.kernels.whitespace_tokenizer import WhitespaceTokenizer
+    from litefuse.kernels.strings.whitespace_tokenizer import WhitespaceTokenizer
     from litefuse.runtime.custom_op import CustomOp
 
 __all__ = [
@@ -127,68 +136,68 @@ __all__ = [
 
 # The modules by the names of their classes.
 _MODULES = {
-    "AsString": "string_numbers",
-    "AvgPool3D": "pool_3d",
-    "Bincount": "counting",
-    "Cholesky": "linear_algebra",
-    "ConcatV2": "moved_strings",
-    "CropAndResize": "crop_and_resize",
-    "Cross": "cross",
-    "Cumprod": "cumprod",
-    "DecodeBase64": "base64_strings",
-    "DecodePaddedRaw": "raw_bytes",
-    "DecodeRaw": "raw_bytes",
-    "DenseBincount": "counting",
-    "DenseImageWarp": "dense_image_warp",
-    "EncodeBase64": "base64_strings",
-    "Erf": "erf",
-    "ExtractImagePatches": "extract_image_patches",
-    "IRFFT": "fourier",
-    "IRFFT2D": "fourier",
-    "LinSpace": "lin_space",
-    "MatrixDeterminant": "linear_algebra",
-    "MatrixInverse": "linear_algebra",
-    "MatrixSolve": "linear_algebra",
-    "MatrixTriangularSolve": "linear_algebra",
-    "MaxPool3D": "pool_3d",
-    "MaxPoolWithArgmax": "max_pool_with_argmax",
-    "MaxUnpooling2D": "max_unpooling_2d",
-    "Ngrams": "ngrams",
-    "Pack": "moved_strings",
-    "Pad": "moved_strings",
-    "PadV2": "moved_strings",
-    "RaggedTensorToTensor": "dense_strings",
-    "ReduceJoin": "string_joins",
-    "RegexFullMatch": "string_patterns",
-    "RegexReplace": "string_patterns",
-    "Roll": "roll",
-    "Select": "moved_strings",
-    "SelectV2": "moved_strings",
-    "SgnnProjection": "sgnn_projection",
-    "SparseCross": "sparse_cross",
-    "SparseToDense": "dense_strings",
-    "StaticRegexFullMatch": "string_patterns",
-    "StaticRegexReplace": "string_patterns",
-    "StringJoin": "string_joins",
-    "StringLength": "substrings",
-    "StringLower": "string_forms",
-    "StringNGrams": "string_ngrams",
-    "StringSplit": "string_splits",
-    "StringSplitV2": "string_splits",
-    "StringStrip": "string_forms",
-    "StringToHashBucket": "string_hashes",
-    "StringToHashBucketFast": "string_hashes",
-    "StringToHashBucketStrong": "string_hashes",
-    "StringToNumber": "string_numbers",
-    "StringUpper": "string_forms",
-    "Substr": "substrings",
-    "UnicodeDecode": "unicode_strings",
-    "UnicodeDecodeWithOffsets": "unicode_strings",
-    "UnicodeEncode": "unicode_strings",
-    "UnicodeTranscode": "unicode_strings",
-    "UnravelIndex": "unravel_index",
-    "UnsortedSegmentJoin": "string_joins",
-    "WhitespaceTokenizer": "whitespace_tokenizer",
+    "AsString": "strings.string_numbers",
+    "AvgPool3D": "images.pool_3d",
+    "Bincount": "numbers.counting",
+    "Cholesky": "numbers.linear_algebra",
+    "ConcatV2": "strings.moved_strings",
+    "CropAndResize": "images.crop_and_resize",
+    "Cross": "numbers.cross",
+    "Cumprod": "numbers.cumprod",
+    "DecodeBase64": "strings.base64_strings",
+    "DecodePaddedRaw": "strings.raw_bytes",
+    "DecodeRaw": "strings.raw_bytes",
+    "DenseBincount": "numbers.counting",
+    "DenseImageWarp": "images.dense_image_warp",
+    "EncodeBase64": "strings.base64_strings",
+    "Erf": "numbers.erf",
+    "ExtractImagePatches": "images.extract_image_patches",
+    "IRFFT": "numbers.fourier",
+    "IRFFT2D": "numbers.fourier",
+    "LinSpace": "numbers.lin_space",
+    "MatrixDeterminant": "numbers.linear_algebra",
+    "MatrixInverse": "numbers.linear_algebra",
+    "MatrixSolve": "numbers.linear_algebra",
+    "MatrixTriangularSolve": "numbers.linear_algebra",
+    "MaxPool3D": "images.pool_3d",
+    "MaxPoolWithArgmax": "images.max_pool_with_argmax",
+    "MaxUnpooling2D": "images.max_unpooling_2d",
+    "Ngrams": "strings.ngrams",
+    "Pack": "strings.moved_strings",
+    "Pad": "strings.moved_strings",
+    "PadV2": "strings.moved_strings",
+    "RaggedTensorToTensor": "strings.dense_strings",
+    "ReduceJoin": "strings.string_joins",
+    "RegexFullMatch": "strings.string_patterns",
+    "RegexReplace": "strings.string_patterns",
+    "Roll": "numbers.roll",
+    "Select": "strings.moved_strings",
+    "SelectV2": "strings.moved_strings",
+    "SgnnProjection": "strings.sgnn_projection",
+    "SparseCross": "strings.sparse_cross",
+    "SparseToDense": "strings.dense_strings",
+    "StaticRegexFullMatch": "strings.string_patterns",
+    "StaticRegexReplace": "strings.string_patterns",
+    "StringJoin": "strings.string_joins",
+    "StringLength": "strings.substrings",
+    "StringLower": "strings.string_forms",
+    "StringNGrams": "strings.string_ngrams",
+    "StringSplit": "strings.string_splits",
+    "StringSplitV2": "strings.string_splits",
+    "StringStrip": "strings.string_forms",
+    "StringToHashBucket": "strings.string_hashes",
+    "StringToHashBucketFast": "strings.string_hashes",
+    "StringToHashBucketStrong": "strings.string_hashes",
+    "StringToNumber": "strings.string_numbers",
+    "StringUpper": "strings.string_forms",
+    "Substr": "strings.substrings",
+    "UnicodeDecode": "strings.unicode_strings",
+    "UnicodeDecodeWithOffsets": "strings.unicode_strings",
+    "UnicodeEncode": "strings.unicode_strings",
+    "UnicodeTranscode": "strings.unicode_strings",
+    "UnravelIndex": "numbers.unravel_index",
+    "UnsortedSegmentJoin": "strings.string_joins",
+    "WhitespaceTokenizer": "strings.whitespace_tokenizer",
 }
 # The ops whose names are not those of their classes.
 _OPS = {
@@ -196,22 +205,6 @@ _OPS = {
     "SgnnProjection": "tftext:custom:SgnnProjection",
     "WhitespaceTokenizer": "tftext:WhitespaceTokenizer",
 }
-# The modules of strings, and of what becomes strings.
-_OF_STRINGS = frozenset(
-    {
-        *("base64_strings", "dense_strings", "moved_strings", "raw_bytes", "sparse_cross", "string_forms"),
-        *(
-            "string_hashes",
-            "string_joins",
-            "string_ngrams",
-            "string_numbers",
-            "string_patterns",
-            "string_splits",
-            "substrings",
-        ),
-        "unicode_strings",
-    }
-)
 
 
 def _load(name: str) -> type[CustomOp]:
@@ -249,7 +242,7 @@ _NATIVE = frozenset(
 )
 
 PYTHON_ONLY: frozenset[str] = (
-    frozenset({*_OPS.values(), *(name for name, module in _MODULES.items() if module in _OF_STRINGS)}) - _NATIVE
+    frozenset(_OPS.get(name, name) for name, module in _MODULES.items() if module.startswith("strings.")) - _NATIVE
 )
 """The ops of the pack's kernels that have no native form: most of those of strings, which run in Python only."""
 

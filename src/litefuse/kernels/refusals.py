@@ -32,8 +32,8 @@ def _of_strings(dtypes: Sequence[str], _attributes: Mapping[str, Any]) -> str | 
 
 
 def _expression(_dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
-    from litefuse.kernels.expressions import PythonExpression
-    from litefuse.kernels.strings import as_bytes
+    from litefuse.kernels.strings.expressions import PythonExpression
+    from litefuse.kernels.strings.strings import as_bytes
 
     try:
         PythonExpression(as_bytes(attributes.get("pattern", "")))  # the model may run where google-re2 is not
@@ -43,7 +43,7 @@ def _expression(_dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | 
 
 
 def _encoding(_dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
-    from litefuse.kernels.unicode_strings import ENCODINGS
+    from litefuse.kernels.strings.unicode_strings import ENCODINGS
 
     name = attributes.get("input_encoding", ENCODINGS[0])
     return None if name in ENCODINGS else f"litefuse's kernel decodes {', '.join(ENCODINGS)}, not {name}"

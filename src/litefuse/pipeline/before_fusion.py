@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from litefuse.engine.mlir import ir
-from litefuse.passes.block_cells import ExpandBlockCells
-from litefuse.passes.call_types import RefineCallTypes
-from litefuse.passes.check_handles import CheckHandles
-from litefuse.passes.conditions import LowerConditions
-from litefuse.passes.inplace_ops import LowerInplaceOps
-from litefuse.passes.limit_ops import LimitOps
-from litefuse.passes.lower_case import LowerCase
-from litefuse.passes.lower_for import LowerFor
-from litefuse.passes.pipeline import Pass
-from litefuse.passes.resource_ops import DecomposeResourceOps
-from litefuse.passes.resources import LiftReads, SinkHandles
-from litefuse.passes.variables import FreezeVariables, Verdict
-from litefuse.passes.xla_call_module import LowerXlaCallModule
-from litefuse.shapes import InferLoopTypes
+from litefuse.control_flow.conditions import LowerConditions
+from litefuse.control_flow.limit_ops import LimitOps
+from litefuse.control_flow.lower_case import LowerCase
+from litefuse.control_flow.lower_for import LowerFor
+from litefuse.ir.mlir import ir
+from litefuse.ir.passes import Pass
+from litefuse.legalize.inplace_ops import LowerInplaceOps
+from litefuse.recognizers.recurrent.block_cells import ExpandBlockCells
+from litefuse.shapes.call_types import RefineCallTypes
+from litefuse.shapes.infer_loop_types import InferLoopTypes
+from litefuse.stablehlo.xla_call_module import LowerXlaCallModule
+from litefuse.variables.check_handles import CheckHandles
+from litefuse.variables.freeze_variables import FreezeVariables, Verdict
+from litefuse.variables.resource_handles import LiftReads, SinkHandles
+from litefuse.variables.resource_ops import DecomposeResourceOps
 
 __all__ = ["constant_variables", "explicit_state"]
 

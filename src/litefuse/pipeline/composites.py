@@ -6,19 +6,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from litefuse.composites.fuse_composites import FuseComposites
+from litefuse.composites.outcome import Check, Outcome
 from litefuse.engine.lowering import run_mlir_passes
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
-from litefuse.forms import CompositeForms, RnnForm
 from litefuse.importer import ImportedModule
-from litefuse.passes.fuse import Check, FuseComposites, Outcome
-from litefuse.passes.pipeline import run_passes
-from litefuse.passes.variables import Verdict
+from litefuse.ir.mlir import ir
+from litefuse.ir.passes import run_passes
+from litefuse.options.forms import CompositeForms, RnnForm
 from litefuse.pipeline.before_fusion import constant_variables, explicit_state
 from litefuse.recognizers import registered_recognizers
 from litefuse.recognizers.recognition import Recognition
 from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.report import CompositeReport, LoopReport, RecognizerReport, VariableReport
+from litefuse.variables.freeze_variables import Verdict
 
 __all__ = ["Findings", "freeze_and_fuse"]
 

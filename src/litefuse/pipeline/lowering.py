@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from litefuse.control_flow.fold_branches import FoldBranches
 from litefuse.engine.lowering import lower, run_mlir_passes, set_signature
-from litefuse.engine.mlir import ir
-from litefuse.passes.call_graph import functions
-from litefuse.passes.fold_branches import FoldBranches
-from litefuse.passes.forward_values import ForwardValues
-from litefuse.passes.pipeline import run_passes
+from litefuse.ir.call_graph import functions
+from litefuse.ir.mlir import ir
+from litefuse.ir.passes import run_passes
 from litefuse.pipeline.stages import (
     Lowering,
     after_engine,
-    after_engine_of_one_op,
     before_engine,
-    before_engine_of_one_op,
     dense_lists,
     initial_state,
 )
-from litefuse.shapes import InferShapes
+from litefuse.shapes.forward_values import ForwardValues
+from litefuse.simplify.simplify import Simplify
 
-__all__ = ["lower_module", "lower_one_op"]
+__all__ = ["lower_module"]
 
 
 def lower_module(module: ir.Module, lowering: Lowering, on_step: Callable[[str], None] = lambda _: None) -> None:
@@ -40,7 +38,7 @@ def lower_module(module: ir.Module, lowering: Lowering, on_step: Callable[[str],
     # What was replaced makes way for more, and lists become tensors, whose shapes are new.
     if run_passes(module, dense_lists(), on_step) or unsettled:
         ForwardValues().run(module)
-        run_passes(module, [InferShapes()], on_step)
+        run_passes(module, [Simplify()], on_step)
     run_passes(module, before_engine(lowering), on_step)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
@@ -49,17 +47,6 @@ def lower_module(module: ir.Module, lowering: Lowering, on_step: Callable[[str],
     on_step("lower")
     lower(module)
     run_passes(module, after_engine(lowering), on_step)
-
-
-def lower_one_op(module: ir.Module) -> None:
-    """Lowers a module of one function, which computes what an op computes that the engine left.
-
-    Raises:
-        LoweringError: The engine refused it.
-    """
-    run_passes(module, before_engine_of_one_op([]))
-    lower(module)
-    run_passes(module, after_engine_of_one_op())
 
 
 def _inline_and_fold(module: ir.Module, on_step: Callable[[str], None]) -> bool:
@@ -73,7 +60,7 @@ def _inline_and_fold(module: ir.Module, on_step: Callable[[str], None]) -> bool:
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
         on_step(ForwardValues.name)
         ForwardValues().run(module)  # where shapes contradict each other, the module is not valid: inference says why
-        shapes = InferShapes()
+        shapes = Simplify()
         run_passes(module, [shapes], on_step)
         if not run_passes(module, [FoldBranches()], on_step):
             return shapes.unsettled

@@ -5,48 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from litefuse.engine.mlir import ir
+from litefuse.control_flow.branch_results import CopyBranchResults
+from litefuse.control_flow.hoist_projections import HoistProjections
+from litefuse.control_flow.outline_loops import OutlineLoops
+from litefuse.finishing.embedding_lookups import EmbeddingLookups
+from litefuse.finishing.initialize_states import InitializeStates
+from litefuse.finishing.kept_copies import KeepCopies
+from litefuse.finishing.prepared_shapes import PrepareShapes
+from litefuse.finishing.tensor_names import NameTensors
 from litefuse.importer import EntryPoint
-from litefuse.passes.branch_results import CopyBranchResults
-from litefuse.passes.call_once import CallOnce
-from litefuse.passes.call_types import RefineCallTypes
-from litefuse.passes.check_constants import CheckConstants
-from litefuse.passes.composite_ops import EmitCompositeOps
-from litefuse.passes.custom_ops import CustomOpForm, EmitCustomOps
-from litefuse.passes.cut_constants import CutConstants
-from litefuse.passes.decompose import Decomposed, DecomposeOps, RewriteBeforeLowering
-from litefuse.passes.drop_constants import DropConstants
-from litefuse.passes.embedding_lookups import EmbeddingLookups
-from litefuse.passes.expand_powers import ExpandPowers
-from litefuse.passes.fill_buffers import FillBuffers
-from litefuse.passes.fold_constants import FoldConstants
-from litefuse.passes.fold_weights import FoldWeights
-from litefuse.passes.forward_values import ForwardValues
-from litefuse.passes.hoist_projections import HoistProjections
-from litefuse.passes.initialize_states import InitializeStates
-from litefuse.passes.kept_copies import KeepCopies
-from litefuse.passes.merge_handles import MergeHandles
-from litefuse.passes.outline_loops import OutlineLoops
-from litefuse.passes.pipeline import Pass
-from litefuse.passes.place_weights import PlaceWeights
-from litefuse.passes.prepared_shapes import PrepareShapes
-from litefuse.passes.result_types import TypeResults
-from litefuse.passes.separate_reads import SeparateReads
-from litefuse.passes.tables import InitializeTables
-from litefuse.passes.tensor_lists import LowerTensorLists
-from litefuse.passes.tensor_names import NameTensors
-from litefuse.passes.variables import InitializeVariables
-from litefuse.passes.zero_operands import KeepZeroOperands
+from litefuse.ir.mlir import ir
+from litefuse.ir.passes import Pass
+from litefuse.legalize.after_engine import DecomposeOps
+from litefuse.legalize.composite_ops import EmitCompositeOps
+from litefuse.legalize.custom_ops import CustomOpForm, EmitCustomOps
+from litefuse.legalize.decomposed import Decomposed
+from litefuse.legalize.expand_powers import ExpandPowers
+from litefuse.legalize.zero_operands import KeepZeroOperands
+from litefuse.pipeline.one_op import before_engine_of_one_op, lower_one_op
 from litefuse.saved_model import Table
+from litefuse.shapes.call_types import RefineCallTypes
+from litefuse.shapes.forward_values import ForwardValues
+from litefuse.shapes.result_types import TypeResults
+from litefuse.tensor_lists import LowerTensorLists
+from litefuse.variables.call_once import CallOnce
+from litefuse.variables.freeze_variables import InitializeVariables
+from litefuse.variables.hash_tables import InitializeTables
+from litefuse.variables.merge_handles import MergeHandles
+from litefuse.variables.separate_reads import SeparateReads
 from litefuse.weights import Weights
+from litefuse.weights.check_constants import CheckConstants
+from litefuse.weights.cut_constants import CutConstants
+from litefuse.weights.drop_constants import DropConstants
+from litefuse.weights.fill_buffers import FillBuffers
+from litefuse.weights.fold_constants import FoldConstants
+from litefuse.weights.fold_weights import FoldWeights
+from litefuse.weights.place_weights import PlaceWeights
 
 __all__ = [
     "Lowering",
     "State",
     "after_engine",
-    "after_engine_of_one_op",
     "before_engine",
-    "before_engine_of_one_op",
     "dense_lists",
     "initial_state",
 ]
@@ -118,11 +118,6 @@ def before_engine(lowering: Lowering) -> list[Pass]:
     ]
 
 
-def before_engine_of_one_op(decomposed: list[Decomposed]) -> list[Pass]:
-    """The same for the rewriting of an op, which has no weights, and loops only where it iterates."""
-    return [RewriteBeforeLowering(decomposed)]
-
-
 def after_engine(lowering: Lowering) -> list[Pass]:
     """What the engine leaves undone, and what the runtime demands of a file."""
     kept = lowering.weights
@@ -140,19 +135,14 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         InitializeStates(),
         FillBuffers(),
         OutlineLoops(),
-        DecomposeOps(lowering.decomposed, lowering.narrow),
+        DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),
         OutlineLoops(),  # what was decomposed may have others
         MergeHandles(),
         KeepCopies(),
         SeparateReads(),
         CheckConstants(),
-        EmitCustomOps(lowering.allow_custom_ops, lowering.kernels, lowering.emitted, lowering.narrow),
+        EmitCustomOps(lowering.allow_custom_ops, lowering.kernels, lowering.emitted, lowering.narrow, lower_one_op),
         DropConstants(),  # of what was decomposed, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
         NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),
     ]
-
-
-def after_engine_of_one_op() -> list[Pass]:
-    """The same for the rewriting of an op; the rest is done where it is put in the op's place."""
-    return [TypeResults(), PrepareShapes()]

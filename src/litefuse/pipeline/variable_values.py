@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.engine.mlir import ir
 from litefuse.importer import ImportedModule
 from litefuse.importer.constants import constant_parts, elements_attribute
+from litefuse.ir.mlir import ir
 from litefuse.saved_model import DataType
 from litefuse.weights import Weights
 

@@ -160,7 +160,7 @@ class _Worker:
 
 
 def _new_file() -> IO[bytes]:
-    from litefuse.temporary import make_temporary_file
+    from litefuse.files.temporary import make_temporary_file
 
     return make_temporary_file()
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from litefuse.errors import LitefuseError
-from litefuse.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.inputs.graph import Model
+from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.quantization.calibration import check_finite, ranges_of
 from litefuse.quantization.dataset import Samples
 from litefuse.quantization.difference import Difference, difference_on_random_inputs, difference_on_samples

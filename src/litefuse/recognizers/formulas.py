@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from litefuse.engine.mlir import func, ir
 from litefuse.errors import FusionError
-from litefuse.fusions.composite import tensor_type_of
-from litefuse.passes.call_graph import create_call, function_symbol, update_function_type
-from litefuse.plug_ins import what_was_raised
-from litefuse.recognizers.cells import number
+from litefuse.ir.call_graph import create_call, function_symbol, update_function_type
+from litefuse.ir.defining_ops import constant_number
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import tensor_type_of
+from litefuse.plug_ins.entry_points import what_was_raised
 from litefuse.recognizers.matching import ADDITIONS, PRODUCTS, Match, Mismatch, match
 from litefuse.recognizers.outline import empty_composite, value_name
 from litefuse.recognizers.pattern import OneOf, Op, Pattern, Product, Sum, Variable
 from litefuse.recognizers.recognizer import Recognizer
+from litefuse.recognizers.recurrent.cells import number
 from litefuse.recognizers.regions import region_between
-from litefuse.recognizers.sources import constant_number
 
 __all__ = ["FormulaSearch", "formula_search"]
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from litefuse.engine.mlir import ir
-from litefuse.fusions.annotation import attribute_value
-from litefuse.passes.integer_constants import constant
-from litefuse.passes.tensor_lists.webs import node
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.defining_ops import constant_number, is_constant, same, source
+from litefuse.ir.integer_constants import constant
+from litefuse.ir.mlir import ir
 from litefuse.recognizers.pattern import (
     Applied,
     Concatenation,
@@ -28,7 +28,7 @@ from litefuse.recognizers.pattern import (
     Variable,
 )
 from litefuse.recognizers.slices import part_of, row_of
-from litefuse.recognizers.sources import constant_number, is_constant, same, source
+from litefuse.tensor_lists.list_groups import node
 
 __all__ = ["ADDITIONS", "PRODUCTS", "Match", "Mismatch", "match", "matches"]
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from litefuse.engine.constants import int32_constant
-from litefuse.engine.locations import node_name
-from litefuse.engine.mlir import func, ir
-from litefuse.fusions.annotation import annotate
-from litefuse.passes.call_graph import (
+from litefuse.ir.annotations import annotate
+from litefuse.ir.call_graph import (
     ORIGINAL_NAME,
     attributes_of,
     create_call,
@@ -18,9 +15,12 @@ from litefuse.passes.call_graph import (
     original_name,
     update_function_type,
 )
-from litefuse.passes.handles import is_variant
-from litefuse.recognizers.layer import LoopLayer
-from litefuse.recognizers.loops import NotRecognized, StepLoop
+from litefuse.ir.constants import int32_constant
+from litefuse.ir.handles import is_variant
+from litefuse.ir.locations import node_name
+from litefuse.ir.mlir import func, ir
+from litefuse.recognizers.recurrent.layer import LoopLayer
+from litefuse.recognizers.recurrent.loops import NotRecognized, StepLoop
 
 __all__ = ["empty_composite", "first_size", "layer_name", "outline_loop", "value_name"]
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from litefuse.engine.mlir import ir
+    from litefuse.ir.mlir import ir
 
 __all__ = [
     "Applied",

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from litefuse.engine.mlir import func, ir
-from litefuse.forms import CompositeForms, RnnForm
-from litefuse.fusions.annotation import read_annotation
-from litefuse.passes.call_graph import callees, functions, is_public, operations
+from litefuse.ir.annotations import read_annotation
+from litefuse.ir.call_graph import callees, functions, is_public, operations
+from litefuse.ir.defining_ops import has_shared_weights
+from litefuse.ir.mlir import func, ir
+from litefuse.options.forms import CompositeForms, RnnForm
 from litefuse.recognizers.recognition import Recognition
 from litefuse.recognizers.recognizer import Recognizer
-from litefuse.recognizers.sources import has_shared_weights
 
 __all__ = ["RecognizeComposites"]
 
@@ -50,7 +50,7 @@ class RecognizeComposites:
             if not _may_have_layers(function):
                 continue
             # Most models have no layers, and need none of the formulas.
-            from litefuse.recognizers.layers import LayerSearch
+            from litefuse.recognizers.recurrent.layers import LayerSearch
 
             modified |= LayerSearch(self.found, self.form, self.forms).outline_all(module, function)
         if self.recognizers:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
+from litefuse.fusions.loading import is_loading, load_plug_ins
 
 if TYPE_CHECKING:
-    from litefuse.fusions.composite import TensorType
+    from litefuse.ir.types import TensorType
     from litefuse.recognizers.pattern import Pattern
 
 __all__ = ["Formula", "Recognizer", "called_recognizers", "recognizer", "registered_recognizers", "take_recognizers"]
@@ -89,8 +90,6 @@ def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
 
     def register(target: _TargetType) -> _TargetType:
         _check(target)
-        from litefuse.fusions.fusion import is_loading, load_plug_ins
-
         if not is_loading():
             load_plug_ins()
         (_installed if is_loading() else _registered)[f"{target.__module__}.{target.__qualname__}"] = name, target
@@ -114,8 +113,6 @@ def _check(target: Any) -> None:
 
 def registered_recognizers() -> list[Recognizer]:
     """All recognisers, in the order in which they are tried: those of the running program come first."""
-    from litefuse.fusions.fusion import load_plug_ins
-
     load_plug_ins()
     found = {**_registered, **{key: value for key, value in _installed.items() if key not in _registered}}
     return [_instance(name, target) for name, target in found.values()]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from litefuse.engine.mlir import func, ir
-from litefuse.recognizers.loops import NotRecognized
+from litefuse.ir.mlir import func, ir
+from litefuse.recognizers.recurrent.loops import NotRecognized
 
 __all__ = ["Region", "region_between"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from litefuse.engine.mlir import ir
-from litefuse.passes.integer_constants import constant
-from litefuse.recognizers.sources import source
+from litefuse.ir.defining_ops import source
+from litefuse.ir.integer_constants import constant
+from litefuse.ir.mlir import ir
 
 __all__ = ["part_of", "row_of"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from litefuse.forms import Quantization
+from litefuse.options.forms import Quantization
 
 __all__ = [
     "CompositeReport",
@@ -118,7 +118,7 @@ class QuantizationReport:
     """What became of the weights, and of what is computed.
 
     Attributes:
-        form: What they became; see :data:`litefuse.forms.Quantization`.
+        form: What they became; see :data:`litefuse.options.forms.Quantization`.
         size_before: The output's size in bytes before.
         error: The largest difference that it makes to the outputs, in units of the largest element of each; None if
             that was not measured.

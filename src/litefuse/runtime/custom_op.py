@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.plug_ins import PlugIn, find_plug_ins, what_was_raised
+from litefuse.plug_ins.entry_points import PlugIn, find_plug_ins, what_was_raised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping

@@ -22,7 +22,7 @@ def pickle_kernels() -> dict[str, bytes]:
     registered = registered_kernels()
     if not registered:
         return {}
-    from litefuse.by_value import pickle_by_value
+    from litefuse.plug_ins.by_value import pickle_by_value
 
     pickled: dict[str, bytes] = {}
     for name, kernel in registered.items():
@@ -54,7 +54,7 @@ def kernel_by_value(kernel: type[CustomOp]) -> bytes:
     Raises:
         KernelError: It cannot be: something that belongs to it is of one process, such as a lock or an open file.
     """
-    from litefuse.by_value import pickle_by_value
+    from litefuse.plug_ins.by_value import pickle_by_value
 
     try:
         with _by_value(kernel):

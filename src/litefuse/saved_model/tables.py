@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from litefuse.errors import SavedModelError
-from litefuse.limits import check_constant
+from litefuse.options.limits import check_constant
 from litefuse.saved_model.captures import Asset, Constant, ResourceObject, Table
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.references import node_of

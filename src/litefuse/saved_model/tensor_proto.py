@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from litefuse.errors import SavedModelError
-from litefuse.limits import check_constant
+from litefuse.options.limits import check_constant
 from litefuse.saved_model.dtypes import DataType, is_array_shape
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from litefuse.errors import LitefuseError
+from litefuse.files.whole_file import write_new
 from litefuse.frontends.keras_file import is_keras_file
 from litefuse.saved_model.graph_def import is_graph_file
 from litefuse.scaffold.call import Call
@@ -16,7 +17,6 @@ from litefuse.scaffold.litert_model import bind_constants, one_op_model, read_ca
 from litefuse.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
 from litefuse.scaffold.saved_model import read_saved_model
 from litefuse.scaffold.sources import copy_kit, new_folder
-from litefuse.whole_file import write_new
 
 __all__ = ["Project", "module_name", "new_project", "read_op"]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from litefuse.errors import ConversionError
+from litefuse.files.temporary import make_temporary_folder
 from litefuse.scaffold.call import Call
 from litefuse.scaffold.litert_model import read_calls
-from litefuse.temporary import make_temporary_folder
 
 __all__ = ["read_saved_model"]
 

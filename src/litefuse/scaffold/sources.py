@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from litefuse.errors import LitefuseError
-from litefuse.whole_file import write_new
+from litefuse.files.whole_file import write_new
 
 __all__ = ["check_empty", "copy_kit", "export_pack", "native_sources", "new_folder"]
 

@@ -7,14 +7,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from litefuse.engine.mlir import ir
-from litefuse.fusions.annotation import mlir_attribute
-from litefuse.shapes.dims import Dim, Formula
-from litefuse.shapes.facts import INTEGERS, Shape, Tensor, Values, array_of, elements, known
+from litefuse.ir.attributes import mlir_attribute
+from litefuse.ir.mlir import ir
+from litefuse.ops.dims import Dim, Formula
+from litefuse.ops.facts import INTEGERS, Shape, Tensor, Values, array_of, elements, known
+from litefuse.ops.numbers import Numbers
+from litefuse.ops.rules import RULES
 from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
-from litefuse.shapes.numbers import Numbers
-from litefuse.shapes.rules import RULES
 
 __all__ = ["Editor", "arithmetic_key", "is_known"]
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from litefuse.engine.mlir import func, ir
-from litefuse.fusions.annotation import attribute_value
-from litefuse.passes.call_graph import callees, functions, operations
-from litefuse.shapes.dims import Dim, unknown
-from litefuse.shapes.facts import FLOATS, INTEGERS, Shape, Tensor, Values, array_of
-from litefuse.shapes.numbers import MAX_NUMBERS, Numbers, followed_values
-from litefuse.shapes.values import MAX_ELEMENTS
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.call_graph import callees, functions, operations
+from litefuse.ir.mlir import func, ir
+from litefuse.ops.dims import Dim, unknown
+from litefuse.ops.facts import FLOATS, INTEGERS, Shape, Tensor, Values, array_of
+from litefuse.ops.numbers import MAX_NUMBERS, Numbers, followed_values
+from litefuse.ops.values import MAX_ELEMENTS
 
 __all__ = ["Declared", "Function", "ModuleGraph", "Node"]
 

@@ -6,26 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from litefuse.engine.locations import node_name
 from litefuse.errors import GraphError
-from litefuse.shapes.combining import meet
-from litefuse.shapes.dims import Formula, as_size
-from litefuse.shapes.facts import (
-    FLOATS,
-    INTEGERS,
-    Op,
-    OpenShape,
-    OpenTensor,
-    ShapeError,
-    Tensor,
-    Undecided,
-    Values,
-    text,
-)
+from litefuse.ir.locations import node_name
+from litefuse.ops.combining import meet
+from litefuse.ops.dims import Formula, as_size
+from litefuse.ops.facts import FLOATS, INTEGERS, Op, OpenShape, OpenTensor, ShapeError, Tensor, Undecided, Values, text
+from litefuse.ops.numbers import Numbers, computed_numbers, followed_values
+from litefuse.ops.rules import RULES
+from litefuse.ops.values import MAX_ELEMENTS, VALUES, wrapped
 from litefuse.shapes.graph import Function, ModuleGraph, Node
-from litefuse.shapes.numbers import Numbers, computed_numbers, followed_values
-from litefuse.shapes.rules import RULES
-from litefuse.shapes.values import MAX_ELEMENTS, VALUES, wrapped
 
 __all__ = ["Inference"]
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from litefuse.engine.mlir import ir
-from litefuse.input_shapes import InputShapes
-from litefuse.passes.call_graph import functions, update_function_type
+from litefuse.ir.call_graph import functions, update_function_type
+from litefuse.ir.mlir import ir
+from litefuse.options.input_shapes import InputShapes
 
 __all__ = ["SetInputShapes"]
 
 
 @dataclass(frozen=True)
 class SetInputShapes:
-    """Gives the arguments of exported functions the shapes that were asked for; ``infer-shapes`` does the rest.
+    """Gives the arguments of exported functions the shapes that were asked for; ``simplify`` does the rest.
 
     Attributes:
         requested: The shapes.

@@ -3,9 +3,3 @@
 ``modules.py`` reads such a program, ``translation.py`` walks it, and each other module has the rules for one family of
 its ops.
 """
-
-from litefuse.stablehlo.modules import read_module
-from litefuse.stablehlo.rules import RULES
-from litefuse.stablehlo.translation import Translation
-
-__all__ = ["RULES", "Translation", "read_module"]

@@ -6,10 +6,10 @@ https://openxla.org/stablehlo/compatibility.
 
 from __future__ import annotations
 
+from litefuse.control_flow.limit_ops import LimitOps
 from litefuse.engine.lowering import run_mlir_passes
-from litefuse.engine.mlir import ir, stablehlo
 from litefuse.errors import GraphError
-from litefuse.passes.limit_ops import LimitOps
+from litefuse.ir.mlir import ir, stablehlo
 from litefuse.stablehlo.annotations import without_annotations
 
 __all__ = ["read_module", "unknown_call"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from litefuse.decompositions.builder import Dim
+from litefuse.ir.builder import Dim
 
 __all__ = ["is_zero", "padding_name", "position_count"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from litefuse.decompositions.builder import Dim
-from litefuse.engine.mlir import ir
+from litefuse.ir.builder import Dim
+from litefuse.ir.mlir import ir
 
 if TYPE_CHECKING:
     from litefuse.stablehlo.translation import Translation

@@ -8,12 +8,12 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.decompositions.builder import Builder, Dim, Shape
-from litefuse.decompositions.decomposition import NotDecomposed
-from litefuse.engine.locations import node_name
-from litefuse.engine.mlir import func, ir, stablehlo
 from litefuse.errors import GraphError
-from litefuse.fusions.composite import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ir.builder import Builder, Dim, Shape
+from litefuse.ir.locations import node_name
+from litefuse.ir.mlir import func, ir, stablehlo
+from litefuse.ir.tensorflow_op import NotDecomposed
+from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.stablehlo.sizes import KnownDims, result_dims
 from litefuse.stablehlo.values import Elements, Value, elements_of, known_numbers
 

@@ -10,8 +10,8 @@ from typing import TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.decompositions.builder import Builder, Dim
-from litefuse.engine.mlir import ir
+from litefuse.ir.builder import Builder, Dim
+from litefuse.ir.mlir import ir
 
 __all__ = [
     "MOST_ELEMENTS",

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.api import ConversionResult
 from litefuse.errors import InterpreterError, LitefuseError, ModelCrashError
 from litefuse.inputs.drawer import LEVELS
 from litefuse.processes.process import run_model
+from litefuse.result import ConversionResult
 from litefuse.runtime.transfer import kernel_by_value, registered_by_value
 from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.look import look_into, worst_call

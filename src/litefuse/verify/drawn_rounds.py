@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from litefuse.errors import LitefuseError
+from litefuse.files.temporary import make_temporary_folder
 from litefuse.inputs.drawer import Drawer
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.inputs.tables import Tables
 from litefuse.runtime.inputs import no_input
-from litefuse.temporary import make_temporary_folder
 from litefuse.verify.branches import Branches
 from litefuse.verify.converted import ConvertedModel
 from litefuse.verify.coverage import Coverage

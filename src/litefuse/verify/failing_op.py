@@ -10,9 +10,9 @@ import flatbuffers
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.files.temporary import make_temporary_folder
 from litefuse.processes.process import run_alone
 from litefuse.runtime.operators import OpPlace, op_at
-from litefuse.temporary import make_temporary_folder
 from litefuse.verify.file_check import FileCheckJob
 
 __all__ = ["deadly_op", "failing_op"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from litefuse.errors import EngineCrashError, FileCheckError, LimitError
-from litefuse.plug_ins import PlugIn
+from litefuse.plug_ins.entry_points import PlugIn
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited, tells_of_no_memory
 from litefuse.processes.process import run_in_worker
 

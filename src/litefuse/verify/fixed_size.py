@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from litefuse.engine.mlir import func, ir
-from litefuse.passes.call_graph import update_function_type
+from litefuse.ir.call_graph import update_function_type
+from litefuse.ir.mlir import func, ir
 
 __all__ = ["fix_arguments"]
 

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy.typing as npt
 
-from litefuse.fusions.composite import TensorType
 from litefuse.inputs.drawer import Drawer
 from litefuse.inputs.model_inputs import Manner, ModelInputs
+from litefuse.ir.types import TensorType
 from litefuse.verify.standalone import StandaloneModel
 
 __all__ = ["Arguments", "DrawnArguments", "reason_against"]

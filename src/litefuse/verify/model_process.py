@@ -10,7 +10,7 @@ from typing import NamedTuple
 from litefuse.errors import LitefuseError
 from litefuse.inputs.model_inputs import ModelInputs
 from litefuse.inputs.tables import Tables
-from litefuse.kernel_modules import import_kernels
+from litefuse.plug_ins.modules import import_kernels
 from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.inputs import InputSpec, fit_inputs
 from litefuse.runtime.transfer import unpickle_kernels

@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
 
-from litefuse.api import ConversionResult
 from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
 from litefuse.inputs.model_inputs import ModelInputs
 from litefuse.inputs.tables import Tables
 from litefuse.inspection.litert_model import is_litert_model
 from litefuse.processes.process import run_alone, run_model
-from litefuse.temporary import make_temporary_folder
+from litefuse.result import ConversionResult
 from litefuse.verify.layers.look import LookIntoOriginal, litert_original, observation_of_original
 from litefuse.verify.layers.model_side import Observation
 from litefuse.verify.layers.original_side import Match

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.engine.mlir import func, ir
+from litefuse.composites.check_result import CheckResult, CheckTerms
 from litefuse.errors import InterpreterError, LitefuseError
-from litefuse.fusions.composite import TensorType, tensor_type_of
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.pipeline.stages import Lowering
 from litefuse.verify.inputs import Arguments, DrawnArguments, reason_against
-from litefuse.verify.result import CheckResult, CheckTerms
 from litefuse.verify.standalone import StandaloneModel, standalone_model
 
 __all__ = ["self_check"]

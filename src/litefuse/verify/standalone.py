@@ -7,21 +7,21 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from litefuse.engine.lowering import flatbuffer
-from litefuse.engine.mlir import func, ir
 from litefuse.errors import ConversionError, UnsupportedOpsError
-from litefuse.fusions.annotation import ANNOTATIONS
 from litefuse.importer import EntryPoint
+from litefuse.ir.annotations import ANNOTATIONS
+from litefuse.ir.call_graph import callees, function_symbol, functions, operations
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.passes import run_passes
 from litefuse.kernels import PACK
-from litefuse.passes.call_graph import callees, function_symbol, functions, operations
-from litefuse.passes.pipeline import run_passes
-from litefuse.passes.place_weights import LoadWeights
-from litefuse.passes.variables import Verdict
 from litefuse.pipeline.before_fusion import constant_variables
 from litefuse.pipeline.lowering import lower_module
 from litefuse.pipeline.stages import Lowering, State
 from litefuse.runtime.custom_op import installed_kernels, registered_kernels
+from litefuse.variables.freeze_variables import Verdict
 from litefuse.verify.fixed_size import fix_arguments
 from litefuse.weights import Weights
+from litefuse.weights.place_weights import LoadWeights
 
 __all__ = ["StandaloneModel", "standalone_model"]
 

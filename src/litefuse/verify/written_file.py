@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingKernelError
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
-from litefuse.plug_ins import take_plug_ins
+from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.processes.limits import extra_memory
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.transfer import unpickle_kernels

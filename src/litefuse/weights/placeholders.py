@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from litefuse.engine.mlir import ir
+from litefuse.ir.mlir import ir
 
 __all__ = ["takes_placeholder"]
 

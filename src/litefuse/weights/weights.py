@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.engine.mlir import ir
 from litefuse.importer.constants import elements_attribute, mapped_attribute
+from litefuse.ir.mlir import ir
 from litefuse.weights.weight import Weight
 
 __all__ = ["Weights"]

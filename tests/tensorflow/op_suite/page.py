@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from litefuse.decompositions.registry import DECOMPOSITIONS
 from litefuse.kernels import PACK
+from litefuse.legalize.registry import DECOMPOSITIONS
 from tests.tensorflow.op_suite.case import Case
 from tests.tensorflow.op_suite.suite import CASES, recorded
 

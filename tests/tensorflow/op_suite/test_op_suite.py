@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from litefuse.decompositions.early import EARLY
+from litefuse.legalize.early import EARLY
 from tests.tensorflow.op_suite.composites import outcomes
 from tests.tensorflow.op_suite.page import PAGE, page
 from tests.tensorflow.op_suite.suite import CASES, SIDES, chunks, name_of, recorded, selected

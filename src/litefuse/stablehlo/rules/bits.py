@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.engine.mlir import ir
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.broadcasting import elementwise
 from litefuse.stablehlo.rules.followed import on_elements
 from litefuse.stablehlo.translation import Result, Rule, Rules, Translation

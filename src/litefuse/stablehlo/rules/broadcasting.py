@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import overload
 
-from litefuse.engine.mlir import ir
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.translation import Result, Translation
 from litefuse.stablehlo.values import Value, spread
 

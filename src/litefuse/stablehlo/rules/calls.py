@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from litefuse.engine.mlir import ir
-from litefuse.fusions.annotation import annotate, attribute_value
-from litefuse.passes.call_graph import create_call, function_symbol
+from litefuse.ir.annotations import annotate
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.call_graph import create_call, function_symbol
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.modules import unknown_call
 from litefuse.stablehlo.rules.broadcasting import elementwise
 from litefuse.stablehlo.rules.lapack import ROUTINES

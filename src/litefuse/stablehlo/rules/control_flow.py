@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from litefuse.engine.mlir import func, ir
-from litefuse.passes.call_graph import function_symbol, update_function_type
+from litefuse.ir.call_graph import function_symbol, update_function_type
+from litefuse.ir.mlir import func, ir
 from litefuse.stablehlo.rules.captures import Captures
 from litefuse.stablehlo.rules.scans import Scan, find_scan
 from litefuse.stablehlo.translation import Result, Rules, Translation

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from litefuse.decompositions.builder import Dim
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.ir.builder import Dim
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.paddings import padding_name, position_count
 from litefuse.stablehlo.rules.shapes import spaced
 from litefuse.stablehlo.translation import Result, Rules, Translation

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.broadcasting import elementwise
 from litefuse.stablehlo.rules.followed import ON_COMPARED, number_value, of_numbers, on_elements
 from litefuse.stablehlo.rules.functions import recognized

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.decompositions.builder import Dim
-from litefuse.engine.mlir import ir
+from litefuse.ir.builder import Dim
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.translation import Translation
 from litefuse.stablehlo.values import Elements, Value, dims_of, elements_of, elements_value
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.engine.mlir import ir
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.translation import Translation, repeated_number
 
 __all__ = ["recognized"]

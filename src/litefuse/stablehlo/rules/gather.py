@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from litefuse.decompositions.builder import Dim
-from litefuse.engine.mlir import ir
+from litefuse.ir.builder import Dim
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.positions import Positions
 from litefuse.stablehlo.translation import Result, Rules, Translation
 from litefuse.stablehlo.values import elements_value

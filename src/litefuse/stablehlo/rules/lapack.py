@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from litefuse.decompositions.batches import in_one_batch
-from litefuse.decompositions.builder import Dim
-from litefuse.decompositions.factorizations import householder, householder_product, lu
-from litefuse.decompositions.jacobi import eigenvalues, eigenvectors, singular_values, singular_vectors
-from litefuse.decompositions.tridiagonal import solve_tridiagonal
-from litefuse.engine.mlir import ir
+from litefuse.ir.builder import Dim
+from litefuse.ir.mlir import ir
+from litefuse.legalize.linear_algebra.batches import in_one_batch
+from litefuse.legalize.linear_algebra.factorizations import householder, householder_product, lu
+from litefuse.legalize.linear_algebra.jacobi import eigenvalues, eigenvectors, singular_values, singular_vectors
+from litefuse.legalize.linear_algebra.tridiagonal import solve_tridiagonal
 from litefuse.stablehlo.rules.linear_algebra import factored, matrices_of, shaped, solved
 from litefuse.stablehlo.translation import Result, Translation
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.decompositions.batches import in_one_batch
-from litefuse.decompositions.builder import Dim
-from litefuse.decompositions.factorizations import cholesky, solve_triangular
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.ir.builder import Dim
+from litefuse.ir.mlir import ir
+from litefuse.legalize.linear_algebra.batches import in_one_batch
+from litefuse.legalize.linear_algebra.factorizations import cholesky, solve_triangular
 from litefuse.stablehlo.translation import Result, Rules, Translation
 
 __all__ = ["RULES", "factored", "matrices_of", "shaped", "solved"]

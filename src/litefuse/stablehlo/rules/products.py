@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
-from litefuse.decompositions.builder import Dim
-from litefuse.engine.mlir import ir
+from litefuse.ir.builder import Dim
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.translation import Result, Rules, Translation
 
 __all__ = ["RULES"]

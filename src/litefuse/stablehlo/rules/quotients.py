@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from litefuse.engine.mlir import ir
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.broadcasting import elementwise
 from litefuse.stablehlo.rules.followed import of_numbers, on_elements
 from litefuse.stablehlo.rules.softmax import softmax

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.translation import Result, Rules, Translation
 from litefuse.stablehlo.values import Reduction, Value
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.engine.mlir import ir
-from litefuse.fusions.composite import TensorType, ranked_tensor_type
 from litefuse.importer.types import variant_type
+from litefuse.ir.mlir import ir
+from litefuse.ir.types import TensorType, ranked_tensor_type
 from litefuse.stablehlo.translation import Result, Translation, constant_numbers
 from litefuse.stablehlo.values import List, Value
 

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from litefuse.decompositions.builder import Dim
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.ir.builder import Dim
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.positions import Positions
 from litefuse.stablehlo.rules.reductions import combining_op
 from litefuse.stablehlo.translation import Result, Rules, Translation

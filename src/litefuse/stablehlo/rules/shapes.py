@@ -10,11 +10,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.decompositions.builder import Dim
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
 from litefuse.importer.constants import constant
-from litefuse.limits import check_constant
+from litefuse.ir.builder import Dim
+from litefuse.ir.mlir import ir
+from litefuse.options.limits import check_constant
 from litefuse.saved_model.dtypes import DataType
 from litefuse.stablehlo.translation import Result, Rules, Translation, constant_numbers
 from litefuse.stablehlo.values import (

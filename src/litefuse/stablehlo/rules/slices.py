@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from litefuse.decompositions.builder import Dim
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.ir.builder import Dim
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.scans import get_item, set_item
 from litefuse.stablehlo.translation import Result, Rules, Translation
 from litefuse.stablehlo.values import dims_of, elements_value, spread

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.engine.mlir import ir
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.translation import Result, Translation
 
 __all__ = ["softmax"]

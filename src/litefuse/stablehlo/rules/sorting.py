@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from litefuse.decompositions.builder import Dim
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.ir.builder import Dim
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.reductions import counts
 from litefuse.stablehlo.translation import Result, Rules, Translation
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.engine.mlir import ir
 from litefuse.errors import GraphError
+from litefuse.ir.mlir import ir
 from litefuse.stablehlo.paddings import padding_name, position_count
 from litefuse.stablehlo.rules.reductions import COMBINING, combined, combining_op, is_neutral
 from litefuse.stablehlo.rules.shapes import spaced

@@ -9,8 +9,8 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from litefuse.errors import LitefuseError
+from litefuse.files.temporary import make_temporary_folder
 from litefuse.processes.process import run_model
-from litefuse.temporary import make_temporary_folder
 from litefuse.verify.difference import kind_of
 from litefuse.verify.layers.comparison import compared
 from litefuse.verify.layers.layers import Layers

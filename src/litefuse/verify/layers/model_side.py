@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
-from litefuse.kernel_modules import import_kernels
+from litefuse.plug_ins.modules import import_kernels
 from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, quantized

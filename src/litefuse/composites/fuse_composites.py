@@ -1,0 +1,95 @@
+"""The pass that replaces composites by what their fusions make of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
+
+from litefuse.composites.outcome import Check, Outcome
+from litefuse.fusions.fusion import Fusion, find_fusion
+from litefuse.ir.annotations import ANNOTATIONS, Annotation, read_annotation
+from litefuse.ir.call_graph import callees, functions, is_public, operations, original_name
+from litefuse.ir.mlir import func, ir
+from litefuse.options.forms import CompositeForms
+
+__all__ = ["FuseComposites"]
+
+FindFusion: TypeAlias = Callable[[Annotation], "Fusion | None"]
+
+
+def registered_fusion(annotation: Annotation) -> Fusion | None:
+    """The fusion that is registered for an annotation."""
+    return find_fusion(annotation.name, by_prefix=annotation.by_prefix)
+
+
+@dataclass(frozen=True)
+class FuseComposites:
+    """Replaces the bodies of annotated functions by fused ops.
+
+    The function keeps its name, arguments and results, so that its call sites need no change; the fused op gets there
+    through inlining. A new body is built beside the old one, which is given up only when the new one is valid.
+
+    Attributes:
+        outcomes: Filled with one entry for each annotated function.
+        check: The self-check that a fusion must pass; None for none.
+        find: The fusion for an annotation; None when there is none.
+        forms: What the composites are to become.
+        check_custom_ops: Whether to check custom ops too that a composite's author asked for.
+
+    Raises:
+        FusionError: A ``tfl_fusable_op`` composite has an attribute that custom options cannot hold, or conversion code
+            failed in a way that its author did not foresee.
+    """
+
+    name: ClassVar[str] = "fuse-composites"
+    outcomes: list[Outcome]
+    check: Check | None = None
+    find: FindFusion = registered_fusion
+    forms: CompositeForms = field(default_factory=CompositeForms)
+    check_custom_ops: bool = False
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        annotated = {
+            symbol: annotation
+            for symbol, function in by_symbol.items()
+            if (annotation := read_annotation(function)) is not None
+        }
+        if not annotated:
+            return False
+        # Most models have no composites, and need nothing of what makes fused ops of them.
+        from litefuse.composites.replace import Replacer
+
+        replacer = Replacer(self.check, self.find, self.forms, check_custom_ops=self.check_custom_ops)
+        calls = _calls(by_symbol)
+        found: dict[str, Outcome] = {}
+        for symbol, annotation in annotated.items():
+            function = by_symbol[symbol]
+            outcome = Outcome(annotation.name, original_name(function), calls[symbol], "inlined")
+            found[symbol] = replacer.replace(module, function, annotation, outcome)
+            for key in ANNOTATIONS:
+                if key in function.attributes:
+                    del function.attributes[key]
+        remaining = _calls(by_symbol)
+        for symbol, outcome in found.items():
+            swallowed = calls[symbol] and not remaining[symbol]  # all its callers were fused, with it inside
+            within = {"kind": "fused", "fused_into": "the composite around it", "reason": None} if swallowed else {}
+            self.outcomes.append(outcome._replace(call_sites=remaining[symbol], **within))
+        return True
+
+
+def _calls(by_symbol: Mapping[str, func.FuncOp]) -> Counter[str]:
+    """How many ops call each function, in functions that are exported or called themselves."""
+    calls: Counter[str] = Counter()
+    waiting = [symbol for symbol, function in by_symbol.items() if is_public(function)]
+    seen = set(waiting)
+    while waiting:
+        for op in operations(by_symbol[waiting.pop()]):
+            for symbol in callees(op):
+                calls[symbol] += 1
+                if symbol in by_symbol and symbol not in seen:
+                    seen.add(symbol)
+                    waiting.append(symbol)
+    return calls

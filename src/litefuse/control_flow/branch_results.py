@@ -1,0 +1,40 @@
+"""Results of branches and of composites' bodies, each in memory of its own."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from litefuse.ir.call_graph import called_by, functions
+from litefuse.ir.copies import copied
+from litefuse.ir.mlir import ir
+
+__all__ = ["CopyBranchResults"]
+
+
+class CopyBranchResults:
+    """Copies what a branch, or the body of a kept composite, returns for the second time::
+
+        %y = tfl.sin(%x)              %y = tfl.sin(%x)
+        return %y, %y            -->  %z = tfl.maximum(%y, %y)
+                                      return %y, %z
+
+    The runtime's IF takes a branch's results out of it, one after the other, and finds nothing where it took something
+    before (``tflite/kernels/if.cc``). So does STABLEHLO_COMPOSITE with those of its body: this comes before
+    ``emit-composite-ops``.
+    """
+
+    name: ClassVar[str] = "copy-branch-results"
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        modified = False
+        for symbol in called_by(by_symbol, "tf.If") | called_by(by_symbol, "tfl.custom"):
+            terminator = list(by_symbol[symbol].entry_block.operations)[-1]
+            taken: set[ir.Value] = set()
+            for position, value in enumerate(terminator.operands):
+                if value in taken:
+                    with ir.InsertionPoint(terminator), terminator.location:
+                        terminator.operands[position] = copied(value)
+                    modified = True
+                taken.add(value)
+        return modified

@@ -1,0 +1,110 @@
+"""tf.For as tf.While."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.errors import GraphError
+from litefuse.ir.call_graph import create_call, free_symbol, function_symbol, functions, operations
+from litefuse.ir.constants import elements_of_constant, int32_constant, without_copies
+from litefuse.ir.locations import node_name
+from litefuse.ir.mlir import func, ir
+
+__all__ = ["LowerFor"]
+
+
+class LowerFor:
+    """Rewrites a loop over a range as one with a condition::
+
+        tf.For(%start, %limit, %delta, %x) {@body}  -->  tf.While(%start, %limit, %delta, %x) {@for.cond, @for.body}
+                                                         for.cond: %i < %limit
+                                                         for.body: %i + %delta, %limit, %delta, @body(%i, %x)
+
+    With a step below 0 the condition is ``%i > %limit``. Where the sign is not known, it is the sign of the distance
+    that is left that tells: TensorFlow takes no range that leads away from its limit.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/For.
+
+    Raises:
+        GraphError: The body takes or gives another number of values than the loop hands on.
+    """
+
+    name: ClassVar[str] = "lower-for"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in list(functions(module).values()):
+            for op in operations(function):
+                if op.name == "tf.For":
+                    _lower(module, op)
+                    modified = True
+        return modified
+
+
+def _lower(module: ir.Module, op: ir.OpView) -> None:
+    body = ir.FlatSymbolRefAttr(op.attributes["body"]).value
+    called = functions(module)[body].type
+    if len(called.inputs) != len(op.operands) - 2 or len(called.results) != len(op.results):
+        raise GraphError(
+            f"the loop hands on {len(op.results)} values; its body {body!r} takes {len(called.inputs)} and gives "
+            f"{len(called.results)}",
+            where=f"node {node_name(op.location)}",
+        )
+    # What is handed on has the type that the body takes it as, or any: it may grow.
+    index, *handed_on = called.inputs
+    counters = [index] * 3
+    condition = _function(module, f"{body}.for.cond", [*counters, *handed_on], op.location)
+    with ir.InsertionPoint(condition.entry_block), op.location:
+        func.ReturnOp([_goes_on(*list(condition.entry_block.arguments)[:3], step=_known_step(op.operands[2]))])
+    step = _function(module, f"{body}.for.body", [*counters, *handed_on], op.location)
+    with ir.InsertionPoint(step.entry_block), op.location:
+        number, limit, delta, *values = step.entry_block.arguments
+        results = create_call(body, called.results, [number, *values]).results
+        following = ir.Operation.create("tf.AddV2", [index], [number, delta]).result
+        func.ReturnOp([following, limit, delta, *results])
+    for function in (condition, step):
+        returned = list(function.entry_block.operations)[-1].operands
+        kind = ir.FunctionType.get([*counters, *handed_on], [value.type for value in returned])
+        function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    with ir.InsertionPoint(op), op.location:
+        loop = ir.Operation.create(
+            "tf.While",
+            results=[*(value.type for value in list(op.operands)[:3]), *(result.type for result in op.results)],
+            operands=list(op.operands),
+            attributes={
+                "cond": ir.FlatSymbolRefAttr.get(function_symbol(condition)),
+                "body": ir.FlatSymbolRefAttr.get(function_symbol(step)),
+                "is_stateless": ir.BoolAttr.get(False),
+                "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
+            },
+        )
+    for old, new in zip(op.results, list(loop.results)[3:], strict=True):
+        old.replace_all_uses_with(new)
+    op.operation.erase()
+
+
+def _known_step(value: ir.Value) -> int:
+    """The step where it is a constant, else 0."""
+    elements = elements_of_constant(without_copies(value), "tf.Const")
+    return 0 if elements is None else int(np.array(elements).item())
+
+
+def _goes_on(number: ir.Value, limit: ir.Value, delta: ir.Value, *, step: int) -> ir.Value:
+    """Whether the loop goes on; ``step`` is 0 where it is not known."""
+    boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
+    if step:
+        return ir.Operation.create("tf.Less" if step > 0 else "tf.Greater", [boolean], [number, limit]).result
+    left = ir.Operation.create("tf.Sub", [number.type], [limit, number]).result
+    sign = ir.Operation.create("tf.Sign", [number.type], [delta]).result
+    ahead = ir.Operation.create("tf.Mul", [number.type], [left, sign]).result
+    return ir.Operation.create("tf.Greater", [boolean], [ahead, int32_constant(0)]).result
+
+
+def _function(module: ir.Module, name: str, kinds: list[ir.Type], location: ir.Location) -> func.FuncOp:
+    """A private function of these arguments, whose symbol is not taken."""
+    with ir.InsertionPoint(module.body), location:
+        function = func.FuncOp(free_symbol(module, name), ir.FunctionType.get(kinds, []), visibility="private")
+    function.add_entry_block()
+    return function

@@ -1,1 +1,0 @@
-"""TensorFlow ops that LiteRT lacks, rewritten exactly into ops that it has."""

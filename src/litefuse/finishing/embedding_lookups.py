@@ -1,0 +1,85 @@
+"""Rows of constant tables as EMBEDDING_LOOKUP, whose table may be quantized."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.mlir import ir
+from litefuse.ir.vectors import int32_vector
+
+__all__ = ["EmbeddingLookups"]
+
+_CONSTANTS = frozenset({"arith.constant", "tfl.external_const", "tfl.pseudo_const"})
+
+
+class EmbeddingLookups:
+    """Looks rows up in the place of gathering them::
+
+        %y = tfl.gather(%table : tensor<1000x8xf32>, %ids : tensor<?x5xi32>) {axis = 0}
+        -->  %r = tfl.embedding_lookup(tfl.reshape(%ids, [-1]), %table)
+             %y = tfl.reshape(%r, [-1, 5, 8])
+
+    The tables of embeddings, which are most of many models of language, are tables of gatherings where nobody marked
+    the lookup. Quantization knows EMBEDDING_LOOKUP, not GATHER.
+    """
+
+    name: ClassVar[str] = "embedding-lookups"
+
+    def run(self, module: ir.Module) -> bool:
+        bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
+        found = [op for body in bodies for op in nested_operations(body) if op.name == "tfl.gather" and _takes_rows(op)]
+        for op in found:
+            _look_up(op)
+        return bool(found)
+
+
+def _takes_rows(op: ir.OpView) -> bool:
+    table, ids = op.operands
+    if isinstance(table.owner, ir.Block) or table.owner.name not in _CONSTANTS:
+        return False
+    kind, indices = ir.ShapedType(table.type), ir.ShapedType(ids.type)
+    if not kind.has_static_shape or kind.rank != 2 or not isinstance(kind.element_type, ir.F32Type):
+        return False
+    axis, batch_dims = (ir.IntegerAttr(op.attributes[name]).value for name in ("axis", "batch_dims"))
+    return indices.has_rank and axis == 0 and batch_dims == 0
+
+
+def _look_up(op: ir.OpView) -> None:
+    table, ids = op.operands
+    kind, indices = ir.ShapedType(table.type), ir.ShapedType(ids.type)
+    int32 = ir.IntegerType.get_signless(32)
+    count = ir.ShapedType.get_dynamic_size()
+    if indices.has_static_shape:
+        count = 1
+        for size in indices.shape:
+            count *= size
+    with ir.InsertionPoint(op), op.location:
+        if indices.element_type != int32:
+            ids = _op("tfl.cast", ir.RankedTensorType.get(list(indices.shape), int32), ids)
+        flat = _op("tfl.reshape", ir.RankedTensorType.get([count], int32), ids, int32_vector([-1]))
+        rows = ir.RankedTensorType.get([count, kind.shape[1]], kind.element_type)
+        found = _op("tfl.embedding_lookup", rows, flat, table)
+        op.results[0].replace_all_uses_with(
+            _op("tfl.reshape", op.results[0].type, found, _shape(ids, indices, kind.shape[1]))
+        )
+    op.erase()
+
+
+def _shape(ids: ir.Value, indices: ir.ShapedType, width: int) -> ir.Value:
+    """The shape of the ids with one more dimension."""
+    sizes = [-1 if indices.is_dynamic_dim(axis) else indices.shape[axis] for axis in range(indices.rank)]
+    if sizes.count(-1) < 2:
+        return int32_vector([*sizes, width])
+    int32 = ir.IntegerType.get_signless(32)
+    shape = _op("tfl.shape", ir.RankedTensorType.get([indices.rank], int32), ids)
+    joined = ir.RankedTensorType.get([indices.rank + 1], int32)
+    attributes: dict[str, ir.Attribute] = {
+        "axis": ir.IntegerAttr.get(int32, 0),
+        "fused_activation_function": ir.StringAttr.get("NONE"),
+    }
+    return ir.Operation.create("tfl.concatenation", [joined], [shape, int32_vector([width])], attributes).result
+
+
+def _op(name: str, kind: ir.Type, *operands: ir.Value) -> ir.Value:
+    return ir.Operation.create(name, [kind], operands).result

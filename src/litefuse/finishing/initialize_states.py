@@ -1,0 +1,100 @@
+"""States of LSTM ops: memory that holds the initial value at the beginning of every call."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.marks import INITIAL_STATE
+from litefuse.ir.mlir import ir, producer
+from litefuse.ir.splats import create_fill, splat
+from litefuse.ir.vectors import element
+
+__all__ = ["InitializeStates"]
+
+_CONSTANT_OR_PACKED = ("arith.constant", "tfl.pack", "tfl.pseudo_const")
+
+
+class InitializeStates:
+    """Gives each state the ops that write its initial value in every call::
+
+        %s = litefuse.initial_state(0.0)  -->  %s = tfl.fill(%dims, 0.0)
+        %s = litefuse.initial_state(%v)   -->  %s = tfl.broadcast_to(%v, tfl.pack(%size0, %size1))
+
+    An LSTM op updates its states in place, in what the flatbuffer calls variable tensors. One that an op writes is
+    fresh in every call. One that is a constant is not: the file does not even hold its value, the runtime begins with
+    zeros, and the next call goes on from where the last one stopped.
+
+    FILL is computed in every call even if its operands are constants, and so is BROADCAST_TO a shape that is computed;
+    the engine would fold both. So this pass comes after it. A size that the call decides must not be known before the
+    call, as the result of SHAPE is: memory of a variable tensor is allocated once, for the first call's size.
+    """
+
+    name: ClassVar[str] = "initialize-states"
+
+    def run(self, module: ir.Module) -> bool:
+        states = [
+            op
+            for function in functions(module).values()
+            if not function.is_external
+            for op in nested_operations(function.entry_block)
+            if op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == INITIAL_STATE
+        ]
+        for op in states:
+            with ir.InsertionPoint(op), op.location:
+                op.results[0].replace_all_uses_with(_initialized(op.operands[0], op.results[0].type))
+            _erase(op)
+        return bool(states)
+
+
+def _erase(op: ir.OpView) -> None:
+    """Erases the op, and the FILL that it was the only one to use."""
+    value = op.operands[0]
+    op.operation.erase()
+    if not isinstance(value.owner, ir.Block) and value.owner.name == "tfl.fill" and not list(value.uses):
+        value.owner.erase()
+
+
+def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
+    fill = producer(value, "tfl.fill")
+    if fill is not None:
+        dims, number = fill.operands
+        return _create("tfl.fill", [_computed(dims), number], kind)
+    elements = splat(value)
+    if elements is not None:
+        return create_fill(elements, kind)
+    int32 = ir.IntegerType.get_signless(32)
+    shape = _create("tfl.shape", [value], ir.RankedTensorType.get([ir.ShapedType(kind).rank], int32))
+    return _create("tfl.broadcast_to", [value, _packed(shape)], kind)
+
+
+def _computed(dims: ir.Value) -> ir.Value:
+    """Dims that are constants, or put together of elements in the call; packed if they are not."""
+    joined = producer(dims, "tfl.concatenation")
+    # SLICE is computed in the call, and what comes of it.
+    in_the_call = joined is not None and any(producer(part, "tfl.slice") for part in joined.operands)
+    return dims if in_the_call or producer(dims, *_CONSTANT_OR_PACKED) else _packed(dims)
+
+
+def _packed(shape: ir.Value) -> ir.Value:
+    """A shape, packed from its elements: such that the runtime computes it when it is called, not before.
+
+    Only then does the op that gets it allocate its result itself. An op behind one whose result has a size that only
+    the call decides (a loop, Where) is prepared during the call, and then a variable tensor that the runtime was to
+    allocate has no memory: it crashes.
+    """
+    int32 = ir.IntegerType.get_signless(32)
+    kind = ir.RankedTensorType(shape.type)
+    (rank,) = kind.shape
+    sizes = [element(shape, axis) for axis in range(rank)]
+    packing: dict[str, ir.Attribute] = {
+        "axis": ir.IntegerAttr.get(int32, 0),
+        "values_count": ir.IntegerAttr.get(int32, rank),
+    }
+    return _create("tfl.pack", sizes, kind, packing)
+
+
+def _create(
+    name: str, operands: list[ir.Value], kind: ir.Type, attributes: dict[str, ir.Attribute] | None = None
+) -> ir.Value:
+    return ir.Operation.create(name, results=[kind], operands=operands, attributes=attributes).result

@@ -1,0 +1,185 @@
+"""Shapes that LiteRT computes when it prepares a model, and not each time that it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.mlir import ir, producer
+from litefuse.ir.vectors import MASKS, int32_vector, part, strided_slice
+
+__all__ = ["PrepareShapes", "is_computed_in_calls"]
+
+_CONSTANTS = ("arith.constant", "tfl.pseudo_const")
+_KNOWN = frozenset({"tfl.shape", *_CONSTANTS})
+# What LiteRT computes when it prepares a model, if it knows the operands by then (measured with ai-edge-litert 2.3.0).
+_PREPARED = frozenset(
+    {
+        "tfl.broadcast_args",
+        "tfl.concatenation",
+        "tfl.gather",
+        "tfl.mul",
+        "tfl.reduce_prod",
+        "tfl.reshape",
+        "tfl.strided_slice",
+        "tfl.tile",
+    }
+)
+# How many dimensions STRIDED_SLICE takes, and the dtypes that SLICE takes as well.
+_MAX_RANK = 5
+_SLICED = frozenset({"f32", "i1", "i16", "i32", "i64", "i8", "ui8"})
+# Where ops have the shape of their result.
+_STATED = {"tfl.broadcast_to": 1, "tfl.fill": 0, "tfl.reshape": 1, "tfl.tile": 1}
+
+
+def is_computed_in_calls(op: ir.OpView) -> bool:
+    """Whether the shape of an op's result is stated by an operand that LiteRT knows only when it runs."""
+    if op.name not in _STATED:
+        return False
+    owner = op.operands[_STATED[op.name]].owner
+    return isinstance(owner, ir.Block) or owner.name not in _KNOWN | _PREPARED
+
+
+class PrepareShapes:
+    """Writes the shapes that are computed from those of the inputs in ops that LiteRT computes when it prepares::
+
+        %s = tfl.shape(%x)                              %s = tfl.shape(%x)
+        %a = tfl.strided_slice(%s, 0)  (a scalar)       %v = tfl.strided_slice(%s, 0 : 2)
+        %b = tfl.strided_slice(%s, 1)              -->
+        %p = tfl.pack(%a, %b, 4, 8)                     %p = tfl.concatenation(%v, [4, 8])
+        tfl.reshape(%y, %p)                             tfl.reshape(%y, %p)
+
+    PACK is none of them: the runtime then prepares what comes after the reshape in the middle of a call. Where XNNPACK
+    runs the model in several parts, that is wrong at times: from the second call on, one of them may work on memory
+    that is no longer its own.
+    """
+
+    name: ClassVar[str] = "prepare-shapes"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values():
+            if not function.is_external:
+                packed = _prepared(list(nested_operations(function.entry_block)))
+                for op in packed:
+                    with ir.InsertionPoint(op), op.location:
+                        _slice_from_the_first(op)
+                        op.results[0].replace_all_uses_with(_concatenated(list(op.operands)))
+                    _erase(op)
+                modified |= bool(packed)
+        return modified
+
+
+def _prepared(ops: Sequence[ir.OpView]) -> list[ir.OpView]:
+    """The ops that pack sizes which LiteRT knows when it prepares the model, if it knows the shapes of tensors then."""
+    if not any(op.name == "tfl.pack" for op in ops):
+        return []
+    prepared: set[ir.Value] = set()
+    packed: list[ir.OpView] = []
+    for op in ops:
+        known = all(value in prepared for value in op.operands)
+        if op.name in _KNOWN or (op.name in _PREPARED and known):
+            prepared.update(op.results)
+        elif op.name == "tfl.pack" and known and _is_shape(op):
+            prepared.update(op.results)
+            packed.append(op)
+    return packed
+
+
+def _is_shape(op: ir.OpView) -> bool:
+    kind = ir.ShapedType(op.results[0].type)
+    return kind.has_rank and kind.rank == 1 and str(kind.element_type) == "i32"
+
+
+def _concatenated(scalars: Sequence[ir.Value]) -> ir.Value:
+    """The vector of these scalars: neighbours in one vector are a slice of it, constants one constant."""
+    parts: list[ir.Value] = []
+    position = 0
+    while position < len(scalars):
+        first = scalars[position]
+        numbers = _numbers(scalars[position:])
+        place = _place(first)
+        if numbers:
+            parts.append(int32_vector(numbers))
+            position += len(numbers)
+        elif place is not None:
+            source, begin = place
+            end = begin + 1
+            position += 1
+            while position < len(scalars) and _place(scalars[position]) == (source, end):
+                end += 1
+                position += 1
+            parts.append(part(source, begin, end))
+        else:
+            parts.append(_create("tfl.reshape", [first, int32_vector([1])], 1))
+            position += 1
+    if len(parts) == 1:
+        return parts[0]
+    options = {"axis": _int32(0), "fused_activation_function": ir.StringAttr.get("NONE")}
+    return _create("tfl.concatenation", parts, len(scalars), options)
+
+
+def _slice_from_the_first(sizes: ir.OpView) -> None:
+    """Makes STRIDED_SLICE of each SLICE of these sizes that begins at 0: SLICE computes its shape when it runs."""
+    to_the_end = [each is not None and np.array(each).item() == -1 for each in map(_elements, sizes.operands)]
+    for use in list(sizes.results[0].uses):
+        op = use.owner
+        begin = _elements(op.operands[1]) if op.name == "tfl.slice" and use.operand_number == 2 else None
+        if begin is None or np.any(np.array(begin)) or len(to_the_end) > _MAX_RANK:
+            continue
+        if str(ir.ShapedType(op.results[0].type).element_type) in _SLICED:
+            ends = sum(1 << axis for axis, last in enumerate(to_the_end) if last)
+            with ir.InsertionPoint(op), op.location:
+                operands = [*op.operands, int32_vector([1] * len(to_the_end))]
+                result = strided_slice(operands, op.results[0].type, end_mask=ends)
+            op.results[0].replace_all_uses_with(result)
+            op.operation.erase()
+
+
+def _numbers(scalars: Sequence[ir.Value]) -> list[int]:
+    """The numbers of the constants that come first."""
+    constants = takewhile(lambda elements: elements is not None, map(_elements, scalars))
+    return [int(np.array(elements).item()) for elements in constants]
+
+
+def _elements(value: ir.Value) -> ir.DenseElementsAttr | None:
+    return elements_of_constant(value, *_CONSTANTS)
+
+
+def _place(value: ir.Value) -> tuple[ir.Value, int] | None:
+    """The vector that a scalar is an element of, and which."""
+    owner = producer(value, "tfl.strided_slice")
+    if owner is None or any(attribute_value(owner.attributes[mask]) != (mask == MASKS[-1]) for mask in MASKS):
+        return None
+    source, begin, _, strides = owner.operands
+    if ir.ShapedType(source.type).rank != 1:
+        return None
+    numbers = [int(np.array(each).item()) for each in map(_elements, (begin, strides)) if each is not None]
+    return (source, numbers[0]) if len(numbers) == 2 and numbers[0] >= 0 and numbers[1] == 1 else None
+
+
+def _int32(number: int) -> ir.Attribute:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
+
+
+def _create(
+    name: str, operands: Sequence[ir.Value], size: int, options: dict[str, ir.Attribute] | None = None
+) -> ir.Value:
+    kind = ir.RankedTensorType.get([size], ir.IntegerType.get_signless(32))
+    return ir.Operation.create(name, results=[kind], operands=operands, attributes=options).result
+
+
+def _erase(op: ir.OpView) -> None:
+    """Erases an op, and those before it that nothing else uses; they would be written to the file."""
+    operands = list(op.operands)
+    op.operation.erase()
+    for value in dict.fromkeys(operands):
+        owner = value.owner
+        if not isinstance(owner, ir.Block) and not any(list(result.uses) for result in owner.results):
+            _erase(owner.opview)

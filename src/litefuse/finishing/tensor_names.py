@@ -1,0 +1,34 @@
+"""The names of input and output tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from litefuse.ir.call_graph import functions
+from litefuse.ir.mlir import ir
+
+__all__ = ["NameTensors"]
+
+
+@dataclass(frozen=True)
+class NameTensors:
+    """Names the tensors at the border of each exported function as TFLiteConverter does, after the TensorFlow graph.
+
+    Signatures have names of their own; these are what ``get_input_details()`` shows.
+
+    Attributes:
+        names: For each exported function the names of its arguments and of its results.
+    """
+
+    name: ClassVar[str] = "name-tensors"
+    names: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        for symbol, (inputs, outputs) in self.names.items():
+            by_symbol[symbol].attributes["tf.entry_function"] = ir.DictAttr.get(
+                {"inputs": ir.StringAttr.get(",".join(inputs)), "outputs": ir.StringAttr.get(",".join(outputs))}
+            )
+        return bool(self.names)

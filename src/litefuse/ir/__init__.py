@@ -1,0 +1,1 @@
+"""The IR, MLIR: its bindings, and reading and building it."""

@@ -1,0 +1,72 @@
+"""Reading a function's composite annotation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from litefuse.ir.attributes import attribute_value, mlir_attribute
+from litefuse.ir.mlir import func, ir
+
+__all__ = ["ANNOTATIONS", "Annotation", "annotate", "read_annotation"]
+
+_KERAS = "tf.api_implements"
+
+#: The function attributes that mark a composite; Keras 2 writes the second.
+ANNOTATIONS = ("tf._implements", _KERAS)
+
+# What Keras 2 writes beside its annotation.
+_KERAS_ATTRIBUTES = ("go_backwards", "time_major")
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """What ``experimental_implements`` said, or Keras 2.
+
+    Attributes:
+        name: The composite's name.
+        attributes: Its attributes as Python values, see ``attribute_value``.
+        by_prefix: Whether the name is an interface's and an identifier, as in ``lstm_0b4c...``, which is how Keras 2
+            (``api_implements``) pairs the implementations of one layer.
+    """
+
+    name: str
+    attributes: Mapping[str, Any]
+    by_prefix: bool = False
+
+
+def read_annotation(function: func.FuncOp) -> Annotation | None:
+    """The function's annotation, or None when it is no composite."""
+    for key in ANNOTATIONS:
+        if key not in function.attributes:
+            continue
+        value = function.attributes[key]
+        if isinstance(value, ir.StringAttr) and key == _KERAS:
+            return Annotation(value.value, _function_attributes(function, _KERAS_ATTRIBUTES), by_prefix=True)
+        if isinstance(value, ir.StringAttr):
+            return Annotation(value.value, {})
+        if isinstance(value, ir.DictAttr):
+            attributes = ir.DictAttr(value["attributes"])
+            names = [item.name for item in attributes]
+            return Annotation(
+                ir.StringAttr(value["name"]).value, {name: attribute_value(attributes[name]) for name in names}
+            )
+    return None
+
+
+def annotate(function: func.FuncOp, name: str, attributes: Mapping[str, Any]) -> None:
+    """Makes a function a composite, as ``experimental_implements`` does."""
+    value: ir.Attribute = ir.StringAttr.get(name)
+    if attributes:
+        given = {key: mlir_attribute(each) for key, each in attributes.items()}
+        value = ir.DictAttr.get({"name": value, "attributes": ir.DictAttr.get(given)})
+    function.attributes[ANNOTATIONS[0]] = value
+
+
+def _function_attributes(function: func.FuncOp, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        name: attribute_value(function.attributes[f"tf.{name}"])
+        for name in names
+        if f"tf.{name}" in function.attributes
+    }

@@ -1,0 +1,47 @@
+"""Python values as MLIR attributes, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litefuse.ir.mlir import ir
+
+__all__ = ["attribute_value", "mlir_attribute"]
+
+
+def mlir_attribute(value: Any) -> ir.Attribute:
+    """A Python value as an MLIR attribute, the inverse of ``attribute_value``: ints of 64 bits, floats of 32.
+
+    Raises:
+        TypeError: It is no bool, int, float, str, or list or tuple of these.
+    """
+    match value:
+        case bool():
+            return ir.BoolAttr.get(value)
+        case int():
+            return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+        case float():
+            return ir.FloatAttr.get(ir.F32Type.get(), value)
+        case str():
+            return ir.StringAttr.get(value)
+        case list() | tuple():
+            return ir.ArrayAttr.get([mlir_attribute(item) for item in value])  # pyright: ignore[reportUnknownVariableType]
+        case _:
+            raise TypeError(value)
+
+
+def attribute_value(attribute: ir.Attribute) -> Any:
+    """An MLIR attribute as a Python value: int, float, bool, str, or a list of them; other kinds as they are.
+
+    A string that is not UTF-8 stays bytes.
+    """
+    if isinstance(attribute, (ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr)):
+        return attribute.value
+    if isinstance(attribute, ir.StringAttr):
+        try:
+            return attribute.value_bytes.decode()
+        except UnicodeDecodeError:
+            return attribute.value_bytes
+    if isinstance(attribute, ir.ArrayAttr):
+        return [attribute_value(item) for item in attribute]
+    return attribute

@@ -1,0 +1,425 @@
+"""Builds TensorFlow ops with inferred result types; sizes that are not known are computed by the model."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.ir.attributes import mlir_attribute
+from litefuse.ir.constants import string_elements
+from litefuse.ir.mlir import ir
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.options.limits import check_constant
+
+__all__ = ["Builder", "Dim", "Shape"]
+
+Dim: TypeAlias = "int | ir.Value"
+"""A size: a number where it is known, else an int32 scalar that the model computes."""
+
+Shape: TypeAlias = "tuple[int | None, ...]"
+
+# XNNPACK takes a CONCATENATION of any rank, and fails when the model is loaded if it is above this.
+_MAX_JOINED_RANK = 6
+
+_NUMPY = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "?"}
+
+
+def _numpy_dtype(dtype: str) -> npt.DTypeLike:
+    if dtype == "bfloat16":
+        import ml_dtypes
+
+        return ml_dtypes.bfloat16
+    return _NUMPY.get(dtype, dtype)
+
+
+class Builder:
+    """Emits ``tf`` ops at the current insertion point and location.
+
+    Values broadcast as in TensorFlow; a Python number beside a value becomes a constant of its dtype.
+    """
+
+    def op(
+        self, name: str, operands: Sequence[ir.Value], shape: Sequence[int | None], dtype: str, **attributes: Any
+    ) -> ir.Value:
+        """An op with one result, its type given."""
+        (result,) = self.ops(name, operands, [(shape, dtype)], **attributes)
+        return result
+
+    def ops(
+        self,
+        name: str,
+        operands: Sequence[ir.Value],
+        results: Sequence[tuple[Sequence[int | None] | None, str]],
+        **attributes: Any,
+    ) -> list[ir.Value]:
+        """An op with any number of results, their shapes and dtypes given.
+
+        Raises:
+            NotDecomposed: A shape is None, for an unknown rank.
+        """
+        if any(shape is None for shape, _ in results):
+            raise NotDecomposed("a result is of unknown rank")
+        kinds = [ranked_tensor_type(TensorType(dtype, tuple(shape or ()))) for shape, dtype in results]
+        created = ir.Operation.create(
+            f"tf.{name}",
+            results=kinds,
+            operands=operands,
+            attributes={key: mlir_attribute(value) for key, value in attributes.items()},
+        )
+        return list(created.results)
+
+    def options(self, op: TensorFlowOp) -> dict[str, Any]:
+        """An op's attributes but for dtypes, which the types of operands and results say already.
+
+        Raises:
+            NotDecomposed: Some say how many of its operands or results belong together.
+        """
+        if any(key.endswith("SegmentSizes") for key in op.attributes):
+            raise NotDecomposed("it has several groups of operands or results")
+        return {key: value for key, value in op.attributes.items() if not isinstance(value, ir.TypeAttr)}
+
+    def recast(
+        self, op: TensorFlowOp, dtype: str, other: str, between: Callable[[ir.Value], ir.Value] | None = None
+    ) -> list[ir.Value]:
+        """The op with operands and results of one dtype cast to another and back.
+
+        Args:
+            op: The op.
+            dtype: The dtype.
+            other: The other dtype.
+            between: What happens to the results of it that are cast back.
+        """
+        operands = list(op.operands)
+        for place, (value, known) in enumerate(zip(op.operands, op.constants, strict=True)):
+            if self.dtype(value) == dtype:
+                operands[place] = self.cast(value, other) if known is None else self.constant(known, other)
+        kinds = [(each.shape, other if each.dtype == dtype else each.dtype) for each in op.results]
+        results = self.ops(op.name, operands, kinds, **self.options(op))
+        return [
+            self.cast(between(value) if between and each.dtype == dtype else value, each.dtype)
+            for value, each in zip(results, op.results, strict=True)
+        ]
+
+    # Values and sizes.
+
+    def shape(self, value: ir.Value) -> Shape:
+        """What is known of a value's shape.
+
+        Raises:
+            NotDecomposed: Its rank is unknown.
+        """
+        shape = tensor_type_of(value).shape
+        if shape is None:
+            raise NotDecomposed("an operand is of unknown rank")
+        return shape
+
+    def dtype(self, value: ir.Value) -> str:
+        """A value's dtype."""
+        return tensor_type_of(value).dtype
+
+    def constant(self, value: npt.ArrayLike, dtype: str) -> ir.Value:
+        """A constant of the given dtype."""
+        array = np.ascontiguousarray(np.asarray(value).astype(_numpy_dtype(dtype)))
+        array = array.reshape(np.shape(value))
+        kind = ranked_tensor_type(TensorType(dtype, array.shape))
+        attribute = ir.DenseElementsAttr.get(array, type=kind)
+        return ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result
+
+    def strings(self, values: npt.NDArray[Any]) -> ir.Value:
+        """A constant of strings (objects: bytes)."""
+        kind = ranked_tensor_type(TensorType("string", values.shape))
+        attributes = {"value": string_elements(values)}
+        return ir.Operation.create("tf.Const", results=[kind], attributes=attributes).result
+
+    def size(self, value: ir.Value, axis: int) -> Dim:
+        """The size of one dimension."""
+        return self.sizes(value)[axis]
+
+    def sizes(self, value: ir.Value) -> list[Dim]:
+        """The size of every dimension."""
+        shape = self.shape(value)
+        if None not in shape:
+            return list(cast("tuple[int, ...]", shape))
+        return self.sizes_in(self.op("Shape", [value], [len(shape)], "int32"), shape)
+
+    def sizes_in(self, vector: ir.Value, shape: Sequence[int | None]) -> list[Dim]:
+        """The sizes that a vector of integers holds; those of ``shape`` where it knows them."""
+        return [
+            self.cast(self.element(vector, axis), "int32") if size is None else size for axis, size in enumerate(shape)
+        ]
+
+    def numbers(self, op: TensorFlowOp, operand: int, count: int) -> list[Dim]:
+        """The integers in an operand, a vector or a matrix of so many."""
+        known = op.constants[operand]
+        if known is not None:
+            return [int(number) for number in known.reshape(-1)]
+        vector = op.operands[operand]
+        if len(self.shape(vector)) != 1:
+            vector = self.reshape(vector, [count])
+        return self.sizes_in(vector, [None] * count)
+
+    def element(self, vector: ir.Value, index: int) -> ir.Value:
+        """One element of a vector, as a scalar."""
+        ends = [self.constant([number], "int32") for number in (index, index + 1, 1)]
+        masks = {"begin_mask": 0, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 1}
+        return self.op("StridedSlice", [vector, *ends], [], self.dtype(vector), **masks)
+
+    def known(self, dims: Sequence[Dim]) -> list[int | None]:
+        """The shape of these sizes, as far as it is known."""
+        return [dim if isinstance(dim, int) else None for dim in dims]
+
+    def vector(self, dims: Sequence[Dim]) -> ir.Value:
+        """Sizes as an int32 vector."""
+        if all(isinstance(dim, int) for dim in dims):
+            return self.constant(np.array(dims, np.int32), "int32")
+        return self.stack([self.scalar(dim) for dim in dims], 0)
+
+    def scalar(self, dim: Dim) -> ir.Value:
+        """A size as an int32 scalar."""
+        return self.constant(dim, "int32") if isinstance(dim, int) else dim
+
+    def dims(self, name: str, a: Dim, b: Dim) -> Dim:
+        """Arithmetic on sizes: ``AddV2``, ``Sub``, ``Mul``, ``FloorDiv``, ``FloorMod``, ``Minimum`` or ``Maximum``."""
+        if isinstance(a, int) and isinstance(b, int):
+            return _DIMS[name](a, b)
+        return self.binary(name, self.scalar(a), self.scalar(b))
+
+    def product(self, dims: Sequence[Dim]) -> Dim:
+        """The product of sizes."""
+        result: Dim = math.prod(dim for dim in dims if isinstance(dim, int))
+        for dim in dims:
+            if not isinstance(dim, int):
+                result = dim if isinstance(result, int) and result == 1 else self.dims("Mul", result, dim)
+        return result
+
+    # Elementwise.
+
+    def unary(self, name: str, value: ir.Value) -> ir.Value:
+        """An op that keeps shape and dtype, such as ``Neg``."""
+        return self.op(name, [value], self.shape(value), self.dtype(value))
+
+    def binary(self, name: str, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
+        """An op of two values of one dtype, such as ``AddV2``."""
+        first, second = self._alike(a, b)
+        return self.op(name, [first, second], self._broadcast(first, second), self.dtype(first))
+
+    def compare(self, name: str, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
+        """A comparison, such as ``Less``."""
+        first, second = self._alike(a, b)
+        attributes = {"incompatible_shape_error": True} if name in {"Equal", "NotEqual"} else {}
+        return self.op(name, [first, second], self._broadcast(first, second), "bool", **attributes)
+
+    def broadcast_both(self, a: ir.Value, b: ir.Value) -> list[ir.Value]:
+        """Two values of real numbers, each in the shape that they broadcast to together."""
+        # Where it is false; no sum of zeros or product with them, which the engine folds or an infinity would spoil.
+        false = [self.compare("Less", self.unary("Abs", value), 0.0) for value in (a, b)]
+        nowhere = self.op("LogicalOr", false, self._broadcast(a, b), "bool")
+        return [self.select(nowhere, 0.0, value) for value in (a, b)]
+
+    def select(self, condition: ir.Value, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
+        """``SelectV2``: ``a`` where the condition holds, else ``b``."""
+        first, second = self._alike(a, b)
+        shape = self._broadcast_shapes(self.shape(condition), self._broadcast(first, second))
+        return self.op("SelectV2", [condition, first, second], shape, self.dtype(first))
+
+    def cast(self, value: ir.Value, dtype: str) -> ir.Value:
+        """Conversion of every element; nothing if it has the dtype."""
+        if self.dtype(value) == dtype:
+            return value
+        return self.op("Cast", [value], self.shape(value), dtype, Truncate=False)
+
+    def bitcast(self, value: ir.Value, dtype: str) -> ir.Value:
+        """The same bits as another dtype of the same width; nothing if it has the dtype."""
+        if self.dtype(value) == dtype:
+            return value
+        return self.op("Bitcast", [value], self.shape(value), dtype)
+
+    # Shapes.
+
+    def reshape(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
+        """The same elements in another shape; the value itself where it has that shape."""
+        shape = self.known(dims)
+        if 0 not in shape and shape.count(None) < 2:  # one open size follows from the others
+            if shape == list(self.shape(value)):
+                return value
+            dims = [-1 if size is None else size for size in shape]
+        return self.op("Reshape", [value, self.vector(dims)], shape, self.dtype(value))
+
+    def expand(self, value: ir.Value, axis: int) -> ir.Value:
+        """With a dimension of size 1 more."""
+        shape = list(self.shape(value))
+        shape.insert(axis, 1)
+        return self.op("ExpandDims", [value, self.constant(axis, "int32")], shape, self.dtype(value))
+
+    def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
+        """The dimensions in another order; the value itself where it has that order."""
+        if list(permutation) == sorted(permutation):
+            return value
+        shape = self.shape(value)
+        operands = [value, self.constant(np.array(permutation, np.int32), "int32")]
+        return self.op("Transpose", operands, [shape[axis] for axis in permutation], self.dtype(value))
+
+    def reverse(self, value: ir.Value, axes: Sequence[int]) -> ir.Value:
+        """The elements in the opposite order along some dimensions, each of them counted from the first."""
+        runs: list[list[int]] = []  # LiteRT's op takes dimensions side by side
+        for axis in sorted(axes):
+            if runs and axis == runs[-1][-1] + 1:
+                runs[-1].append(axis)
+            else:
+                runs.append([axis])
+        for run in runs:
+            operands = [value, self.constant(np.array(run, np.int32), "int32")]
+            value = self.op("ReverseV2", operands, self.shape(value), self.dtype(value))
+        return value
+
+    def stack(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
+        """``Pack``: values of one shape side by side along a new dimension."""
+        shape = list(self.shape(values[0]))
+        shape.insert(axis, len(values))
+        return self.op("Pack", values, shape, self.dtype(values[0]), axis=axis)
+
+    def concat(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
+        """Values one after the other along a dimension; the engine repeats others beside one that is empty."""
+        values = [value for value in values if self.shape(value)[axis] != 0] or values[:1]
+        if len(values) == 1:
+            return values[0]
+        if len(self.shape(values[0])) > _MAX_JOINED_RANK:
+            sizes = self.sizes(values[0])
+            outer, inner = self.product(sizes[:axis]), self.product(sizes[axis + 1 :])
+            joined = self.concat([self.reshape(value, [outer, self.size(value, axis), inner]) for value in values], 1)
+            return self.reshape(joined, [*sizes[:axis], self.size(joined, 1), *sizes[axis + 1 :]])
+        shapes = [self.shape(value) for value in values]
+        shape = [next((size for size in sizes if size is not None), None) for sizes in zip(*shapes, strict=True)]
+        along = [each[axis] for each in shapes]
+        shape[axis] = None if None in along else sum(cast("list[int]", along))
+        return self.op("ConcatV2", [*values, self.constant(axis, "int32")], shape, self.dtype(values[0]))
+
+    def slice(self, value: ir.Value, axis: int, begin: Dim, end: Dim | None, stride: int = 1) -> ir.Value:
+        """Positions ``begin`` to ``end`` (without it; None: to the last) of one dimension, in steps of ``stride``."""
+        return self.slices(value, {axis: (begin, end, stride)})
+
+    def slices(self, value: ir.Value, axes: dict[int, tuple[Dim, Dim | None, int]]) -> ir.Value:
+        """As ``slice``, for several dimensions at once. Begins and ends are not negative."""
+        shape = list(self.shape(value))
+        begins: list[Dim] = [0] * len(shape)
+        ends: list[Dim] = [0] * len(shape)
+        strides = [1] * len(shape)
+        masked = (1 << len(shape)) - 1
+        for axis, (begin, end, stride) in axes.items():
+            begins[axis], strides[axis] = begin, stride
+            size = shape[axis]
+            if end is not None:
+                ends[axis] = end
+                masked &= ~(1 << axis)
+            stop = size if end is None else end
+            shape[axis] = None
+            if isinstance(begin, int) and isinstance(stop, int):
+                stop = stop if size is None else min(stop, size)
+                if size is not None or stride == 1:
+                    shape[axis] = len(range(begin, stop, stride))
+        masks = {"begin_mask": 0, "end_mask": masked, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 0}
+        operands = [value, self.vector(begins), self.vector(ends), self.constant(strides, "int32")]
+        return self.op("StridedSlice", operands, shape, self.dtype(value), **masks)
+
+    def pad(self, value: ir.Value, paddings: Sequence[tuple[Dim, Dim]], fill: float | ir.Value = 0) -> ir.Value:
+        """With ``(before, after)`` positions more in each dimension, of the value ``fill``, a number or a scalar."""
+        if all(isinstance(n, int) and n == 0 for pair in paddings for n in pair):
+            return value
+        shape = [
+            size + before + after if isinstance(before, int) and isinstance(after, int) and size is not None else None
+            for size, (before, after) in zip(self.shape(value), paddings, strict=True)
+        ]
+        if all(isinstance(n, int) for pair in paddings for n in pair):
+            amounts = self.constant(np.array(paddings, np.int32), "int32")
+        else:
+            amounts = self.reshape(self.vector([n for pair in paddings for n in pair]), [len(shape), 2])
+        filler = fill if isinstance(fill, ir.Value) else self.constant(fill, self.dtype(value))
+        return self.op("PadV2", [value, amounts, filler], shape, self.dtype(value))
+
+    def broadcast(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
+        """``BroadcastTo``; nothing if the value is known to be of these sizes."""
+        shape = self.known(dims)
+        if None not in shape and list(self.shape(value)) == shape:
+            return value
+        return self.op("BroadcastTo", [value, self.vector(dims)], shape, self.dtype(value))
+
+    def fill(self, dims: Sequence[Dim], value: float, dtype: str) -> ir.Value:
+        """One value everywhere; a constant where all sizes are known."""
+        if all(isinstance(dim, int) for dim in dims):
+            sizes = cast("list[int]", list(dims))
+            check_constant(8 * math.prod(sizes), 0, "a constant in place of an op")
+            return self.constant(np.full(sizes, value), dtype)
+        operands = [self.vector(dims), self.constant(value, dtype)]
+        return self.op("Fill", operands, self.known(dims), dtype)
+
+    def range(self, count: Dim) -> ir.Value:
+        """The int32 numbers from 0 to ``count - 1``."""
+        if isinstance(count, int):
+            check_constant(4 * count, 0, "a range in place of an op")
+            return self.constant(np.arange(count, dtype=np.int32), "int32")
+        return self.op("Range", [self.scalar(0), count, self.scalar(1)], [None], "int32")
+
+    # Others.
+
+    def gather(self, value: ir.Value, indices: ir.Value, axis: int = 0) -> ir.Value:
+        """``GatherV2``: the slices along ``axis`` at the indices."""
+        shape = self.shape(value)
+        result = [*shape[:axis], *self.shape(indices), *shape[axis + 1 :]]
+        return self.op(
+            "GatherV2", [value, indices, self.constant(axis, "int32")], result, self.dtype(value), batch_dims=0
+        )
+
+    def reduce(self, name: str, value: ir.Value, axis: int, *, keep_dims: bool = False) -> ir.Value:
+        """A reduction, such as ``Sum``, along one dimension."""
+        shape = list(self.shape(value))
+        shape[axis : axis + 1] = [1] if keep_dims else []
+        operands = [value, self.constant([axis], "int32")]
+        return self.op(name, operands, shape, self.dtype(value), keep_dims=keep_dims)
+
+    def cumsum(self, value: ir.Value, axis: int, *, exclusive: bool = False, reverse: bool = False) -> ir.Value:
+        """For each position along a dimension the sum up to it, or of those before it; in reverse, from the end."""
+        operands = [value, self.constant(axis, "int32")]
+        options = {"exclusive": exclusive, "reverse": reverse}
+        return self.op("Cumsum", operands, self.shape(value), self.dtype(value), **options)
+
+    def places(self, conditions: ir.Value) -> ir.Value:
+        """The int32 positions at which a vector of conditions holds."""
+        found = self.cast(self.op("Where", [conditions], [None, 1], "int64"), "int32")
+        return self.reshape(found, [self.size(found, 0)])
+
+    def _alike(self, a: ir.Value | float, b: ir.Value | float) -> tuple[ir.Value, ir.Value]:
+        first = a if isinstance(a, ir.Value) else None
+        second = b if isinstance(b, ir.Value) else None
+        known = first if first is not None else second
+        assert known is not None, "one of two operands must be a value"
+        dtype = self.dtype(known)
+        return (
+            self.constant(cast("float", a), dtype) if first is None else first,
+            self.constant(cast("float", b), dtype) if second is None else second,
+        )
+
+    def _broadcast(self, a: ir.Value, b: ir.Value) -> Shape:
+        return self._broadcast_shapes(self.shape(a), self.shape(b))
+
+    def _broadcast_shapes(self, a: Shape, b: Shape) -> Shape:
+        rank = max(len(a), len(b))
+        pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
+        # An open size next to a known one is that size, or 1 next to it, which gives the same.
+        return tuple(y if x == 1 or (x is None and y != 1) else x for x, y in pairs)
+
+
+_DIMS: dict[str, Callable[[int, int], int]] = {
+    "AddV2": operator.add,
+    "Sub": operator.sub,
+    "Mul": operator.mul,
+    "FloorDiv": operator.floordiv,
+    "FloorMod": operator.mod,
+    "Minimum": min,
+    "Maximum": max,
+}

@@ -1,0 +1,136 @@
+"""Constants as passes and recognisers read them, and put them beside an op."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from litefuse.ir.mlir import ir
+
+__all__ = [
+    "constant_behind",
+    "elements_of_constant",
+    "int32_constant",
+    "is_zero",
+    "pseudo_constant",
+    "splat_number",
+    "string_elements",
+    "strings_of_constant",
+    "tensor_constant",
+    "without_copies",
+]
+
+# A string in the text of an attribute; what is escaped in it is a backslash, or a byte as two hexadecimal digits.
+_QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+_ESCAPED = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
+
+
+def without_copies(value: ir.Value) -> ir.Value:
+    """The value behind ``tf.Identity`` of it."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Identity":
+        value = value.owner.operands[0]
+    return value
+
+
+def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr | None:
+    """The elements of a constant that an op of one of these names makes; None for any other value."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in names:
+        return None
+    attribute = owner.attributes["value"]
+    return attribute if isinstance(attribute, ir.DenseElementsAttr) else None
+
+
+def int32_constant(values: int | Sequence[int]) -> ir.Value:
+    """``tf.Const`` of int32, a scalar or a vector, at the current insertion point and location."""
+    return tensor_constant(ir.DenseElementsAttr.get(np.array(values, np.int32)))
+
+
+def tensor_constant(elements: ir.DenseElementsAttr) -> ir.Value:
+    """``tf.Const`` at the current insertion point and location."""
+    return ir.Operation.create("tf.Const", [elements.type], [], {"value": elements}).result
+
+
+def pseudo_constant(elements: ir.DenseElementsAttr) -> ir.Value:
+    """``tfl.pseudo_const``, as it stands in a lowered module, at the current insertion point and location."""
+    return ir.Operation.create("tfl.pseudo_const", [elements.type], [], {"value": elements}).result
+
+
+def string_elements(array: NDArray[Any]) -> ir.Attribute:
+    """The elements attribute of an array of strings (objects: bytes), which the bindings can make of a text only."""
+    shape = "".join(f"{size}x" for size in array.shape)
+    values = [_quoted(value) for value in array.reshape(-1).tolist()]
+    text = values[0] if array.ndim == 0 else _nested(values, array.shape) if array.size else ""
+    return ir.Attribute.parse(f"dense<{text}> : tensor<{shape}!tf_type.string>")
+
+
+def strings_of_constant(value: ir.Value) -> NDArray[Any] | None:
+    """The strings of a ``tf.Const``, perhaps handed on, as an array of objects (bytes); None for any other value."""
+    owner = without_copies(value).owner
+    if isinstance(owner, ir.Block) or owner.name != "tf.Const":
+        return None
+    kind = ir.RankedTensorType(owner.results[0].type)
+    if str(kind.element_type) != "!tf_type.string":
+        return None
+    text = str(owner.attributes["value"]).encode()
+    found = [_ESCAPED.sub(_unescaped, quoted[1]) for quoted in _QUOTED.finditer(text)]
+    strings = np.empty(len(found), np.object_)
+    strings[:] = found
+    scalar = strings.size == 1 and kind.rank > 0  # one string in the text, for all elements
+    return np.broadcast_to(strings, kind.shape) if scalar else strings.reshape(kind.shape)
+
+
+def _unescaped(escaped: re.Match[bytes]) -> bytes:
+    return b"\\" if escaped[1] == b"\\" else bytes.fromhex(escaped[1].decode())
+
+
+def _nested(values: list[str], shape: tuple[int, ...]) -> str:
+    for size in reversed(shape):
+        values = [f"[{', '.join(values[start : start + size])}]" for start in range(0, len(values), size)]
+    return values[0]
+
+
+def _quoted(value: bytes) -> str:
+    plain = all(32 <= byte < 127 and byte not in b'"\\' for byte in value)
+    body = value.decode() if plain else "".join(f"\\{byte:02X}" for byte in value)
+    return f'"{body}"'
+
+
+_RESHAPING = frozenset({"tf.Reshape", "tf.ExpandDims", "tf.Squeeze", "tf.Identity", "tf.Cast"})
+
+
+def constant_behind(value: ir.Value) -> tuple[ir.OpView, ir.OpOperand | None] | None:
+    """The constant behind a value and reshapes and casts of it, if there is one.
+
+    Returns:
+        The constant op, and the operand of the first op on the way that it is, if there is an op on the way.
+    """
+    reader: ir.OpOperand | None = None
+    while True:
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            return None
+        if owner.name == "tf.Const":
+            return owner.opview, reader
+        if owner.name not in _RESHAPING:
+            return None
+        value = owner.operands[0]
+        reader = next(use for use in value.uses if use.owner == owner and use.operand_number == 0)
+
+
+def is_zero(value: ir.Value) -> bool:
+    """Whether a value is a constant, perhaps reshaped or cast, whose elements are all 0."""
+    found = constant_behind(value)
+    return found is not None and splat_number(found[0].attributes["value"]) == 0
+
+
+def splat_number(attribute: ir.Attribute) -> float | None:
+    """The number that all elements of a constant are; None where they differ, are no numbers, or are not in it."""
+    if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
+        return None
+    element = attribute.get_splat_value()
+    return element.value if isinstance(element, (ir.FloatAttr, ir.IntegerAttr)) else None

@@ -1,0 +1,92 @@
+"""What a value is, behind ops that only hand it on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.mlir import func, ir
+
+__all__ = ["constant_number", "has_shared_weights", "is_constant", "same", "source"]
+
+_COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.Snapshot", "tf.StopGradient"})
+
+
+def source(value: ir.Value) -> ir.Value:
+    """The value behind ops that hand it on, cast it to its own dtype, or multiply it by ones (Keras 2's dropout)."""
+    while not isinstance(value.owner, ir.Block) and _hands_on(value.owner):
+        value = value.owner.operands[0]
+    return value
+
+
+def _hands_on(op: ir.OpView) -> bool:
+    """Whether the result is the first operand."""
+    if op.name == "tf.Cast":  # from what is widened to what is widened, in a model of mixed precision
+        before, after = (ir.ShapedType(value.type).element_type for value in (op.operands[0], op.results[0]))
+        return before == after
+    if op.name != "tf.Mul":
+        return op.name in _COPIES
+    value, factor = op.operands
+    owner = factor.owner
+    return not isinstance(owner, ir.Block) and owner.name == "tf.OnesLike" and owner.operands[0] == value
+
+
+def is_constant(value: ir.Value) -> bool:
+    """Whether a value is a constant of the graph."""
+    return not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Const"
+
+
+def same(one: ir.Value, other: ir.Value) -> bool:
+    """Whether two values are the same value, or equal constants."""
+    if one == other:
+        return True
+    if not is_constant(one) or not is_constant(other) or one.type != other.type:
+        return False
+    first, second = one.owner, other.owner
+    assert not isinstance(first, ir.Block)
+    assert not isinstance(second, ir.Block)
+    return first.attributes["value"] == second.attributes["value"]
+
+
+def constant_number(value: ir.Value) -> float | None:
+    """The number that all elements of a constant are; None for another value."""
+    attribute = elements_of_constant(source(value), "tf.Const")
+    if attribute is None:
+        return None
+    kind = ir.ShapedType(attribute.type)
+    if str(kind.element_type) not in {"f16", "f32", "f64", "i32", "i64"}:
+        return None
+    if not attribute.is_splat:
+        return None
+    elements: npt.NDArray[Any] = np.array(attribute)
+    return float(elements.reshape(-1)[0]) if elements.size else None
+
+
+def has_shared_weights(function: func.FuncOp) -> bool:
+    """Whether two products in a function have the same weight; few functions do that are no unrolled layers."""
+    known: set[tuple[Any, ...]] = set()
+    for op in function.entry_block.operations:
+        if op.name != "tf.MatMul":
+            continue
+        key = _key(source(op.operands[1]))
+        if key in known:
+            return True
+        known.add(key)
+    return False
+
+
+def _key(weight: ir.Value) -> tuple[Any, ...]:
+    """What is equal for equal constants and parts of constants."""
+    owner = weight.owner
+    if isinstance(owner, ir.Block):
+        return (weight,)
+    if owner.name == "tf.Const":
+        return (owner.attributes["value"],)
+    if owner.name == "tf.Split":
+        return (*_key(source(owner.operands[1])), ir.OpResult(weight).result_number)
+    if owner.name == "tf.StridedSlice":
+        return tuple(each for operand in owner.operands for each in _key(source(operand)))
+    return (weight,)

@@ -1,0 +1,27 @@
+"""Values that stand for something else: handles of resources, and variants, which hold lists and optionals."""
+
+from __future__ import annotations
+
+import re
+
+from litefuse.ir.mlir import ir
+
+__all__ = ["is_resource", "is_variant", "resource_value_type"]
+
+_VALUE_TYPE = re.compile(r"tensor<!tf_type\.resource<(.+)>>")
+
+
+def is_resource(value: ir.Value) -> bool:
+    """Whether the value is a handle."""
+    return "!tf_type.resource" in str(value.type)
+
+
+def resource_value_type(handle: ir.Value) -> ir.ShapedType | None:
+    """The type of the value behind a handle, when the handle's type says it."""
+    match = _VALUE_TYPE.fullmatch(str(handle.type))
+    return ir.ShapedType(ir.Type.parse(match[1])) if match else None
+
+
+def is_variant(value: ir.Value) -> bool:
+    """Whether a value is a variant, which a tensor list is."""
+    return "!tf_type.variant" in str(value.type)  # a left-out operand of a fused op has no shaped type

@@ -1,0 +1,18 @@
+"""The values of integer constants."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.mlir import ir
+
+__all__ = ["constant"]
+
+
+def constant(value: ir.Value) -> int | list[int] | None:
+    """The value of an integer scalar or vector that is a constant."""
+    attribute = elements_of_constant(value, "tf.Const")
+    if attribute is None or attribute.type.rank > 1:
+        return None
+    return np.array(attribute).reshape(attribute.type.shape).tolist()

@@ -1,0 +1,90 @@
+"""One TensorFlow op, as what rewrites it sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from litefuse.ir.mlir import ir
+    from litefuse.ir.types import TensorType
+
+__all__ = ["NotDecomposed", "TensorFlowOp"]
+
+
+class NotDecomposed(Exception):  # noqa: N818  no error: the next form of the op is tried
+    """A decomposition does not apply; the text is the reason, for the report."""
+
+
+@dataclass(frozen=True)
+class TensorFlowOp:
+    """An op, as its decomposition sees it.
+
+    Attributes:
+        name: The op's name, such as ``Cross``.
+        attributes: Its attributes as Python values; types are MLIR attributes.
+        operands: Its operands.
+        types: The operands' dtypes and shapes.
+        constants: The operands' values where they are small constants, else None.
+        results: The results' dtypes and shapes, as the model declares them.
+        readers: The names of the ops that use its results, with their dialect.
+    """
+
+    name: str
+    attributes: Mapping[str, Any]
+    operands: Sequence[ir.Value]
+    types: Sequence[TensorType]
+    constants: Sequence[npt.NDArray[Any] | None]
+    results: Sequence[TensorType]
+    readers: frozenset[str] = frozenset()
+
+    def shape(self, operand: int, *ranks: int) -> tuple[int | None, ...]:
+        """An operand's shape.
+
+        Args:
+            operand: Which operand.
+            *ranks: The ranks that are possible; any if there are none.
+
+        Raises:
+            NotDecomposed: The rank is unknown or another one.
+        """
+        shape = self.types[operand].shape
+        if shape is None:
+            raise NotDecomposed(f"operand {operand} is of unknown rank")
+        if ranks and len(shape) not in ranks:
+            raise NotDecomposed(f"operand {operand} is of rank {len(shape)}, not {' or '.join(map(str, ranks))}")
+        return shape
+
+    def constant(self, operand: int) -> npt.NDArray[Any]:
+        """A constant operand's value.
+
+        Raises:
+            NotDecomposed: It is not known.
+        """
+        value = self.constants[operand]
+        if value is None:
+            raise NotDecomposed(f"operand {operand} is not a constant")
+        return value
+
+    def axis(self, operand: int, rank: int) -> int:
+        """A constant operand that is an axis of a tensor of some rank, counted from the front.
+
+        Raises:
+            NotDecomposed: It is not known, or not an axis.
+        """
+        axis = int(self.constant(operand))
+        if not -rank <= axis < rank:
+            raise NotDecomposed(f"{axis} is not an axis of rank {rank}")
+        return axis % rank
+
+    def require(self, operand: int, *dtypes: str) -> None:
+        """Lets only some dtypes of an operand pass.
+
+        Raises:
+            NotDecomposed: It has another one.
+        """
+        if self.types[operand].dtype not in dtypes:
+            raise NotDecomposed(f"LiteRT's ops for it take {', '.join(dtypes)}, not {self.types[operand].dtype}")

@@ -1,0 +1,66 @@
+"""``EncodeBase64`` and ``DecodeBase64``: bytes in the letters of Base64."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.kernels.strings.strings import OfEachString, string_array
+
+if TYPE_CHECKING:
+    from litefuse.runtime.outputs import Outputs
+
+__all__ = ["DecodeBase64", "EncodeBase64"]
+
+_ENCODED = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
+
+
+class EncodeBase64(OfEachString):
+    """TensorFlow's op of the same name (``tf.io.encode_base64``).
+
+    Input: ``input``, strings of any shape. Output: each in the alphabet for file names and addresses.
+
+    Options: ``pad``, false if missing: whether ``=`` fills up to a multiple of four.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/io/encode_base64.
+    """
+
+    op_name = "EncodeBase64"
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, pad: bool = False) -> None:
+        """Encodes one string after the other."""
+        (text,) = inputs
+        encoded = map(base64.urlsafe_b64encode, text.ravel().tolist())
+        outputs[0] = string_array((one if pad else one.rstrip(b"=") for one in encoded), text.shape)
+
+
+class DecodeBase64(OfEachString):
+    """TensorFlow's op of the same name (``tf.io.decode_base64``).
+
+    Input: ``input``, strings of any shape in the alphabet for file names and addresses, with or without ``=`` at the
+    end. Output: what they encode.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/io/decode_base64.
+    """
+
+    op_name = "DecodeBase64"
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+        """Decodes one string after the other.
+
+        Raises:
+            KernelError: A string is none of Base64.
+        """
+        (text,) = inputs
+        outputs[0] = string_array(map(_decoded, text.ravel().tolist()), text.shape)
+
+
+def _decoded(text: bytes) -> bytes:
+    letters = text.rstrip(b"=")
+    if not _ENCODED.fullmatch(text) or len(letters) % 4 == 1 or (text != letters and len(text) % 4):
+        raise KernelError(f"{text!r} is no Base64 in the alphabet for file names and addresses")
+    return base64.urlsafe_b64decode(letters + b"=" * (-len(letters) % 4))

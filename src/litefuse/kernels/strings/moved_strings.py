@@ -1,0 +1,226 @@
+"""``ConcatV2``, ``Pack``, ``Select``, ``SelectV2``, ``Pad`` and ``PadV2`` of strings.
+
+LiteRT has ops for them, of numbers only, and none that puts strings of two tensors into one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.kernels.dtypes import INDICES
+from litefuse.kernels.strings.strings import check_count, check_dtype, check_scalar, check_strings
+from litefuse.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.runtime.tensors import STRING
+
+if TYPE_CHECKING:
+    from litefuse.runtime.outputs import Outputs
+
+__all__ = ["ConcatV2", "Pack", "Pad", "PadV2", "Select", "SelectV2"]
+
+
+class ConcatV2(CustomOp):
+    """TensorFlow's op of the same name (``tf.concat``), of strings.
+
+    Inputs: strings, whose shapes differ in one dimension only; ``axis``, int32 or int64: this dimension.
+
+    Output: them one after the other along it.
+    """
+
+    op_name = "ConcatV2"
+    dtypes = ("string",)
+
+    def prepare(self, *inputs: TensorSpec) -> TensorSpec:
+        """Gives the output's shape, if the axis is a constant.
+
+        Raises:
+            KernelError: An input is not of strings, or its shape does not fit.
+        """
+        *texts, axis = inputs
+        shapes = [check_strings(f"input {place}", text) for place, text in enumerate(texts)]
+        check_dtype("axis", axis, *INDICES)
+        check_scalar("axis", axis)
+        if axis.value is None:
+            return TensorSpec(None, STRING)
+        try:
+            joined = np.concatenate([np.empty(each, np.bool_) for each in shapes], int(axis.value.item()))
+        except ValueError:
+            raise KernelError(f"inputs {shapes} cannot be joined along axis {axis.value.item()}") from None
+        return TensorSpec(joined.shape, STRING)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+        """Joins them."""
+        *texts, axis = inputs
+        outputs[0] = np.concatenate(texts, int(axis.item()))
+
+
+class Pack(CustomOp):
+    """TensorFlow's op of the same name (``tf.stack``), of strings.
+
+    Inputs: strings of one shape. Output: them side by side along a new dimension.
+
+    Options: ``axis``, the new dimension, 0 if missing.
+    """
+
+    op_name = "Pack"
+    dtypes = ("string",)
+
+    def prepare(self, *inputs: TensorSpec, axis: int = 0) -> TensorSpec:
+        """Gives the output's shape.
+
+        Raises:
+            KernelError: An input is not of strings, or of another shape, or there is no such dimension.
+        """
+        shapes = {check_strings(f"input {place}", text) for place, text in enumerate(inputs)}
+        if len(shapes) != 1:
+            raise KernelError(f"inputs must be of one shape, not {' and '.join(map(str, sorted(shapes)))}")
+        (shape,) = shapes
+        if not -len(shape) - 1 <= axis <= len(shape):
+            raise KernelError(f"axis must be from {-len(shape) - 1} to {len(shape)}, not {axis}")
+        place = axis % (len(shape) + 1)
+        return TensorSpec([*shape[:place], len(inputs), *shape[place:]], STRING)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, axis: int = 0) -> None:
+        """Stacks them."""
+        outputs[0] = np.stack(inputs, axis)
+
+
+class SelectV2(CustomOp):
+    """TensorFlow's op of the same name (``tf.where`` with three arguments), of strings.
+
+    Inputs: ``condition``, bool; ``t`` and ``e``, strings; their shapes broadcast.
+
+    Output: ``t`` where the condition holds, else ``e``.
+    """
+
+    op_name = "SelectV2"
+    dtypes = ("string",)
+
+    def prepare(self, condition: TensorSpec, t: TensorSpec, e: TensorSpec) -> TensorSpec:
+        """Gives the shape that the inputs broadcast to.
+
+        Raises:
+            KernelError: An input has a wrong dtype, or their shapes do not fit.
+        """
+        shapes = [check_dtype("condition", condition, "bool"), check_strings("t", t), check_strings("e", e)]
+        try:
+            return TensorSpec(np.broadcast_shapes(*shapes), STRING)
+        except ValueError:
+            raise KernelError(f"the shapes {', '.join(map(str, shapes))} do not broadcast to one") from None
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+        """Chooses."""
+        outputs[0] = np.where(*inputs)
+
+
+class Select(CustomOp):
+    """TensorFlow's op of the same name (``tf.compat.v1.where``), of strings.
+
+    Inputs: ``condition``, bool; ``t`` and ``e``, strings of one shape. The condition has this shape, or is a scalar,
+    or a vector that chooses whole rows.
+
+    Output: ``t`` where the condition holds, else ``e``.
+    """
+
+    op_name = "Select"
+    dtypes = ("string",)
+
+    def prepare(self, condition: TensorSpec, t: TensorSpec, e: TensorSpec) -> TensorSpec:
+        """Gives the shape of the strings.
+
+        Raises:
+            KernelError: An input has a wrong dtype or shape.
+        """
+        chosen, shape = check_dtype("condition", condition, "bool"), check_strings("t", t)
+        if check_strings("e", e) != shape:
+            raise KernelError(f"t and e must be of one shape, not {shape} and {e.shape}")
+        if chosen not in {(), shape, shape[:1]}:
+            raise KernelError(f"condition {chosen} must be of the shape of t {shape}, a scalar, or one for each row")
+        return TensorSpec(shape, STRING)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+        """Chooses."""
+        condition, t, e = inputs
+        if condition.ndim < t.ndim:
+            condition = condition.reshape(condition.shape + (1,) * (t.ndim - condition.ndim))
+        outputs[0] = np.where(condition, t, e)
+
+
+class Pad(CustomOp):
+    """TensorFlow's op of the same name (``tf.pad``), of strings.
+
+    Inputs: ``input``, strings; ``paddings``, ``[rank, 2]`` of int32 or int64: how many are put before and behind in
+    each dimension.
+
+    Output: the strings in the middle of empty ones.
+    """
+
+    op_name = "Pad"
+    dtypes = ("string",)
+
+    def prepare(self, text: TensorSpec, paddings: TensorSpec) -> TensorSpec:
+        """Gives the output's shape, if the paddings are constants.
+
+        Raises:
+            KernelError: An input has a wrong dtype or shape.
+        """
+        return _padded_shape(text, paddings)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+        """Pads.
+
+        Raises:
+            KernelError: A padding is negative.
+        """
+        text, paddings = inputs
+        outputs[0] = _padded(text, paddings, b"")
+
+
+class PadV2(CustomOp):
+    """TensorFlow's op of the same name (``tf.pad`` with a value), of strings.
+
+    Inputs: as of ``Pad``, and ``constant_values``, a string.
+
+    Output: the strings in the middle of this one.
+    """
+
+    op_name = "PadV2"
+    dtypes = ("string",)
+
+    def prepare(self, text: TensorSpec, paddings: TensorSpec, value: TensorSpec) -> TensorSpec:
+        """Gives the output's shape, if the paddings are constants.
+
+        Raises:
+            KernelError: An input has a wrong dtype or shape.
+        """
+        check_strings("constant_values", value)
+        check_scalar("constant_values", value)
+        return _padded_shape(text, paddings)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+        """Pads.
+
+        Raises:
+            KernelError: A padding is negative.
+        """
+        text, paddings, value = inputs
+        outputs[0] = _padded(text, paddings, value.item())
+
+
+def _padded_shape(text: TensorSpec, paddings: TensorSpec) -> TensorSpec:
+    shape = check_strings("input", text)
+    if check_dtype("paddings", paddings, *INDICES) != (len(shape), 2):
+        raise KernelError(f"paddings must be of shape {(len(shape), 2)}, not {paddings.shape}")
+    if paddings.value is None:
+        return TensorSpec(None, STRING)
+    return TensorSpec([size + int(sum(pair)) for size, pair in zip(shape, paddings.value, strict=True)], STRING)
+
+
+def _padded(text: npt.NDArray[Any], paddings: npt.NDArray[Any], value: bytes) -> npt.NDArray[Any]:
+    if np.any(paddings < 0):
+        raise KernelError(f"paddings must not be negative, as in {paddings.tolist()}")
+    check_count([size + sum(pair) for size, pair in zip(text.shape, paddings.tolist(), strict=True)])
+    return np.pad(text, paddings, constant_values=value) if text.ndim else text

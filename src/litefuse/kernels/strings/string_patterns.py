@@ -1,0 +1,151 @@
+"""``StaticRegexReplace``, ``RegexReplace``, ``StaticRegexFullMatch`` and ``RegexFullMatch``: regular expressions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.kernels.strings.expressions import expression
+from litefuse.kernels.strings.strings import OfEachString, as_bytes, check_scalar, check_strings, string_array
+from litefuse.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.runtime.tensors import STRING
+
+if TYPE_CHECKING:
+    from litefuse.runtime.outputs import Outputs
+
+__all__ = ["RegexFullMatch", "RegexReplace", "StaticRegexFullMatch", "StaticRegexReplace"]
+
+
+class StaticRegexReplace(OfEachString):
+    """TensorFlow's op of the same name (``tf.strings.regex_replace`` with an expression that is known).
+
+    Input: ``input``, strings of any shape. Output: them with what matches replaced.
+
+    Options: ``pattern``, an expression of RE2; ``rewrite``, what is put in the place of a match: a backslash and a
+    digit stand for a group; ``replace_global``, true if missing: whether every match is replaced, or the first one.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/strings/regex_replace.
+    """
+
+    op_name = "StaticRegexReplace"
+
+    def prepare(self, text: TensorSpec, *, pattern: str | bytes = "") -> TensorSpec:
+        """Gives the input's shape.
+
+        Raises:
+            KernelError: The input is not of strings, or the expression is none of RE2 that can be matched here.
+        """
+        expression(as_bytes(pattern))
+        return super().prepare(text)
+
+    def invoke(
+        self,
+        inputs: tuple[npt.NDArray[Any], ...],
+        outputs: Outputs,
+        *,
+        pattern: str | bytes,
+        rewrite: str | bytes,
+        replace_global: bool = True,
+    ) -> None:
+        """Replaces in one string after the other."""
+        _replace(inputs[0], outputs, as_bytes(pattern), as_bytes(rewrite), every=replace_global)
+
+
+class RegexReplace(CustomOp):
+    """TensorFlow's op of the same name (``tf.strings.regex_replace``).
+
+    Inputs: ``input``, strings of any shape; ``pattern`` and ``rewrite``, each a string; see ``StaticRegexReplace``.
+    """
+
+    op_name = "RegexReplace"
+    dtypes = ("string",)
+
+    def prepare(self, text: TensorSpec, pattern: TensorSpec, rewrite: TensorSpec) -> TensorSpec:
+        """Gives the input's shape.
+
+        Raises:
+            KernelError: An input has a wrong dtype or shape.
+        """
+        for name, spec in (("pattern", pattern), ("rewrite", rewrite)):
+            check_strings(name, spec)
+            check_scalar(name, spec)
+        return TensorSpec(check_strings("input", text), STRING)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, replace_global: bool = True) -> None:
+        """Replaces in one string after the other.
+
+        Raises:
+            KernelError: The expression is none of RE2 that can be matched here.
+        """
+        text, pattern, rewrite = inputs
+        _replace(text, outputs, pattern.item(), rewrite.item(), every=replace_global)
+
+
+class StaticRegexFullMatch(CustomOp):
+    """TensorFlow's op of the same name (``tf.strings.regex_full_match`` with an expression that is known).
+
+    Input: ``input``, strings of any shape. Output: whether the whole string matches, bool.
+
+    Options: ``pattern``, an expression of RE2.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/strings/regex_full_match.
+    """
+
+    op_name = "StaticRegexFullMatch"
+    dtypes = ("string",)
+
+    def prepare(self, text: TensorSpec, *, pattern: str | bytes) -> TensorSpec:
+        """Gives the input's shape.
+
+        Raises:
+            KernelError: The input is not of strings, or the expression is none of RE2 that can be matched here.
+        """
+        expression(as_bytes(pattern))
+        return TensorSpec(check_strings("input", text), np.bool_)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, pattern: str | bytes) -> None:
+        """Matches one string after the other."""
+        _match(inputs[0], outputs, as_bytes(pattern))
+
+
+class RegexFullMatch(CustomOp):
+    """TensorFlow's op of the same name (``tf.strings.regex_full_match``).
+
+    Inputs: ``input``, strings of any shape; ``pattern``, a string; see ``StaticRegexFullMatch``.
+    """
+
+    op_name = "RegexFullMatch"
+    dtypes = ("string",)
+
+    def prepare(self, text: TensorSpec, pattern: TensorSpec) -> TensorSpec:
+        """Gives the input's shape.
+
+        Raises:
+            KernelError: An input has a wrong dtype or shape.
+        """
+        check_strings("pattern", pattern)
+        check_scalar("pattern", pattern)
+        return TensorSpec(check_strings("input", text), np.bool_)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+        """Matches one string after the other.
+
+        Raises:
+            KernelError: The expression is none of RE2 that can be matched here.
+        """
+        text, pattern = inputs
+        _match(text, outputs, pattern.item())
+
+
+def _replace(text: npt.NDArray[Any], outputs: Outputs, pattern: bytes, rewrite: bytes, *, every: bool) -> None:
+    known = expression(pattern)
+    changed = (known.replaced(rewrite, one, every=every) for one in text.ravel().tolist())
+    outputs[0] = string_array(changed, text.shape)
+
+
+def _match(text: npt.NDArray[Any], outputs: Outputs, pattern: bytes) -> None:
+    known = expression(pattern)
+    matches = [known.matches(one) for one in text.ravel().tolist()]
+    outputs[0][...] = np.array(matches, np.bool_).reshape(text.shape)

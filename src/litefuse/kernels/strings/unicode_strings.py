@@ -1,0 +1,295 @@
+"""``UnicodeDecode``, ``UnicodeDecodeWithOffsets``, ``UnicodeEncode`` and ``UnicodeTranscode``: encoded characters."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.kernels.strings.row_splits import check_row_splits, check_row_splits_spec
+from litefuse.kernels.strings.strings import check_dtype, check_strings, string_array
+from litefuse.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.runtime.tensors import STRING
+
+if TYPE_CHECKING:
+    from litefuse.runtime.outputs import Outputs
+
+__all__ = ["ENCODINGS", "UnicodeDecode", "UnicodeDecodeWithOffsets", "UnicodeEncode", "UnicodeTranscode"]
+
+_ENCODINGS = {
+    "UTF-8": "utf-8",
+    "UTF-16-BE": "utf-16-be",
+    "UTF-32-BE": "utf-32-be",
+    "US ASCII": "ascii",
+    "US-ASCII": "ascii",
+    "ASCII": "ascii",
+}
+ENCODINGS = tuple(_ENCODINGS)
+"""The encodings that can be decoded, by the names that ICU has for them."""
+_ENCODED = ("UTF-8", "UTF-16-BE", "UTF-32-BE")
+_ERRORS = ("strict", "replace", "ignore")
+_LAST_CONTROL = 0x1F
+_LAST = 0x10FFFF
+# LiteRT's numbers of dtypes, in which the op's options say them.
+_SPLITS = {2: np.int32, 4: np.int64}
+
+
+def _check(errors: str, replacement: int, encoding: str, known: tuple[str, ...]) -> None:
+    if encoding not in known:
+        raise KernelError(f"the encoding must be one of {', '.join(known)}, not {encoding!r}")
+    if errors not in _ERRORS:
+        raise KernelError(f"errors must be one of {', '.join(_ERRORS)}, not {errors!r}")
+    if not _is_character(replacement):
+        raise KernelError(f"replacement_char must be a character, not {replacement}")
+
+
+def _is_character(code: int) -> bool:
+    return 0 <= code <= _LAST and not 0xD800 <= code <= 0xDFFF
+
+
+def _characters(data: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
+    """The code point of each character, None for bytes that are none; and at which byte it begins."""
+    name = _ENCODINGS[encoding]
+    at = 0
+    while at < len(data):
+        rest = data[at:]
+        try:
+            text, wrong = rest.decode(name), 0
+        except UnicodeDecodeError as error:
+            text, wrong = rest[: error.start].decode(name), error.end - error.start
+        for character in text:
+            yield ord(character), at
+            at += len(character.encode(name))
+        if wrong:
+            yield None, at
+            at += wrong
+
+
+def _handled(data: bytes, encoding: str, errors: str, replacement: int, *, controls: bool) -> Iterator[tuple[int, int]]:
+    """The code points, errors replaced, left out or raised, and at which bytes they begin."""
+    for code, at in _characters(data, encoding):
+        wrong = code is None or (controls and code <= _LAST_CONTROL)
+        if code is not None and not wrong:
+            yield code, at
+        elif errors == "strict" and wrong:
+            raise KernelError(f"{data!r} is no text of {encoding} at byte {at}")
+        elif errors == "replace":
+            yield replacement, at
+
+
+class UnicodeDecode(CustomOp):
+    """TensorFlow's op of the same name (``tf.strings.unicode_decode``).
+
+    Input: ``input``, strings of any shape.
+
+    Outputs: row splits, which say where each string's characters begin; then the characters of all strings as int32.
+
+    Options: ``input_encoding``, ``UTF-8``, ``UTF-16-BE``, ``UTF-32-BE`` or ``US-ASCII``; ``errors``: what becomes of
+    bytes that are no characters: with ``replace``, the default, a ``replacement_char`` (65533 if missing) takes their
+    place, with ``ignore`` nothing does, and ``strict`` is an error; ``replace_control_characters``, false if missing:
+    whether those below 32 are errors too; ``Tsplits``, LiteRT's number of the row splits' dtype, int64 if missing.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/strings/unicode_decode.
+    """
+
+    op_name = "UnicodeDecode"
+    dtypes = ("string",)
+
+    def prepare(
+        self,
+        text: TensorSpec,
+        *,
+        input_encoding: str,
+        errors: str = "replace",
+        replacement_char: int = 0xFFFD,
+        Tsplits: int = 4,  # noqa: N803
+    ) -> list[TensorSpec]:
+        """Gives the number of row splits; that of characters is known only when they are decoded.
+
+        Raises:
+            KernelError: The input is not of strings, or an option has a wrong value.
+        """
+        _check(errors, replacement_char, input_encoding, ENCODINGS)
+        count = int(np.prod(check_strings("input", text)))
+        return [TensorSpec([count + 1], _SPLITS[Tsplits]), TensorSpec(None, np.int32)]
+
+    def invoke(
+        self,
+        inputs: tuple[npt.NDArray[Any], ...],
+        outputs: Outputs,
+        *,
+        input_encoding: str,
+        errors: str = "replace",
+        replacement_char: int = 0xFFFD,
+        replace_control_characters: bool = False,
+    ) -> None:
+        """Decodes one string after the other.
+
+        Raises:
+            KernelError: Bytes are no characters, and errors are strict.
+        """
+        _decode(inputs[0], outputs, input_encoding, errors, replacement_char, controls=replace_control_characters)
+
+
+class UnicodeDecodeWithOffsets(UnicodeDecode):
+    """TensorFlow's op of the same name (``tf.strings.unicode_decode_with_offsets``).
+
+    As ``UnicodeDecode``, with a third output: at which byte of its string each character begins, int64.
+    """
+
+    op_name = "UnicodeDecodeWithOffsets"
+
+    def prepare(
+        self,
+        text: TensorSpec,
+        *,
+        input_encoding: str,
+        errors: str = "replace",
+        replacement_char: int = 0xFFFD,
+        Tsplits: int = 4,  # noqa: N803
+    ) -> list[TensorSpec]:
+        """As of ``UnicodeDecode``.
+
+        Raises:
+            KernelError: The input is not of strings, or an option has a wrong value.
+        """
+        specs = super().prepare(
+            text, input_encoding=input_encoding, errors=errors, replacement_char=replacement_char, Tsplits=Tsplits
+        )
+        return [*specs, TensorSpec(None, np.int64)]
+
+
+def _decode(
+    text: npt.NDArray[Any], outputs: Outputs, encoding: str, errors: str, replacement: int, *, controls: bool
+) -> None:
+    rows = [list(_handled(one, encoding, errors, replacement, controls=controls)) for one in text.ravel().tolist()]
+    outputs[0][0] = 0
+    outputs[0][1:] = np.cumsum(list(map(len, rows)), dtype=np.int64)
+    outputs[1] = np.array([code for row in rows for code, _ in row], np.int32)
+    if len(outputs) > 2:
+        outputs[2] = np.array([at for row in rows for _, at in row], np.int64)
+
+
+class UnicodeEncode(CustomOp):
+    """TensorFlow's op of the same name (``tf.strings.unicode_encode``).
+
+    Inputs: ``input_values``, a vector of int32: characters; ``input_splits``, int32 or int64, which splits them into
+    strings. Output: the strings.
+
+    Options: ``output_encoding``, ``UTF-8``, ``UTF-16-BE`` or ``UTF-32-BE``; ``errors``: what becomes of numbers that
+    are no characters, as of ``UnicodeDecode``; ``replacement_char``, 65533 if missing.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/strings/unicode_encode.
+    """
+
+    op_name = "UnicodeEncode"
+    dtypes = ("int32",)
+
+    def prepare(
+        self,
+        values: TensorSpec,
+        splits: TensorSpec,
+        *,
+        output_encoding: str,
+        errors: str = "replace",
+        replacement_char: int = 0xFFFD,
+    ) -> TensorSpec:
+        """Gives the number of strings.
+
+        Raises:
+            KernelError: An input has a wrong dtype or shape, or an option a wrong value.
+        """
+        _check(errors, replacement_char, output_encoding, _ENCODED)
+        if len(check_dtype("input_values", values, "int32")) != 1:
+            raise KernelError(f"input_values must be of rank 1, not {values.shape}")
+        return TensorSpec([check_row_splits_spec("input_splits", splits)], STRING)
+
+    def invoke(
+        self,
+        inputs: tuple[npt.NDArray[Any], ...],
+        outputs: Outputs,
+        *,
+        output_encoding: str,
+        errors: str = "replace",
+        replacement_char: int = 0xFFFD,
+    ) -> None:
+        """Encodes one string after the other.
+
+        Raises:
+            KernelError: A number is no character, and errors are strict.
+        """
+        values, splits = inputs
+        check_row_splits("input_splits", splits, len(values))
+        codes: list[int] = values.tolist()
+        name = _ENCODINGS[output_encoding]
+
+        def kept(code: int) -> str:
+            if _is_character(code):
+                return chr(code)
+            if errors == "strict":
+                raise KernelError(f"{code} is no character")
+            return chr(replacement_char) if errors == "replace" else ""
+
+        outputs[0] = string_array(
+            "".join(map(kept, codes[start:end])).encode(name) for start, end in itertools.pairwise(splits.tolist())
+        )
+
+
+class UnicodeTranscode(CustomOp):
+    """TensorFlow's op of the same name (``tf.strings.unicode_transcode``).
+
+    Input: ``input``, strings of any shape. Output: the same in another encoding.
+
+    Options: ``output_encoding``, as of ``UnicodeEncode``, and all of ``UnicodeDecode`` but ``Tsplits``.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/strings/unicode_transcode.
+    """
+
+    op_name = "UnicodeTranscode"
+    dtypes = ("string",)
+
+    def prepare(
+        self,
+        text: TensorSpec,
+        *,
+        input_encoding: str,
+        output_encoding: str,
+        errors: str = "replace",
+        replacement_char: int = 0xFFFD,
+    ) -> TensorSpec:
+        """Gives the input's shape.
+
+        Raises:
+            KernelError: The input is not of strings, or an option has a wrong value.
+        """
+        _check(errors, replacement_char, input_encoding, ENCODINGS)
+        _check(errors, replacement_char, output_encoding, _ENCODED)
+        return TensorSpec(check_strings("input", text), STRING)
+
+    def invoke(
+        self,
+        inputs: tuple[npt.NDArray[Any], ...],
+        outputs: Outputs,
+        *,
+        input_encoding: str,
+        output_encoding: str,
+        errors: str = "replace",
+        replacement_char: int = 0xFFFD,
+        replace_control_characters: bool = False,
+    ) -> None:
+        """Encodes one string after the other anew.
+
+        Raises:
+            KernelError: Bytes are no characters, and errors are strict.
+        """
+        (text,) = inputs
+
+        def transcoded(one: bytes) -> bytes:
+            found = _handled(one, input_encoding, errors, replacement_char, controls=replace_control_characters)
+            return "".join(chr(code) for code, _ in found).encode(_ENCODINGS[output_encoding])
+
+        outputs[0] = string_array(map(transcoded, text.ravel().tolist()), text.shape)

@@ -1,0 +1,1 @@
+"""Elementwise functions, running combinations, complex numbers, Fourier transforms."""

@@ -1,0 +1,107 @@
+"""Operations on bits, of which LiteRT has XOR and the shift to the right, up to 32 bits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["Bitwise", "PopulationCount", "Shift"]
+
+_WIDTHS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
+
+
+class Bitwise(Decomposition):
+    """``x & y`` is half of what ``x + y`` has more than ``x ^ y``, ``x | y`` half of the sum of both; in int64.
+
+    Values of 64 bits are pairs of int32. ``~x`` is ``x ^ -1``.
+    """
+
+    names = ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Invert")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        op.require(0, *_WIDTHS)
+        x = op.operands[0]
+        dtype = b.dtype(x)
+        ones = b.constant(np.array(-1).astype(dtype), dtype)
+        name, y = ("BitwiseXor", ones) if op.name == "Invert" else (op.name, op.operands[1])
+        if _WIDTHS[dtype] < 64:
+            return _bitwise(b, name, x, y)
+        rank = max(rank, len(b.shape(y)))
+        pairs = [_pairs(b, value, rank) for value in (x, y)]
+        value = _bitwise(b, name, *pairs)
+        return b.op("Bitcast", [value], b.shape(value)[:-1], dtype)
+
+
+class Shift(Decomposition):
+    """A multiplication by a power of two; to the right, for 64 bits, a division rounded down.
+
+    The distance is moved into 0 ... bits - 1, as TensorFlow does.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/bitwise/left_shift, right_shift.
+    """
+
+    names = ("LeftShift", "RightShift")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.shape(1)
+        op.require(0, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+        x, distance = op.operands
+        dtype = b.dtype(x)
+        bits = _WIDTHS[dtype]
+        places = b.cast(distance, "int32")
+        places = b.binary("Minimum", b.binary("Maximum", places, 0), bits - 1)
+        wide = "int32" if bits <= 32 and dtype != "uint32" else "int64"
+        powers = b.constant(np.left_shift(np.ones(bits, wide), np.arange(bits)), wide)
+        factor = b.gather(powers, places)
+        if op.name == "LeftShift":
+            return b.cast(b.binary("Mul", b.cast(x, wide), factor), dtype)
+        # By 63, 2^63 is negative in int64: what is left is the sign.
+        quotient = b.binary("FloorDiv", b.cast(x, wide), b.binary("Maximum", factor, 1))
+        if bits == 64:
+            sign = b.binary("Minimum", b.unary("Sign", x), 0)
+            quotient = b.select(b.compare("Equal", places, 63), sign, quotient)
+        return b.cast(quotient, dtype)
+
+
+class PopulationCount(Decomposition):
+    """The sum of the bits of each byte, from a table."""
+
+    names = ("PopulationCount",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape = op.shape(0)
+        op.require(0, *_WIDTHS)
+        (x,) = op.operands
+        size = _WIDTHS[b.dtype(x)] // 8
+        octets = b.bitcast(x, "uint8") if size == 1 else b.op("Bitcast", [x], [*shape, size], "uint8")
+        table = b.constant(np.array([number.bit_count() for number in range(256)]), "int32")
+        counts = b.gather(table, b.cast(octets, "int32"))
+        return b.cast(counts if size == 1 else b.reduce("Sum", counts, len(shape)), "uint8")
+
+
+def _pairs(b: Builder, value: ir.Value, rank: int) -> ir.Value:
+    while len(b.shape(value)) < rank:  # the pairs are a dimension behind those that broadcast
+        value = b.expand(value, 0)
+    return b.op("Bitcast", [value], [*b.shape(value), 2], "int32")
+
+
+def _bitwise(b: Builder, name: str, x: ir.Value, y: ir.Value) -> ir.Value:
+    different = b.binary("BitwiseXor", x, y)
+    if name == "BitwiseXor":
+        return different
+    dtype = b.dtype(x)
+    wide = "int64" if _WIDTHS[dtype] == 32 else "int32"
+    total = b.binary("AddV2", b.cast(x, wide), b.cast(y, wide))
+    # Of signed numbers too: x = -2^n x_n + ..., and the same holds for x ^ y.
+    both = b.binary("Sub" if name == "BitwiseAnd" else "AddV2", total, b.cast(different, wide))
+    return b.cast(b.binary("FloorDiv", both, 2), dtype)

@@ -1,0 +1,169 @@
+"""Exponentials, logarithms and roots near zeros and infinities, and formulas that other rewritings share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.ir.constants import splat_number
+from litefuse.ir.mlir import ir, producer
+from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+
+__all__ = [
+    "LARGEST",
+    "Expm1",
+    "Log1p",
+    "ReciprocalRoot",
+    "Softplus",
+    "between",
+    "expm1",
+    "log1p",
+    "polynomial",
+    "reciprocal_root",
+    "where_finite",
+]
+
+LARGEST = 3.4028234e38
+"""The largest finite float32."""
+
+
+class Expm1(Decomposition):
+    """``exp(x) - 1`` as ``tanh(x / 2) (exp(x) + 1)``, which cancels no digits near 0.
+
+    The engine writes the difference, whose relative error near 0 has no bound. Here it is below 1e-6. Of what is never
+    positive it is the builtin op ELU.
+    """
+
+    names = ("Expm1",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        return expm1(b, op.operands[0])
+
+
+class Log1p(Decomposition):
+    """``log(1 + x)``, corrected by what is lost when ``1 + x`` is rounded.
+
+    The engine writes the plain formula, whose relative error near 0 has no bound. Here it is below 1e-6.
+    Source: Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1.
+    """
+
+    names = ("Log1p",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        return log1p(b, op.operands[0])
+
+
+class ReciprocalRoot(Decomposition):
+    """``sqrt(1 / x)`` where nothing keeps ``x`` above 0: XNNPACK's reciprocal root of 0 is no number, and not infinite.
+
+    A padded row is a vector of zeros, and models divide by its norm. Behind a sum with a constant, or a bound, as in
+    most normalizations, the op stays.
+    """
+
+    names = ("Rsqrt",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return not _stays_positive(op.operands[0])
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        return reciprocal_root(b, op.operands[0])
+
+
+class Softplus(Decomposition):
+    """``log(exp(x) + 1)``, or ``x`` where that is larger because the exponential is bounded.
+
+    The engine writes the formula without a bound, which is infinite from 89 on. Beyond 20 the two are equal in float32.
+    Where it only goes into ``Tanh``, as in Mish, infinity does no harm.
+    """
+
+    names = ("Softplus",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.readers != frozenset({"tf.Tanh"})
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        (x,) = op.operands
+        bounded = b.unary("Exp", b.binary("Minimum", x, 20.0))
+        return b.binary("Maximum", x, b.unary("Log", b.binary("AddV2", bounded, 1.0)))
+
+
+def _stays_positive(value: ir.Value) -> bool:
+    """Whether a value is the sum or the larger of something and a positive constant."""
+    while (same := producer(value, "tf.Identity", "tf.Reshape", "tf.ExpandDims", "tf.Squeeze")) is not None:
+        value = same.operands[0]
+    bounded = producer(value, "tf.Add", "tf.AddV2", "tf.Maximum")
+    return bounded is not None and any((_number(each) or 0.0) > 0 for each in bounded.operands)
+
+
+def _is_never_positive(value: ir.Value) -> bool:
+    """Whether a value is the smaller of something and a constant that is not positive, perhaps times a positive one."""
+    while (scaled := producer(value, "tf.Identity", "tf.Mul", "tf.RealDiv")) is not None:
+        if len(scaled.operands) == 2 and not (_number(scaled.operands[1]) or 0.0) > 0:
+            return False
+        value = scaled.operands[0]
+    bounded = producer(value, "tf.Minimum")
+    return bounded is not None and any(
+        (number := _number(each)) is not None and number <= 0 for each in bounded.operands
+    )
+
+
+def _number(value: ir.Value) -> float | None:
+    """The number that all elements of a constant are; None for any other value."""
+    constant = producer(value, "tf.Const")
+    return None if constant is None else splat_number(constant.attributes["value"])
+
+
+def reciprocal_root(b: Builder, x: ir.Value) -> ir.Value:
+    """``1 / sqrt(x)``, infinite for 0."""
+    if _stays_positive(x):
+        return b.unary("Rsqrt", x)
+    return b.unary("Sqrt", b.binary("RealDiv", 1.0, x))
+
+
+def expm1(b: Builder, x: ir.Value) -> ir.Value:
+    """``exp(x) - 1`` to float32 precision."""
+    if _is_never_positive(x):
+        return b.unary("Elu", x)
+    half = b.unary("Tanh", b.binary("Mul", x, 0.5))
+    return b.binary("Mul", half, b.binary("AddV2", b.unary("Exp", x), 1.0))
+
+
+def log1p(b: Builder, x: ir.Value) -> ir.Value:
+    """``log(1 + x)`` to float32 precision, from -1, where it is minus infinity, to infinity."""
+    # log(1 + x) = 2 artanh(s) = 2 (s + s^3 / 3 + s^5 / 5 ...) with s = x / (2 + x)
+    small = between(b, x, -0.3, 0.4)
+    s = b.binary("RealDiv", small, b.binary("AddV2", small, 2.0))
+    series = b.binary("Mul", s, polynomial(b, b.binary("Mul", s, s), [2 / n for n in (1, 3, 5, 7, 9)]))
+    near = b.compare("Equal", small, x)
+    return b.select(near, series, b.unary("Log", b.binary("AddV2", x, 1.0)))
+
+
+def polynomial(b: Builder, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
+    """A polynomial by Horner's rule, its coefficients by rising powers; at least two."""
+    highest, *others = reversed(coefficients)
+    value = b.binary("AddV2", b.binary("Mul", x, highest), others[0])
+    for coefficient in others[1:]:
+        value = b.binary("AddV2", b.binary("Mul", x, value), coefficient)
+    return value
+
+
+def between(b: Builder, x: ir.Value, low: float, high: float) -> ir.Value:
+    """The value, moved into an interval."""
+    return b.binary("Minimum", b.binary("Maximum", x, low), high)
+
+
+def where_finite(b: Builder, x: ir.Value) -> ir.Value:
+    """Whether elements are neither infinite nor NaN."""
+    return b.compare("LessEqual", b.unary("Abs", x), LARGEST)

@@ -1,0 +1,201 @@
+"""Fourier transforms as products with the matrix of the transform."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.arithmetic.complex_numbers import complex_of, parts_of
+from litefuse.legalize.arrays.numpy_formulas import Array, number, positions
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = ["FourierTransform", "InverseRealFourierTransform", "RealFourierTransform"]
+
+_RANKS = {"FFT": 1, "FFT2D": 2, "FFT3D": 3, "IFFT": 1, "IFFT2D": 2, "IFFT3D": 3}
+# The matrix has the square of so many elements.
+_MAX_SIZE = 4096
+
+
+class FourierTransform(Decomposition):
+    """``X[k] = sum_n x[n] exp(-2 pi i k n / N)``, one dimension after the other, in float32.
+
+    The cosines and sines are rounded from float64, and computed in the model where a size is open; the error is a few
+    float32 roundings of the largest value. A product takes N multiplications for each number, a fast transform log N:
+    these are for the sizes of models, not of signals.
+    """
+
+    names = tuple(_RANKS)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape = op.shape(0)
+        op.require(0, "complex64")
+        inverse = op.name.startswith("I")
+        real, imaginary = parts_of(b, op.operands[0])
+        for axis in range(len(shape) - _RANKS[op.name], len(shape)):
+            size = b.size(real, axis) if shape[axis] is None else _size(shape, axis)
+            real, imaginary = _transformed(b, real, imaginary, axis, size, inverse=inverse)
+        return complex_of(b, real, imaginary)
+
+
+class RealFourierTransform(Decomposition):
+    """The frequencies from 0 on of the transform of real numbers.
+
+    LiteRT's RFFT2D takes powers of two only, and is wrong for 1; a length that is open may be any.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/signal/rfft, rfft2d.
+    """
+
+    names = ("RFFT", "RFFT2D")
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        lengths = op.constants[1]
+        return lengths is None or lengths[-1] == 1 or any(int(length).bit_count() != 1 for length in lengths)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.require(0, "float32")
+        lengths = _lengths(op, b)
+        last = len(op.shape(0)) - 1
+        value = op.operands[0]
+        first = last + 1 - len(lengths)
+        for axis, length in enumerate(lengths, first):
+            value = _cut(b, value, axis, length)
+        # The engine makes a constant of a length that follows from the operand's shape, but not of what was cut.
+        lengths = [b.size(value, axis) for axis in range(first, last + 1)]
+        cosines, sines = _waves(b, lengths[-1], _frequencies(b, lengths[-1]))
+        flat, restore = _rows(b, value, last)
+        real, imaginary = (restore(_product(b, flat, matrix)) for matrix in (cosines, -sines))
+        if len(lengths) == 2:
+            real, imaginary = _transformed(b, real, imaginary, last - 1, lengths[0], inverse=False)
+        return complex_of(b, real, imaginary)
+
+
+class InverseRealFourierTransform(Decomposition):
+    """The real numbers of which the frequencies from 0 on are given; the others are their conjugates.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/signal/irfft, irfft2d.
+    """
+
+    names = ("IRFFT", "IRFFT2D")
+    composite = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.require(0, "complex64")
+        lengths = _lengths(op, b)
+        last = len(op.shape(0)) - 1
+        count, given = lengths[-1], _frequencies(b, lengths[-1])
+        needed = {last: given} if len(lengths) == 1 else {last - 1: lengths[0], last: given}
+        parts: list[ir.Value] = []
+        for part in parts_of(b, op.operands[0]):
+            cut = part
+            for axis, size in needed.items():
+                cut = _cut(b, cut, axis, size)
+            parts.append(cut)
+        real, imaginary = parts
+        if len(lengths) == 2:
+            real, imaginary = _transformed(b, real, imaginary, last - 1, lengths[0], inverse=True)
+        # Each frequency stands for its conjugate too, but the first, and the one in the middle of an even number.
+        whole, frequencies = number(b, count, np.float64), positions(b, given, [1, given], np.float64)
+        weights: Any = np.where(frequencies == 0, 1.0, np.where(2 * frequencies == whole, 1.0, 2.0)) / whole
+        cosines, sines = (np.transpose(waves * weights) for waves in _waves(b, count, given))
+        flat, restore = _rows(b, real, last)
+        other, _ = _rows(b, imaginary, last)
+        return restore(b.binary("Sub", _product(b, flat, cosines), _product(b, other, sines)))
+
+
+def _lengths(op: TensorFlowOp, b: Builder) -> list[Dim]:
+    """The numbers in ``fft_length``, which the model computes where a size is open."""
+    known = op.constants[1]
+    if known is None:
+        return b.sizes_in(op.operands[1], _stated_lengths(op))
+    lengths: list[Dim] = [int(length) for length in known.reshape(-1)]
+    if not all(isinstance(length, int) and 0 < length <= _MAX_SIZE for length in lengths):
+        raise NotDecomposed(f"fft_length is {lengths}; it must be from 1 to {_MAX_SIZE}")
+    return lengths
+
+
+def _stated_lengths(op: TensorFlowOp) -> list[int | None]:
+    """What the shapes of the operand and the result say of ``fft_length``."""
+    count = 2 if op.name.endswith("2D") else 1
+    stated = list((op.results[0].shape or [None] * count)[-count:])
+    if not op.name.startswith("I"):
+        # An even length and the odd one after it have as many frequencies, but no length is above the operand's.
+        size = op.shape(0)[-1]
+        stated[-1] = size if size is not None and size % 2 == 0 and stated[-1] == size // 2 + 1 else None
+    return stated
+
+
+def _frequencies(b: Builder, length: Dim) -> Dim:
+    """How many frequencies of real numbers there are from 0 on."""
+    return b.dims("AddV2", b.dims("FloorDiv", length, 2), 1)
+
+
+def _size(shape: Sequence[int | None], axis: int) -> int:
+    size = shape[axis]
+    if size is None or size > _MAX_SIZE:
+        raise NotDecomposed(f"dimension {axis} of size {size or 'unknown'}; it must be at most {_MAX_SIZE}")
+    return size
+
+
+def _cut(b: Builder, value: ir.Value, axis: int, length: Dim) -> ir.Value:
+    """The first elements along a dimension; TensorFlow's ops do not take fewer than they need either."""
+    size = b.shape(value)[axis]
+    if size is not None and isinstance(length, int) and size < length:
+        raise NotDecomposed(f"dimension {axis} has {size} elements, and fft_length needs {length}")
+    return value if isinstance(length, int) and size == length else b.slice(value, axis, 0, length)
+
+
+def _waves(b: Builder, size: Dim, frequencies: Dim) -> tuple[Any, Any]:
+    """The cosines and sines of frequencies, ``[size, frequencies]``."""
+    if isinstance(size, int) and isinstance(frequencies, int):
+        # One turn more or less does not matter.
+        turns = np.outer(np.arange(size), np.arange(frequencies)) % size
+        angles: Any = turns * (2 * np.pi / size)
+    else:
+        rows, columns = b.reshape(b.range(size), [size, 1]), b.reshape(b.range(frequencies), [1, frequencies])
+        turns = b.binary("FloorMod", b.binary("Mul", rows, columns), b.scalar(size))
+        angles = Array(b, b.cast(turns, "float32")) * (2 * np.pi / number(b, size))
+    return np.cos(angles), np.sin(angles)
+
+
+def _transformed(
+    b: Builder, real: ir.Value, imaginary: ir.Value, axis: int, size: Dim, *, inverse: bool
+) -> tuple[ir.Value, ir.Value]:
+    cosines, sines = _waves(b, size, size)
+    whole = number(b, size, np.float64)
+    sines = sines / whole if inverse else -sines
+    cosines = cosines / whole if inverse else cosines
+    first, restore = _rows(b, real, axis)
+    second, _ = _rows(b, imaginary, axis)
+    results = [
+        b.binary("Sub", _product(b, first, cosines), _product(b, second, sines)),
+        b.binary("AddV2", _product(b, first, sines), _product(b, second, cosines)),
+    ]
+    return restore(results[0]), restore(results[1])
+
+
+def _rows(b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, Callable[[ir.Value], ir.Value]]:
+    """A matrix with a dimension as its rows, and what makes the value's shape again of one with as many rows."""
+    rank = len(b.shape(value))
+    order = [*(each for each in range(rank) if each != axis), axis]
+    moved = b.transpose(value, order)
+    sizes = b.sizes(moved)
+
+    def restore(matrix: ir.Value) -> ir.Value:
+        shaped = b.reshape(matrix, [*sizes[:-1], b.size(matrix, 1)])
+        return b.transpose(shaped, [order.index(each) for each in range(rank)])
+
+    return b.reshape(moved, [b.product(sizes[:-1]), sizes[-1]]), restore
+
+
+def _product(b: Builder, rows: ir.Value, matrix: Any) -> ir.Value:
+    factor = matrix.value if isinstance(matrix, Array) else b.constant(matrix, "float32")
+    shape = (b.shape(rows)[0], b.shape(factor)[1])
+    return b.op("MatMul", [rows, factor], shape, "float32", transpose_a=False, transpose_b=False)

@@ -1,0 +1,28 @@
+"""``Abs`` and ``Sign`` of integers that LiteRT's ops do not take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["IntegerSign"]
+
+
+class IntegerSign(Decomposition):
+    """``max(x, -x)``, and ``x`` between -1 and 1."""
+
+    names = ("Abs", "Sign")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "int64")
+        (value,) = op.operands
+        if op.name == "Abs":
+            return b.binary("Maximum", value, b.unary("Neg", value))
+        return b.binary("Minimum", b.binary("Maximum", value, -1), 1)

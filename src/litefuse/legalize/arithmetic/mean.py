@@ -1,0 +1,32 @@
+"""Means of integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = ["IntegerMean"]
+
+
+class IntegerMean(Decomposition):
+    """The sum divided by the count, towards zero."""
+
+    names = ("Mean",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape = op.shape(0)
+        op.require(0, "uint8", "int8", "int16", "int32", "int64")
+        dtype = op.types[0].dtype
+        value = op.operands[0] if dtype == "int64" else b.cast(op.operands[0], "int32")
+        sizes = b.sizes(value)
+        count: Dim = 1
+        for axis in sorted({int(axis) % len(shape) for axis in op.constant(1).reshape(-1)}, reverse=True):
+            count = b.dims("Mul", count, sizes[axis])
+            value = b.reduce("Sum", value, axis, keep_dims=bool(op.attributes.get("keep_dims", False)))
+        return b.cast(b.binary("Div", value, b.cast(b.scalar(count), b.dtype(value))), dtype)

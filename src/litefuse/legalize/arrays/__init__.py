@@ -1,0 +1,1 @@
+"""Slices, pieces, places, orders and segments of tensors."""

@@ -1,0 +1,26 @@
+"""Ops that give what they take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["Alias"]
+
+
+class Alias(Decomposition):
+    """The operand; what ``Print`` prints is not printed.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Print, GuaranteeConst.
+    """
+
+    names = ("GuaranteeConst", "Print")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:  # noqa: ARG002  it emits nothing
+        return op.operands[0]

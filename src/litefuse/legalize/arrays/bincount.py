@@ -1,0 +1,90 @@
+"""``Bincount``, ``DenseBincount`` and ``RaggedBincount``: how often each number occurs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = ["Bincount", "RaggedBincount"]
+
+
+class Bincount(Decomposition):
+    """A scatter, which adds up what falls on one place; numbers from ``size`` on fall on one that is cut off.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/math/bincount.
+    """
+
+    names = ("Bincount", "DenseBincount")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0)) if op.name == "Bincount" else len(op.shape(0, 1, 2))
+        op.require(2, "float32", "int32", "int64")
+        numbers, size, weights = op.operands
+        binary = bool(op.attributes.get("binary_output", False))
+        known = op.constants[1]
+        bins: Dim = b.cast(size, "int32") if known is None else int(known)
+        sizes = b.sizes(numbers)
+        batch: Dim = sizes[0] if op.name == "DenseBincount" and rank == 2 else 1
+
+        count = b.product(sizes)
+        place = _places(b, b.reshape(numbers, [count]), bins)
+        width = b.dims("AddV2", bins, 1)
+        if batch != 1:
+            row = b.binary("Mul", b.range(batch), b.scalar(width))
+            place = b.reshape(b.binary("AddV2", b.reshape(place, [batch, sizes[1]]), b.expand(row, 1)), [count])
+        dtype = op.types[2].dtype
+        unweighted = binary or 0 in op.shape(2)
+        updates = b.fill([count], 1, dtype) if unweighted else b.reshape(weights, [count])
+        sums = _sums(b, place, updates, b.dims("Mul", batch, width), binary=binary)
+        if op.name == "DenseBincount" and rank == 2:
+            return b.slice(b.reshape(sums, [batch, width]), 1, 0, bins)
+        return b.slice(sums, 0, 0, bins)
+
+
+class RaggedBincount(Decomposition):
+    """As ``Bincount``, each row at places of its own.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedBincount.
+    """
+
+    names = ("RaggedBincount",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.require(3, "float32", "int32", "int64")
+        splits, numbers, size, weights = op.operands
+        op.shape(1, 1)
+        known = op.constants[2]
+        bins: Dim = b.cast(size, "int32") if known is None else int(known)
+        binary = bool(op.attributes.get("binary_output", False))
+        count = b.size(numbers, 0)
+        rows = b.dims("Sub", b.size(splits, 0), 1)
+        # How many rows end before a number, or where it stands.
+        ends = b.expand(b.cast(b.slice(splits, 0, 1, None), "int32"), 1)
+        ones = b.fill([rows], 1, "int32")
+        steps = b.dims("AddV2", count, 1)
+        ended = b.op("ScatterNd", [ends, ones, b.vector([steps])], b.known([steps]), "int32")
+        row = b.slice(b.cumsum(ended, 0), 0, 0, count)
+        width = b.dims("AddV2", bins, 1)
+        place = b.binary("AddV2", _places(b, numbers, bins), b.binary("Mul", row, b.scalar(width)))
+        dtype = op.types[3].dtype
+        updates = b.fill([count], 1, dtype) if binary or 0 in op.shape(3) else weights
+        sums = _sums(b, place, updates, b.dims("Mul", rows, width), binary=binary)
+        return b.slice(b.reshape(sums, [rows, width]), 1, 0, bins)
+
+
+def _places(b: Builder, numbers: ir.Value, bins: Dim) -> ir.Value:
+    """The numbers as int32; all from ``bins`` on are that."""
+    return b.cast(b.binary("Minimum", numbers, b.cast(b.scalar(bins), b.dtype(numbers))), "int32")
+
+
+def _sums(b: Builder, places: ir.Value, updates: ir.Value, total: Dim, *, binary: bool) -> ir.Value:
+    """What falls on each of ``total`` places, or whether anything does."""
+    operands = [b.expand(places, 1), updates, b.vector([total])]
+    sums = b.op("ScatterNd", operands, b.known([total]), b.dtype(updates))
+    return b.binary("Minimum", sums, 1) if binary else sums

@@ -1,0 +1,55 @@
+"""Moving elements of any dtype with ops that know few dtypes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import ml_dtypes
+import numpy as np
+
+from litefuse.ir.tensorflow_op import NotDecomposed
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["carried", "carried_number", "delivered"]
+
+# LiteRT's slices, concatenations and paddings all take float32, int32, int64 and uint8.
+_TAKEN = frozenset({"float32", "int32", "int64", "uint8"})
+_SAME_BITS = {"float64": "int64", "uint64": "int64", "uint32": "int32", "complex64": "int64"}
+_SAME_BITS_NARROW = {"float16": "int16", "bfloat16": "int16"}
+_SAME_NUMBERS = {"bool": "uint8", "int8": "int32", "int16": "int32"}
+
+
+def carried(b: Builder, value: ir.Value) -> ir.Value:
+    """The value as a dtype that the moving ops take, zeros for zeros.
+
+    Raises:
+        NotDecomposed: There is none.
+    """
+    dtype = b.dtype(value)
+    if dtype in _TAKEN:
+        return value
+    if dtype in _SAME_BITS:
+        return b.bitcast(value, _SAME_BITS[dtype])
+    if dtype in _SAME_NUMBERS:
+        return b.cast(value, _SAME_NUMBERS[dtype])
+    if dtype in _SAME_BITS_NARROW:
+        return b.cast(b.bitcast(value, "int16"), "int32")
+    raise NotDecomposed(f"LiteRT's ops that move elements do not take {dtype}")
+
+
+def carried_number(value: float, dtype: str) -> float:
+    """What ``carried`` makes of one number of a dtype."""
+    if dtype in _SAME_BITS or dtype in _SAME_BITS_NARROW:
+        array = np.array(value, ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+        return int(array.view(_SAME_BITS.get(dtype, "int16")))
+    return value
+
+
+def delivered(b: Builder, value: ir.Value, dtype: str) -> ir.Value:
+    """What ``carried`` made of elements of a dtype, as that dtype again."""
+    if dtype in _SAME_BITS_NARROW:
+        return b.bitcast(b.cast(value, "int16"), dtype)
+    return b.cast(value, dtype) if dtype in _SAME_NUMBERS else b.bitcast(value, dtype)

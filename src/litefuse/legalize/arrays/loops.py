@@ -1,0 +1,66 @@
+"""A loop that counts, for rewritings before lowering: only there a loop becomes one of LiteRT's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from litefuse.ir.mlir import ir
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+
+__all__ = ["count_to", "write_row"]
+
+
+def count_to(
+    b: Builder,
+    count: Dim,
+    values: Sequence[ir.Value],
+    body: Callable[[ir.Value, Sequence[ir.Value]], Sequence[ir.Value]],
+) -> Sequence[ir.Value]:
+    """A ``tf.WhileRegion`` that counts from 0 to ``count - 1``.
+
+    Args:
+        b: Builds at the current insertion point.
+        count: How often the body runs.
+        values: What the body changes, as it is before the first turn.
+        body: Builds, from the int32 counter and the values, what they are after a turn, of the same types.
+
+    Returns:
+        The values after the last turn.
+    """
+    start, end = b.constant(np.array(0), "int32"), b.scalar(count)
+    operands = [start, *values]
+    kinds = [value.type for value in operands]
+    loop = ir.Operation.create(
+        "tf.WhileRegion",
+        results=kinds,
+        operands=operands,
+        attributes={
+            "is_stateless": ir.BoolAttr.get(True),
+            "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1),
+        },
+        regions=2,
+    )
+    condition, turn = (region.blocks.append(*kinds) for region in loop.regions)
+    with ir.InsertionPoint(condition):
+        _yield([b.compare("Less", condition.arguments[0], end)])
+    with ir.InsertionPoint(turn):
+        counter, *changing = turn.arguments
+        changed = body(counter, changing)
+        _yield([b.binary("AddV2", counter, 1), *changed])
+    return list(loop.results[1:])
+
+
+def write_row(b: Builder, value: ir.Value, row: ir.Value, index: ir.Value) -> ir.Value:
+    """A value with one of its rows, along the first dimension, replaced."""
+    zero = b.constant(np.array(0), "int32")
+    begins = b.stack([index, *[zero] * (len(b.shape(value)) - 1)], 0)
+    return b.op("XlaDynamicUpdateSlice", [value, b.expand(row, 0), begins], b.shape(value), b.dtype(value))
+
+
+def _yield(values: Sequence[ir.Value]) -> None:
+    ir.Operation.create("tf.Yield", operands=values)

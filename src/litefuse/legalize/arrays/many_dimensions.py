@@ -1,0 +1,178 @@
+"""Ops of more dimensions than LiteRT's ops or its delegates take, and extremes of none at all."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.arrays.along_axis import around_axis
+from litefuse.legalize.arrays.carrier import carried, carried_number, delivered
+from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.linear_algebra.batches import in_one_batch
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = ["BatchedProduct", "Concatenation", "ExtremeOfNone", "MovedPieces", "OfRows", "Reduction", "Stack"]
+
+
+# XNNPACK takes a reduction of any rank, and fails when the model is loaded if it is above this.
+_DELEGATED_RANK = 6
+
+
+class BatchedProduct(Decomposition):
+    """Products of matrices with the batch dimensions in one.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
+    """
+
+    names = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shapes = [op.shape(0), op.shape(1)]
+        if max(map(len, shapes)) <= 3:
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
+        if op.name == "BatchMatMulV3" and len({op.types[0].dtype, op.types[1].dtype, op.results[0].dtype}) > 1:
+            raise NotDecomposed("its factors and its result differ in dtype")
+        factors, batch = in_one_batch(b, *op.operands)
+        rows = b.size(op.operands[0], -1 if op.attributes.get("adj_x", False) else -2)
+        columns = b.size(op.operands[1], -2 if op.attributes.get("adj_y", False) else -1)
+        count = b.known([b.product(batch), rows, columns])
+        product = b.op("BatchMatMulV2", factors, count, op.results[0].dtype, **_adjoint(op))
+        return b.reshape(product, [*batch, rows, columns])
+
+
+class Reduction(Decomposition):
+    """With neighbours that are reduced alike, and all that are kept alike, as one dimension.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/math/reduce_sum.
+    """
+
+    names = ("All", "Any", "Max", "Mean", "Min", "Prod", "Sum")
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.constants[1] is not None  # XNNPACK takes none of computed axes
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        if rank <= _DELEGATED_RANK:
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype} in this form")
+        reduced = {int(axis) % rank for axis in op.constant(1).reshape(-1)}
+        value = op.operands[0]
+        sizes = b.sizes(value)
+        axes = [axis for axis in range(rank) if not (isinstance(sizes[axis], int) and sizes[axis] == 1)]
+        groups = [list(group) for _, group in itertools.groupby(axes, reduced.__contains__)]
+        value = b.reshape(value, [b.product([sizes[axis] for axis in group]) for group in groups])
+        for at in reversed(range(len(groups))):
+            if groups[at][0] in reduced:
+                rows, own = around_axis(b, value, at)
+                value = b.reshape(b.reduce(op.name, rows, 1), [*own[:at], *own[at + 1 :]])
+        if op.attributes.get("keep_dims", False):
+            return b.reshape(value, [1 if axis in reduced else size for axis, size in enumerate(sizes)])
+        return b.reshape(value, [size for axis, size in enumerate(sizes) if axis not in reduced])
+
+
+class Concatenation(Decomposition):
+    """Side by side with the dimensions before the one that grows, and those after it, in one.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/concat.
+    """
+
+    names = ("ConcatV2",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        _require_many(op, len(op.shape(0)))
+        *values, _ = op.operands
+        return b.concat(values, op.axis(len(values), len(op.shape(0))))
+
+
+class Stack(Decomposition):
+    """Side by side along a dimension of size 1, which is what the engine makes of halves.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/stack.
+    """
+
+    names = ("Pack",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0)) + 1
+        _require_many(op, rank)
+        axis = int(op.attributes.get("axis", 0)) % rank
+        return b.concat([b.expand(value, axis) for value in op.operands], axis)
+
+
+class OfRows(Decomposition):
+    """The op of a matrix, with all dimensions but the last in one.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/softmax.
+    """
+
+    names = ("LogSoftmax", "Softmax")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        _require_many(op, len(op.shape(0)))
+        (value,) = op.operands
+        *before, last = b.sizes(value)
+        rows = b.reshape(value, [b.product(before), last])
+        return b.reshape(b.unary(op.name, rows), [*before, last])
+
+
+class ExtremeOfNone(Decomposition):
+    """The largest of no numbers is minus infinity, the smallest infinity.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/math/reduce_max.
+    """
+
+    names = ("Max", "Min")
+    folds = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        sizes = b.sizes(op.operands[0])
+        reduced = {int(axis) % len(sizes) for axis in op.constant(1).reshape(-1)}
+        kept: list[Dim] = [size for axis, size in enumerate(sizes) if axis not in reduced]
+        if op.attributes.get("keep_dims", False):
+            kept = [1 if axis in reduced else size for axis, size in enumerate(sizes)]
+        return b.fill(kept, -np.inf if op.name == "Max" else np.inf, op.results[0].dtype)
+
+
+class MovedPieces(Decomposition):
+    """Paddings and slices of more dimensions than LiteRT's take, one dimension after the other."""
+
+    names = ("Pad", "PadV2", "Slice")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        value = carried(b, op.operands[0])
+        dtype = op.types[0].dtype
+        first = op.constant(1)
+        if op.name == "Slice":
+            lengths = op.constant(2).reshape(-1).tolist()
+            for axis, (begin, length) in enumerate(zip(first.reshape(-1).tolist(), lengths, strict=True)):
+                rows, sizes = around_axis(b, value, axis)
+                taken = b.slice(rows, 1, begin, None if length == -1 else begin + length)
+                value = b.reshape(taken, [*sizes[:axis], b.size(taken, 1), *sizes[axis + 1 :]])
+            return delivered(b, value, dtype)
+        fill = carried_number(op.constant(2).reshape(-1)[0].item() if op.name == "PadV2" else 0, dtype)
+        for axis, (before, after) in enumerate(first.reshape(rank, 2).tolist()):
+            rows, sizes = around_axis(b, value, axis)
+            padded = b.pad(rows, [(0, 0), (before, after), (0, 0)], fill)
+            value = b.reshape(padded, [*sizes[:axis], b.size(padded, 1), *sizes[axis + 1 :]])
+        return delivered(b, value, dtype)
+
+
+def _require_many(op: TensorFlowOp, rank: int) -> None:
+    """Lets only ops of more dimensions than XNNPACK takes pass.
+
+    Raises:
+        NotDecomposed: It has fewer.
+    """
+    if rank <= _DELEGATED_RANK:
+        raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype} in this form")
+
+
+def _adjoint(op: TensorFlowOp) -> dict[str, bool]:
+    return {name: bool(op.attributes.get(name, False)) for name in ("adj_x", "adj_y")}

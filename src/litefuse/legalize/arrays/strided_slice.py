@@ -1,0 +1,183 @@
+"""``StridedSlice`` with more than LiteRT's op takes: dimensions, new axes, an ellipsis; its gradient and its update."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.arrays.carrier import carried, delivered
+from litefuse.legalize.arrays.scatter_update import replace_rows
+from litefuse.legalize.arrays.slices import LITERT_RANK, AxisSlice, Slices
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = [
+    "EmptySlice",
+    "PlaceDespiteMask",
+    "SliceAtComputedPositions",
+    "StridedSlice",
+    "StridedSliceGradient",
+    "StridedSliceUpdate",
+]
+
+
+class EmptySlice(Decomposition):
+    """Nothing, made of nothing: XNNPACK takes a slice of size 0 for one of all that follows."""
+
+    names = ("Slice", "StridedSlice")
+    folds = True
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.types[0].dtype in {"float32", "int32", "int64"}  # those of others XNNPACK does not take
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (result,) = op.results
+        if result.shape is None or 0 not in result.shape:
+            raise NotDecomposed("its result has elements, or may have some")
+        if None not in result.shape:
+            return b.fill([size for size in result.shape if size is not None], 0, result.dtype)
+        sizes = b.sizes(op.operands[0])
+        if op.name == "Slice":
+            begins, given = (b.numbers(op, operand, len(sizes)) for operand in (1, 2))
+            dims = [_taken(b, *each) for each in zip(sizes, begins, given, strict=True)]
+        else:
+            slices = Slices.of(op, b, len(sizes))
+            kept = [each.extent(b, size) for each, size in zip(slices.axes, sizes, strict=True) if not each.shrink]
+            dims = slices.with_new_axes(kept)
+        known = zip(result.shape, dims, strict=True)
+        return b.fill([dim if size is None else size for size, dim in known], 0, result.dtype)
+
+
+def _taken(b: Builder, size: Dim, begin: Dim, given: Dim) -> Dim:
+    """How many positions of a dimension a slice takes; -1 asks for all from the first one on."""
+    rest = b.dims("Sub", size, begin)
+    if isinstance(given, int):
+        return rest if given == -1 else given
+    return b.select(b.compare("Less", given, 0), b.scalar(rest), given)
+
+
+class PlaceDespiteMask(Decomposition):
+    """Where one place of a dimension is taken, the mask for its beginning says nothing.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSlice.
+    """
+
+    names = ("StridedSlice",)
+    folds = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (result,) = op.results
+        attributes = b.options(op)
+        begin, shrunk = (int(attributes[mask]) for mask in ("begin_mask", "shrink_axis_mask"))
+        if not begin & shrunk or result.shape is None:
+            raise NotDecomposed("no mask is to be left out")
+        attributes["begin_mask"] = begin & ~shrunk
+        return b.op("StridedSlice", op.operands, result.shape, result.dtype, **attributes)
+
+
+class SliceAtComputedPositions(Decomposition):
+    """Positions and sizes of int64 as int32, where only one of the two is a constant."""
+
+    names = ("Slice",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return (op.constants[1] is None) != (op.constants[2] is None)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        value, *places = op.operands
+        (result,) = op.results
+        shape = (None,) * len(op.shape(0)) if result.shape is None else result.shape
+        return b.op("Slice", [value, *(b.cast(place, "int32") for place in places)], shape, result.dtype)
+
+
+class StridedSlice(Decomposition):
+    """LiteRT's op for up to five dimensions, else one dimension after the other; new axes by a reshape.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/strided_slice.
+    """
+
+    names = ("StridedSlice",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        slices = Slices.of(op, b, len(op.shape(0)))
+        return delivered(b, slices.taken(b, carried(b, op.operands[0])), op.types[0].dtype)
+
+
+class StridedSliceGradient(Decomposition):
+    """The gradient where the slice was and zeros around it: padded, or element by element where the slice has steps.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSliceGrad.
+    """
+
+    names = ("StridedSliceGrad",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (rank,) = op.shape(0, 1)
+        if rank is None:
+            raise NotDecomposed("the result is of unknown rank")
+        slices = Slices.of(op, b, rank)
+        op.shape(4)
+        gradient = carried(b, op.operands[4])
+        sizes = b.sizes_in(op.operands[0], op.results[0].shape or [None] * rank)
+        begins = [_begin(b, each, size) for each, size in zip(slices.axes, sizes, strict=True)]
+        known = [begin for begin in begins if begin is not None]
+        if len(known) < len(begins):
+            zeros = b.fill(sizes, 0, b.dtype(gradient))
+            return delivered(b, _scattered(b, zeros, slices, gradient), op.types[4].dtype)
+        taken, position = b.sizes(gradient), 0
+        counts: list[Dim] = []
+        paddings: list[tuple[Dim, Dim]] = []
+        for axis, (each, before) in enumerate(zip(slices.axes, known, strict=True)):
+            position += slices.new_axes.count(axis)
+            counts.append(1 if each.shrink else taken[position])
+            position += not each.shrink
+            paddings.append((before, b.dims("Sub", b.dims("Sub", sizes[axis], before), counts[axis])))
+        return delivered(b, b.pad(b.reshape(gradient, counts), paddings), op.types[4].dtype)
+
+
+def _begin(b: Builder, each: AxisSlice, size: Dim) -> Dim | None:
+    """Where a slice begins; None if it has steps, or if it is not known from which end it counts."""
+    begin = each.begin or 0
+    if not isinstance(each.stride, int) or each.stride != 1 or not isinstance(begin, int):
+        return None
+    before = b.dims("Maximum", b.dims("AddV2", size, begin), 0) if begin < 0 else begin
+    return b.dims("Minimum", before, size)
+
+
+class StridedSliceUpdate(Decomposition):
+    """The tensor with a slice replaced: at once where that is a box, else each element at its place.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_strided_slice_update.
+    """
+
+    names = ("TensorStridedSliceUpdate",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        slices = Slices.of(op, b, len(op.shape(0)))
+        op.shape(4)
+        value, update = carried(b, op.operands[0]), carried(b, op.operands[4])
+        sizes = b.sizes(value)
+        boxes = [each.box(b, size) for each, size in zip(slices.axes, sizes, strict=True)]
+        known = [box for box in boxes if box is not None]
+        if len(known) == len(boxes) <= LITERT_RANK:
+            visible = [extent for (_, extent), each in zip(known, slices.axes, strict=True) if not each.shrink]
+            filled = b.reshape(b.broadcast(update, slices.with_new_axes(visible)), [extent for _, extent in known])
+            begin = b.vector([first for first, _ in known])
+            result = b.op("XlaDynamicUpdateSlice", [value, filled, begin], b.shape(value), b.dtype(value))
+        else:
+            result = _scattered(b, value, slices, update)
+        return delivered(b, result, op.types[0].dtype)
+
+
+def _scattered(b: Builder, value: ir.Value, slices: Slices, update: ir.Value) -> ir.Value:
+    """The value with each element of the update at its place."""
+    sizes = b.sizes(value)
+    count = b.product(sizes)
+    places = slices.taken(b, b.reshape(b.range(count), sizes))
+    taken = b.sizes(places)
+    number = b.product(taken)
+    elements = b.reshape(b.broadcast(update, taken), [number])
+    return b.reshape(replace_rows(b, b.reshape(value, [count]), b.reshape(places, [number]), elements), sizes)

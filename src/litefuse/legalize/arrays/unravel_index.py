@@ -1,0 +1,33 @@
+"""``UnravelIndex``: flat positions as coordinates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.arrays.coordinates import coordinates
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["UnravelIndex"]
+
+
+class UnravelIndex(Decomposition):
+    """Coordinate d is the remainder of what is left by ``dims[d]``, from the last dimension to the first.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/unravel_index.
+    """
+
+    names = ("UnravelIndex",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 0, 1)
+        (count,) = op.shape(1, 1)
+        if not count:
+            raise NotDecomposed("the number of dimensions is unknown")
+        op.require(0, "int32")
+        numbers, dims = op.operands
+        return b.stack(coordinates(b, numbers, [b.element(dims, axis) for axis in range(count)]), 0)

@@ -1,0 +1,99 @@
+"""STABLEHLO_COMPOSITE: a named op that carries its decomposition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.marks import COMPOSITE
+from litefuse.ir.mlir import ir
+
+__all__ = ["EmitCompositeOps", "create_composite_op"]
+
+
+class EmitCompositeOps:
+    """Gives the composites that ``Builder.composite`` made the form in which they are exported.
+
+    ::
+
+        "tfl.custom"(%x) {custom_code = "litefuse.composite", name = "my.op", attributes = {k = 1}, decomposition = @f}
+        -> "vhlo.composite_v1"(%x) {name = #vhlo.string_v1<"my.op">, ...}
+    """
+
+    name: ClassVar[str] = "emit-composite-ops"
+
+    def run(self, module: ir.Module) -> bool:
+        bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
+        found = [op for body in bodies for op in nested_operations(body) if _is_composite(op)]
+        for op in found:
+            attributes = ir.DictAttr(op.attributes["attributes"])
+            results = create_composite_op(
+                op,
+                ir.StringAttr(op.attributes["name"]).value,
+                ir.FlatSymbolRefAttr(op.attributes["decomposition"]).value,
+                {named.name: attribute_value(named.attr) for named in attributes},
+            )
+            for old, new in zip(op.results, results, strict=True):
+                old.replace_all_uses_with(new)
+            op.operation.erase()
+        return bool(found)
+
+
+def _is_composite(op: ir.OpView) -> bool:
+    return op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == COMPOSITE
+
+
+def create_composite_op(
+    op: ir.OpView, name: str, decomposition: str, attributes: Mapping[str, Any]
+) -> Sequence[ir.Value]:
+    """Creates a composite beside an op that computes the same, of the same operands and types.
+
+    Args:
+        op: The op.
+        name: The composite's name.
+        decomposition: The symbol of the function that computes it where no kernel does.
+        attributes: Ints, floats, bools, strings, and lists of these.
+
+    Raises:
+        ValueError: An attribute of another kind.
+    """
+    # The StableHLO dialect wants a namespace before a composite's name, the serialised form VHLO does not; a kernel
+    # may be registered under a name without one.
+    created = ir.Operation.create(
+        "vhlo.composite_v1",
+        results=[result.type for result in op.results],
+        operands=list(op.operands),
+        attributes={
+            "name": ir.Attribute.parse(_vhlo(name)),
+            "decomposition": ir.Attribute.parse(_vhlo(decomposition)),
+            "version": ir.Attribute.parse("#vhlo.integer_v1<1 : i32>"),
+            "composite_attributes": ir.Attribute.parse(_vhlo(dict(attributes))),
+        },
+        loc=op.location,
+        ip=ir.InsertionPoint(op),
+    )
+    return list(created.results)
+
+
+def _vhlo(value: Any) -> str:
+    """A Python value as the text of an attribute of the VHLO dialect."""
+    match value:
+        case bool():
+            return f"#vhlo.bool_v1<{str(value).lower()}>"
+        case int():
+            return f"#vhlo.integer_v1<{value} : i64>"
+        case float() if math.isfinite(value):
+            return f"#vhlo.float_v1<{value:.9e} : !vhlo.f32_v1>"
+        case str():
+            escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+            return f'#vhlo.string_v1<"{escaped}">'
+        case list():
+            return f"#vhlo.array_v1<[{', '.join(map(_vhlo, value))}]>"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        case dict():
+            items = [f"{_vhlo(key)} = {_vhlo(item)}" for key, item in value.items()]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            return f"#vhlo.dict_v1<{{{', '.join(items)}}}>"
+        case _:
+            raise ValueError(f"a composite cannot hold the attribute {value}")

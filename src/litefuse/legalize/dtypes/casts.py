@@ -1,0 +1,323 @@
+"""Casts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.mlir import ir, producer
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.types import tensor_type_of
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+
+_Integers: TypeAlias = "ir.Value | npt.NDArray[Any]"
+
+__all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastToInteger"]
+
+# How many bits the numbers of float64 have.
+_FLOAT64_BITS = 53
+_LARGEST_DIVISOR = 2.0**_FLOAT64_BITS
+# How many bits the size of a dimension has at most: a tensor of 2^26 numbers takes hundreds of megabytes.
+_SIZE_BITS = 26
+# How many bits half an int64 has.
+_HALF = 32
+
+_FITTING_FLOAT32 = ("bfloat16", "float16", "uint16")
+_NO_INTEGER = 2.0**63
+
+
+class CastOfBroadcast(Decomposition):
+    """A cast to half the width after ``BroadcastTo``: before it.
+
+    The engine exchanges the two, too, but to a BROADCAST_TO of a dtype that LiteRT's does not take; the other order
+    leaves it an op that it does not know.
+    """
+
+    names = ("Cast",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.results[0].dtype in {"bfloat16", "float16"} and producer(op.operands[0], "tf.BroadcastTo") is not None
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        broadcast, kind = producer(op.operands[0], "tf.BroadcastTo"), op.results[0]
+        if broadcast is None:
+            raise NotDecomposed("its operand is not broadcast")
+        value, sizes = broadcast.operands
+        return b.op("BroadcastTo", [b.cast(value, kind.dtype), sizes], b.shape(op.operands[0]), kind.dtype)
+
+
+class CastOfQuotient(Decomposition):
+    """A number made of a quotient of int32, which TensorFlow computes in float64, as when a size is halved::
+
+        int(x / y), int(floor(x / y)), int(ceil(x / y))  -->  the same in whole numbers
+        float32(x / y)                                   -->  float32(x) / float32(y)
+
+    In float64, a quotient of int32 that is no whole number stays between the same two; and for up to 24 bits, rounding
+    it twice gives what rounding once does (Figueroa, "When is double rounding innocuous?", 1995). The divisor of whole
+    numbers is a constant, which is not 0.
+    """
+
+    names = ("Cast",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return _quotient(op.operands[0]) is not None and op.results[0].dtype in {"float32", "int32", "int64"}
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        found, dtype = _quotient(op.operands[0]), op.results[0].dtype
+        if found is None:
+            raise NotDecomposed("its operand is no quotient of int32")
+        rounded, *parts = found
+        x, y = (b.constant(part, "int32") if isinstance(part, np.ndarray) else part for part in parts)
+        if dtype == "float32":
+            if rounded is not None:
+                raise NotDecomposed("its operand is a rounded quotient")
+            return b.binary("RealDiv", b.cast(x, dtype), b.cast(y, dtype))
+        if not isinstance(parts[1], np.ndarray) or not parts[1].all():
+            raise NotDecomposed("the divisor may be 0")
+        if rounded is None:
+            whole = b.binary("Div", x, y)
+        else:
+            whole = b.binary("FloorDiv", x, y)
+            if rounded == "Ceil":
+                rest = b.compare("NotEqual", b.binary("FloorMod", x, y), 0)
+                whole = b.binary("AddV2", whole, b.cast(rest, "int32"))
+        return whole if dtype == "int32" else b.cast(whole, dtype)
+
+
+_ROUNDED = ("Ceil", "Floor")
+
+
+def _quotient(value: ir.Value) -> tuple[str | None, _Integers, _Integers] | None:
+    """How a quotient of int32 is rounded, if it is, and what of; None if the value is something else."""
+    rounded = producer(value, *(f"tf.{name}" for name in _ROUNDED))
+    divided = producer(value if rounded is None else rounded.operands[0], "tf.RealDiv", "tf.Div")
+    if divided is None:
+        return None
+    x, y = map(_integers, divided.operands)
+    return None if x is None or y is None else (None if rounded is None else rounded.name.removeprefix("tf."), x, y)
+
+
+def _integers(value: ir.Value) -> _Integers | None:
+    """What float64 numbers were in int32: a value, or the elements of a constant."""
+    cast = producer(value, "tf.Cast")
+    if cast is not None:
+        (operand,) = cast.operands
+        elements = elements_of_constant(operand, "tf.Const")
+        if tensor_type_of(operand).dtype != "int32":
+            return None
+        return operand if elements is None else np.array(elements)
+    elements = elements_of_constant(value, "tf.Const")
+    if elements is None:
+        return None
+    array: npt.NDArray[Any] = np.array(elements)
+    # What is no number, or beyond int32, is not what it was.
+    whole = np.array(np.round(np.clip(array, -(2**31), 2**31 - 1)), np.int32)
+    return whole if np.array_equal(array, whole) else None
+
+
+class _Fraction(NamedTuple):
+    """A fraction whose denominator is a power of two: sums of products of int32 scalars and tensors.
+
+    Attributes:
+        terms: The numerator: the factors of each product, and what it is multiplied by.
+        shift: The logarithm of the denominator.
+        bits: How many bits float64 takes at most, in any order of the sums.
+    """
+
+    terms: Mapping[tuple[ir.Value, ...], int]
+    shift: int
+    bits: int
+
+    @property
+    def bound(self) -> int:
+        """What no absolute value of the numerator is above."""
+        return sum(abs(number) * math.prod(map(_bound, factors)) for factors, number in self.terms.items())
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether the numerator is known to be 0 or more."""
+        return all(number >= 0 and all(map(_is_size, factors)) for factors, number in self.terms.items())
+
+    def over(self, shift: int) -> _Fraction:
+        """The same, with a larger denominator."""
+        more = shift - self.shift
+        terms = {factors: number << more for factors, number in self.terms.items()}
+        return _Fraction(terms, shift, self.bits + more)
+
+    def combined(self, name: str, other: _Fraction) -> _Fraction:
+        """The sum, difference or product."""
+        terms: Counter[tuple[ir.Value, ...]] = Counter()
+        if name == "Mul":
+            for factors, number in self.terms.items():
+                for others, by in other.terms.items():
+                    terms[(*factors, *others)] += number * by
+            bits = self.bits if other.bits == 1 else self.bits + other.bits
+            return _Fraction(terms, self.shift + other.shift, bits)
+        shift = max(self.shift, other.shift)
+        first, second = self.over(shift), other.over(shift)
+        terms.update(first.terms)
+        for factors, number in second.terms.items():
+            terms[factors] += -number if name == "Sub" else number
+        return _Fraction(terms, shift, max(first.bits, second.bits) + 1)
+
+    def numerator(self, b: Builder, dtype: str, scale: int = 1) -> ir.Value:
+        """The numerator times ``scale``, as integers of a dtype that has room."""
+        result: ir.Value | None = None
+        for factors, number in self.terms.items():
+            if not number and all(b.shape(each) == () for each in factors):
+                continue
+            term = None if factors and number * scale == 1 else b.constant(number * scale, dtype)
+            for factor in reversed(factors):
+                value = b.cast(factor, dtype)
+                term = value if term is None else b.binary("Mul", value, term)
+            assert term is not None
+            result = term if result is None else b.binary("AddV2", result, term)
+        return b.constant(0, dtype) if result is None else result
+
+
+class CastOfFraction(Decomposition):
+    """A whole number made of int32 by arithmetic of float64 with simple fractions, as when a part is cropped::
+
+        int((x - x * 0.875) / 2)  -->  x / 16, in whole numbers
+
+    Numbers of up to 53 bits are exact in float64, and so in int64; those of up to 31 bits in int32. What is divided by
+    2^32 in int64, towards minus infinity, is its second half as two numbers of int32.
+    """
+
+    names = ("Cast",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.results[0].dtype in {"int32", "int64"} and _rounded_fraction(op.operands[0]) is not None
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        found = _rounded_fraction(op.operands[0])
+        if found is None:
+            raise NotDecomposed("its operand is no simple fraction of int32")
+        rounded, fraction = found
+        dtype, denominator = op.results[0].dtype, 1 << fraction.shift
+        towards_zero = rounded is None and not fraction.is_positive
+        if fraction.bound + denominator < 1 << 31:
+            numerator = fraction.numerator(b, "int32")
+            if rounded == "Ceil":
+                numerator = b.binary("AddV2", numerator, denominator - 1)
+            if fraction.shift:
+                numerator = b.binary("Div" if rounded is None else "FloorDiv", numerator, denominator)
+            return b.cast(numerator, dtype)
+        return b.cast(_divided(b, fraction, "Zero" if towards_zero else rounded), dtype)
+
+
+def _divided(b: Builder, fraction: _Fraction, rounded: str | None) -> ir.Value:
+    """A fraction as whole numbers of int64, or of int32 where they fit."""
+    shift, scale = fraction.shift, 1 << max(_HALF - fraction.shift, 0)
+    halves = shift > 0 and fraction.bound >> shift < 1 << 31 and (fraction.bound + (1 << shift)) * scale < 1 << 63
+    numerator = fraction.numerator(b, "int64", scale if halves else 1)
+    less = ((1 << shift) - 1) * (scale if halves else 1)
+    if rounded == "Ceil":
+        numerator = b.binary("AddV2", numerator, less)
+    elif rounded == "Zero" and halves:
+        numerator = b.select(b.compare("Less", numerator, 0), b.binary("AddV2", numerator, less), numerator)
+    if not halves:
+        return numerator if not shift else b.binary("Div" if rounded == "Zero" else "FloorDiv", numerator, 1 << shift)
+    shape = b.shape(numerator)
+    whole = b.gather(b.op("Bitcast", [numerator], [*shape, 2], "int32"), b.constant(1, "int32"), len(shape))
+    return b.binary("FloorDiv", whole, 1 << (shift - _HALF)) if shift > _HALF else whole
+
+
+def _rounded_fraction(value: ir.Value) -> tuple[str | None, _Fraction] | None:
+    """How a fraction is rounded, if it is, and the fraction; None if the value is something else."""
+    rounded = producer(value, *(f"tf.{name}" for name in _ROUNDED))
+    found = _fraction(value if rounded is None else rounded.operands[0])
+    if found is None or max(found.bits, found.shift) >= _FLOAT64_BITS:
+        return None
+    return None if rounded is None else rounded.name.removeprefix("tf."), found
+
+
+def _fraction(value: ir.Value) -> _Fraction | None:
+    """A value of float64 as a fraction; None if it is none, or may have more than 53 bits."""
+    op = producer(value, "tf.Add", "tf.AddV2", "tf.Cast", "tf.Mul", "tf.RealDiv", "tf.Sub")
+    if op is None:
+        number = _number(value)
+        return None if number is None else _constant_fraction(number)
+    if op.name == "tf.Cast":
+        return _whole(op.operands[0])
+    first = _fraction(op.operands[0])
+    if op.name == "tf.RealDiv":
+        divisor = _number(op.operands[1]) or 0.0
+        # Of others than powers of two the inverse is not exact.
+        is_power = math.frexp(divisor)[0] == 0.5 and 1 / _LARGEST_DIVISOR <= divisor <= _LARGEST_DIVISOR
+        second = _constant_fraction(1 / divisor) if is_power else None
+    else:
+        second = _fraction(op.operands[1])
+    if first is None or second is None:
+        return None
+    name = {"tf.RealDiv": "Mul", "tf.Add": "AddV2"}.get(op.name, op.name.removeprefix("tf."))
+    found = first.combined(name, second)
+    return found if found.bits <= _FLOAT64_BITS else None
+
+
+def _whole(source: ir.Value) -> _Fraction | None:
+    kind = tensor_type_of(source)
+    if kind.dtype != "int32" or kind.shape is None:
+        return None
+    return _Fraction({(source,): 1}, 0, _SIZE_BITS if _is_size(source) else 32)
+
+
+def _bound(source: ir.Value) -> int:
+    """What no absolute value of an int32 tensor is above."""
+    return 1 << (_SIZE_BITS if _is_size(source) else 31)
+
+
+def _is_size(value: ir.Value) -> bool:
+    """Whether a number is the size of a dimension."""
+    taken = producer(value, "tf.StridedSlice", "tf.Unpack", "tf.Squeeze")
+    return producer(value if taken is None else taken.operands[0], "tf.Shape") is not None
+
+
+def _constant_fraction(number: float) -> _Fraction:
+    exact = Fraction(number)
+    return _Fraction({(): exact.numerator}, exact.denominator.bit_length() - 1, exact.numerator.bit_length())
+
+
+def _number(value: ir.Value) -> float | None:
+    """A scalar constant of float64, if it is finite."""
+    elements = elements_of_constant(value, "tf.Const")
+    kind = tensor_type_of(value)
+    if elements is None or kind.shape != () or kind.dtype != "float64":
+        return None
+    number = float(np.array(elements).item())
+    return number if math.isfinite(number) else None
+
+
+class CastToInteger(Decomposition):
+    """A conversion to int32 or int64 by way of a dtype that LiteRT's GATHER takes.
+
+    What is gathered from a conversion to integers, the engine gathers from the operand, of whatever dtype it is.
+    """
+
+    names = ("Cast",)
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.results[0].dtype in {"int32", "int64"} and op.types[0].dtype in {*_FITTING_FLOAT32, "uint32"}
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (x,), dtype = op.operands, op.results[0].dtype
+        if not self.before_lowering(op):
+            raise NotDecomposed(f"LiteRT's CAST does not make {dtype} of {op.types[0].dtype}")
+        if op.types[0].dtype != "uint32":
+            # A bound above all integers keeps the engine from making one conversion of the two.
+            return b.cast(b.binary("Minimum", b.cast(x, "float32"), _NO_INTEGER), dtype)
+        bits = b.bitcast(x, "int32")
+        if dtype == "int32":
+            return bits
+        number = b.cast(bits, "int64")
+        return b.select(b.compare("Less", number, 0), b.binary("AddV2", number, 1 << 32), number)

@@ -1,0 +1,24 @@
+"""Ops of int64 that LiteRT has for int32 only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["Narrowed"]
+
+
+class Narrowed(Decomposition):
+    """The op of int32 between two casts: for those who say that the values fit int32."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        if all(each.dtype != "int64" for each in (*op.types, *op.results)):
+            raise NotDecomposed("it is not of int64")
+        return b.recast(op, "int64", "int32")

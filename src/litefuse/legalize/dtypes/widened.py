@@ -1,0 +1,81 @@
+"""Ops of dtypes that LiteRT's kernels of them do not take, computed in a wider dtype."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.arithmetic.elementary import LARGEST
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+    from litefuse.ir.types import TensorType
+
+__all__ = ["Widened", "is_widened_float"]
+
+_FLOATS = {"bfloat16": "float32", "float16": "float32"}
+_INTEGERS = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
+
+# Sums, products and negatives modulo 2^n are those of the wider integers modulo 2^n; the others do not overflow.
+_EXACT = frozenset(
+    {
+        *("Abs", "Add", "AddN", "AddV2", "ArgMax", "ArgMin", "BroadcastTo", "ClipByValue", "ConcatV2", "Cumprod"),
+        *("Cumsum", "Div", "Equal", "Fill", "FloorDiv", "FloorMod", "GatherNd", "GatherV2", "Greater"),
+        *("GreaterEqual", "Less", "LessEqual", "Max", "Maximum", "Min", "Minimum", "MirrorPad", "Mod", "Mul"),
+        *("Neg", "NotEqual", "OneHot", "Pack", "Pad", "PadV2", "Prod", "RealDiv", "Relu", "Relu6"),
+        *("Reshape", "ReverseSequence", "ReverseV2", "Round", "ScatterNd", "SegmentSum", "Select", "SelectV2"),
+        *("Sign", "Slice", "SpaceToBatchND", "BatchToSpaceND", "SpaceToDepth", "DepthToSpace", "Split", "SplitV"),
+        *("Square", "SquaredDifference", "StridedSlice", "Sub", "Sum", "TensorScatterAdd", "TensorScatterMax"),
+        *("TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate", "Tile", "TopKV2", "Transpose"),
+        *("TruncateDiv", "TruncateMod", "Unique", "Unpack", "UnsortedSegmentMax", "UnsortedSegmentMin"),
+        *("UnsortedSegmentProd", "UnsortedSegmentSum", "Where", "MatrixDiag", "Pow", "TopK"),
+        *("SegmentMax", "SegmentMin", "SegmentProd", "LowerBound", "UpperBound", "ExpandDims", "Squeeze"),
+    }
+)
+# Ops that are about the bits of their operands.
+_OF_BITS = frozenset({"Bitcast", "NextAfter"})
+# Of nothing they give the least or the largest number of the dtype.
+_EXTREMES = frozenset({"Max", "Min", "UnsortedSegmentMax", "UnsortedSegmentMin"})
+_LARGEST = {"bfloat16": 3.3895313892515355e38, "float16": 65504.0}
+_REFERENCES = frozenset({"resource", "variant"})
+
+
+class Widened(Decomposition):
+    """The op between two casts.
+
+    float16 and bfloat16 values are computed in float32 and rounded once at the end, whatever the op; of the ops that
+    are named here, integers are computed in int32, and uint32 in int64.
+    """
+
+    names = tuple(sorted(_EXACT))
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        widths = _FLOATS | _INTEGERS if op.name in _EXACT else _FLOATS
+        narrow = next((each.dtype for each in op.types if each.dtype in widths), None)
+        if narrow is None or op.name in _OF_BITS or any(each.dtype in _REFERENCES for each in op.types):
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype if op.types else 'it'}")
+        wide = widths[narrow]
+        if op.name in _EXTREMES:
+            return b.recast(op, narrow, wide, lambda value: _within(b, value, narrow))
+        return b.recast(op, narrow, wide)
+
+
+def _within(b: Builder, value: ir.Value, dtype: str) -> ir.Value:
+    """What is larger than the numbers of a dtype, because nothing was looked at, is the largest of them."""
+    if dtype in _INTEGERS:
+        limits = np.iinfo(dtype)
+        return b.binary("Minimum", b.binary("Maximum", value, int(limits.min)), int(limits.max))
+    for limit in (_LARGEST[dtype], -_LARGEST[dtype]):  # an infinity stays one
+        value = b.select(b.compare("Equal", value, math.copysign(LARGEST, limit)), limit, value)
+    return value
+
+
+def is_widened_float(decomposition: Decomposition, types: Iterable[TensorType]) -> bool:
+    """Whether this computes operands of these types in float32 that are of a narrower one."""
+    return isinstance(decomposition, Widened) and any(each.dtype in _FLOATS for each in types)

@@ -1,0 +1,59 @@
+"""Powers as products."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.constants import elements_of_constant, splat_number
+from litefuse.ir.mlir import ir
+
+__all__ = ["ExpandPowers"]
+
+_EXPONENTS = frozenset({2, 3, 4})
+
+
+class ExpandPowers:
+    """Multiplies, where POW would compute a logarithm and an exponential of each element, and XNNPACK takes none::
+
+        %y = tfl.pow(%x, 3.0)   -->   %s = tfl.mul(%x, %x)
+                                      %y = tfl.mul(%s, %x)
+
+    It comes after the engine, which takes GELU's cube for a part of that op.
+    """
+
+    name: ClassVar[str] = "expand-powers"
+
+    def run(self, module: ir.Module) -> bool:
+        bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
+        powers = [op for body in bodies for op in nested_operations(body) if op.name == "tfl.pow"]
+        expanded = [_expand(op) for op in powers]
+        return any(expanded)
+
+
+def _exponent(op: ir.OpView) -> int | None:
+    """The exponent of all elements, if it is a small whole number."""
+    elements = elements_of_constant(op.operands[1], "arith.constant", "tfl.pseudo_const")
+    number = None if elements is None else splat_number(elements)
+    if number is None or number not in _EXPONENTS or op.operands[0].type != op.results[0].type:
+        return None
+    return int(number)
+
+
+def _expand(op: ir.OpView) -> bool:
+    exponent = _exponent(op)
+    if exponent is None:
+        return False
+    x, kind = op.operands[0], op.results[0].type
+    with ir.InsertionPoint(op), op.location:
+        product = _product(x, x, kind)
+        if exponent > 2:
+            product = _product(product, x if exponent == 3 else product, kind)
+    op.results[0].replace_all_uses_with(product)
+    op.operation.erase()
+    return True
+
+
+def _product(a: ir.Value, b: ir.Value, kind: ir.Type) -> ir.Value:
+    attributes: dict[str, ir.Attribute] = {"fused_activation_function": ir.StringAttr.get("NONE")}
+    return ir.Operation.create("tfl.mul", [kind], [a, b], attributes).result

@@ -1,0 +1,108 @@
+"""``CropAndResize``: parts of images, all resized to one size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = ["CropAndResize"]
+
+
+class CropAndResize(Decomposition):
+    """Gathers the pixels around each point that is sampled, and interpolates between them.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/image/crop_and_resize.
+    """
+
+    names = ("CropAndResize",)
+    composite = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 4)
+        op.shape(1, 2)
+        op.shape(2, 1)
+        op.require(0, "float32", "uint8", "int8", "int16", "int32", "int64")
+        images, boxes, box_image, _ = op.operands
+        batch, height, width, channels = b.sizes(images)
+        pixels = b.reshape(b.cast(images, "float32"), [b.product([batch, height, width]), channels])
+        rows = _Samples.of(b, boxes, 0, height, _crop_size(op, b, 0))
+        columns = _Samples.of(b, boxes, 1, width, _crop_size(op, b, 1))
+        first_row = b.expand(b.binary("Mul", box_image, b.scalar(height)), 1)
+
+        def pixel(row: ir.Value, column: ir.Value) -> ir.Value:
+            """The pixels at rows ``[boxes, crop rows]`` and columns ``[boxes, crop columns]``."""
+            begin = b.binary("Mul", b.binary("AddV2", first_row, row), b.scalar(width))
+            return b.gather(pixels, b.binary("AddV2", b.expand(begin, 2), b.expand(column, 1)))
+
+        def between(low: ir.Value, high: ir.Value, part: ir.Value) -> ir.Value:
+            return b.binary("AddV2", low, b.binary("Mul", b.binary("Sub", high, low), part))
+
+        match op.attributes.get("method", "bilinear"):
+            case "nearest":
+                crops = pixel(rows.nearest(b), columns.nearest(b))
+            case "bilinear":
+                (top, bottom, down), (left, right, across) = rows.around(b), columns.around(b)
+                across = b.expand(b.expand(across, 1), 3)
+                down = b.expand(b.expand(down, 2), 3)
+                upper = between(pixel(top, left), pixel(top, right), across)
+                lower = between(pixel(bottom, left), pixel(bottom, right), across)
+                crops = between(upper, lower, down)
+            case method:
+                raise NotDecomposed(f"its method is {method}, neither bilinear nor nearest")
+        inside = b.binary("LogicalAnd", b.expand(rows.inside, 2), b.expand(columns.inside, 1))
+        return b.select(b.expand(inside, 3), crops, float(op.attributes.get("extrapolation_value", 0.0)))
+
+
+def _crop_size(op: TensorFlowOp, b: Builder, axis: int) -> Dim:
+    known = op.constants[3]
+    return b.element(op.operands[3], axis) if known is None else int(known[axis])
+
+
+class _Samples(NamedTuple):
+    """The points along one axis that are sampled.
+
+    Attributes:
+        points: float32 ``[boxes, samples]``, moved into the image where they lie outside.
+        last: The last position of the image, a float32 scalar.
+        inside: Whether a point lies in the image.
+    """
+
+    points: ir.Value
+    last: ir.Value
+    inside: ir.Value
+
+    @classmethod
+    def of(cls, b: Builder, boxes: ir.Value, axis: int, size: Dim, count: Dim) -> _Samples:
+        last = b.cast(b.scalar(b.dims("AddV2", size, -1)), "float32")
+        begin, end = (b.slice(boxes, 1, column, column + 1) for column in (axis, axis + 2))
+        steps = b.cast(b.scalar(b.dims("Maximum", b.dims("AddV2", count, -1), 1)), "float32")
+        # The steps, as the engine does not know them: in the place of dividing by a constant, it multiplies with the
+        # reciprocal, which is rounded, and the last point of a box that ends with the image is behind the image.
+        divisor = b.binary("Maximum", b.binary("Minimum", begin, steps), steps)
+        step = b.binary("RealDiv", b.binary("Mul", b.binary("Sub", end, begin), last), divisor)
+        first = b.binary("Mul", begin, last)
+        if count == 1 or not isinstance(count, int):
+            middle = b.binary("Mul", b.binary("Mul", b.binary("AddV2", begin, end), 0.5), last)
+            first = middle if count == 1 else b.select(b.compare("Greater", b.scalar(count), 1), first, middle)
+        index = b.cast(b.range(count), "float32")
+        points = b.binary("AddV2", first, b.binary("Mul", index, step))
+        inside = b.binary("LogicalAnd", b.compare("GreaterEqual", points, 0.0), b.compare("LessEqual", points, last))
+        return cls(b.binary("Minimum", b.binary("Maximum", points, 0.0), last), last, inside)
+
+    def around(self, b: Builder) -> tuple[ir.Value, ir.Value, ir.Value]:
+        """The positions before and after each point, and its distance from the one before."""
+        before = b.unary("Floor", self.points)
+        after = b.unary("Ceil", self.points)
+        return b.cast(before, "int32"), b.cast(after, "int32"), b.binary("Sub", self.points, before)
+
+    def nearest(self, b: Builder) -> ir.Value:
+        """The position next to each point; of two, the later."""
+        before = b.unary("Floor", self.points)
+        later = b.compare("GreaterEqual", b.binary("Sub", self.points, before), 0.5)
+        return b.cast(b.select(later, b.binary("AddV2", before, 1.0), before), "int32")

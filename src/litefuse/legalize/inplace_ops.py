@@ -1,0 +1,98 @@
+"""Ops that write into their operand, in terms of others that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.constants import int32_constant, string_elements, tensor_constant
+from litefuse.ir.mlir import ir
+
+__all__ = ["LowerInplaceOps"]
+
+
+class LowerInplaceOps:
+    """Rewrites the ops of TensorFlow's ``inplace_ops`` as ops of values::
+
+        %x = tf.Empty(%shape)                        %x = tf.Fill(%shape, 0)
+        %y = tf.InplaceUpdate(%x, %i, %v)       -->  %r = tf.FloorMod(%i, rows of %x)
+        %z = tf.DeepCopy(%y)                         %y = tf.TensorScatterUpdate(%x, tf.ExpandDims(%r, 1), %v)
+
+    InplaceAdd and InplaceSub likewise; rows are counted modulo their number, as in TensorFlow's kernels
+    (``tensorflow/core/kernels/inplace_ops.cc``). A model must not read what such an op wrote into: then nothing tells
+    whether the op wrote into its operand. An empty tensor holds any values; here zeros.
+    """
+
+    name: ClassVar[str] = "lower-inplace-ops"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values():
+            for op in operations(function):
+                lower = _LOWERED.get(op.name)
+                if lower is not None:
+                    with ir.InsertionPoint(op), op.location:
+                        op.results[0].replace_all_uses_with(lower(op))
+                    op.operation.erase()
+                    modified = True
+        return modified
+
+
+def _empty(op: ir.OpView) -> ir.Value:
+    kind = op.results[0].type
+    return ir.Operation.create("tf.Fill", [kind], [op.operands[0], _zero(ir.ShapedType(kind).element_type)]).result
+
+
+def _zero(kind: ir.Type) -> ir.Value:
+    """The scalar that a tensor without values holds."""
+    scalar = ir.RankedTensorType.get([], kind)
+    if str(kind) == "!tf_type.string":
+        return ir.Operation.create(
+            "tf.Const", [scalar], [], {"value": string_elements(np.array(b"", np.object_))}
+        ).result
+    if isinstance(kind, ir.ComplexType):  # of which the bindings make no constant
+        return ir.Operation.create("tf.Cast", [scalar], [_zero(kind.element_type)]).result
+    number = ir.IntegerAttr.get(kind, 0) if isinstance(kind, ir.IntegerType) else ir.FloatAttr.get(kind, 0.0)
+    return tensor_constant(ir.DenseElementsAttr.get_splat(scalar, number))
+
+
+def _copy(op: ir.OpView) -> ir.Value:
+    return op.operands[0]
+
+
+def _scatter(name: str) -> Callable[[ir.OpView], ir.Value]:
+    def lower(op: ir.OpView) -> ir.Value:
+        target, places, rows = op.operands
+        shape = ir.Operation.create("tf.Shape", [_vector(target)], [target]).result
+        count = ir.Operation.create("tf.GatherV2", [_scalar()], [shape, int32_constant(0), int32_constant(0)]).result
+        # In a tensor of no rows there is nothing to write, but a remainder of 0 would be an error all the same.
+        count = ir.Operation.create("tf.Maximum", [_scalar()], [count, int32_constant(1)]).result
+        places = ir.Operation.create("tf.FloorMod", [places.type], [places, count]).result
+        unranked = ir.UnrankedTensorType.get(ir.IntegerType.get_signless(32))
+        indices = ir.Operation.create("tf.ExpandDims", [unranked], [places, int32_constant(1)]).result
+        attributes: dict[str, ir.Attribute] = {"bad_indices_policy": ir.StringAttr.get("")}
+        return ir.Operation.create(name, [op.results[0].type], [target, indices, rows], attributes).result
+
+    return lower
+
+
+def _scalar() -> ir.Type:
+    return ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
+
+
+def _vector(value: ir.Value) -> ir.Type:
+    kind = ir.ShapedType(value.type)
+    size = kind.rank if kind.has_rank else ir.ShapedType.get_dynamic_size()
+    return ir.RankedTensorType.get([size], ir.IntegerType.get_signless(32))
+
+
+_LOWERED: dict[str, Callable[[ir.OpView], ir.Value]] = {
+    "tf.DeepCopy": _copy,
+    "tf.Empty": _empty,
+    "tf.InplaceAdd": _scatter("tf.TensorScatterAdd"),
+    "tf.InplaceSub": _scatter("tf.TensorScatterSub"),
+    "tf.InplaceUpdate": _scatter("tf.TensorScatterUpdate"),
+}

@@ -1,0 +1,67 @@
+"""TensorFlow ops that the engine left or must not see, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from litefuse.ir.call_graph import operations
+from litefuse.ir.mlir import func, ir
+
+__all__ = ["REASON", "is_option", "left_over", "tensorflow_name", "tensorflow_op", "withhold"]
+
+#: The attribute of an op that says why it was not rewritten into builtin ops.
+REASON = "_litefuse_not_rewritten"
+
+# What the name of an op ends in that the engine is not to know.
+_WITHHELD = ".withheld"
+
+# What may stand beside tfl ops in a module that is exported: IF is exported from the op that TensorFlow calls If.
+_EXPORTED = frozenset({"arith.constant", "func.call", "func.return", "tf.If"})
+_EXPORTED_DIALECTS = frozenset({"tfl", "stablehlo", "vhlo"})
+
+
+def left_over(function: func.FuncOp) -> Iterator[ir.OpView]:
+    """The ops of a lowered function that cannot be exported; those in nested regions are left out."""
+    for op in operations(function):
+        dialect = op.name.partition(".")[0]
+        if op.name == "tfl.custom_tf" or (op.name not in _EXPORTED and dialect not in _EXPORTED_DIALECTS):
+            yield op
+
+
+def withhold(op: ir.OpView, reason: str) -> None:
+    """Keeps a TensorFlow op from the engine, which would make something wrong of it.
+
+    Under a name that the engine does not know, it is left over; ``tensorflow_name`` gives its own.
+
+    Args:
+        op: The op.
+        reason: Why it was not rewritten.
+    """
+    attributes = {key: op.attributes[key] for key in op.attributes} | {REASON: ir.StringAttr.get(reason)}
+    withheld = ir.Operation.create(
+        f"{op.name}{_WITHHELD}",
+        results=[result.type for result in op.results],
+        operands=list(op.operands),
+        attributes=attributes,
+        loc=op.location,
+        ip=ir.InsertionPoint(op),
+    )
+    for old, new in zip(op.results, withheld.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.operation.erase()
+
+
+def tensorflow_op(op: ir.OpView) -> ir.OpView:
+    """The TensorFlow op itself: the engine wraps ops that its dialect does not know in ``tfl.custom_tf``."""
+    return op.regions[0].blocks[0].operations[0] if op.name == "tfl.custom_tf" else op
+
+
+def tensorflow_name(op: ir.OpView) -> str | None:
+    """The TensorFlow op's name, such as ``Roll``; None for an op of another dialect."""
+    name = tensorflow_op(op).name
+    return name.removeprefix("tf.").removesuffix(_WITHHELD) if name.startswith("tf.") else None
+
+
+def is_option(key: str) -> bool:
+    """Whether an attribute is one of the op's own: those that begin with an underscore are bookkeeping."""
+    return not key.startswith("_") and not key.endswith("_segment_sizes")

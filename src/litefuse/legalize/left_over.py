@@ -1,0 +1,190 @@
+"""What takes the places of the ops that the engine left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.call_graph import attributes_of, functions, nested_operations, update_function_type
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.tensorflow_op import NotDecomposed
+from litefuse.ir.types import tensor_type_of
+from litefuse.legalize.composite_ops import create_composite_op
+from litefuse.legalize.decomposed import Decomposed
+from litefuse.legalize.lacking_ops import REASON, is_option, tensorflow_name, tensorflow_op
+from litefuse.legalize.rewriting import Rewriting, Rewritings, spliced
+from litefuse.legalize.seen_ops import replace_results
+from litefuse.weights.fold_constants import FoldConstants
+
+__all__ = ["replace_left_over"]
+
+
+def replace_left_over(
+    module: ir.Module,
+    ops: Sequence[ir.OpView],
+    decomposed: list[Decomposed],
+    lower: Callable[[ir.Module], None],
+    *,
+    narrow: bool,
+) -> bool:
+    """Puts rewritings in the places of ops, or says in an attribute why there is none.
+
+    Args:
+        module: The module that they are in.
+        ops: TensorFlow ops that the engine left.
+        decomposed: Filled with what became of each op that is rewritten.
+        lower: Lowers a module of one function to builtin ops, in place.
+        narrow: Where there is no exact rewriting of an op of int64, let it be computed in int32.
+
+    Returns:
+        Whether anything changed.
+    """
+    modified = False
+    exact, narrowed = Rewritings(lower), Rewritings(lower, narrow=True) if narrow else None
+    symbols: dict[object, str] = {}
+    for op in ops:
+        try:
+            rewriting = _found(op, exact, narrowed)
+        except NotDecomposed as reason:
+            if REASON not in op.attributes:  # why it was withheld says more
+                op.attributes[REASON] = ir.StringAttr.get(str(reason))
+            modified = True
+            continue
+        if rewriting is None:
+            continue
+        modified = True
+        name = tensorflow_name(op) or ""
+        if rewriting.composite:
+            results = _composite(module, op, name, rewriting, symbols)
+        else:
+            results = spliced(op, rewriting.function)
+        replace_results(op, results)
+        op.operation.erase()
+        decomposed.append(Decomposed(name, _form(rewriting)))
+    for function in functions(module).values() if modified else ():
+        if not function.is_external:
+            _merge_casts(function.entry_block)
+            _erase_unused(function)
+            update_function_type(function)  # a rewriting may know more of a result's shape
+    if modified:
+        FoldConstants().run(module)  # as of weights that are cast
+    return modified
+
+
+_ENDS = frozenset({"func.return", "tfl.yield"})
+
+
+def _merge_casts(block: ir.Block) -> None:
+    """Casts a value to a dtype once: ops that are rewritten to compute in another one have a cast each."""
+    casts: dict[tuple[ir.Value, ir.Type], ir.Value] = {}
+    for op in block.operations:
+        if op.name == "tfl.cast":
+            (value,), (result,) = op.operands, op.results
+            first = casts.setdefault((value, result.type), result)
+            # What a branch returns twice, the runtime's IF takes out of it once.
+            if first != result and not any(use.owner.name in _ENDS for use in result.uses):
+                result.replace_all_uses_with(first)
+        for region in op.regions:
+            for inner in region.blocks:
+                _merge_casts(inner)
+
+
+# Ops that do something besides computing their results, or may.
+_EFFECTS = frozenset(
+    f"tfl.{name}"
+    for name in (
+        *("assign_variable", "call_once", "custom", "hashtable", "hashtable_find", "hashtable_import"),
+        *("hashtable_size", "if", "read_variable", "var_handle", "while", "yield"),
+    )
+)
+
+
+def _erase_unused(function: func.FuncOp) -> None:
+    """Erases what computes the results of a rewriting that the model does not use."""
+    for op in reversed(list(nested_operations(function.entry_block))):
+        if not op.name.startswith("tfl.") or op.name in _EFFECTS or len(op.results) == 0:
+            continue
+        if not any(True for result in op.results for _ in result.uses):
+            op.operation.erase()
+
+
+def _form(rewriting: Rewriting) -> Literal["rewritten", "composite", "narrowed", "widened"]:
+    if rewriting.narrowed:
+        return "narrowed"
+    if rewriting.widened:
+        return "widened"
+    return "composite" if rewriting.composite else "rewritten"
+
+
+def _found(op: ir.OpView, exact: Rewritings, narrow: Rewritings | None) -> Rewriting | None:
+    """The rewriting of an op, an exact one if there is one.
+
+    Raises:
+        NotDecomposed: There is none of this form.
+    """
+    reason = None
+    try:
+        rewriting = exact.find(op)
+        if rewriting is not None:
+            return rewriting
+    except NotDecomposed as error:
+        reason = error
+    if narrow is not None:
+        try:
+            rewriting = narrow.find(op)
+        except NotDecomposed:
+            rewriting = None
+        if rewriting is not None:
+            for value in op.operands:
+                _check_fits(value)
+            return rewriting
+    if reason is not None:
+        raise reason
+    return None
+
+
+def _check_fits(value: ir.Value) -> None:
+    """Lets no constant of int64 pass that is not one of int32.
+
+    Raises:
+        NotDecomposed: It does not fit, or is not at hand.
+    """
+    owner = value.owner
+    if isinstance(owner, ir.Block) or tensor_type_of(value).dtype != "int64":
+        return
+    if owner.name == "tfl.external_const":
+        raise NotDecomposed("its constant operand is too large to be narrowed")
+    attribute = attributes_of(owner).get("value")
+    if isinstance(attribute, ir.DenseElementsAttr):
+        numbers = np.array(attribute)
+        wide = numbers[numbers != numbers.astype(np.int32)]
+        if wide.size:
+            raise NotDecomposed(f"its constant {wide[0]} does not fit int32")
+
+
+def _composite(
+    module: ir.Module, op: ir.OpView, name: str, rewriting: Rewriting, symbols: dict[object, str]
+) -> Sequence[ir.Value]:
+    options = {
+        key: attribute_value(value)
+        for key, value in attributes_of(tensorflow_op(op)).items()
+        if is_option(key) and not isinstance(value, ir.TypeAttr)
+    }
+    if rewriting.key not in symbols:
+        symbols[rewriting.key] = _added(module, name, rewriting.function)
+    return create_composite_op(op, name, symbols[rewriting.key], options)
+
+
+def _added(module: ir.Module, name: str, function: func.FuncOp) -> str:
+    """Copies a rewriting into the module, under a symbol that is not taken."""
+    taken = set(functions(module))
+    symbol = next(
+        symbol for number in range(len(taken) + 1) if (symbol := f"{name}.decomposition.{number}") not in taken
+    )
+    copy = function.clone(ip=ir.InsertionPoint(module.body))
+    copy.attributes["sym_name"] = ir.StringAttr.get(symbol)
+    copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    return symbol

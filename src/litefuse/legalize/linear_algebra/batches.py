@@ -1,0 +1,49 @@
+"""Batches of matrices, ``[..., rows, columns]``, as batches of one dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = ["in_one_batch"]
+
+
+def in_one_batch(b: Builder, *values: ir.Value) -> tuple[Sequence[ir.Value], Sequence[Dim]]:
+    """Matrices in batches that are broadcast to one shape, which then is one dimension.
+
+    Args:
+        b: Emits the ops.
+        *values: ``[..., rows, columns]``.
+
+    Returns:
+        Each value as ``[batch, rows, columns]``, and the sizes of the batch's dimensions.
+    """
+    sizes = [b.sizes(value) for value in values]
+    rank = max(map(len, sizes)) - 2
+    outer: list[list[Dim]] = [[*[1] * (rank + 2 - len(each)), *each[:-2]] for each in sizes]
+    batch = outer[0]
+    for other in outer[1:]:
+        batch = [_broadcast(b, x, y) for x, y in zip(batch, other, strict=True)]
+    flat: list[ir.Value] = []
+    for value, own, before in zip(values, sizes, outer, strict=True):
+        matrix = own[-2:]
+        if not all(map(_same, before, batch)):
+            value = b.broadcast(value, [*batch, *matrix])  # noqa: PLW2901
+        flat.append(b.reshape(value, [b.product(batch), *matrix]))
+    return flat, batch
+
+
+def _broadcast(b: Builder, x: Dim, y: Dim) -> Dim:
+    """What two sizes are broadcast to."""
+    for size, other in ((x, y), (y, x)):
+        if isinstance(size, int):
+            return other if size == 1 else size
+    return b.dims("Maximum", x, y)
+
+
+def _same(x: Dim, y: Dim) -> bool:
+    return x == y if isinstance(x, int) and isinstance(y, int) else x is y

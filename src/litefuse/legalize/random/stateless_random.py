@@ -1,0 +1,275 @@
+"""Stateless random numbers: TensorFlow's, bit for bit, by its generator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from litefuse.ir.mlir import producer
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.arithmetic.elementary import LARGEST, where_finite
+from litefuse.legalize.arrays.loops import count_to
+from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.random.philox import (
+    MANTISSA,
+    WORD,
+    Generator,
+    continued,
+    first_words,
+    philox_words,
+    seeded,
+    unit_interval,
+)
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = ["StatelessMultinomial", "StatelessRandom", "StatelessShuffle", "StatelessTruncatedNormal"]
+
+_ALGORITHMS = (1, 3)  # Philox, and "the one for this device", which is Philox as well but on TPUs
+# How many numbers a truncated one has to choose from, and for how many TensorFlow keeps a place.
+_DRAWS = 16
+_RESERVED = 256
+_KEY_MAKERS = ("tf.StatelessRandomGetKeyCounter", "tf.StatelessRandomGetKeyCounterAlg")
+_ALGORITHM_MAKERS = ("tf.StatelessRandomGetAlg", "tf.StatelessRandomGetKeyCounterAlg")
+
+
+class StatelessRandom(Decomposition):
+    """Counters, scrambled by a loop of ten rounds, and what TensorFlow makes of these 32-bit words.
+
+    Source: tensorflow/core, lib/random/philox_random.h and random_distributions.h (the numbers),
+    kernels/stateless_random_ops_v2_util.h and random_op_cpu.h (key and counter, order of the numbers).
+    """
+
+    names = (
+        *("StatelessRandomNormal", "StatelessRandomNormalV2", "StatelessRandomUniform", "StatelessRandomUniformV2"),
+        *("StatelessRandomUniformFullInt", "StatelessRandomUniformFullIntV2"),
+        *("StatelessRandomUniformInt", "StatelessRandomUniformIntV2"),
+    )
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (result,) = op.results
+        if result.shape is None:
+            raise NotDecomposed("the result is of unknown rank")
+        generator = _generator(op, b)
+        shape = b.sizes_in(op.operands[0], result.shape)
+        kind = op.name.removeprefix("StatelessRandom").removesuffix("V2")
+        of_integers = kind in {"UniformFullInt", "UniformInt"} and result.dtype in ("int32", "int64")
+        if not of_integers and (result.dtype != "float32" or kind not in {"Normal", "Uniform"}):
+            raise NotDecomposed(f"there is no rewriting of it for {result.dtype}")
+        size = _size(op) if (kind, result.dtype) == ("UniformInt", "int64") else None
+        # How many words an element takes, and how many elements are made of four words.
+        words = 2 if result.dtype == "int64" else 1
+        count = b.product(shape)
+        groups = _groups(b, b.dims("Mul", count, words))
+        drawn = first_words(b, generator, groups)
+        pairs = b.reshape(drawn, [b.dims("Mul", groups, 2), 2])
+        if kind == "Normal":
+            numbers = _normal(b, pairs)
+        elif kind == "Uniform":
+            numbers = unit_interval(b, b.reshape(drawn, [b.dims("Mul", groups, 4)]))
+        elif result.dtype == "int32":
+            bounds = op.operands[-2:] if kind == "UniformInt" else None
+            numbers = _int32(b, b.reshape(drawn, [b.dims("Mul", groups, 4)]), bounds)
+        else:
+            numbers = _int64(b, pairs, op.operands[-2], size)
+        return b.reshape(b.slice(numbers, 0, 0, count), shape)
+
+
+class StatelessTruncatedNormal(Decomposition):
+    """For each four numbers a generator of their own, whose first four of the normal distribution between -2 and 2.
+
+    Of 16 that are drawn at once, fewer than four are such ones in one of 10^14 cases.
+
+    Source: tensorflow/core, kernels/random_op_cpu.h, lib/random/random_distributions.h.
+    """
+
+    names = ("StatelessTruncatedNormal", "StatelessTruncatedNormalV2")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (result,) = op.results
+        if result.shape is None:
+            raise NotDecomposed("the result is of unknown rank")
+        if result.dtype != "float32":
+            raise NotDecomposed(f"there is no rewriting of it for {result.dtype}")
+        shape = b.sizes_in(op.operands[0], result.shape)
+        count = b.product(shape)
+        groups = _groups(b, count)
+        # The draws of one group are in one place after the other, those of the next begin 256 places on.
+        begins = b.binary("Mul", b.reshape(b.cast(b.range(groups), "int64"), [groups, 1]), _RESERVED)
+        draws = b.dims("Mul", groups, _DRAWS // 4)
+        places = b.binary("AddV2", begins, b.constant(np.arange(_DRAWS // 4)[None], "int64"))
+        words = philox_words(b, _generator(op, b), b.reshape(places, [draws]))
+        numbers = _normal(b, b.reshape(words, [b.dims("Mul", draws, 2), 2]))
+        drawn = b.dims("Mul", groups, _DRAWS)
+        rows = b.reshape(numbers, [groups, _DRAWS])
+        # The first ones that are taken have the largest marks.
+        marks = b.constant(np.arange(_DRAWS, 0, -1)[None], "float32")
+        taken = b.select(b.compare("Less", b.unary("Abs", rows), 2.0), marks, 0.0)
+        kinds = [((b.shape(rows)[0], 4), "float32"), ((b.shape(rows)[0], 4), "int32")]
+        _, order = b.ops("TopKV2", [taken, b.scalar(4)], kinds, sorted=True)
+        before = b.binary("Mul", b.reshape(b.range(groups), [groups, 1]), _DRAWS)
+        chosen = b.reshape(b.binary("AddV2", order, before), [b.dims("Mul", groups, 4)])
+        return b.reshape(b.gather(b.reshape(rows, [drawn]), b.slice(chosen, 0, 0, count)), shape)
+
+
+class StatelessShuffle(Decomposition):
+    """Each row but the last changes places with one of those from it on, in a loop.
+
+    Source: tensorflow/core/kernels/random_shuffle_op.cc.
+    """
+
+    names = ("StatelessShuffle",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        value = op.operands[0]
+        rows = b.size(value, 0)
+        groups = _groups(b, rows)
+        words = b.reshape(first_words(b, _generator(op, b), groups), [b.dims("Mul", groups, 4)])
+        left = b.cast(b.binary("Sub", b.scalar(rows), b.range(rows)), "int64")
+        steps = b.cast(b.binary("FloorMod", b.slice(words, 0, 0, rows), left), "int32")
+
+        def turn(number: ir.Value, values: Sequence[ir.Value]) -> Sequence[ir.Value]:
+            (order,) = values
+            other = b.binary("AddV2", number, b.gather(steps, number))
+            places = b.reshape(b.stack([number, other], 0), [2, 1])
+            exchanged = b.gather(order, b.stack([other, number], 0))
+            return [b.op("TensorScatterUpdate", [order, places, exchanged], b.shape(order), "int32")]
+
+        (order,) = count_to(b, b.dims("Sub", rows, 1), [b.range(rows)], turn)
+        return b.gather(value, order)
+
+
+class StatelessMultinomial(Decomposition):
+    """``tf.random.stateless_categorical``: the first class up to which the sum of weights is above a random number.
+
+    The sums are float32, where TensorFlow's are float64: another class is drawn only where a number lies between two
+    classes but for rounding. The order of the numbers is that of one thread; TensorFlow starts anew at each thread's
+    first row, if there is so much to draw that it takes several.
+
+    Source: tensorflow/core/kernels/multinomial_op.cc, lib/random/simple_philox.h and random_distributions.h.
+    """
+
+    names = ("StatelessMultinomial",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 2)
+        op.require(0, "bfloat16", "float16", "float32")
+        logits = b.cast(op.operands[0], "float32")
+        rows, classes = b.sizes(logits)
+        known = op.constants[1]
+        samples = b.cast(op.operands[1], "int32") if known is None else int(known)
+        # A class that is impossible, or makes no sense, adds nothing.
+        finite = where_finite(b, logits)
+        largest = b.reduce("Max", b.select(finite, logits, -LARGEST), 1, keep_dims=True)
+        weights = b.select(finite, b.unary("Exp", b.binary("Sub", logits, largest)), 0.0)
+        sums = b.reshape(b.cumsum(weights, 1), [rows, 1, classes])
+        numbers = b.reshape(self._numbers(op, b, b.product([rows, samples])), [rows, samples, 1])
+        wanted = b.binary("Mul", numbers, b.reduce("Max", sums, 2, keep_dims=True))
+        below = b.cast(b.compare("LessEqual", sums, wanted), "int32")
+        return b.cast(b.reduce("Sum", below, 2), op.results[0].dtype)
+
+    def _numbers(self, op: TensorFlowOp, b: Builder, count: Dim) -> ir.Value:
+        """The first bits of random numbers of float64 from 0 to 1, without it, as float32 ``[count]``."""
+        groups = _groups(b, b.dims("Mul", count, 2))
+        words = first_words(b, seeded(b, b.cast(_pair(op, 2, b), "int64")), groups)
+        pairs = b.slice(b.reshape(words, [b.dims("Mul", groups, 2), 2]), 0, 0, count)
+        # The first word has the first 20 bits of the mantissa.
+        first = b.binary("Mul", b.binary("FloorMod", b.slice(pairs, 1, 0, 1), MANTISSA // 8), 8)
+        rest = b.binary("FloorDiv", b.slice(pairs, 1, 1, 2), WORD // 8)
+        return unit_interval(b, b.binary("AddV2", first, rest))
+
+
+def _groups(b: Builder, words: Dim) -> Dim:
+    """How many times four words so many words take."""
+    return b.dims("FloorDiv", b.dims("AddV2", words, 3), 4)
+
+
+def _generator(op: TensorFlowOp, b: Builder) -> Generator:
+    """The generator of the numbers: made of two seeds, or the one of a ``tf.random.Generator`` as it is now.
+
+    Raises:
+        NotDecomposed: The key is of unknown bits, or another generator is asked for.
+    """
+    if not op.name.endswith("V2") and op.name != "StatelessShuffle":
+        return seeded(b, b.cast(_pair(op, 1, b), "int64"))
+    _, key, counter, algorithm = op.operands[:4]
+    known = op.constants[3]
+    if not producer(algorithm, *_ALGORITHM_MAKERS) and (known is None or int(known) not in _ALGORITHMS):
+        raise NotDecomposed("its generator is not Philox")
+    maker = producer(key, *_KEY_MAKERS)
+    if maker is not None and maker == producer(counter, *_KEY_MAKERS):
+        return seeded(b, b.cast(b.reshape(maker.operands[0], [2]), "int64"))
+    return continued(b, _bits(b, key, 1), _bits(b, counter, 2))
+
+
+def _bits(b: Builder, value: ir.Value, count: int) -> ir.Value:
+    """The uint64 numbers of a key or counter as int64 with the same bits, which LiteRT has.
+
+    Raises:
+        NotDecomposed: They are made otherwise.
+    """
+    cast = producer(value, "tf.Bitcast")
+    if cast is None or b.dtype(cast.operands[0]) != "int64":
+        raise NotDecomposed("its key is made neither of a seed nor of the bits of int64")
+    return b.reshape(cast.operands[0], [count])
+
+
+def _pair(op: TensorFlowOp, operand: int, b: Builder) -> ir.Value:
+    """The seeds, of which the op's definition says that there are two."""
+    shape = op.shape(operand, 1)
+    if shape == (None,):
+        return b.reshape(op.operands[operand], [2])
+    if shape != (2,):
+        raise NotDecomposed("its seed is not two numbers")
+    return op.operands[operand]
+
+
+def _normal(b: Builder, pairs: ir.Value) -> ir.Value:
+    """Box and Muller's transformation of pairs of words."""
+    uniform = unit_interval(b, pairs)
+    size = b.binary("Maximum", b.slice(uniform, 1, 0, 1), 1e-7)
+    angle = b.binary("Mul", b.slice(uniform, 1, 1, 2), 2 * math.pi)
+    radius = b.unary("Sqrt", b.binary("Mul", b.unary("Log", size), -2.0))
+    both = b.concat([b.unary("Sin", angle), b.unary("Cos", angle)], 1)
+    return b.reshape(b.binary("Mul", both, radius), [b.dims("Mul", b.size(pairs, 0), 2)])
+
+
+def _int32(b: Builder, words: ir.Value, bounds: Sequence[ir.Value] | None) -> ir.Value:
+    """Words as they are, or those from the first bound to the second one, without it."""
+    if bounds is not None:
+        low, high = (b.cast(value, "int64") for value in bounds)
+        words = b.binary("AddV2", low, b.binary("FloorMod", words, b.binary("Sub", high, low)))
+    # As two's complement has it.
+    words = b.select(b.compare("GreaterEqual", words, WORD // 2), b.binary("Sub", words, WORD), words)
+    return b.cast(words, "int32")
+
+
+def _size(op: TensorFlowOp) -> int:
+    """How many numbers of int64 there are to draw from.
+
+    Raises:
+        NotDecomposed: It is not known, or more than can be computed with.
+    """
+    size = int(op.constant(len(op.operands) - 1)) - int(op.constant(len(op.operands) - 2))
+    if not 0 < size <= WORD // 2:
+        raise NotDecomposed("it asks for more than 2^31 numbers of int64")
+    return size
+
+
+def _int64(b: Builder, pairs: ir.Value, low: ir.Value, size: int | None) -> ir.Value:
+    """Pairs of words as one number, or one of ``size`` numbers from ``low`` on."""
+    low_word, high_word = (b.reshape(b.slice(pairs, 1, at, at + 1), [b.size(pairs, 0)]) for at in (0, 1))
+    if size is None:
+        negative = b.compare("GreaterEqual", high_word, WORD // 2)
+        high_word = b.select(negative, b.binary("Sub", high_word, WORD), high_word)
+        return b.binary("AddV2", b.binary("Mul", high_word, WORD), low_word)
+    # The remainder of high * 2^32 + low, of factors that leave room.
+    high = b.binary("Mul", b.binary("FloorMod", high_word, size), WORD % size)
+    total = b.binary("AddV2", high, b.binary("FloorMod", low_word, size))
+    return b.binary("AddV2", low, b.binary("FloorMod", total, size))

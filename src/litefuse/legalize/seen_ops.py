@@ -1,0 +1,68 @@
+"""An op as decompositions see it, and as they replace it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.call_graph import attributes_of
+from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.mlir import ir
+from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.types import tensor_type_of
+from litefuse.legalize.lacking_ops import is_option, tensorflow_op
+
+__all__ = ["constant_operands", "replace_results", "small_constant", "tensorflow_op_of"]
+
+_CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tf.Const"})
+# Values that decide shapes are small; a weight stays an operand.
+_MAX_ELEMENTS = 1024
+
+
+def tensorflow_op_of(op: ir.OpView, name: str, operands: Sequence[ir.Value]) -> TensorFlowOp:
+    """An op as decompositions see it, with operands in place of its own."""
+    attributes: Mapping[str, Any] = {
+        key: attribute_value(value) for key, value in attributes_of(tensorflow_op(op)).items() if is_option(key)
+    }
+    types = [tensor_type_of(value) for value in op.operands]
+    results = [tensor_type_of(result.type) for result in op.results]
+    readers = frozenset(use.owner.name for result in op.results for use in result.uses)
+    return TensorFlowOp(name, attributes, operands, types, constant_operands(op), results, readers)
+
+
+def constant_operands(op: ir.OpView) -> list[npt.NDArray[Any] | None]:
+    """The values of the operands that are small constants, None for the others."""
+    return [None if attribute is None else _array(attribute) for attribute in map(small_constant, op.operands)]
+
+
+def replace_results(op: ir.OpView, values: Sequence[ir.Value]) -> None:
+    """Puts values in the place of an op's results."""
+    for old, new in zip(op.results, values, strict=True):
+        owner = new.owner
+        if not isinstance(owner, ir.Block) and owner.name not in _CONSTANTS:
+            new.set_type(old.type)  # what it flows into may have been written for this type
+        old.replace_all_uses_with(new)
+
+
+def small_constant(value: ir.Value) -> ir.DenseElementsAttr | None:
+    """The value of a small constant of static shape; None of anything else."""
+    attribute = elements_of_constant(value, *_CONSTANTS)
+    if attribute is None or not attribute.type.has_static_shape:
+        return None
+    element = str(attribute.type.element_type)
+    if "complex" in element or np.prod(attribute.type.shape) > _MAX_ELEMENTS:
+        return None
+    if element == "bf16" and not attribute.is_splat:  # the bindings give no others
+        return None
+    return attribute
+
+
+def _array(attribute: ir.DenseElementsAttr) -> npt.NDArray[Any]:
+    shape = attribute.type.shape
+    if str(attribute.type.element_type) == "bf16":
+        return np.full(shape, ir.FloatAttr(attribute.get_splat_value()).value, np.float32)
+    return np.array(attribute).reshape(shape)

@@ -1,0 +1,142 @@
+"""Ops of ragged tensors: rows of different lengths, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.arrays.carrier import carried, delivered
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = ["RaggedGather", "RaggedRange", "RaggedTensorToTensor"]
+
+
+class RaggedRange(Decomposition):
+    """Number j of all belongs to the row whose end is the first behind j.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/ragged/range.
+    """
+
+    names = ("RaggedRange",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        op.require(0, "int32", "int64")
+        dtype = op.types[0].dtype
+        operands = [b.cast(operand, "int32") for operand in op.operands]  # they count rows in memory
+        count: Dim = 1
+        for operand in (0, 1, 2):
+            if len(op.shape(operand, 0, 1)) == 1:
+                count = b.size(operands[operand], 0)
+        # One start, limit or delta may be for all rows.
+        starts, limits, deltas = (
+            value if b.shape(value) else b.op("Fill", [b.vector([count]), value], b.known([count]), "int32")
+            for value in operands
+        )
+        # The distance rounded up to whole deltas, of either sign.
+        lengths = b.unary("Neg", b.binary("FloorDiv", b.binary("Sub", starts, limits), deltas))
+        lengths = b.binary("Maximum", lengths, 0)
+        ends, row, place = _numbered(b, lengths)
+        values = b.binary("AddV2", b.gather(starts, row), b.binary("Mul", place, b.gather(deltas, row)))
+        return b.cast(b.pad(ends, [(1, 0)]), op.results[0].dtype), b.cast(values, dtype)
+
+
+class RaggedGather(Decomposition):
+    """The positions of each row that is gathered, and the values there; the outermost rows first.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedGather.
+    """
+
+    names = ("RaggedGather",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        *nested, values, indices = op.operands
+        indices = b.reshape(b.cast(indices, "int32"), [b.product(b.sizes(indices))])
+        results: list[ir.Value] = []
+        for splits in nested:
+            begins = b.gather(b.cast(splits, "int32"), indices)
+            ends = b.gather(b.cast(splits, "int32"), b.binary("AddV2", indices, 1))
+            gathered, row, place = _numbered(b, b.binary("Sub", ends, begins))
+            indices = b.binary("AddV2", b.gather(begins, row), place)
+            results.append(b.cast(b.pad(gathered, [(1, 0)]), b.dtype(splits)))
+        return [*results, b.gather(values, indices)]
+
+
+def _numbered(b: Builder, lengths: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Where rows of some lengths end, and for each of their elements its row and its place in this."""
+    ends = b.cumsum(lengths, 0)
+    total = b.reduce("Sum", lengths, 0)
+    numbers = b.op("Range", [b.scalar(0), total, b.scalar(1)], [None], "int32")
+    behind = b.compare("LessEqual", b.expand(ends, 0), b.expand(numbers, 1))
+    row = b.reduce("Sum", b.cast(behind, "int32"), 1)
+    place = b.binary("Sub", numbers, b.gather(b.binary("Sub", ends, lengths), row))
+    return ends, row, place
+
+
+class RaggedTensorToTensor(Decomposition):
+    """Each row's numbers are gathered, and behind its end a row of the default; the innermost rows first.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedTensorToTensor.
+    """
+
+    names = ("RaggedTensorToTensor",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(1)
+        kinds = [str(kind) for kind in op.attributes["row_partition_types"]]
+        partitions = [b.cast(value, "int32") for value in op.operands[3:]]
+        levels = _row_splits(b, kinds, partitions)
+        sizes = _wanted_sizes(op, len(levels) + 1)
+        value = carried(b, op.operands[1])
+        default = carried(b, op.operands[2])
+        for level in reversed(range(len(levels))):
+            splits = levels[level]
+            if level == 0 and sizes[0] is not None:  # rows are left out, or are empty
+                present = b.dims("AddV2", b.size(splits, 0), -1)
+                numbers = b.binary("Minimum", b.range(b.dims("AddV2", sizes[0], 1)), b.scalar(present))
+                splits = b.gather(splits, numbers)
+            value = _rows(b, value, splits, sizes[level + 1], default)
+        return delivered(b, value, op.types[1].dtype)
+
+
+def _row_splits(b: Builder, kinds: Sequence[str], partitions: Sequence[ir.Value]) -> list[ir.Value]:
+    """Where the rows of each level begin and end in the next one."""
+    if set(kinds) == {"ROW_SPLITS"}:
+        return list(partitions)
+    if kinds[0] != "FIRST_DIM_SIZE" or set(kinds[1:]) != {"VALUE_ROWIDS"}:
+        raise NotDecomposed(f"its rows are described by {', '.join(kinds)}")
+    splits: list[ir.Value] = []
+    count: Dim = partitions[0]
+    for ids in partitions[1:]:
+        ones = b.fill(b.sizes(ids), 1, "int32")
+        lengths = b.op("UnsortedSegmentSum", [ones, ids, b.scalar(count)], b.known([count]), "int32")
+        splits.append(b.pad(b.cumsum(lengths, 0), [(1, 0)]))
+        count = b.size(ids, 0)
+    return splits
+
+
+def _wanted_sizes(op: TensorFlowOp, count: int) -> list[int | None]:
+    """The size of the first dimension and of the rows of each level, None where the longest decides."""
+    shape = op.shape(0, 0, 1)
+    if not shape:
+        return [None] * count
+    wanted = op.constants[0]
+    if wanted is None:
+        raise NotDecomposed("the shape of the result is no constant")
+    return [int(size) if size >= 0 else None for size in wanted[:count]]
+
+
+def _rows(b: Builder, value: ir.Value, splits: ir.Value, width: Dim | None, default: ir.Value) -> ir.Value:
+    begins = b.slice(splits, 0, 0, b.dims("AddV2", b.size(splits, 0), -1))
+    lengths = b.binary("Sub", b.slice(splits, 0, 1, None), begins)
+    if width is None:
+        width = b.binary("Maximum", b.reduce("Max", lengths, 0), 0)
+    positions = b.expand(b.range(width), 0)
+    inside = b.compare("Less", positions, b.expand(lengths, 1))
+    count, *rest = b.sizes(value)
+    places = b.select(inside, b.binary("AddV2", b.expand(begins, 1), positions), b.scalar(count))
+    return b.gather(b.concat([value, b.broadcast(default, [1, *rest])], 0), places)

@@ -1,0 +1,101 @@
+"""Moving strings: LiteRT's ops move numbers, and the engine dies of moving constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from litefuse.ir.constants import elements_of_constant, strings_of_constant, without_copies
+from litefuse.ir.mlir import producer
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+from litefuse.ops.facts import Op, Tensor, Undecided, array_of
+from litefuse.ops.values import VALUES
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["ConstantStrings", "MovedStrings"]
+
+# Where the operand that is moved stands.
+_OPERANDS = {"Fill": 1, "Split": 1}
+
+
+class MovedStrings(Decomposition):
+    """The op of the numbers 0, 1, 2 ... in the operand's shape, and the strings at these numbers.
+
+    GATHER_ND takes strings. The engine dies of moving constants, but of vectors.
+    """
+
+    names = (
+        *("BroadcastTo", "Fill", "GatherV2", "ReverseSequence", "ReverseV2", "Slice", "Split", "SplitV"),
+        *("StridedSlice", "Tile", "Transpose", "Unpack"),
+    )
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        constant = strings_of_constant(op.operands[0])
+        return op.name == "Slice" or (constant is not None and constant.ndim != 1)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        operand = _OPERANDS.get(op.name, 0)
+        shape = op.shape(operand)
+        if op.types[operand].dtype != "string":
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[operand].dtype} in this form")
+        strings = op.operands[operand]
+        sizes = b.sizes(strings)
+        count = b.product(sizes)
+        operands = list(op.operands)
+        operands[operand] = b.reshape(b.range(count), sizes)
+        attributes = b.options(op)
+        places = b.ops(op.name, operands, [(each.shape, "int32") for each in op.results], **attributes)
+        constant = strings_of_constant(strings)
+        if constant is not None:
+            flat = b.strings(constant.reshape(-1))
+        else:
+            flat = b.reshape(strings, [count]) if len(shape) != 1 else strings
+        return [
+            b.op("GatherNd", [flat, b.expand(each, len(b.shape(each)))], b.shape(each), "string") for each in places
+        ]
+
+
+class ConstantStrings(Decomposition):
+    """Strings that are constants, moved while the model is converted: by the rules for integers, which do for any."""
+
+    names = (
+        *("BroadcastTo", "ConcatV2", "ExpandDims", "GatherV2", "Pack", "Reshape", "Slice", "Split", "SplitV"),
+        *("Squeeze", "StridedSlice", "Transpose", "Unpack"),
+    )
+    folds = True
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return all(producer(without_copies(value), "tf.Const") is not None for value in op.operands)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        known = [_known(op, operand) for operand in range(len(op.operands))]
+        operands = [
+            Tensor(kind.dtype, each.shape, array_of(each.reshape(-1).tolist(), each.shape))
+            for kind, each in zip(op.types, known, strict=True)
+        ]
+        results = [Tensor(each.dtype, None) for each in op.results]
+        try:
+            moved = VALUES[op.name](Op(op.name, operands, results, op.attributes))
+        except (IndexError, Undecided, ValueError) as error:
+            raise NotDecomposed(str(error)) from error
+        return [b.strings(each) for each in (moved if isinstance(moved, list) else [moved])]
+
+
+def _known(op: TensorFlowOp, operand: int) -> npt.NDArray[Any]:
+    if op.types[operand].dtype != "string":
+        elements = elements_of_constant(without_copies(op.operands[operand]), "tf.Const")
+        if elements is None:
+            return op.constant(operand)
+        return np.array(elements).reshape(elements.type.shape)
+    strings = strings_of_constant(op.operands[operand])
+    if strings is None:
+        raise NotDecomposed(f"operand {operand} is no constant of strings")
+    return strings

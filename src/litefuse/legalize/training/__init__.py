@@ -1,0 +1,1 @@
+"""Losses, normalizations and gradients."""

@@ -1,0 +1,59 @@
+"""What gradients need to know of shapes: which dimensions a broadcast stretched, where parts of a tensor begin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = ["BroadcastGradientArgs", "ConcatOffset"]
+
+
+class BroadcastGradientArgs(Decomposition):
+    """The dimensions where a shape, filled up with ones in front, has 1 and the other has not, and where both have 1.
+
+    Definition: tensorflow/core/util/bcast.h.
+    """
+
+    names = ("BroadcastGradientArgs",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        (first,), (second,) = op.shape(0, 1), op.shape(1, 1)
+        op.require(0, "int32", "int64")
+        if first is None or second is None:
+            raise NotDecomposed("the number of dimensions is unknown")
+        rank = max(first, second)
+        shapes = [
+            b.pad(b.cast(value, "int32"), [(rank - count, 0)], 1)
+            for value, count in zip(op.operands, (first, second), strict=True)
+        ]
+        return [b.cast(b.places(b.compare("Equal", shape, 1)), op.types[0].dtype) for shape in shapes]
+
+
+class ConcatOffset(Decomposition):
+    """Where each of the concatenated tensors begins: behind those before it in the one dimension, else at 0.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ConcatOffset.
+    """
+
+    names = ("ConcatOffset",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        (rank,) = op.shape(1, 1)
+        op.require(1, "int32")
+        if rank is None:
+            raise NotDecomposed("the number of dimensions is unknown")
+        axis = op.axis(0, rank)
+        begin: Dim = 0
+        offsets: list[ir.Value] = []
+        for number, shape in enumerate(op.operands[1:], start=1):
+            offsets.append(b.vector([begin if each == axis else 0 for each in range(rank)]))
+            sizes = op.constants[number]
+            begin = b.dims("AddV2", begin, b.element(shape, axis) if sizes is None else int(sizes[axis]))
+        return offsets

@@ -1,0 +1,1 @@
+"""Convolutions, poolings and whatever else slides a window."""

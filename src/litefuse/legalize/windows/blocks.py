@@ -1,0 +1,103 @@
+"""Blocks of space moved into the batch, and out of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.arrays.carrier import carried, delivered
+from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.windows.dilated_convolution import phases_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = ["Blocks", "LegacyBlocks"]
+
+# What LiteRT's kernels take: images, or rows of them, with all but batch and channels in blocks.
+_RANKS = (3, 4)
+
+
+class Blocks(Decomposition):
+    """One dimension after the other: each is taken apart into blocks, and the place in a block goes to the batch.
+
+    ::
+
+        [batch, a, size, z]  -->  [batch, a, size / block, block, z]  -->  [block, batch, a, size / block, z]
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/space_to_batch, batch_to_space.
+    """
+
+    names = ("BatchToSpaceND", "SpaceToBatchND")
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        rank = len(op.shape(0))
+        if rank not in _RANKS or op.types[1].shape != (rank - 2,):
+            return True
+        # Of constants, the engine makes one convolution of blocks around one, whatever they and its strides are.
+        return op.name == "BatchToSpaceND" and op.constants[2] is not None and phases_of(op) is not None
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        (count,) = op.shape(1, 1)
+        if count is None or count >= rank:
+            raise NotDecomposed("how many dimensions are in blocks is not known")
+        value, dtype = carried(b, op.operands[0]), op.types[0].dtype
+        blocks = b.numbers(op, 1, count)
+        amounts = b.numbers(op, 2, 2 * count)
+        pairs = list(zip(amounts[::2], amounts[1::2], strict=True))
+        if op.name == "SpaceToBatchND":
+            value = b.pad(value, [(0, 0), *pairs, *[(0, 0)] * (rank - 1 - count)])
+            for axis in range(count, 0, -1):
+                value = _into_batch(b, value, axis, blocks[axis - 1])
+        else:
+            for axis in range(1, count + 1):
+                value = _out_of_batch(b, value, axis, blocks[axis - 1])
+            ends = [b.dims("Sub", size, after) for size, (_, after) in zip(b.sizes(value)[1:], pairs, strict=False)]
+            # One after the other: LiteRT's slice takes few dimensions.
+            for axis, ((before, after), end) in enumerate(zip(pairs, ends, strict=True), start=1):
+                value = value if before == 0 and after == 0 else _cropped(b, value, axis, before, end)
+        return delivered(b, value, dtype)
+
+
+class LegacyBlocks(Decomposition):
+    """``SpaceToBatch`` and ``BatchToSpace`` of square blocks."""
+
+    names = ("BatchToSpace", "SpaceToBatch")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        op.shape(0, 4)
+        size = int(op.attributes["block_size"])
+        operands = [op.operands[0], b.constant([size, size], "int32"), op.operands[1]]
+        return b.ops(f"{op.name}ND", operands, [(op.results[0].shape, op.types[0].dtype)])
+
+
+def _into_batch(b: Builder, value: ir.Value, axis: int, block: Dim) -> ir.Value:
+    if block == 1:
+        return value
+    sizes = b.sizes(value)
+    batch, size = sizes[0], sizes[axis]
+    before, after = b.product(sizes[1:axis]), b.product(sizes[axis + 1 :])
+    rows = b.dims("FloorDiv", size, block)
+    apart = b.transpose(b.reshape(value, [batch, before, rows, block, after]), [3, 0, 1, 2, 4])
+    return b.reshape(apart, [b.dims("Mul", block, batch), *sizes[1:axis], rows, *sizes[axis + 1 :]])
+
+
+def _out_of_batch(b: Builder, value: ir.Value, axis: int, block: Dim) -> ir.Value:
+    if block == 1:
+        return value
+    sizes = b.sizes(value)
+    batch, size = b.dims("FloorDiv", sizes[0], block), sizes[axis]
+    before, after = b.product(sizes[1:axis]), b.product(sizes[axis + 1 :])
+    together = b.transpose(b.reshape(value, [block, batch, before, size, after]), [1, 2, 3, 0, 4])
+    return b.reshape(together, [batch, *sizes[1:axis], b.dims("Mul", size, block), *sizes[axis + 1 :]])
+
+
+def _cropped(b: Builder, value: ir.Value, axis: int, begin: Dim, end: Dim) -> ir.Value:
+    sizes = b.sizes(value)
+    rows = b.reshape(value, [b.product(sizes[:axis]), sizes[axis], b.product(sizes[axis + 1 :])])
+    taken = b.slice(rows, 1, begin, end)
+    return b.reshape(taken, [*sizes[:axis], b.dims("Sub", end, begin), *sizes[axis + 1 :]])

@@ -1,0 +1,100 @@
+"""``Dilation2D``: the largest sum of a window and a filter; and poolings whose windows are operands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.windows.windows import image_axes, window_positions
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["Dilation", "MaxPoolV2", "PaddedMaxPool"]
+
+
+class Dilation(Decomposition):
+    """Each position of the windows plus its number in the filter, and the largest of these.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/dilation2d.
+    """
+
+    names = ("Dilation2D",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 4)
+        op.require(0, "float32")
+        rows, columns, channels = op.shape(1, 3)
+        if rows is None or columns is None or channels is None:
+            raise NotDecomposed("the filter's size is unknown")
+        images, filters = op.operands
+        attributes = {
+            "ksize": [1, rows, columns, 1],
+            "strides": op.attributes["strides"],
+            "rates": op.attributes["rates"],
+            "padding": op.attributes["padding"],
+        }
+        windows = window_positions(b, images, image_axes(b, b.sizes(images), attributes), float("-inf"))
+        weights = b.reshape(filters, [rows * columns, channels])
+        sums = [
+            b.binary("AddV2", window, b.reshape(b.slice(weights, 0, index, index + 1), [channels]))
+            for index, window in enumerate(windows)
+        ]
+        largest = sums[0]
+        for each in sums[1:]:
+            largest = b.binary("Maximum", largest, each)
+        return largest
+
+
+class MaxPoolV2(Decomposition):
+    """``MaxPool``: constant operands as attributes."""
+
+    names = ("MaxPoolV2",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 4)
+        op.require(0, "float32")
+        shape = op.results[0].shape
+        if shape is None:
+            raise NotDecomposed("the result's shape is unknown")
+        attributes = {
+            "ksize": op.constant(1).tolist(),
+            "strides": op.constant(2).tolist(),
+            "padding": op.attributes["padding"],
+            "data_format": op.attributes.get("data_format", "NHWC"),
+        }
+        return b.op("MaxPool", [op.operands[0]], shape, "float32", **attributes)
+
+
+class PaddedMaxPool(Decomposition):
+    """``MaxPool`` with explicit paddings: of an image with less than any number around it.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool2d.
+    """
+
+    names = ("MaxPool",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 4)
+        op.require(0, "float32")
+        shape = op.results[0].shape
+        if op.attributes["padding"] != "EXPLICIT" or shape is None:
+            raise NotDecomposed("LiteRT's MaxPool does not take it in this form")
+        attributes: dict[str, Any] = b.options(op) | {
+            "padding": "VALID",
+            "explicit_paddings": [],
+            "data_format": "NHWC",
+        }
+        paddings: list[int] = list(op.attributes["explicit_paddings"])
+        pairs = list(zip(paddings[::2], paddings[1::2], strict=True))
+        padded = b.pad(op.operands[0], pairs, float("-inf"))
+        if op.attributes.get("data_format", "NHWC") == "NHWC":
+            return b.op("MaxPool", [padded], shape, "float32", **attributes)
+        order = [0, 2, 3, 1]
+        for name in ("ksize", "strides"):
+            attributes[name] = [op.attributes[name][axis] for axis in order]
+        images = b.transpose(padded, order)
+        pooled = b.op("MaxPool", [images], [shape[axis] for axis in order], "float32", **attributes)
+        return b.transpose(pooled, [0, 3, 1, 2])

@@ -1,0 +1,40 @@
+"""Convolutions of images whose number of channels only the filter says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["OpenChannels"]
+
+
+class OpenChannels(Decomposition):
+    """The op of an image that is reshaped to as many channels as the filter takes, which changes its type only.
+
+    A convolution in groups takes several times as many: then the reshape fails when the model runs.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/conv2d, depthwise_conv2d, conv3d.
+    """
+
+    names = ("Conv2D", "Conv3D", "DepthwiseConv2dNative")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        image, filters = op.shape(0), op.shape(1)
+        channels, made = filters[-2:]
+        if image[-1] is not None or not str(op.attributes.get("data_format", "NHWC")).endswith("C"):
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype} in this form")
+        if channels is None or made is None:
+            raise NotDecomposed("the number of channels is unknown")
+        last = channels * made if op.name == "DepthwiseConv2dNative" else made
+        shape = op.results[0].shape or (None,) * len(image)
+        sizes = b.sizes(op.operands[0])[:-1]
+        # With an open batch left to the reshape, the groups would be images.
+        operands = [op.operands[0], b.vector([*sizes, channels])]
+        closed = b.op("Reshape", operands, [*image[:-1], channels], op.types[0].dtype)
+        return b.op(op.name, [closed, op.operands[1]], [*shape[:-1], last], op.results[0].dtype, **b.options(op))

@@ -1,0 +1,224 @@
+"""Gradients of poolings and convolutions: what on-device training needs."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.windows.windows import WindowAxis, image_axes, window_positions
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = [
+    "ConvolutionFilterGradient",
+    "DepthwiseFilterGradient",
+    "DepthwiseInputGradient",
+    "PoolingGradient",
+]
+
+
+class PoolingGradient(Decomposition):
+    """Each window's gradient goes in equal shares to all of its positions, or to its largest value.
+
+    Of several that are the largest, ``MaxPoolGrad`` takes the first, ``MaxPool3DGrad`` all of them.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/MaxPoolGrad, AvgPoolGrad.
+    """
+
+    names = ("AvgPool3DGrad", "AvgPoolGrad", "MaxPool3DGrad", "MaxPoolGrad")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        _require_channels_last(op)
+        rank = 5 if "3D" in op.name else 4
+        op.require(len(op.operands) - 1, "float32")
+        op.shape(len(op.operands) - 1, rank)
+        if op.name.startswith("Max"):
+            op.shape(0, rank)
+            images, pooled, gradient = op.operands
+            sizes = b.sizes(images)
+            axes = image_axes(b, sizes, op.attributes)
+            if rank == 4:  # TensorFlow's kernel does not look at what was pooled
+                pooled = b.op("MaxPool", [images], b.shape(gradient), "float32", **b.options(op))
+            windows = window_positions(b, images, axes, float("-inf"))
+            parts = _parts_of_largest(b, windows, pooled, gradient, first_only=rank == 4)
+        else:
+            shape, gradient = op.operands
+            sizes = b.sizes_in(shape, op.results[0].shape or (None,) * rank)
+            axes = image_axes(b, sizes, op.attributes)
+            numbers = [_counts(b, axis, size) for axis, size in zip(axes, sizes[1:-1], strict=True)]
+            counts = functools.reduce(lambda a, c: b.binary("Mul", b.expand(a, len(b.shape(a))), c), numbers)
+            share = b.binary("RealDiv", gradient, b.expand(counts, len(axes)))
+            parts = [share] * _positions(axes)
+        return _sum_of_windows(b, parts, axes, sizes)
+
+
+class ConvolutionFilterGradient(Decomposition):
+    """The product of each position of the windows with the gradient, over all windows, group by group of channels.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Conv2DBackpropFilter, Conv3DBackpropFilterV2.
+    """
+
+    names = ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        windows, (*window, depth, channels) = _windows_of_filter(op, b, 5 if "3D" in op.name else 4)
+        images, _, gradient = op.operands
+        all_depth = b.shape(images)[-1]
+        if all_depth is None:
+            raise NotDecomposed("the number of channels is unknown")
+        groups = all_depth // depth
+        count, size = b.product(b.sizes(gradient)[:-1]), len(windows) * depth
+        patches = b.stack([b.reshape(each, [count, groups, depth]) for each in windows], 2)
+        factors = [
+            b.reshape(b.transpose(patches, [1, 0, 2, 3]), [groups, count, size]),
+            b.transpose(b.reshape(gradient, [count, groups, channels // groups]), [1, 0, 2]),
+        ]
+        shape = [groups, size, channels // groups]
+        product = b.op("BatchMatMulV2", factors, shape, "float32", adj_x=True, adj_y=False)
+        return b.reshape(b.transpose(product, [1, 0, 2]), [*window, depth, channels])
+
+
+class DepthwiseFilterGradient(Decomposition):
+    """The product of each position of the windows with the gradients of its channel, summed over all windows.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropFilter.
+    """
+
+    names = ("DepthwiseConv2dNativeBackpropFilter",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        windows, (*window, depth, multiplier) = _windows_of_filter(op, b, 4)
+        gradient = op.operands[2]
+        count = b.product(b.sizes(gradient)[:3])
+        gradients = b.reshape(gradient, [count, depth, multiplier])
+        sums = [b.reduce("Sum", b.binary("Mul", b.reshape(each, [count, depth, 1]), gradients), 0) for each in windows]
+        return b.reshape(b.stack(sums, 0), [*window, depth, multiplier])
+
+
+class DepthwiseInputGradient(Decomposition):
+    """Each window gets the gradients of its channels times the filter, and windows that overlap add up.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropInput.
+    """
+
+    names = ("DepthwiseConv2dNativeBackpropInput",)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        _require_channels_last(op)
+        op.require(1, "float32")
+        *window, depth, multiplier = op.shape(1, 4)
+        op.shape(2, 4)
+        if None in window or depth is None or multiplier is None:
+            raise NotDecomposed("the filter's size is unknown")
+        shape, weights, gradient = op.operands
+        sizes = b.sizes_in(shape, op.results[0].shape or (None,) * 4)
+        axes = image_axes(b, sizes, _attributes_of_convolution(op, window))
+        batch, rows, columns, _ = b.sizes(gradient)
+        count = b.product([batch, rows, columns])
+        gradients = b.reshape(gradient, [count, depth, multiplier])
+        by_position = b.reshape(weights, [_positions(axes), depth, multiplier])
+        parts: list[ir.Value] = []
+        for number in range(_positions(axes)):
+            taken = b.slice(by_position, 0, number, number + 1)
+            part = b.reduce("Sum", b.binary("Mul", gradients, taken), 2)
+            parts.append(b.reshape(part, [batch, rows, columns, depth]))
+        return _sum_of_windows(b, parts, axes, sizes)
+
+
+def _require_channels_last(op: TensorFlowOp) -> None:
+    if not op.attributes.get("data_format", "NHWC").endswith("HWC"):
+        raise NotDecomposed("its images have their channels first")
+
+
+def _attributes_of_convolution(op: TensorFlowOp, window: Sequence[int | None]) -> dict[str, object]:
+    """A convolution's attributes by the names that those of windows have."""
+    return {
+        "ksize": [1, *window, 1],
+        "strides": op.attributes["strides"],
+        "rates": op.attributes.get("dilations", [1] * (len(window) + 2)),
+        "padding": op.attributes["padding"],
+    }
+
+
+def _windows_of_filter(op: TensorFlowOp, b: Builder, rank: int) -> tuple[list[ir.Value], list[int]]:
+    """For the gradient of a filter: the images' pixels at each position of its windows, and the filter's sizes."""
+    _require_channels_last(op)
+    op.require(0, "float32")
+    op.shape(0, rank)
+    op.shape(2, rank)
+    images, sizes = op.operands[0], op.constant(1).tolist()
+    axes = image_axes(b, b.sizes(images), _attributes_of_convolution(op, sizes[:-2]))
+    return window_positions(b, images, axes, 0.0), sizes
+
+
+def _positions(axes: Sequence[WindowAxis]) -> int:
+    """How many positions a window has."""
+    return math.prod(axis.size for axis in axes)
+
+
+def _parts_of_largest(
+    b: Builder, windows: Sequence[ir.Value], pooled: ir.Value, gradient: ir.Value, *, first_only: bool
+) -> list[ir.Value]:
+    """For each position of the windows, the gradients of those that have their largest value there."""
+    if not first_only:
+        return [b.select(b.compare("Equal", window, pooled), gradient, 0.0) for window in windows]
+    parts: list[ir.Value] = []
+    free = b.compare("Equal", pooled, pooled)  # the windows whose largest value was not met yet
+    for window in windows:
+        largest = b.op("LogicalAnd", [free, b.compare("Equal", window, pooled)], b.shape(pooled), "bool")
+        parts.append(b.select(largest, gradient, 0.0))
+        free = b.op("LogicalAnd", [free, b.unary("LogicalNot", largest)], b.shape(pooled), "bool")
+    return parts
+
+
+def _counts(b: Builder, axis: WindowAxis, image: Dim) -> ir.Value:
+    """How many positions of each window along an axis lie in the image, float32."""
+    begin = b.binary("Sub", b.binary("Mul", b.range(axis.count), axis.stride), b.scalar(axis.before))
+    end = b.binary("Minimum", b.binary("AddV2", begin, axis.size), b.scalar(image))
+    return b.cast(b.binary("Sub", end, b.binary("Maximum", begin, 0)), "float32")
+
+
+def _sum_of_windows(
+    b: Builder, parts: Sequence[ir.Value], axes: Sequence[WindowAxis], sizes: Sequence[Dim]
+) -> ir.Value:
+    """Images in which each window adds its parts, one for each of its positions, to what is there."""
+    for axis, windows in reversed(list(enumerate(axes, start=1))):
+        groups = [parts[first : first + windows.size] for first in range(0, len(parts), windows.size)]
+        parts = [
+            _sum(b, [_spread(b, part, axis, windows, number) for number, part in enumerate(group)]) for group in groups
+        ]
+    (padded,) = parts
+    inside: dict[int, tuple[Dim, Dim | None, int]] = {
+        axis: (windows.before, b.dims("AddV2", windows.before, sizes[axis]), 1)
+        for axis, windows in enumerate(axes, start=1)
+        if windows.extent is not sizes[axis]
+    }
+    return b.slices(padded, inside) if inside else padded
+
+
+def _sum(b: Builder, values: Sequence[ir.Value]) -> ir.Value:
+    total = values[0]
+    for each in values[1:]:
+        total = b.binary("AddV2", total, each)
+    return total
+
+
+def _spread(b: Builder, values: ir.Value, axis: int, windows: WindowAxis, number: int) -> ir.Value:
+    """Values of windows, along an axis, at position ``number`` of their windows in the padded image, among zeros."""
+    sizes = b.sizes(values)
+    begin, end, stride = windows.positions(b, number)
+    if stride > 1:
+        around = [b.product(sizes[:axis]), sizes[axis], 1, b.product(sizes[axis + 1 :])]
+        apart = b.pad(b.reshape(values, around), [(0, 0), (0, 0), (0, stride - 1), (0, 0)])
+        sizes[axis] = b.dims("Mul", sizes[axis], stride)
+        apart = b.reshape(apart, sizes)
+        values = b.slice(apart, axis, 0, b.dims("Sub", end, begin))
+    paddings: list[tuple[Dim, Dim]] = [(0, 0)] * len(sizes)
+    paddings[axis] = (begin, b.dims("Sub", windows.extent, end))
+    return b.pad(values, paddings)

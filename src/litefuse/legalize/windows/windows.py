@@ -1,0 +1,99 @@
+"""Where the windows of an image op lie: TensorFlow's padding, for sizes that may be open."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from litefuse.ir.tensorflow_op import NotDecomposed
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.mlir import ir
+
+__all__ = ["WindowAxis", "image_axes", "padded_images", "window_positions"]
+
+
+@dataclass(frozen=True)
+class WindowAxis:
+    """The windows along one dimension.
+
+    Attributes:
+        size: How many positions a window has.
+        stride: The distance between windows.
+        rate: The distance between the positions in a window.
+        count: The number of windows.
+        before: How many positions before the image the first window begins.
+        after: How many positions after the image the last window ends.
+        extent: The size of the image with these.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/nn#notes_on_padding_2.
+    """
+
+    size: int
+    stride: int
+    rate: int
+    count: Dim
+    before: Dim
+    after: Dim
+    extent: Dim
+
+    @classmethod
+    def of(cls, b: Builder, image: Dim, size: int, stride: int, rate: int, padding: str) -> WindowAxis:
+        """Derives the windows from the image's size.
+
+        Raises:
+            NotDecomposed: No window fits, or the padding is neither SAME nor VALID.
+        """
+        effective = (size - 1) * rate + 1
+        if padding == "VALID":
+            count = b.dims("FloorDiv", b.dims("AddV2", image, stride - effective), stride)
+            if isinstance(count, int) and count < 1:
+                raise NotDecomposed(f"a window of {effective} positions does not fit into {image}")
+            return cls(size, stride, rate, count, 0, 0, image)
+        if padding != "SAME":
+            raise NotDecomposed(f"its padding is {padding}, not SAME or VALID")
+        count = b.dims("FloorDiv", b.dims("AddV2", image, stride - 1), stride)
+        reach = b.dims("AddV2", b.dims("Mul", b.dims("AddV2", count, -1), stride), effective)
+        total = b.dims("Maximum", b.dims("Sub", reach, image), 0)
+        before = b.dims("FloorDiv", total, 2)
+        return cls(size, stride, rate, count, before, b.dims("Sub", total, before), b.dims("AddV2", image, total))
+
+    def positions(self, b: Builder, number: int) -> tuple[Dim, Dim, int]:
+        """The slice of the padded image that holds position ``number`` of every window."""
+        begin = number * self.rate
+        last = b.dims("Mul", b.dims("AddV2", self.count, -1), self.stride)
+        return begin, b.dims("AddV2", last, begin + 1), self.stride
+
+
+def image_axes(
+    b: Builder, sizes: list[Dim], attributes: Mapping[str, Any], size_attribute: str = "ksize"
+) -> tuple[WindowAxis, ...]:
+    """The windows along rows and columns of images ``[batch, rows, columns, channels]``, or also along depth.
+
+    Raises:
+        NotDecomposed: Windows over batch or channels, or none that fits.
+    """
+    ksize, strides = list(attributes[size_attribute]), list(attributes["strides"])
+    rates = list(attributes.get("rates", [1] * len(sizes)))
+    for values in (ksize, strides, rates):
+        if len(values) != len(sizes) or values[0] != 1 or values[-1] != 1:
+            raise NotDecomposed("its windows reach over batch or channels")
+    return tuple(
+        WindowAxis.of(b, sizes[axis], ksize[axis], strides[axis], rates[axis], attributes["padding"])
+        for axis in range(1, len(sizes) - 1)
+    )
+
+
+def padded_images(b: Builder, images: ir.Value, axes: Sequence[WindowAxis], fill: float) -> ir.Value:
+    """The images with all that windows reach over their edges."""
+    return b.pad(images, [(0, 0), *((axis.before, axis.after) for axis in axes), (0, 0)], fill)
+
+
+def window_positions(b: Builder, images: ir.Value, axes: Sequence[WindowAxis], fill: float) -> list[ir.Value]:
+    """For each position in a window, row by row, the images' pixels there: ``[batch, windows, windows, channels]``."""
+    padded = padded_images(b, images, axes, fill)
+    positions = [[axis.positions(b, number) for number in range(axis.size)] for axis in axes]
+    return [b.slices(padded, dict(enumerate(taken, start=1))) for taken in itertools.product(*positions)]

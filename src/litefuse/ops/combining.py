@@ -1,0 +1,59 @@
+"""Two shapes of one tensor, and shapes that are broadcast to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from litefuse.ops.dims import Dim, Formula, broadcast
+from litefuse.ops.facts import OpenShape, Shape, ShapeError, text
+
+__all__ = ["broadcast_shapes", "meet", "meet_dims"]
+
+
+def meet_dims(a: Dim | None, b: Dim | None) -> Dim | None:
+    """What two statements about one size say together; a number says more than a formula, and the first wins.
+
+    Raises:
+        ShapeError: They contradict each other.
+    """
+    if a is None or b is None:
+        return b if a is None else a
+    if isinstance(a, Formula):
+        return a if isinstance(b, Formula) else b
+    if isinstance(b, int) and a != b:
+        raise ShapeError(f"a size is both {a} and {b}")
+    return a
+
+
+def meet(a: OpenShape, b: OpenShape) -> OpenShape:
+    """What two statements about one shape say together.
+
+    Raises:
+        ShapeError: They contradict each other.
+    """
+    if a is None or b is None:
+        return b if a is None else a
+    if len(a) != len(b):
+        raise ShapeError(f"the shapes {text(a)} and {text(b)} differ in rank")
+    try:
+        return tuple(map(meet_dims, a, b))
+    except ShapeError:
+        raise ShapeError(f"the shapes {text(a)} and {text(b)} contradict each other") from None
+
+
+def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
+    """The shape of an elementwise op on tensors of these shapes.
+
+    Raises:
+        ShapeError: They cannot be broadcast to each other.
+    """
+    result = list(shapes[0])
+    for shape in shapes[1:]:
+        if len(shape) > len(result):
+            result[:0] = shape[: len(shape) - len(result)]
+        for back in range(1, len(shape) + 1):
+            size = broadcast(result[-back], shape[-back])
+            if size is None:
+                raise ShapeError(f"the shapes {' and '.join(map(text, shapes))} cannot be broadcast to each other")
+            result[-back] = size
+    return tuple(result)

@@ -1,0 +1,44 @@
+"""What is taken out of tensor lists, as far as the op says its shape."""
+
+from __future__ import annotations
+
+from litefuse.ops.dims import Dim
+from litefuse.ops.facts import Answer, Op, OpenShape, Rule, Undecided
+from litefuse.ops.rules.layout import stated_shape
+
+__all__ = ["RULES"]
+
+
+def _item(op: Op, index: int) -> tuple[Dim | None, ...]:
+    """The shape of an item that an operand states: a scalar, if it may be any."""
+    if op.shape(index) == ():
+        raise Undecided("the shape of the items is not stated")
+    stated = stated_shape(op, index)
+    assert stated is not None
+    return stated
+
+
+def _get_item(op: Op) -> Answer:
+    return _item(op, 2)
+
+
+def _stack(op: Op) -> Answer:
+    count = op.attribute("num_elements", -1)
+    return (None if count < 0 else count, *_item(op, 1))
+
+
+def _gather(op: Op) -> Answer:
+    return (*op.ranked(1, 1), *_item(op, 2))
+
+
+def _pop_back(op: Op) -> Answer:
+    answer: list[OpenShape] = [None, _item(op, 1)]
+    return answer
+
+
+RULES: dict[str, Rule] = {
+    "TensorListGather": _gather,
+    "TensorListGetItem": _get_item,
+    "TensorListPopBack": _pop_back,
+    "TensorListStack": _stack,
+}

@@ -1,0 +1,110 @@
+"""Ops on sparse and ragged tensors, and on rows that are distributed to several tensors and put together again."""
+
+from __future__ import annotations
+
+from litefuse.ops.combining import meet, meet_dims
+from litefuse.ops.dims import Dim, is_size
+from litefuse.ops.facts import Answer, Op, OpenShape, Rule, ShapeError, Undecided, normal_axis, text
+
+__all__ = ["RULES"]
+
+
+def _dynamic_partition(op: Op) -> Answer:
+    data, partitions = op.shape(0), op.shape(1)
+    if len(partitions) > len(data):
+        raise ShapeError(f"the partitions {text(partitions)} are not a prefix of {text(data)}")
+    meet(data[: len(partitions)], partitions)
+    answer: list[OpenShape] = [(None, *data[len(partitions) :])] * len(op.results)
+    return answer
+
+
+def _segments(op: Op) -> Answer:
+    """Of rows that are gathered: how many segments there are, their ids say."""
+    data = op.shape(0)
+    if not data:
+        raise ShapeError("a scalar has no rows")
+    return (None, *data[1:])
+
+
+def _fill_empty_rows(op: Op) -> Answer:
+    """Indices, values, which rows were empty, and the place of each element among the results."""
+    (count,), (rank,) = op.ranked(1, 1), op.ranked(2, 1)
+    indices, size = meet(op.operands[0].shape, (count, rank)), op.operands[2].values
+    assert indices is not None
+    rows = None if size is None else size[0]
+    answer: list[OpenShape] = [(None, indices[1]), (None,), (_if_size(rows),), (indices[0],)]
+    return answer
+
+
+def _if_size(dim: Dim | None) -> Dim | None:
+    return dim if dim is not None and is_size(dim) else None
+
+
+def _reshape(op: Op) -> Answer:
+    (count, _), (rank,) = op.ranked(0, 2), op.ranked(2, 1)
+    answer: list[OpenShape] = [(count, rank), (rank,)]
+    return answer
+
+
+def _reorder(op: Op) -> Answer:
+    answer: list[OpenShape] = [op.ranked(0, 2), op.ranked(1, 1)]
+    return answer
+
+
+def _reduce(op: Op) -> Answer:
+    """A reduction to a dense tensor, of which the third operand says the shape before."""
+    keep = op.attribute("keep_dims", False)
+    (rank,) = op.ranked(2, 1)
+    if not isinstance(rank, int):
+        raise Undecided("the rank is not known")
+    try:
+        axes = {normal_axis(axis, rank) for axis in op.numbers(3)}
+    except Undecided:
+        return (None,) * rank if keep else None
+    values = op.operands[2].values
+    sizes: list[Dim | None] = [None] * rank if values is None else list(map(_if_size, op.vector(2)))
+    if keep:
+        return tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
+    return tuple(size for axis, size in enumerate(sizes) if axis not in axes)
+
+
+def _dense_product(op: Op) -> Answer:
+    """A sparse matrix, of which the third operand says the shape, times a dense one."""
+    b = op.ranked(3, 2)
+    columns = b[0 if op.attribute("adjoint_b", False) else 1]
+    if op.operands[2].values is None:
+        return (None, columns)
+    a = op.vector(2)
+    if len(a) != 2:
+        raise ShapeError(f"a matrix has two dimensions, not {len(a)}")
+    return (_if_size(a[1 if op.attribute("adjoint_a", False) else 0]), columns)
+
+
+def _as_values(op: Op) -> Answer:
+    """One value for each place."""
+    return meet(op.ranked(1, 1), op.ranked(0, 2)[:1])
+
+
+def _ragged_range(op: Op) -> Answer:
+    """Where rows begin and end, and what is in them; there is a row for each of what is no scalar."""
+    rows: Dim | None = None
+    for operand in op.operands:
+        if operand.shape:
+            rows = meet_dims(rows, operand.shape[0])
+    splits = None if rows is None else rows + 1
+    answer: list[OpenShape] = [(splits,), (None,)]
+    return answer
+
+
+RULES: dict[str, Rule] = {
+    "DynamicPartition": _dynamic_partition,
+    "RaggedRange": _ragged_range,
+    "SparseFillEmptyRows": _fill_empty_rows,
+    "SparseReduceMax": _reduce,
+    "SparseReduceSum": _reduce,
+    "SparseReorder": _reorder,
+    "SparseReshape": _reshape,
+    "SparseTensorDenseMatMul": _dense_product,
+    **dict.fromkeys(["SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum"], _segments),
+    **dict.fromkeys(["SparseDenseCwiseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul", "SparseSoftmax"], _as_values),
+}

@@ -1,0 +1,148 @@
+"""Ops of strings, and of the ragged and sparse tensors that these are split into."""
+
+from __future__ import annotations
+
+from litefuse.ops.combining import broadcast_shapes, meet
+from litefuse.ops.dims import Dim, Formula, is_size, product
+from litefuse.ops.facts import Answer, Op, OpenShape, Rule, ShapeError, Undecided, normal_axis
+
+__all__ = ["RULES"]
+
+_EACH = (
+    "AsString DecodeBase64 EncodeBase64 RegexFullMatch RegexReplace StaticRegexFullMatch StaticRegexReplace "
+    "StringLength StringLower StringStrip StringToHashBucket StringToHashBucketFast StringToHashBucketStrong "
+    "StringToNumber StringUpper UnicodeScript UnicodeTranscode"
+)
+# How many bytes a number has, of dtypes as MLIR calls them.
+_WIDTHS = {
+    **dict.fromkeys(("i1", "i8", "ui8"), 1),
+    **dict.fromkeys(("bf16", "f16", "i16", "ui16"), 2),
+    **dict.fromkeys(("f32", "i32"), 4),
+    **dict.fromkeys(("f64", "i64", "complex<f32>"), 8),
+    "complex<f64>": 16,
+}
+# Places, values and the shape of a matrix.
+_SPARSE_MATRIX: list[OpenShape] = [(None, 2), (None,), (2,)]
+
+
+def _as_first(op: Op) -> Answer:
+    return op.shape(0)
+
+
+def _string_join(op: Op) -> Answer:
+    """The shape of those that are no scalars."""
+    result: OpenShape = None
+    for operand in op.operands:
+        result = meet(result, operand.shape or None)
+    if result is None and all(operand.shape == () for operand in op.operands):
+        return ()
+    return result
+
+
+def _substr(op: Op) -> Answer:
+    return broadcast_shapes([op.shape(0), op.shape(1)])
+
+
+def _split(op: Op) -> Answer:
+    op.ranked(0, 1)
+    return _SPARSE_MATRIX
+
+
+def _sparse_cross(_op: Op) -> Answer:
+    return _SPARSE_MATRIX
+
+
+def _reduce_join(op: Op) -> Answer:
+    shape = op.shape(0)
+    keep: bool = op.attribute("keep_dims", False)
+    try:
+        axes = {normal_axis(axis, len(shape)) for axis in op.numbers(1)}
+    except Undecided:
+        return (None,) * len(shape) if keep else None
+    return tuple(1 if axis in axes else size for axis, size in enumerate(shape) if keep or axis not in axes)
+
+
+def _segment_join(op: Op) -> Answer:
+    data, ids = op.shape(0), op.shape(1)
+    if len(ids) > len(data):
+        raise ShapeError("there are segments for more dimensions than the strings have")
+    return (_scalar(op, 2), *data[len(ids) :])
+
+
+def _scalar(op: Op, index: int) -> Dim | None:
+    try:
+        size = op.scalar(index)
+    except Undecided:
+        return None
+    return size if is_size(size) else None
+
+
+def _ngrams(op: Op) -> Answer:
+    op.ranked(0, 1)
+    return [(None,), op.ranked(1, 1)]
+
+
+def _decode(op: Op) -> Answer:
+    shape = op.operands[0].shape
+    splits: OpenShape = (None,) if shape is None else (product(shape) + 1,)
+    answer: list[OpenShape] = [splits, *[(None,)] * (len(op.results) - 1)]
+    return answer
+
+
+def _decode_raw(op: Op) -> Answer:
+    return (*op.shape(0), None)
+
+
+def _decode_padded_raw(op: Op) -> Answer:
+    length, width = _scalar(op, 1), _WIDTHS.get(op.results[0].dtype)
+    return (*op.shape(0), length // width if isinstance(length, int) and width else None)
+
+
+def _encode(op: Op) -> Answer:
+    (splits,) = op.ranked(1, 1)
+    return (splits - 1,)
+
+
+def _ragged_bincount(op: Op) -> Answer:
+    (splits,) = op.ranked(0, 1)
+    return (splits - 1, _scalar(op, 2))
+
+
+def _ragged_gather(op: Op) -> Answer:
+    indices, values = op.operands[-1].shape, op.operands[-2].shape
+    first: OpenShape = (None,) if indices is None else (product(indices) + 1,)
+    inner: OpenShape = None if values is None else (None, *values[1:])
+    answer: list[OpenShape] = [first, *[(None,)] * (len(op.results) - 2), inner]
+    return answer
+
+
+def _ragged_to_dense(op: Op) -> Answer:
+    """The shape that is stated, where a negative size is that of the longest row; the values' inner sizes."""
+    stated, values = op.operands[0], op.operands[1].shape
+    levels = len(op.operands) - 3 - (op.attribute("row_partition_types", [""])[0] == "FIRST_DIM_SIZE")
+    inner: OpenShape = None if values is None else (*(None,) * (levels + 1), *values[1:])
+    if stated.values is None or stated.values.ndim != 1:
+        return inner
+    sizes = op.vector(0)
+    return meet(inner, tuple(None if isinstance(size, Formula) or size < 0 else size for size in sizes))
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_EACH.split(), _as_first),
+    "DecodePaddedRaw": _decode_padded_raw,
+    "DecodeRaw": _decode_raw,
+    "RaggedBincount": _ragged_bincount,
+    "RaggedGather": _ragged_gather,
+    "RaggedTensorToTensor": _ragged_to_dense,
+    "ReduceJoin": _reduce_join,
+    "SparseCross": _sparse_cross,
+    "StringJoin": _string_join,
+    "StringNGrams": _ngrams,
+    "StringSplit": _split,
+    "StringSplitV2": _split,
+    "Substr": _substr,
+    "UnicodeDecode": _decode,
+    "UnicodeDecodeWithOffsets": _decode,
+    "UnicodeEncode": _encode,
+    "UnsortedSegmentJoin": _segment_join,
+}

@@ -1,0 +1,1 @@
+"""What users choose: forms of composites, shapes, limits, ops that may be custom."""

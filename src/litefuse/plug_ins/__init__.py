@@ -1,0 +1,1 @@
+"""What installed packages, files and scripts bring."""

@@ -1,0 +1,50 @@
+"""Loading the Python files that register kernels, fusions and recognisers, for the commands that take them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from litefuse.errors import KernelError, LitefuseError
+from litefuse.plug_ins.entry_points import what_was_raised
+
+__all__ = ["import_kernels"]
+
+
+def import_kernels(sources: Iterable[str]) -> None:
+    """Imports modules, given as ``.py`` files or by their names, so that they register what they define.
+
+    Raises:
+        KernelError: There is no such file or module, or importing it fails.
+        LitefuseError: What it registers is refused.
+    """
+    for source in sources:
+        try:
+            if source.endswith(".py"):
+                _import_file(Path(source))
+            elif not all(part.isidentifier() for part in source.split(".")):
+                raise KernelError("this is neither a .py file nor the name of a module", where=source)
+            else:
+                importlib.import_module(source)
+        except LitefuseError:
+            raise
+        except Exception as error:  # whatever a user's module raises
+            raise KernelError(f"cannot be imported: {what_was_raised(error)}", where=source) from error
+
+
+def _import_file(path: Path) -> None:
+    if not path.is_file():
+        raise KernelError("no such file", where=str(path))
+    import cloudpickle
+
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise KernelError("this is no Python file", where=str(path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    # What it registers is sent to the process that converts, where no module of its name can be imported.
+    cloudpickle.register_pickle_by_value(module)
+    spec.loader.exec_module(module)

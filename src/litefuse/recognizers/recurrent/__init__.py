@@ -1,0 +1,1 @@
+"""Recurrent layers: loops and unrolled chains of cells."""

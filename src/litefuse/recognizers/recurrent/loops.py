@@ -1,0 +1,292 @@
+"""Loops that make one list of another, as Keras runs a cell over the steps of its input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from litefuse.ir.call_graph import callees, is_call, operations
+from litefuse.ir.defining_ops import source
+from litefuse.ir.integer_constants import constant
+from litefuse.ir.mlir import func, ir
+from litefuse.recognizers.recurrent.masks import unmasked
+from litefuse.tensor_lists.item_reads import Reading, position_of, reading
+from litefuse.tensor_lists.list_groups import resizes
+from litefuse.tensor_lists.size_rules import NUMBERS, RULES
+from litefuse.tensor_lists.sizes import NumberRule, Size, Sizes, Unknown
+
+__all__ = ["NotRecognized", "StepLoop", "read_loop"]
+
+
+class NotRecognized(Exception):  # noqa: N818  no error: the loop stays one
+    """Something is not what it was looked at for; the text says why.
+
+    Attributes:
+        kind: What it was looked at for.
+    """
+
+    def __init__(self, reason: str, kind: str = "a recurrent layer") -> None:
+        super().__init__(reason)
+        self.kind = kind
+
+
+class StepLoop(NamedTuple):
+    """A loop over all items of a list, or slices of a tensor, which carries states and writes its outputs into a list.
+
+    Attributes:
+        op: The ``tf.While``.
+        cond: Its condition.
+        body: Its body.
+        inputs: The tensor that the list of inputs was made of, or that is sliced, beside the op.
+        input: The position of the list or tensor of inputs among the loop variables, and how a step reads it.
+        output_list: The position of the list of outputs; None if it makes none.
+        output: What the body writes into it; None if it writes nothing.
+        every_step: Whether the output of every step is kept, or the last one alone.
+        states: The loop variables that change in their own way: by position, their values in the next turn.
+        kept: The positions of the loop variables that stay as they are.
+        indices: The positions of those that count the steps from 0.
+        steps: The positions of those that are the number of steps.
+        masked: Whether the output and the states stay as they were in steps that a mask, or a number of steps, leaves
+            out; ``output`` and ``states`` are then what they become in the other steps.
+    """
+
+    op: ir.OpView
+    cond: func.FuncOp
+    body: func.FuncOp
+    inputs: ir.Value
+    input: Reading
+    output_list: int | None
+    output: ir.Value | None
+    every_step: bool
+    states: Mapping[int, ir.Value]
+    kept: frozenset[int]
+    indices: frozenset[int]
+    steps: frozenset[int]
+    masked: bool
+
+    def argument(self, position: int) -> ir.Value:
+        """A loop variable's value in the body."""
+        return self.body.entry_block.arguments[position]
+
+    @property
+    def time_axis(self) -> int:
+        """Which dimension of the inputs the steps are."""
+        return self.input.axis or 0
+
+    def is_input(self, value: ir.Value) -> bool:
+        """Whether a value in the body is this step's input."""
+        return not isinstance(value.owner, ir.Block) and reading(value.owner, self.indices) == self.input
+
+    def stays(self, value: ir.Value) -> bool:
+        """Whether a value in the body is the same in every step: a constant, or a variable that the loop keeps."""
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            return ir.BlockArgument(value).arg_number in self.kept
+        return owner.name == "tf.Const"
+
+
+def read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
+    """The parts of a loop over the items of a list.
+
+    Raises:
+        NotRecognized: It is another loop.
+    """
+    try:
+        return _read_loop(op, by_symbol)
+    except Unknown as reason:
+        raise NotRecognized(f"the number of its steps is not known: {reason}") from reason
+
+
+def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
+    cond, body = (by_symbol[symbol] for symbol in callees(op))
+    if cond.is_external or body.is_external:
+        raise NotRecognized("its body is not known")
+    arguments = list(body.entry_block.arguments)
+    following = [source(value) for value in list(body.entry_block.operations)[-1].operands]
+    kept = frozenset(p for p, value in enumerate(following) if value == arguments[p])
+    ones = [arguments[p] for p in kept if constant(source(op.operands[p])) == 1]
+    indices = frozenset(
+        p
+        for p, value in enumerate(following)
+        if _is_next(value, arguments[p], ones) and constant(source(op.operands[p])) == 0
+    )
+    writes = {p: write for p, value in enumerate(following) if (write := _write(value, arguments[p])) is not None}
+    _check_effects(body)
+    read = _input(body, kept, indices)
+    if len(writes) > 1:
+        raise NotRecognized(f"it writes into {len(writes)} lists, not 1")
+    output_list, write = next(iter(writes.items()), (None, None))
+    changing = [p for p in range(len(following)) if p not in kept | indices | writes.keys()]
+    written = None if write is None else source(write.operands[2])
+    states, output, masked = _behind_masks(arguments, following, changing, written)
+    inputs = op.operands[read.position]
+    if read.axis is None:
+        made = _maker(op, read.position, "tf.TensorListFromTensor", "the list that it reads is not made of one tensor")
+        inputs = made.operands[0]
+    kind = ir.ShapedType(inputs.type)
+    if not kind.has_rank or kind.rank <= (read.axis or 0):
+        raise NotRecognized("the rank of its inputs is not known")
+
+    sizes = Sizes(by_symbol, RULES, NUMBERS | _MORE_NUMBERS, {}, _first_turn)
+    count = sizes.size(inputs, read.axis or 0)
+    steps = frozenset(p for p in kept if _is_scalar(op.operands[p]) and sizes.number(op.operands[p], None) == count)
+    _check_condition(cond, indices, kept if masked else steps, count)
+    every_step = (
+        write is not None and output_list is not None and _keeps_all(op, sizes, write, output_list, indices, count)
+    )
+    if any(list(op.results[p].uses) for p in indices):
+        raise NotRecognized("the number of its turns is used after it")
+    return StepLoop(op, cond, body, inputs, read, output_list, output, every_step, states, kept, indices, steps, masked)
+
+
+def _keeps_all(
+    op: ir.OpView, sizes: Sizes, write: ir.OpView, output_list: int, indices: frozenset[int], count: Size
+) -> bool:
+    """Whether the list of outputs is that of all steps; the last one's alone otherwise.
+
+    Raises:
+        NotRecognized: It is neither.
+    """
+    index = source(write.operands[1])
+    reserved = _maker(op, output_list, "tf.TensorListReserve", "the list that it writes into is not an empty one")
+    length = sizes.number(reserved.operands[1], None)
+    if position_of(index) in indices:
+        if length != count and not (length == 0 and resizes(write)):
+            raise NotRecognized("its list of outputs is not as long as its inputs")
+        return True
+    if constant(index) != 0 or length != 1:
+        raise NotRecognized("it does not write the output of each step in its place, nor the last one alone")
+    return False
+
+
+def _behind_masks(
+    arguments: Sequence[ir.Value], following: Sequence[ir.Value], changing: Sequence[int], written: ir.Value | None
+) -> tuple[dict[int, ir.Value], ir.Value | None, bool]:
+    """The states and the output in a step that no mask leaves out, and whether there is a mask."""
+    if written is None:
+        return {p: following[p] for p in changing}, None, False
+    outputs = unmasked(written, arguments)
+    states = {p: unmasked(following[p], [arguments[p]]) for p in changing}
+    if outputs == written:
+        return {p: following[p] for p in changing}, written, False
+    # Keras keeps the last output, or a zero, beside the state that is the same, for the steps that are left out.
+    spare = [
+        p
+        for p in changing
+        if unmasked(following[p], arguments) == outputs and all(_is_choice(use.owner) for use in arguments[p].uses)
+    ]
+    return {p: value for p, value in states.items() if p not in spare}, outputs, True
+
+
+def _is_choice(op: ir.OpView) -> bool:
+    return op.name in {"tf.Select", "tf.SelectV2", "func.return", "tf.Identity"}
+
+
+def _is_scalar(value: ir.Value) -> bool:
+    kind = ir.ShapedType(value.type)
+    return kind.has_rank and kind.rank == 0 and str(kind.element_type) in {"i32", "i64"}
+
+
+def _is_next(value: ir.Value, argument: ir.Value, ones: Sequence[ir.Value]) -> bool:
+    """Whether a value is a variable and 1, or one of the variables that stay 1."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in {"tf.Add", "tf.AddV2"}:
+        return False
+    a, b = (source(operand) for operand in owner.operands)
+    return any(one == argument and (other in ones or constant(other) == 1) for one, other in ((a, b), (b, a)))
+
+
+def _write(value: ir.Value, argument: ir.Value) -> ir.OpView | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "tf.TensorListSetItem" or source(owner.operands[0]) != argument:
+        return None
+    return owner
+
+
+def _check_effects(body: func.FuncOp) -> None:
+    for op in operations(body):
+        if is_call(op):
+            raise NotRecognized("it calls functions")
+        if not op.results and op.name not in {"func.return", "tf.NoOp"}:
+            raise NotRecognized(f"it has side effects ({op.name.removeprefix('tf.')})")
+
+
+def _input(body: func.FuncOp, kept: frozenset[int], indices: frozenset[int]) -> Reading:
+    """How the body reads its input; a list of masks may be beside it."""
+    lists: set[Reading] = set()
+    for op in operations(body):
+        read = reading(op, indices)
+        if read is None and op.name != "tf.TensorListGetItem":
+            continue
+        if read is None or read.position not in kept:
+            raise NotRecognized("it reads items of a list out of turn")
+        if str(ir.ShapedType(op.results[0].type).element_type) != "i1":
+            lists.add(read)
+    if len(lists) != 1:
+        raise NotRecognized(f"it reads {len(lists)} lists, not 1")
+    return lists.pop()
+
+
+def _maker(op: ir.OpView, position: int, name: str, problem: str) -> ir.OpView:
+    owner = source(op.operands[position]).owner
+    if isinstance(owner, ir.Block) or owner.name != name:
+        raise NotRecognized(problem)
+    return owner
+
+
+def _check_condition(cond: func.FuncOp, indices: frozenset[int], steps: frozenset[int], count: Size) -> None:
+    """Raises NotRecognized unless the loop goes on exactly while an index is less than the number of steps.
+
+    Args:
+        cond: The condition.
+        indices: The positions of the loop variables that count the steps.
+        steps: Those that are the number of steps; a loop with lengths may end when the longest one is reached.
+        count: The number of steps.
+    """
+    result = list(cond.entry_block.operations)[-1].operands[0]
+    for value in _conjuncts(source(result)):
+        owner = value.owner
+        if isinstance(owner, ir.Block) or owner.name != "tf.Less":
+            raise NotRecognized("its condition is not only that there are more steps")
+        index, bound = (source(operand) for operand in owner.operands)
+        if position_of(index) not in indices or not (position_of(bound) in steps or constant(bound) == count):
+            raise NotRecognized("it does not run over all items of its list")
+
+
+def _conjuncts(value: ir.Value) -> Iterator[ir.Value]:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "tf.LogicalAnd":
+        yield value
+        return
+    for operand in owner.operands:
+        yield from _conjuncts(source(operand))
+
+
+def _first_turn(value: ir.Value, call: ir.OpView) -> ir.Value:
+    del value, call
+    raise Unknown("it is computed in a loop")
+
+
+def _maximum_of_scalar(sizes: Sizes, op: ir.OpView, _index: int | None) -> Size | None:
+    """Keras takes the maximum over no dimensions of the number of steps."""
+    return sizes.number(op.operands[0], None) if _is_scalar(op.operands[0]) else None
+
+
+def _maximum(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
+    a, b = (sizes.number(operand, index) for operand in op.operands)
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else a if a == b else None
+
+
+def _minimum(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
+    """TensorFlow 1 takes the minimum of the number of steps and the maximum of 1 and that number."""
+    for one, other in (op.operands, reversed(list(op.operands))):
+        size, owner = sizes.number(one, index), source(other).owner
+        if isinstance(owner, ir.Block) or owner.name != "tf.Maximum":
+            continue
+        if any(sizes.number(operand, index) == size for operand in owner.operands):
+            return size
+    a, b = (sizes.number(operand, index) for operand in op.operands)
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else a if a == b else None
+
+
+_MORE_NUMBERS: dict[str, NumberRule] = {"tf.Max": _maximum_of_scalar, "tf.Maximum": _maximum, "tf.Minimum": _minimum}

@@ -1,0 +1,92 @@
+"""The types of call results, from the functions that are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import ClassVar
+
+from litefuse.ir.call_graph import callees, callees_first, functions, operations, update_function_type
+from litefuse.ir.mlir import func, ir
+
+__all__ = ["RefineCallTypes", "contradict", "refine_type"]
+
+_SAME_TYPE = frozenset({"tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.CheckNumerics"})
+
+
+class RefineCallTypes:
+    """Gives the results of calls and branches the shapes that their functions return.
+
+    A SavedModel notes the shapes of most nodes, but not of all: those that raw ops made have none, and the engine
+    cannot lower ops on values of unknown rank. A branch's result keeps what both sides agree on.
+    """
+
+    name: ClassVar[str] = "refine-call-types"
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        modified = False
+        for symbol in callees_first(by_symbol):
+            function = by_symbol[symbol]
+            refined = False
+            for op in operations(function):
+                name = op.name
+                if name in _SAME_TYPE:
+                    refined |= refine_type(op.results[0], op.operands[0].type)
+                if name == "tf.While":  # its result types are those of the operands, which it must not contradict
+                    continue
+                called = [_result_types(by_symbol[callee]) for callee in callees(op) if callee in by_symbol]
+                if not called:
+                    continue
+                for position, result in enumerate(op.results):
+                    kinds = [types[position] for types in called if position < len(types)]
+                    if kinds:
+                        refined |= refine_type(result, reduce(_common, kinds))
+            if refined:
+                update_function_type(function)
+                modified = True
+        return modified
+
+
+def _result_types(function: func.FuncOp) -> Sequence[ir.Type]:
+    if function.is_external:
+        return function.type.results
+    return [value.type for value in list(function.entry_block.operations)[-1].operands]
+
+
+def contradict(one: ir.Type, other: ir.Type) -> bool:
+    """Whether no tensor has both types, of which the element types are the same."""
+    a, b = ir.ShapedType(one), ir.ShapedType(other)
+    if not (a.has_rank and b.has_rank):
+        return False
+    dynamic = ir.ShapedType.get_dynamic_size()
+    return a.rank != b.rank or any(
+        dynamic not in sizes and sizes[0] != sizes[1] for sizes in zip(a.shape, b.shape, strict=True)
+    )
+
+
+def refine_type(value: ir.Value, kind: ir.Type) -> bool:
+    """Gives a value what a type says more of its shape than its own; says whether it does."""
+    old, new = ir.ShapedType(value.type), ir.ShapedType(kind)
+    if old == new or old.element_type != new.element_type or not new.has_rank:
+        return False
+    if old.has_rank:
+        if old.rank != new.rank:
+            return False
+        dynamic = ir.ShapedType.get_dynamic_size()
+        sizes = [b if a == dynamic else a for a, b in zip(old.shape, new.shape, strict=True)]
+        new = ir.RankedTensorType.get(sizes, old.element_type)
+        if new == old:
+            return False
+    value.set_type(new)
+    return True
+
+
+def _common(one: ir.Type, other: ir.Type) -> ir.Type:
+    """The most that both types say."""
+    a, b = ir.ShapedType(one), ir.ShapedType(other)
+    if not (a.has_rank and b.has_rank) or a.rank != b.rank:
+        return ir.UnrankedTensorType.get(a.element_type)
+    dynamic = ir.ShapedType.get_dynamic_size()
+    sizes = [size if size == other_size else dynamic for size, other_size in zip(a.shape, b.shape, strict=True)]
+    return ir.RankedTensorType.get(sizes, a.element_type)

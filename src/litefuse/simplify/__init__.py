@@ -1,0 +1,1 @@
+"""Algebra on TensorFlow ops whose shapes are known: products, contractions, expansions, transpositions."""

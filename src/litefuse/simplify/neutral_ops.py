@@ -1,0 +1,360 @@
+"""Ops that change nothing, whatever the sizes that are not known; and reshapes to constant shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from litefuse.ir.marks import ASSERTS_SIZES
+from litefuse.ir.mlir import ir
+from litefuse.ops.dims import Formula
+from litefuse.ops.facts import Op, Tensor, Values, array_of, elements, known
+from litefuse.ops.rules.slicing import extents
+from litefuse.shapes.editor import Editor, arithmetic_key, is_known
+from litefuse.shapes.graph import Node
+from litefuse.simplify.split_products import add_squeeze, is_open
+
+__all__ = [
+    "SIMPLIFICATIONS",
+    "Simplification",
+    "keep_reduced",
+    "new_axes",
+    "reshape_back",
+    "scalar_operand",
+]
+
+_TRANSPOSED_CONVOLUTIONS = ("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+_REDUCTIONS = ("Max", "Mean", "Min", "Prod", "Sum")
+
+Simplification = Callable[[Editor, Node], "int | None"]
+"""Returns a value that is the op's result as well, or None; it may change the op."""
+
+
+def _same_shape(editor: Editor, node: Node) -> int | None:
+    """The first operand of an op that keeps all elements if it keeps the shape."""
+    source = editor.resolve(node.operands[0])
+    shape = editor.shape(source)
+    return source if shape is not None and shape == editor.shape(node.results[0]) else None
+
+
+def _whole_slice(editor: Editor, node: Node) -> int | None:
+    """The operand of a slice that takes all of it, in order."""
+    if node.name == "StridedSlice":
+        strides = editor.values(editor.resolve(node.operands[3]))
+        masks = (node.attributes.get(mask, 0) for mask in ("new_axis_mask", "shrink_axis_mask"))
+        if any(masks) or strides is None or any(stride != 1 for stride in elements(strides)):
+            return None
+    return _same_shape(editor, node)
+
+
+def _identity_permutation(editor: Editor, node: Node) -> int | None:
+    """The operand of a transposition that moves nothing."""
+    order = editor.values(editor.resolve(node.operands[1]))
+    if order is None or not is_known(order):
+        return None
+    in_order = all(axis % order.size == place for place, axis in enumerate(order.tolist()))
+    return editor.resolve(node.operands[0]) if in_order else None
+
+
+def _state(editor: Editor, node: Node, values: Values) -> None:
+    """Makes a constant of an op's second operand, which says its axes or its sizes."""
+    dtype = editor.tensor(editor.resolve(node.operands[1])).dtype
+    editor.set_operand(node, 1, editor.constant(values, dtype, ir.InsertionPoint(node.op), node.op.location))
+
+
+def _axes_from_the_first(editor: Editor, node: Node) -> None:
+    """Counts dimensions from the first: where they count from the last, the engine folds constants wrongly or dies."""
+    stated = editor.resolve(node.operands[1])
+    shape, axes = editor.shape(editor.resolve(node.operands[0])), editor.values(stated)
+    if not shape or axes is None:
+        return
+    numbers = [axis for axis in elements(axes) if isinstance(axis, int)]
+    if len(numbers) == axes.size and min(numbers, default=0) < 0:
+        _state(editor, node, array_of([axis % len(shape) for axis in numbers], axes.shape))
+
+
+def _stretched_axes(editor: Editor, node: Node) -> None:
+    """Sums over constant axes where it is known which dimensions of a shape are 1, as a gradient asks.
+
+    %r0, %r1 = tf.BroadcastGradientArgs(%s, [1, 4])
+    %y = tf.Sum(%x, %r1)                                -->  %y = tf.Sum(%x, [0])
+    """
+    stated = editor.resolve(node.operands[1])
+    asking = editor.producer(stated, "BroadcastGradientArgs")
+    if asking is None:
+        return
+    shapes = [editor.values(shape) for shape in editor.operands(asking)]
+    own = shapes[asking.results.index(stated)]
+    if own is None or not is_known(own) or any(shape is None for shape in shapes):
+        return
+    missing = max(shape.size for shape in shapes if shape is not None) - own.size
+    axes = [axis for axis, size in enumerate([1] * missing + own.tolist()) if size == 1]
+    _state(editor, node, array_of(axes, [len(axes)]))
+
+
+def _sum(editor: Editor, node: Node) -> None:
+    _stretched_axes(editor, node)
+    _axes_from_the_first(editor, node)
+
+
+def _permutation(editor: Editor, node: Node) -> int | None:
+    source = _identity_permutation(editor, node)
+    if source is None:
+        _axes_from_the_first(editor, node)
+    return source
+
+
+def _parts(editor: Editor, node: Node) -> int | None:
+    """The only operand of a concatenation that has elements, or a concatenation of those that may have some.
+
+    XNNPACK takes an empty slice for one of everything, which fails where it is concatenated.
+    """
+    *parts, axis = editor.operands(node)
+    result, place = editor.shape(node.results[0]), editor.values(axis)
+    if len(parts) == 1:
+        return parts[0]
+    if result is None or 0 in result:
+        return None
+    shapes = [editor.shape(part) for part in parts]
+    if result in shapes:
+        return parts[shapes.index(result)]
+    if place is None or not is_known(place):
+        return None
+    filled = [part for part, shape in zip(parts, shapes, strict=True) if shape is None or shape[int(place)] != 0]
+    if not filled or len(filled) == len(parts):
+        return None
+    return editor.add(node, "ConcatV2", [*filled, axis], editor.tensor(node.results[0]), {})
+
+
+def _same_dtype(editor: Editor, node: Node) -> int | None:
+    """The operand of a conversion to its own type, which inlining leaves between types of different shapes."""
+    source = editor.resolve(node.operands[0])
+    return source if editor.tensor(source).dtype == editor.tensor(node.results[0]).dtype else None
+
+
+def _reshape(editor: Editor, node: Node) -> int | None:
+    """As ``_same_shape``; otherwise makes the shape a constant, with -1 for the one size that is not known.
+
+    Where more sizes are not known, dimensions of size 1 that come or go are no reason to compute a shape.
+    """
+    source, shape = _same_shape(editor, node), editor.shape(node.results[0])
+    if source is not None or shape is None or ASSERTS_SIZES in node.attributes:
+        return source
+    found = _concatenated(editor, node) if not is_open(shape) else _concatenated(editor, node) or _ones(editor, node)
+    if found is not None:
+        return found
+    stated = editor.resolve(node.operands[1])
+    sizes = [-1 if isinstance(size, Formula) else size for size in shape]
+    if sizes.count(-1) > 1 or (-1 in sizes and 0 in sizes):
+        return None
+    present = editor.values(stated)
+    if present is None or present.tolist() != sizes:
+        _state(editor, node, array_of(sizes, [len(sizes)]))
+    return None
+
+
+def reshape_back(editor: Editor, node: Node) -> int | None:
+    """What had the same shape before it was reshaped, or reduced: then only over dimensions of size 1.
+
+    Gradients sum over the dimensions that a broadcast stretched, also where it is not known whether there are any.
+    """
+    value, shape = editor.resolve(node.operands[0]), editor.shape(node.results[0])
+    if shape is None or ASSERTS_SIZES in node.attributes:
+        return None
+    while editor.shape(value) != shape:
+        reshaping = editor.producer(value, "ExpandDims", "Reshape", "Squeeze", *_REDUCTIONS)
+        if reshaping is None or ASSERTS_SIZES in reshaping.attributes:
+            return None
+        value = editor.operands(reshaping)[0]
+    return value
+
+
+def _ones(editor: Editor, node: Node) -> int | None:
+    """Puts in, or takes out, dimensions of size 1."""
+    value, result = editor.resolve(node.operands[0]), editor.tensor(node.results[0])
+    before, after = editor.shape(value), result.shape
+    if before is None or after is None:
+        return None
+    if len(after) == len(before) + 1:
+        for axis, size in enumerate(after):
+            if size == 1 and before == (*after[:axis], *after[axis + 1 :]):
+                return _expanded(editor, node, value, axis)
+    axes = [axis for axis, size in enumerate(before) if size == 1]
+    if tuple(size for size in before if size != 1) != after:
+        return None
+    if result.dtype == "f32":
+        return add_squeeze(editor, node, value, axes)
+    return editor.add(node, "Squeeze", [value], result, {"squeeze_dims": axes})
+
+
+def new_axes(editor: Editor, node: Node) -> int | None:
+    """Puts in dimensions of size 1 where that is all that a slice does, and a reshape would need a computed shape."""
+    value, result = editor.resolve(node.operands[0]), editor.shape(node.results[0])
+    shape, strides = editor.shape(value), editor.values(editor.resolve(node.operands[3]))
+    if (
+        shape is None
+        or result is None
+        or strides is None
+        or not is_open(result)
+        or any(stride != 1 for stride in elements(strides))
+    ):
+        return None
+    found = extents(Op(node.name, [], [], node.attributes), len(shape), strides.size)
+    added = [place for place, extent in enumerate(found) if extent.axis is None]
+    if any(extent.shrinks for extent in found) or shape != tuple(
+        size for place, size in enumerate(result) if place not in added
+    ):
+        return None
+    for place in added:
+        value = _expanded(editor, node, value, place)
+    return value
+
+
+def _expanded(editor: Editor, node: Node, value: int, axis: int) -> int:
+    """A value with one more dimension of size 1."""
+    tensor = editor.tensor(value)
+    assert tensor.shape is not None
+    place = editor.constant(array_of([axis], []), "i32", ir.InsertionPoint(node.op), node.op.location)
+    shape = (*tensor.shape[:axis], 1, *tensor.shape[axis:])
+    return editor.add(node, "ExpandDims", [value, place], Tensor(tensor.dtype, shape), {})
+
+
+def _concatenated(editor: Editor, node: Node) -> int | None:
+    """Concatenates what is packed along a dimension of its own that is then made one with the next::
+
+    %p = tf.Pack(%a : tensor<?x?x2xf32>, %b) {axis = 2}
+    %y = tf.Reshape(%p, ...) : tensor<?x?x4xf32>         -->  %y = tf.ConcatV2(%a, %b, 2)
+    """
+    value, result = editor.resolve(node.operands[0]), editor.tensor(node.results[0])
+    packing = editor.producer(value, "Pack")
+    if packing is None or not editor.is_used_once(value):
+        return None
+    parts = editor.operands(packing)
+    shape = editor.shape(parts[0])
+    if not shape:
+        return None
+    axis = int(packing.attributes.get("axis", 0)) % (len(shape) + 1)
+    if axis == len(shape) or result.shape != (*shape[:axis], shape[axis] * len(parts), *shape[axis + 1 :]):
+        return None
+    place = editor.constant(array_of([axis], []), "i32", ir.InsertionPoint(node.op), node.op.location)
+    return editor.add(node, "ConcatV2", [*parts, place], result, {})
+
+
+def keep_reduced(editor: Editor, node: Node) -> int | None:
+    """Lets a reduction keep its dimensions, with size 1, where they are added to its result again::
+
+    %m = tf.Mean(%x : tensor<?x8x8x4xf32>, [1, 2])
+    %y = tf.Reshape(%m, ...) : tensor<?x1x1x4xf32>    -->  %y = tf.Mean(%x, [1, 2]) {keep_dims = true}
+    """
+    value = editor.resolve(node.operands[0])
+    reduction = editor.producer(value, *_REDUCTIONS)
+    result = editor.tensor(node.results[0])
+    if reduction is None or not editor.is_used_once(value) or reduction.attributes.get("keep_dims", False):
+        return None
+    source, axes = editor.operands(reduction)
+    shape, reduced = editor.shape(source), editor.values(axes)
+    if shape is None or reduced is None or not is_known(reduced):
+        return None
+    removed = {axis % len(shape) for axis in elements(reduced) if isinstance(axis, int)}
+    kept = tuple(1 if axis in removed else size for axis, size in enumerate(shape))
+    if kept != result.shape or result.dtype not in {"f16", "f32"}:
+        return None
+    return editor.add(node, reduction.name, [source, axes], Tensor(result.dtype, kept), {"keep_dims": True})
+
+
+def scalar_operand(editor: Editor, node: Node) -> None:
+    """Makes a scalar of a constant with one element, where that changes no shape.
+
+    The engine takes any constant vector behind a product for a bias with an element for each channel, and behind a
+    transposed convolution a scalar as well: there the constant gets that many elements. Otherwise the engine refuses
+    the model, or the runtime does.
+    """
+    operands = editor.operands(node)
+    for position, value in enumerate(operands):
+        other = operands[1 - position]
+        numbers, shape = editor.tensor(value).numbers, editor.shape(other)
+        if numbers is None or numbers.size != 1 or shape is None or len(shape) < numbers.ndim:
+            continue
+        channels = shape[-1] if _is_transposed_convolution(editor, other) else None
+        sizes = (channels,) if isinstance(channels, int) else ()
+        if numbers.shape != sizes:
+            point, dtype = ir.InsertionPoint(node.op), editor.tensor(value).dtype
+            alike = np.full(sizes, numbers.reshape(()), numbers.dtype)
+            editor.set_operand(node, position, editor.numbers(alike, dtype, point, node.op.location))
+
+
+def _is_transposed_convolution(editor: Editor, value: int) -> bool:
+    """Whether a value is one, perhaps scaled and shifted by constants."""
+    while (scaling := editor.producer(value, "AddV2", "BiasAdd", "Mul", "RealDiv", "Sub")) is not None:
+        computed = [operand for operand in editor.operands(scaling) if not editor.is_constant(operand)]
+        if len(computed) != 1:
+            return False
+        value = computed[0]
+    return editor.producer(value, *_TRANSPOSED_CONVOLUTIONS) is not None
+
+
+def _reciprocal_root(editor: Editor, node: Node) -> int | None:
+    """``1 / sqrt(x)`` as ``Rsqrt``, which the engine would make of it if it saw that one is a constant."""
+    one, root = (editor.resolve(operand) for operand in node.operands)
+    numbers, producer, result = (
+        editor.tensor(one).numbers,
+        editor.producer(root, "Sqrt"),
+        editor.tensor(node.results[0]),
+    )
+    if numbers is None or not (numbers == 1).all() or producer is None or editor.shape(root) != result.shape:
+        return None
+    return editor.add(node, "Rsqrt", editor.operands(producer), result, {}) if result.shape is not None else None
+
+
+def _shaped_operand(editor: Editor, node: Node) -> None:
+    """Gives an op its operand in the shape of its result, where more is known of that: the engine takes both as one."""
+    source = editor.resolve(node.operands[0])
+    sizes = known(editor.shape(node.results[0]))
+    if sizes is not None and sizes != known(editor.shape(source)) and None not in sizes:
+        whole = tuple(size for size in sizes if size is not None)
+        editor.set_operand(node, 0, editor.add_reshape(node, source, whole))
+
+
+def _range_of_integers(editor: Editor, node: Node) -> int | None:
+    """A range of floats that are integers, up to a size, as a cast of one of integers.
+
+    LiteRT makes that when it prepares the model for the sizes of its inputs. A range of floats it makes when it runs,
+    and prepares then what comes after it; where XNNPACK runs that in several parts, results of the second call on may
+    be wrong.
+    """
+    result = editor.tensor(node.results[0])
+    numbers = [editor.values(operand) for operand in editor.operands(node)]
+    if result.dtype != "f32" or result.shape is None or any(each is None or each.shape for each in numbers):
+        return None
+    start, limit, delta = (each.item() for each in numbers if each is not None)
+    size = editor.arithmetic.get(arithmetic_key("i32", array_of([limit], [])))
+    if isinstance(start, Formula) or isinstance(delta, Formula) or size is None:
+        return None
+    point, location = ir.InsertionPoint(node.op), node.op.location
+    first, step = (editor.constant(array_of([number], []), "i32", point, location) for number in (start, delta))
+    integers = editor.add(node, "Range", [first, editor.resolve(size), step], Tensor("i32", result.shape), {})
+    return editor.add(node, "Cast", [integers], result, {"Truncate": False})
+
+
+SIMPLIFICATIONS: Mapping[str, Simplification] = {
+    "BroadcastTo": _same_shape,
+    "Cast": _same_dtype,
+    "ConcatV2": _parts,
+    "EnsureShape": _same_shape,
+    "EuclideanNorm": _axes_from_the_first,
+    "MirrorPad": _same_shape,
+    "Pad": _same_shape,
+    "PadV2": _same_shape,
+    "Range": _range_of_integers,
+    "RealDiv": _reciprocal_root,
+    "Reshape": _reshape,
+    "ReverseV2": _axes_from_the_first,
+    "Sign": _shaped_operand,
+    "Slice": _whole_slice,
+    "StridedSlice": _whole_slice,
+    "Sum": _sum,
+    "Tile": _same_shape,
+    "Transpose": _permutation,
+}
+"""The simplifications by the ops' names."""

@@ -1,0 +1,131 @@
+"""Matrix products on tensors of more than two dimensions, which TensorFlow computes on flattened ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from litefuse.ops.dims import product
+from litefuse.ops.facts import Tensor, known
+from litefuse.shapes.editor import Editor
+from litefuse.shapes.graph import Node
+from litefuse.simplify.split_products import merge_reshaped
+
+__all__ = ["activate_first", "compute_first", "multiply_merged", "unflatten_product"]
+
+_PRODUCTS = ("BatchMatMulV2", "Conv2D", "Einsum", "MatMul")
+
+
+def unflatten_product(editor: Editor, node: Node) -> int | None:
+    """Takes a product of a flattened tensor and a matrix without flattening it::
+
+        %f = tf.Reshape(%x : tensor<?x9x4xf32>, [-1, 4])
+        %p = tf.MatMul(%f, %w : tensor<4x6xf32>)
+        %y = tf.Reshape(%p, ...) : tensor<?x9x6xf32>         -->  %y = tf.BatchMatMulV2(%x, %w) : tensor<?x9x6xf32>
+
+    The engine makes one FULLY_CONNECTED of it, which keeps the dimensions and takes the bias and the activation that
+    follow.
+    """
+    value = editor.resolve(node.operands[0])
+    multiplying = editor.producer(value, "MatMul")
+    if multiplying is None or multiplying.attributes.get("transpose_a", False):
+        return None
+    flat, matrix = editor.operands(multiplying)
+    flattening = editor.producer(flat, "Reshape")
+    result = editor.tensor(node.results[0])
+    if flattening is None or not editor.is_constant(matrix) or not editor.is_used_once(value) or result.shape is None:
+        return None
+    source = editor.resolve(flattening.operands[0])
+    shape, flat_shape, product_shape = editor.shape(source), editor.shape(flat), editor.shape(value)
+    if shape is None or flat_shape is None or product_shape is None or len(shape) < 3:
+        return None
+    if shape[-1] != flat_shape[-1] or result.shape != (*shape[:-1], product_shape[-1]):
+        return None
+    transposed = bool(multiplying.attributes.get("transpose_b", False))
+    merged = merge_reshaped(editor, node, source, matrix, transposed=transposed)
+    if merged is not None:
+        return merged
+    attributes = {
+        "adj_x": False,
+        "adj_y": transposed,
+        "grad_x": False,
+        "grad_y": False,
+    }
+    return editor.add(node, "BatchMatMulV2", [source, matrix], Tensor(result.dtype, result.shape), attributes)
+
+
+def multiply_merged(editor: Editor, node: Node) -> int | None:
+    """As ``merge_reshaped``, of a product that was not flattened."""
+    if node.attributes.get("adj_x", False):
+        return None
+    x, matrix = editor.operands(node)
+    return merge_reshaped(editor, node, x, matrix, transposed=bool(node.attributes.get("adj_y", False)))
+
+
+def compute_first(editor: Editor, node: Node) -> int | None:
+    """Adds a bias, or multiplies with a factor, before the product's dimensions are split or one of them is dropped::
+
+    %r = tf.Reshape(%p : tensor<?x9x6xf32>, [-1, 9, 2, 3])            %s = tf.AddV2(%p, tf.Reshape(%b, [6]))
+    %y = tf.AddV2(%r, %b : tensor<2x3xf32>)                      -->  %y = tf.Reshape(%s, [-1, 9, 2, 3])
+
+    There the engine puts it into the product.
+    """
+    result = editor.tensor(node.results[0])
+    operands = editor.operands(node)
+    if node.attributes.get("data_format", "NHWC") != "NHWC":
+        return None
+    for value, constant in [operands] if node.name == "BiasAdd" else [operands, operands[::-1]]:
+        reshaping = editor.producer(value, "Reshape", "Sum")
+        sizes = known(editor.shape(constant))
+        if reshaping is None or sizes is None or None in sizes or not editor.is_constant(constant):
+            continue
+        source, *stated = editor.operands(reshaping)
+        shape = editor.shape(source)
+        if not shape or result.shape is None or result.shape != editor.shape(value) or not editor.is_used_once(value):
+            continue
+        sizes = sizes[next((axis for axis, size in enumerate(sizes) if size != 1), len(sizes)) :]
+        count = prod(size for size in sizes if size is not None)
+        if sizes and (result.shape[-len(sizes) :] != sizes or shape[-1] != count):
+            continue
+        if not _is_product(editor, source) or product(shape) != product(result.shape):
+            continue
+        name = "AddV2" if node.name == "BiasAdd" else node.name
+        flat = editor.add_reshape(node, constant, (count,) if sizes else ())
+        total = editor.add(node, name, [source, flat], Tensor(result.dtype, shape), {})
+        return _again(editor, node, reshaping, [total, *stated])
+    return None
+
+
+def activate_first(editor: Editor, node: Node) -> int | None:
+    """As ``compute_first``, for an activation that the engine puts into the product."""
+    value, result = editor.resolve(node.operands[0]), editor.tensor(node.results[0])
+    reshaping = editor.producer(value, "Reshape", "Sum")
+    if reshaping is None or result.shape is None or not editor.is_used_once(value):
+        return None
+    source, *stated = editor.operands(reshaping)
+    shape = editor.shape(source)
+    if shape is None or product(shape) != product(result.shape) or not _is_product(editor, source):
+        return None
+    total = editor.add(node, node.name, [source], Tensor(result.dtype, shape), {})
+    return _again(editor, node, reshaping, [total, *stated])
+
+
+def _again(editor: Editor, node: Node, reshaping: Node, operands: Sequence[int]) -> int:
+    """Reshapes what took a product's place."""
+    summed = reshaping.name == "Sum"
+    attributes = {"keep_dims": reshaping.attributes.get("keep_dims", False)} if summed else {}
+    return editor.add(node, reshaping.name, operands, editor.tensor(node.results[0]), attributes)
+
+
+def _is_product(editor: Editor, value: int) -> bool:
+    """Whether a value is a product, or what was computed of one with constants."""
+    while editor.producer(value, *_PRODUCTS) is None:
+        step = editor.producer(value, "AddV2", "Mul")
+        if step is None:
+            return False
+        operands = editor.operands(step)
+        others = [operand for operand in operands if not editor.is_constant(operand)]
+        if len(others) != 1:
+            return False
+        (value,) = others
+    return True

@@ -1,0 +1,153 @@
+"""What inference found, written into the module: types, constants, and ops that are not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from litefuse.ir.call_graph import update_function_type
+from litefuse.ir.mlir import ir
+from litefuse.ops.facts import INTEGERS
+from litefuse.ops.numbers import NAMES
+from litefuse.ops.values import VALUES
+from litefuse.shapes.editor import Editor, arithmetic_key, is_known
+from litefuse.shapes.graph import Function, Node
+from litefuse.shapes.inference import Inference
+from litefuse.shapes.types import contradicts_dead_branch
+from litefuse.simplify.contractions import multiply_matrices, multiply_rows, project, swap_operands
+from litefuse.simplify.expansions import EXPANDING, add_constants_first, drop_expansions, pad_instead
+from litefuse.simplify.identity_filters import take_windows
+from litefuse.simplify.neutral_ops import (
+    SIMPLIFICATIONS,
+    Simplification,
+    keep_reduced,
+    new_axes,
+    reshape_back,
+    scalar_operand,
+)
+from litefuse.simplify.products import activate_first, compute_first, multiply_merged, unflatten_product
+from litefuse.simplify.split_products import squeeze, squeeze_from_front, transpose_split
+from litefuse.simplify.transpositions import multiply_constant_last, reshape_first
+
+__all__ = ["Changes", "rewrite"]
+
+# What is erased when nothing uses it any more.
+_ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, "BatchMatMulV2", "Const", "MatMul"})
+
+_REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
+    **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
+    "AddV2": [compute_first, add_constants_first, scalar_operand],
+    "BatchMatMulV2": [multiply_merged, multiply_rows, multiply_constant_last],
+    "BiasAdd": [compute_first],
+    "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
+    "Conv2D": [take_windows],
+    "Einsum": [multiply_matrices, project],
+    "ExpandDims": [reshape_back, keep_reduced],
+    "MatMul": [multiply_constant_last],
+    "Mul": [compute_first, scalar_operand],
+    "RealDiv": [SIMPLIFICATIONS["RealDiv"], scalar_operand],
+    "Relu": [activate_first],
+    "Relu6": [activate_first],
+    "Reshape": [reshape_back, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
+    "Squeeze": [reshape_back, squeeze, squeeze_from_front],
+    "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], new_axes],
+    "Sub": [scalar_operand],
+    "Transpose": [SIMPLIFICATIONS["Transpose"], reshape_first, transpose_split, swap_operands],
+}
+
+
+class Changes(NamedTuple):
+    """What became of functions.
+
+    Attributes:
+        modified: Whether anything changed.
+        unsettled: Whether another look at them may find more to change.
+    """
+
+    modified: bool
+    unsettled: bool
+
+
+def rewrite(inference: Inference) -> Changes:
+    """Writes what was found into the functions that something runs."""
+    editors = [Editor(inference, function) for function in inference.visited.values()]
+    for editor in editors:
+        _rewrite_function(editor)
+    modified = any(editor.modified for editor in editors)
+    # What functions hand each other may be known better now.
+    unsettled = modified and (len(editors) > 1 or any(editor.unsettled for editor in editors))
+    return Changes(modified, unsettled)
+
+
+def _rewrite_function(editor: Editor) -> None:
+    function = editor.function
+    for value in function.arguments:
+        editor.refine(value)
+    _place_argument_constants(editor, function)
+    unexpanded = drop_expansions(editor.inference, function)
+    for node in function.nodes:
+        if len(node.results) == 1 and node.results[0] in unexpanded:
+            replacement = editor.resolve(unexpanded[node.results[0]])
+        else:
+            replacement = _replacement(editor, node)
+        if replacement is not None:
+            editor.replace(node, replacement)
+            continue
+        editor.produced(node)
+    if editor.modified:
+        for node in editor.nodes():
+            if node.name in _ARITHMETIC and all(next(iter(each.uses), None) is None for each in node.op.results):
+                editor.unsettled |= not all(map(editor.is_constant, editor.operands(node)))
+                node.op.operation.erase()
+        update_function_type(function.op)
+
+
+def _place_argument_constants(editor: Editor, function: Function) -> None:
+    """Puts constants in the place of arguments that always have one value, where the body computes with them."""
+    point = ir.InsertionPoint.at_block_begin(function.op.entry_block)
+    for number in function.arguments:
+        values = editor.values(number)
+        if values is None or not is_known(values) or editor.tensor(number).dtype not in INTEGERS:
+            continue
+        argument = editor.value(number)
+        # What a loop hands on unchanged stays to be seen as such.
+        uses = [use for use in argument.uses if use.owner.name != "func.return"]
+        if uses:
+            constant = editor.constant(values, editor.tensor(number).dtype, point, argument.location)
+            for use in uses:
+                use.owner.operands[use.operand_number] = editor.value(constant)
+
+
+def _replacement(editor: Editor, node: Node) -> int | None:
+    """Refines an op's types, and returns what its only result can be replaced by."""
+    if node.name == "Const":
+        return None
+    if len(node.results) == 1 and (node.name in VALUES or node.name in NAMES):
+        known = _known_value(editor, node)
+        if known is not None:
+            return known
+    before = editor.same_as_before(node)
+    if before is not None:
+        return before
+    if not contradicts_dead_branch(editor, node):
+        for value in node.results:
+            editor.refine(value)
+    for replace in _REPLACEMENTS.get(node.name, ()):
+        found = replace(editor, node)
+        if found is not None:
+            return found
+    return None
+
+
+def _known_value(editor: Editor, node: Node) -> int | None:
+    """A constant of what an op always computes, or the result of an earlier op that computes the same."""
+    (result,) = node.results
+    tensor = editor.tensor(result)
+    if tensor.numbers is not None:
+        return editor.numbers(tensor.numbers, tensor.dtype, ir.InsertionPoint(node.op), node.op.location)
+    if tensor.values is None or tensor.dtype not in INTEGERS:
+        return None
+    if is_known(tensor.values):
+        return editor.constant(tensor.values, tensor.dtype, ir.InsertionPoint(node.op), node.op.location)
+    before = editor.arithmetic.setdefault(arithmetic_key(tensor.dtype, tensor.values), result)
+    return None if before == result else editor.resolve(before)

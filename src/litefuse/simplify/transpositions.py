@@ -1,0 +1,114 @@
+"""Transpositions that a reshape follows, and then another transposition: the reshape first, and one at most.
+
+The engine changes these too, but gives a size that is open to the type of what it makes as -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from litefuse.ops.dims import Dim, product
+from litefuse.ops.facts import Shape, Tensor, known
+from litefuse.shapes.editor import Editor
+from litefuse.shapes.graph import Node
+from litefuse.simplify.split_products import add_transpose, is_open, numbers, reorder
+
+__all__ = ["multiply_constant_last", "reshape_first"]
+
+
+def multiply_constant_last(editor: Editor, node: Node) -> int | None:
+    """Multiplies rows with the rows of a constant the other way round, as the engine does with FULLY_CONNECTED::
+
+    %y = tf.MatMul(%w, %x : tensor<?x4xf32>) {transpose_b = true}
+        -->  %p = tf.MatMul(%x, %w) {transpose_b = true}
+             %y = tf.Transpose(%p, [1, 0])
+    """
+    first, second = ("transpose_a", "transpose_b") if node.name == "MatMul" else ("adj_x", "adj_y")
+    constant, rows = editor.operands(node)
+    result = editor.tensor(node.results[0])
+    if result.shape is None or len(result.shape) != 2 or None not in (known(result.shape) or ()):
+        return None
+    if not editor.is_constant(constant) or editor.is_constant(rows) or len(editor.shape(rows) or ()) != 2:
+        return None
+    if node.attributes.get(first, False) or not node.attributes.get(second, False):
+        return None
+    turned = Tensor(result.dtype, result.shape[::-1])
+    return add_transpose(editor, node, editor.add(node, node.name, [rows, constant], turned, node.attributes), [1, 0])
+
+
+def reshape_first(editor: Editor, node: Node) -> int | None:
+    """Reshapes before it transposes, and transposes once or not at all::
+
+    %t = tf.Transpose(%x : tensor<?x32xf32>, [1, 0])
+    %r = tf.Reshape(%t, [32, -1, 10])
+    %y = tf.Transpose(%r, [1, 2, 0])                  -->  %y = tf.Reshape(%x, [-1, 10, 32])
+    """
+    reshaped, stated = editor.operands(node)
+    order, after = _permutation(editor, stated), editor.shape(reshaped)
+    if order is None or after is None or is_open(after):
+        return None
+    turned = reshaped
+    while (reshaping := editor.producer(turned, "Reshape")) is not None:
+        turned = editor.resolve(reshaping.operands[0])
+    transposing = editor.producer(turned, "Transpose")
+    before = editor.shape(turned)
+    if turned == reshaped or transposing is None or before is None or 0 in before or 0 in after:
+        return None
+    source, inner = editor.operands(transposing)
+    axes = _moved(before, _permutation(editor, inner) or (), after)
+    if axes is None:
+        return None
+    value = editor.add_reshape(node, source, tuple(after[axis] for axis in axes))
+    return reorder(editor, node, value, [axes.index(axis) for axis in order])
+
+
+def _permutation(editor: Editor, value: int) -> Sequence[int] | None:
+    axes = numbers(editor, value)
+    return None if axes is None else [axis % len(axes) for axis in axes]
+
+
+def _moved(before: Shape, permutation: Sequence[int], after: Shape) -> Sequence[int] | None:
+    """The order that the dimensions of a reshape have if what was transposed for it is reshaped as it was before.
+
+    Args:
+        before: The shape after the transposition.
+        permutation: That of the transposition.
+        after: The shape after the reshape.
+
+    Returns:
+        Axes of ``after``, in this order; None if a reshape of what was not transposed has other elements in them.
+    """
+    groups = _groups(before, after)
+    if groups is None or len(permutation) != len(before):
+        return None
+    groups.sort(key=lambda group: min(permutation[axis] for axis in group[0]))
+    places = [permutation[axis] for axes, _ in groups for axis in axes]
+    if places != sorted(places):
+        return None
+    axes = [axis for _, axes in groups for axis in axes]
+    return [*axes, *(axis for axis, size in enumerate(after) if size == 1)]
+
+
+def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]] | None:
+    """Runs of dimensions that have the same elements before and after a reshape; None if they cannot be told apart.
+
+    Dimensions of size 1 are in none of them. Between runs of equal sizes from the first dimension on and from the last
+    one back, one run has the sizes of which it is not known that they are equal.
+    """
+    first, second = ([axis for axis, size in enumerate(shape) if size != 1] for shape in (before, after))
+    sizes, others = [before[axis] for axis in first], [after[axis] for axis in second]
+    cuts = [(0, 0), *_cuts(sizes, others)]
+    left, right = sizes[cuts[-1][0] :], others[cuts[-1][1] :]
+    from_last = _cuts(left[::-1], right[::-1])
+    cuts += [(len(sizes) - place, len(others) - other) for place, other in from_last[::-1]]
+    cuts.append((len(sizes), len(others)))
+    runs = [(first[a:c], second[b:d]) for (a, b), (c, d) in pairwise(dict.fromkeys(cuts))]
+    return runs if all(one and other for one, other in runs) else None
+
+
+def _cuts(sizes: list[Dim], others: list[Dim]) -> list[tuple[int, int]]:
+    """How many of the first sizes, here and there, have the same product."""
+    ends = {product(others[:end]): end for end in range(1, len(others) + 1)}
+    products = [product(sizes[:end]) for end in range(1, len(sizes) + 1)]
+    return [(place, ends[size]) for place, size in enumerate(products, 1) if size in ends]

@@ -1,0 +1,1 @@
+"""Variables, their handles and hash tables: frozen where they are only read, else with initial values."""

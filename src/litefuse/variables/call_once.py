@@ -1,0 +1,39 @@
+"""Running the initialiser before anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from litefuse.ir.call_graph import functions
+from litefuse.ir.mlir import ir
+
+__all__ = ["CallOnce"]
+
+
+@dataclass(frozen=True)
+class CallOnce:
+    """Puts CALL_ONCE of the initialiser at the beginning of every exported function.
+
+    The runtime runs it once for all of them, however often and in which order they are called.
+
+    Attributes:
+        initializers: The symbols of the functions that it runs.
+        entry_points: The exported functions.
+    """
+
+    name: ClassVar[str] = "call-once"
+    initializers: Sequence[str]
+    entry_points: tuple[str, ...]
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        for initializer in self.initializers:
+            for symbol in self.entry_points:
+                ir.Operation.create(
+                    "tfl.call_once",
+                    attributes={"session_init_function": ir.StringAttr.get(initializer)},
+                    ip=ir.InsertionPoint.at_block_begin(by_symbol[symbol].entry_block),
+                )
+        return bool(self.initializers)

@@ -1,0 +1,275 @@
+"""Resource handles: bringing each one next to its uses.
+
+TensorFlow hands a variable down through calls, branches and loops as a resource argument. Whether it is only read can
+be seen at once when the op that makes the handle stands in the function that uses it; these passes bring that about.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+from litefuse.errors import GraphError
+from litefuse.ir.call_graph import (
+    call_operands,
+    callees,
+    callees_first,
+    copy_function,
+    function_symbol,
+    functions,
+    is_call,
+    is_public,
+    operations,
+    set_callees,
+    update_function_type,
+)
+from litefuse.ir.handles import is_resource, is_variant, resource_value_type
+from litefuse.ir.locations import node_text
+from litefuse.ir.mlir import func, ir
+
+__all__ = ["LiftReads", "SinkHandles"]
+
+_READ = "tf.ReadVariableOp"
+# What leaves a resource as it is.
+_READS = frozenset({_READ, "tf.LookupTableFindV2", "tf.LookupTableSizeV2", "tf.LookupTableExportV2"})
+_NO_WRITES = _READS | {"func.return"}
+_PLAIN_CALLS = frozenset({"tf.PartitionedCall", "tf.StatefulPartitionedCall", "tf.LegacyCall", "func.call"})
+
+
+class LiftReads:
+    """Turns resource arguments that are only read into value arguments::
+
+        call @f(%handle, %x)            %v = tf.ReadVariableOp(%handle)
+                                  -->   call @f(%v, %x)
+        func @f(%h, %x) {               func @f(%v, %x) {
+          %v = tf.ReadVariableOp(%h)      ...
+          ...
+
+    A composite then has its weights as operands, which is what conversion code expects, and a function that is called
+    with different variables needs no copy. Only plain calls are changed: what a loop or branch reads stays inside it,
+    where a constant costs no copying. A function that writes any resource is left alone, since the read might have to
+    come after the write.
+    """
+
+    name: ClassVar[str] = "lift-reads"
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        call_sites: dict[str, list[ir.OpView]] = defaultdict(list)
+        for function in by_symbol.values():
+            for op in operations(function):
+                for symbol in callees(op):
+                    call_sites[symbol].append(op)
+        order = callees_first(by_symbol)
+        writers = _writing_functions(by_symbol, order)
+        modified = False
+        for symbol in order:
+            function = by_symbol[symbol]
+            sites = call_sites[symbol]
+            if symbol in writers or is_public(function) or any(site.name not in _PLAIN_CALLS for site in sites):
+                continue
+            reads = _only_read(function)
+            if reads:
+                _lift(function, reads, sites)
+                modified = True
+        return modified
+
+
+def _writing_functions(by_symbol: dict[str, func.FuncOp], order: Sequence[str]) -> set[str]:
+    """The functions that may write a resource, themselves or through what they call."""
+    writers: set[str] = set()
+    for symbol in order:
+        for op in operations(by_symbol[symbol]):
+            if is_call(op):
+                writes = any(callee in writers for callee in callees(op))
+            else:
+                writes = op.name not in _NO_WRITES and any(is_resource(value) for value in op.operands)
+            if writes:
+                writers.add(symbol)
+    return writers
+
+
+def _only_read(function: func.FuncOp) -> dict[int, list[ir.OpView]]:
+    """The reads of each argument that is a resource and only read, by its position."""
+    found: dict[int, list[ir.OpView]] = {}
+    if not function.is_external:
+        for index, argument in enumerate(function.arguments):
+            if is_resource(argument):
+                users = [use.owner for use in argument.uses]
+                if users and all(user.name == _READ for user in users):
+                    found[index] = users
+    return found
+
+
+def _lift(function: func.FuncOp, reads: dict[int, list[ir.OpView]], sites: Sequence[ir.OpView]) -> None:
+    for site in sites:
+        operands = list(site.operands)
+        for index, (first, *_) in reads.items():
+            # The read takes its name from the callee, and its place from the caller.
+            kind = resource_value_type(operands[index]) or first.results[0].type
+            read = ir.Operation.create(
+                _READ, results=[kind], operands=[operands[index]], loc=first.location, ip=ir.InsertionPoint(site)
+            )
+            site.operands[index] = read.result
+    arguments = list(function.arguments)
+    for index, ops in reads.items():
+        arguments[index].set_type(ops[0].results[0].type)
+        for op in ops:
+            op.results[0].replace_all_uses_with(arguments[index])
+            op.operation.erase()
+    update_function_type(function)
+
+
+class SinkHandles:
+    """Moves handles into the functions that use them: no resource is an argument, result or loop variable afterwards.
+
+    A function that is called with different resources is copied for each combination. Functions that nothing calls any
+    more are left for symbol-dce.
+
+    Raises:
+        GraphError: Which resource is used depends on data (a branch or a loop changes it), or functions call each other
+            in a cycle.
+    """
+
+    name: ClassVar[str] = "sink-handles"
+
+    def run(self, module: ir.Module) -> bool:
+        return _Sinker(module).run()
+
+
+# The handles that a call passes: the op that makes each one, None for an argument that is no resource.
+_Binding = tuple[ir.OpView | None, ...]
+
+
+class _Sunk(NamedTuple):
+    """A function without resource arguments, and the handles that it used to return, by result position."""
+
+    symbol: str
+    returned: tuple[ir.OpView | None, ...]
+
+
+class _Sinker:
+    def __init__(self, module: ir.Module) -> None:
+        self._module = module
+        self._functions = functions(module)
+        self._done: dict[tuple[str, tuple[str | None, ...]], _Sunk | None] = {}
+        self._modified = False
+
+    def run(self) -> bool:
+        for symbol, function in list(self._functions.items()):
+            if is_public(function):
+                self._sink(symbol, tuple(None for _ in function.arguments))
+        return self._modified
+
+    def _sink(self, symbol: str, binding: _Binding) -> _Sunk:
+        key = (symbol, tuple(None if handle is None else _identity(handle) for handle in binding))
+        if key in self._done:
+            sunk = self._done[key]
+            if sunk is None:
+                raise GraphError("the function calls itself", where=f"function {symbol}")
+            return sunk
+        self._done[key] = None
+        function = self._functions[symbol]
+        if any(handle is not None for handle in binding):
+            function = self._copy(function, binding)
+        for op in operations(function):
+            if op.name == "tf.Identity" and is_resource(op.results[0]):
+                op.results[0].replace_all_uses_with(op.operands[0])
+                op.operation.erase()
+            elif is_call(op):
+                self._sink_call(op)
+        sunk = self._done[key] = _Sunk(function_symbol(function), _drop_returned_handles(function))
+        return sunk
+
+    def _copy(self, function: func.FuncOp, binding: _Binding) -> func.FuncOp:
+        self._modified = True
+        copy = copy_function(self._functions, function_symbol(function))
+        block = copy.entry_block
+        handles: dict[str, ir.Value] = {}
+        for index, handle in reversed(list(enumerate(binding))):
+            if handle is None:
+                continue
+            key = _identity(handle)
+            if key not in handles:
+                handles[key] = handle.clone(ip=ir.InsertionPoint.at_block_begin(block)).results[0]
+            block.arguments[index].replace_all_uses_with(handles[key])
+            block.erase_argument(index)
+        update_function_type(copy)
+        return copy
+
+    def _sink_call(self, op: ir.OpView) -> None:
+        operands = call_operands(op)
+        binding = tuple(_handle(value, op) if is_resource(value) else None for value in operands)
+        sunk = [self._sink(symbol, binding) for symbol in callees(op)]
+        if op.name == "tf.While":
+            body = sunk[1]
+            if any(
+                handle is not None and (returned is None or _identity(handle) != _identity(returned))
+                for handle, returned in zip(binding, body.returned, strict=True)
+            ):
+                raise GraphError("a loop changes which resource it uses", where=node_text(op))
+            returned = body.returned
+        else:
+            returned = sunk[0].returned
+            for other in sunk[1:]:
+                if list(map(_identity, other.returned)) != list(map(_identity, returned)):
+                    raise GraphError("which resource is used depends on a condition", where=node_text(op))
+        set_callees(op, [one.symbol for one in sunk])
+        if any(binding) or any(returned):
+            self._modified = True
+            _rebuild_call(op, binding, returned)
+
+
+def _identity(handle: ir.OpView | None) -> str:
+    """What two ops that make the same resource have in common."""
+    if handle is None:
+        return ""
+    return f"{handle.name} {handle.attributes['container']} {handle.attributes['shared_name']}"
+
+
+def _handle(value: ir.Value, user: ir.OpView) -> ir.OpView:
+    """The op that makes a handle."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        raise GraphError("an exported function takes a resource as an argument", where=node_text(user))
+    if is_variant(value):
+        raise GraphError(
+            "a list of variables is handed to a function",
+            where=node_text(user),
+            hint="tf.vectorized_map makes one for a loop in what it maps, and Keras's TimeDistributed uses that where "
+            "the number of steps is open: give it a size, or use tf.map_fn.",
+        )
+    if "shared_name" not in owner.attributes:
+        raise GraphError(f"a resource made by {owner.name} is passed to a function", where=node_text(user))
+    return owner
+
+
+def _drop_returned_handles(function: func.FuncOp) -> tuple[ir.OpView | None, ...]:
+    terminator = list(function.entry_block.operations)[-1]
+    returned = tuple(_handle(value, terminator) if is_resource(value) else None for value in terminator.operands)
+    if any(returned):
+        kept = [value for value, handle in zip(terminator.operands, returned, strict=True) if handle is None]
+        with ir.InsertionPoint(terminator):
+            func.ReturnOp(kept, loc=terminator.location)
+        terminator.operation.erase()
+        update_function_type(function)
+    return returned
+
+
+def _rebuild_call(op: ir.OpView, binding: _Binding, returned: tuple[ir.OpView | None, ...]) -> None:
+    own = len(op.operands) - len(binding)
+    operands = [value for index, value in enumerate(op.operands) if index < own or binding[index - own] is None]
+    kept = [result for result, handle in zip(op.results, returned, strict=True) if handle is None]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes.pop("output_shapes", None)  # counts the results that are gone
+    with ir.InsertionPoint(op):
+        call = ir.Operation.create(
+            op.name, results=[result.type for result in kept], operands=operands, attributes=attributes, loc=op.location
+        )
+        for old, new in zip(kept, call.results, strict=True):
+            old.replace_all_uses_with(new)
+        for old, handle in zip(op.results, returned, strict=True):
+            if handle is not None and any(True for _ in old.uses):
+                old.replace_all_uses_with(handle.clone(ip=ir.InsertionPoint(call)).results[0])
+    op.operation.erase()

@@ -1,0 +1,39 @@
+"""A read of a variable for each operand that is one."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.mlir import ir
+
+__all__ = ["SeparateReads"]
+
+
+class SeparateReads:
+    """Reads a variable once for each operand of an op that takes what was read more than once::
+
+        %a = tfl.read_variable(%v)                %a = tfl.read_variable(%v)
+        tfl.assign_variable(%v, %x)               %b = tfl.read_variable(%v)
+        %y = tfl.mul(%a, %a)                 -->  tfl.assign_variable(%v, %x)
+                                                  %y = tfl.mul(%a, %b)
+
+    XNNPACK leaves out the copy that a read is, and lets the first such operand alone be the variable: the process ends
+    with a segmentation fault, or a concatenation fails to be prepared (ai-edge-litert 2.3.0).
+    """
+
+    name: ClassVar[str] = "separate-reads"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values():
+            for op in operations(function):
+                seen: set[ir.Value] = set()
+                for index, value in enumerate(op.operands):
+                    owner = value.owner
+                    if value in seen and not isinstance(owner, ir.Block) and owner.name == "tfl.read_variable":
+                        read = owner.operation
+                        op.operands[index] = read.clone(ip=ir.InsertionPoint.after(read)).operation.result
+                        modified = True
+                    seen.add(value)
+        return modified

@@ -1,0 +1,38 @@
+"""A last look at the constants of a lowered module."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from litefuse.errors import LoweringError
+from litefuse.ir.call_graph import function_symbol, functions, operations
+from litefuse.ir.mlir import ir
+
+__all__ = ["CheckConstants"]
+
+
+class CheckConstants:
+    """Refuses a constant whose shape is open: the engine folded an op of unknown shape, and the value is not right.
+
+    Raises:
+        LoweringError: There is such a constant.
+    """
+
+    name: ClassVar[str] = "check-constants"
+
+    def run(self, module: ir.Module) -> bool:
+        for function in functions(module).values():
+            for op in operations(function):
+                if op.name not in {"arith.constant", "tfl.pseudo_const"}:
+                    continue
+                try:
+                    value = op.attributes["value"]
+                except TypeError:  # of complex elements, which the bindings do not show
+                    continue
+                if isinstance(value, ir.DenseElementsAttr) and not value.type.has_static_shape:
+                    raise LoweringError(
+                        f"the engine made a constant of the open shape {value.type} of an op; the model would be wrong",
+                        where=f"function {function_symbol(function)}, {op.location}",
+                        hint="Fix the sizes of the inputs, or leave out a multiplication by a constant zero.",
+                    )
+        return False

@@ -1,0 +1,272 @@
+"""What is computed of constants alone, computed once."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.engine.lowering import flatbuffer, set_signature
+from litefuse.errors import LitefuseError
+from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.constants import elements_of_constant, pseudo_constant
+from litefuse.ir.mlir import func, ir
+
+__all__ = ["FoldConstants"]
+
+_CONSTANTS = ("arith.constant", "tfl.pseudo_const")
+# Ops that compute.
+_COMPUTING = frozenset(
+    f"tfl.{name}"
+    for name in (
+        *("abs", "add", "add_n", "arg_max", "arg_min", "batch_matmul", "cast", "ceil", "conv_2d", "cos", "cumsum"),
+        *("div", "elu", "equal", "exp", "floor", "floor_div", "floor_mod", "fully_connected", "greater"),
+        *("greater_equal", "less"),
+        *("less_equal", "log", "log_softmax", "logical_and", "logical_not", "logical_or", "logistic", "maximum"),
+        *("mean", "minimum", "mul", "neg", "not_equal", "pow", "reduce_all", "reduce_any", "reduce_max", "reduce_min"),
+        *("reduce_prod", "relu", "relu6", "round", "rsqrt", "select", "select_v2", "sign", "sin", "softmax", "sqrt"),
+        *("square", "squared_difference", "sub", "sum", "tanh"),
+    )
+)
+# Ops that move elements, or make them: of such alone, less is in the file than of what they give.
+_MOVING = frozenset(
+    f"tfl.{name}"
+    for name in (
+        *("broadcast_to", "concatenation", "expand_dims", "fill", "gather", "gather_nd", "matrix_diag", "one_hot"),
+        *("matrix_set_diag", "mirror_pad", "pack", "pad", "padv2", "range", "reshape", "reverse_v2", "scatter_nd"),
+        *("slice", "split", "split_v", "squeeze", "strided_slice", "tile", "transpose", "unpack", "zeros_like"),
+    )
+)
+_FOLDED = _COMPUTING | _MOVING
+# The largest that TensorFlow's own folding makes, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc).
+_LARGEST = 10 << 20
+# The largest mask that is written out in place of what is scattered and subtracted in each call, in bytes.
+_LARGEST_MASK = 16 << 10
+# Ops that broadcast a constant of few dimensions in XNNPACK as fast as they take a whole one.
+_BROADCASTING = frozenset(f"tfl.{name}" for name in ("add", "div", "maximum", "minimum", "mul", "sub"))
+_BROADCAST_RANK = 4
+_DTYPES = {"bf16": 2, "f16": 2, "f32": 4, "i1": 1, "i32": 4, "i64": 8}
+# What a constant is made of; of the others are steps on the way only.
+_MADE = frozenset({"f32", "i1", "i32", "i64"})
+
+# What gives places another shape or dtype, and the dtypes that they have.
+_PLACED = frozenset({"tfl.cast", "tfl.reshape"})
+_INTEGERS = {"i32": np.int32, "i64": np.int64}
+
+
+class _Origin(NamedTuple):
+    """How a value comes from constants.
+
+    Attributes:
+        computing: How many ops compute on the way; the others move elements.
+        scattered: Whether there are few elements at places in it, and the same everywhere else.
+    """
+
+    computing: int
+    scattered: bool
+
+
+class FoldConstants:
+    """Replaces what is computed of constants alone by what comes out::
+
+        %r = tfl.range(0, 80, 1)
+        %e = tfl.exp(%r)               -->  %m = dense<...> : tensor<80xf32>
+        %m = tfl.div(%e, dense<700.0>)
+
+    The engine folds a part of them only: matrices that filter frequencies, masks and encodings of positions are left
+    to each call. LiteRT itself computes them here, as it would there. What repeats along a dimension is written once
+    where the op that takes it broadcasts, as the mask of the rows that ``tf.tensor_scatter_nd_update`` replaces; that
+    of single elements is large, and left to each call.
+    """
+
+    name: ClassVar[str] = "fold-constants"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values():
+            if function.is_external:
+                continue
+            ops = list(nested_operations(function.entry_block))
+            finds_places = any(op.name == "tfl.where" for op in ops)  # few models have one
+            modified = _fold(ops) or modified
+            if finds_places:
+                modified = _fold_places(list(nested_operations(function.entry_block))) or modified
+        return modified
+
+
+def _fold(ops: Sequence[ir.OpView]) -> bool:
+    cone: list[ir.OpView] = []
+    computed: dict[ir.Value, _Origin] = {}
+    for op in ops:
+        if op.name not in _FOLDED or not all(map(_is_small, op.results)):
+            continue
+        if all(value in computed or _is_constant(value) for value in op.operands):
+            cone.append(op)
+            origins = [computed[value] for value in op.operands if value in computed]
+            computing = sum(each.computing for each in origins) + (op.name in _COMPUTING)
+            scattered = op.name == "tfl.scatter_nd" or any(each.scattered for each in origins)
+            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered)))
+    used = [value for value in computed if any(not _is_in(use, computed) for use in value.uses)]
+    wanted = [
+        value for value in used if computed[value].computing and str(ir.ShapedType(value.type).element_type) in _MADE
+    ]
+    arrays = _computed(cone, wanted) if wanted else None
+    if arrays is None:
+        return False
+    found = dict(zip(wanted, arrays, strict=True))
+    modified = False
+    for op in cone:
+        for value in op.results:
+            if value in found:
+                modified = _place(op, value, found[value], computed[value]) or modified
+    for op in reversed(cone):
+        if not any(True for result in op.results for _ in result.uses):
+            op.operation.erase()
+            modified = True
+    return modified
+
+
+def _place(op: ir.OpView, value: ir.Value, array: npt.NDArray[Any], origin: _Origin) -> bool:
+    """Puts constants in the place of a value that is known; returns whether they are worth it."""
+    once = _without_repetition(array)
+    uses = list(value.uses)
+    broadcast = [use for use in uses if once.size < array.size and _broadcasts(use, value)]
+    size = once.nbytes if len(broadcast) == len(uses) else array.nbytes
+    if origin.scattered and origin.computing < 2 and size > _LARGEST_MASK:
+        return False
+    with ir.InsertionPoint(op), op.location:
+        if broadcast:
+            constant = pseudo_constant(ir.DenseElementsAttr.get(once))
+            for use in broadcast:
+                use.owner.operands[use.operand_number] = constant
+        if len(broadcast) < len(uses):
+            value.replace_all_uses_with(pseudo_constant(ir.DenseElementsAttr.get(array, type=value.type)))
+    return True
+
+
+def _without_repetition(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array that broadcasts to the given one: dimensions along which it repeats itself have size 1."""
+    bits = array.view(f"u{array.itemsize}")  # of which zeros of either sign differ
+    for axis in range(bits.ndim):
+        first = bits.take([0], axis)
+        if np.array_equal(np.broadcast_to(first, bits.shape), bits):
+            bits = first
+    return np.ascontiguousarray(bits).view(array.dtype)
+
+
+def _broadcasts(use: ir.OpOperand, value: ir.Value) -> bool:
+    """Whether an op gives the same when one operand is broadcast: the other has the whole shape."""
+    shape = ir.RankedTensorType(value.type).shape
+    if use.owner.name not in _BROADCASTING or len(shape) > _BROADCAST_RANK:
+        return False
+    other = use.owner.operands[1 - use.operand_number]
+    return other != value and isinstance(other.type, ir.RankedTensorType) and other.type.shape == shape
+
+
+def _fold_places(ops: Sequence[ir.OpView]) -> bool:
+    """Replaces ``tfl.where`` of constants, and what gives its places another shape or dtype."""
+    places: dict[ir.Value, npt.NDArray[Any]] = {}
+    folded: list[ir.OpView] = []
+    for op in ops:
+        found = _places(op, places)
+        element = str(ir.ShapedType(op.results[0].type).element_type) if found is not None else ""
+        if found is not None and element in _INTEGERS:
+            places[op.results[0]] = np.ascontiguousarray(found, _INTEGERS[element])
+            folded.append(op)
+    for op in folded:
+        array = places[op.results[0]]
+        # A function's result has the type that the function declares; LiteRT has no constants without elements.
+        users = [use for use in op.results[0].uses if _is_ordinary(use.owner)]
+        if array.size and any(use.owner.results[0] not in places for use in users):
+            with ir.InsertionPoint(op), op.location:
+                constant = pseudo_constant(ir.DenseElementsAttr.get(array))
+            for use in users:
+                use.owner.operands[use.operand_number] = constant
+    for op in reversed(folded):
+        if not any(True for _ in op.results[0].uses):
+            op.operation.erase()
+    return bool(folded)
+
+
+def _places(op: ir.OpView, known: Mapping[ir.Value, npt.NDArray[Any]]) -> npt.NDArray[Any] | None:
+    """The places that an op finds, or that it gives another shape or dtype; None if they are not known."""
+    if op.name == "tfl.where":
+        conditions = _small_array(op.operands[0])
+        return None if conditions is None else np.argwhere(conditions)
+    if op.name not in _PLACED or op.operands[0] not in known:
+        return None
+    array = known[op.operands[0]]
+    if op.name == "tfl.cast":
+        return array
+    sizes = _small_array(op.operands[1])
+    if sizes is None:
+        return None
+    shape: list[int] = sizes.tolist()
+    return array.reshape(shape)
+
+
+def _is_ordinary(op: ir.OpView | ir.Operation) -> bool:
+    """Whether an op takes operands of any type and hands none on to a function or region."""
+    return op.name.startswith("tfl.") and len(op.results) > 0 and len(op.regions) == 0
+
+
+def _small_array(value: ir.Value) -> npt.NDArray[Any] | None:
+    """The elements of a constant of integers or booleans that is no weight."""
+    elements = elements_of_constant(value, *_CONSTANTS)
+    if elements is None or not _is_small(value):
+        return None
+    return np.array(elements).reshape(elements.type.shape)
+
+
+def _is_in(use: ir.OpOperand, computed: Collection[ir.Value]) -> bool:
+    """Whether what uses a value is known too."""
+    results = use.owner.results
+    return len(results) > 0 and results[0] in computed
+
+
+def _is_constant(value: ir.Value) -> bool:
+    """Whether the elements are in the module; those of a weight are not."""
+    return elements_of_constant(value, *_CONSTANTS) is not None
+
+
+def _is_small(value: ir.Value) -> bool:
+    if not isinstance(value.type, ir.RankedTensorType) or not value.type.has_static_shape:
+        return False
+    size = _DTYPES.get(str(value.type.element_type))
+    return size is not None and 0 < math.prod(value.type.shape) * size <= _LARGEST
+
+
+def _computed(ops: Sequence[ir.OpView], wanted: Sequence[ir.Value]) -> list[npt.NDArray[Any]] | None:
+    """The values that LiteRT computes; None if it does not."""
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        function = func.FuncOp("main", ir.FunctionType.get([], [value.type for value in wanted]))
+    names = [f"y{index}" for index in range(len(wanted))]
+    copies: dict[ir.Value, ir.Value] = {}
+    with ir.InsertionPoint(function.add_entry_block()) as point:
+        for op in ops:
+            for value in op.operands:
+                if value not in copies:
+                    elements = elements_of_constant(value, *_CONSTANTS)
+                    assert elements is not None
+                    copies[value] = pseudo_constant(elements)
+            copy = op.clone(ip=point)
+            for index, value in enumerate(op.operands):
+                copy.operands[index] = copies[value]
+            copies.update(zip(op.results, copy.results, strict=True))
+        func.ReturnOp([copies[value] for value in wanted])
+    set_signature(function, "main", [], names)
+    litert: Any = importlib.import_module("ai_edge_litert.interpreter")
+    plain = litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    try:
+        interpreter = litert.Interpreter(model_content=flatbuffer(module), experimental_op_resolver_type=plain)
+        found = interpreter.get_signature_runner("main")()
+    except (LitefuseError, RuntimeError, ValueError):  # it will say so where they stand in the model
+        return None
+    shapes = [tuple(ir.RankedTensorType(value.type).shape) for value in wanted]
+    arrays = [np.ascontiguousarray(found[name]) for name in names]
+    return arrays if [array.shape for array in arrays] == shapes else None

@@ -1,0 +1,84 @@
+"""Placeholders for the weights whose values the engine need not know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from litefuse.importer.constants import loaded_attribute
+from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.mlir import ir
+from litefuse.weights import Weights, takes_placeholder
+
+__all__ = ["LoadWeights", "PlaceWeights"]
+
+
+@dataclass(frozen=True)
+class PlaceWeights:
+    """Gives the engine placeholders of weights that stay mapped, and the values of the others::
+
+        %w = tf.Const() dense_resource<weight>        %w = tfl.external_const() {offset = 7}
+        %y = tf.MatMul(%x, %w)                   -->  %y = tf.MatMul(%x, %w)
+
+    A placeholder stands only for a weight all of whose uses are known to come out of the engine in such a way that
+    ``fold-weights`` does with the weight itself what the engine would have done with its value.
+
+    Attributes:
+        weights: The weights of the conversion.
+    """
+
+    name: ClassVar[str] = "place-weights"
+    weights: Weights
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for op in _constants(module):
+            number = self.weights.find(op.attributes["value"])
+            if number is None:
+                continue
+            modified = True
+            _remove_casts(op.results[0])
+            if not takes_placeholder(op.results[0]):
+                op.attributes["value"] = loaded_attribute(op.attributes["value"])
+                continue
+            with ir.InsertionPoint(op), op.location:
+                op.results[0].replace_all_uses_with(self.weights.emit(number))
+            op.operation.erase()
+        return modified
+
+
+class LoadWeights:
+    """Gives the engine the values of all weights."""
+
+    name: ClassVar[str] = "load-weights"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for op in _constants(module):
+            value = op.attributes["value"]
+            loaded = loaded_attribute(value)
+            if loaded is not value:
+                op.attributes["value"] = loaded
+                modified = True
+        return modified
+
+
+def _constants(module: ir.Module) -> list[ir.OpView]:
+    return [
+        op
+        for function in functions(module).values()
+        if not function.is_external
+        for op in nested_operations(function.entry_block)
+        if op.name == "tf.Const" and not isinstance(op.attributes["value"], ir.DenseElementsAttr)
+    ]
+
+
+def _remove_casts(weight: ir.Value) -> None:
+    """Removes the casts that only forget the shape, which the inliner puts in the place of calls."""
+    for use in list(weight.uses):
+        cast = use.owner
+        if cast.name == "tf.Cast" and (
+            ir.ShapedType(cast.results[0].type).element_type == ir.ShapedType(weight.type).element_type
+        ):
+            cast.results[0].replace_all_uses_with(weight)
+            cast.operation.erase()

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+
+from litefuse.ir.builder import Builder
+from litefuse.ir.mlir import func, ir, mlir_context
+from litefuse.ir.types import tensor_type_of
+from litefuse.kernels import PACK
+from litefuse.legalize.dtypes.widened import Widened
+from litefuse.legalize.early import EARLY
+from litefuse.legalize.registry import DECOMPOSITIONS, find_decompositions
+
+
+@pytest.fixture
+def values() -> Iterator[list[ir.Value]]:
+    """Values of the types float32[?,4], float32[3,1] and int32[]."""
+    with mlir_context():
+        module = ir.Module.create()
+        kinds = [ir.Type.parse(f"tensor<{each}>") for each in ("?x4xf32", "3x1xf32", "i32")]
+        with ir.InsertionPoint(module.body):
+            function = func.FuncOp("f", ir.FunctionType.get(kinds, []))
+        block = function.add_entry_block()
+        with ir.InsertionPoint(block):
+            yield list(block.arguments)
+
+
+def kind(value: ir.Value) -> str:
+    return str(tensor_type_of(value))
+
+
+def test_broadcast_types(values: list[ir.Value]) -> None:
+    a, b, _ = values
+    builder = Builder()
+    assert kind(builder.binary("Mul", a, b)) == "float32[3,4]"
+    assert kind(builder.compare("Less", a, 1)) == "bool[?,4]"
+    one_row = builder.slice(b, 0, 0, 1)
+    assert kind(builder.binary("Mul", one_row, a)) == "float32[?,4]"
+
+
+def test_known_sizes_are_numbers_and_open_ones_are_computed(values: list[ir.Value]) -> None:
+    a, b, n = values
+    builder = Builder()
+    rows, columns = builder.sizes(a)
+    assert isinstance(rows, ir.Value)
+    assert columns == 4
+    assert builder.sizes(b) == [3, 1]
+    assert builder.product([3, 4, 5]) == 60
+    assert builder.dims("FloorDiv", 7, 2) == 3
+    assert isinstance(builder.dims("AddV2", 1, n), ir.Value)
+    assert builder.product([1, rows]) is rows
+
+
+def test_slices_pads_and_concatenations(values: list[ir.Value]) -> None:
+    a, b, n = values
+    builder = Builder()
+    assert kind(builder.slice(b, 0, 1, None)) == "float32[2,1]"
+    assert kind(builder.slice(a, 1, 0, 4, 3)) == "float32[?,2]"
+    assert kind(builder.slice(a, 1, n, None)) == "float32[?,?]"
+    assert kind(builder.pad(b, [(1, 2), (0, n)])) == "float32[6,?]"
+    assert kind(builder.concat([a, builder.slice(a, 1, 0, 1)], 1)) == "float32[?,5]"
+    assert kind(builder.stack([b, b], 2)) == "float32[3,1,2]"
+
+
+@pytest.mark.parametrize(("size", "stride"), list(product(range(1, 7), range(1, 4))))
+def test_the_size_of_a_strided_slice(values: list[ir.Value], size: int, stride: int) -> None:
+    builder = Builder()
+    column = builder.constant([0] * size, "int32")
+    assert builder.shape(builder.slice(column, 0, 0, 99, stride)) == (len(range(0, size, stride)),)
+
+
+def test_every_op_has_its_decompositions() -> None:
+    names = [name for each in DECOMPOSITIONS for name in each.names]
+    assert all(len(each.names) == len(set(each.names)) for each in DECOMPOSITIONS)
+    assert all(find_decompositions(name) for name in names)
+    assert find_decompositions("NoSuchOp") == ()
+
+
+def test_composites_have_a_kernel() -> None:
+    composites: set[Any] = {name for each in DECOMPOSITIONS if each.composite for name in each.names}
+    assert composites - set(PACK) <= {"Cumprod"}  # its kernel may be installed later
+
+
+def test_what_is_rewritten_before_lowering_rewrites_these_ops() -> None:
+    for name, early in EARLY.items():
+        for each in early:
+            decomposition = each.load()
+            assert (type(decomposition) in DECOMPOSITIONS) != decomposition.folds
+            any_op = isinstance(decomposition, Widened) and (each.dtypes or set()) <= {"float16", "bfloat16"}
+            assert any_op or name in decomposition.names

@@ -1,0 +1,45 @@
+"""Symbols of functions that a pass makes, where the model has functions of such names."""
+
+from __future__ import annotations
+
+from litefuse.control_flow.lower_for import LowerFor
+from litefuse.ir.call_graph import copy_function, free_symbol, function_symbol, functions
+from litefuse.ir.mlir import ir, mlir_context
+
+
+def module_of(*symbols: str) -> ir.Module:
+    return ir.Module.parse("\n".join(f"func.func private @{symbol}() {{ return }}" for symbol in symbols))
+
+
+def test_copies_have_symbols_that_are_not_taken() -> None:
+    with mlir_context():
+        module = module_of("f", "f_3", "f_4")
+        by_symbol = functions(module)
+        copies = [function_symbol(copy_function(by_symbol, "f")) for _ in range(3)]
+        assert len({"f", "f_3", "f_4", *copies}) == 6
+        assert by_symbol.keys() == functions(module).keys() == {"f", "f_3", "f_4", *copies}
+
+
+def test_free_symbols() -> None:
+    with mlir_context():
+        module = module_of("f", "f.1", "f.3")
+        assert [free_symbol(module, name) for name in ("f", "f.1", "g")] == ["f.2", "f.1.1", "g"]
+
+
+def test_loops_over_ranges_where_their_symbols_are_taken() -> None:
+    with mlir_context():
+        module = ir.Module.parse(
+            """
+func.func private @step(%i: tensor<i32>) { return }
+func.func private @step.for.cond() { return }
+func.func private @step.for.cond.5() { return }
+func.func private @step.for.body() { return }
+func.func @main(%i: tensor<i32>) {
+  "tf.For"(%i, %i, %i) {body = @step} : (tensor<i32>, tensor<i32>, tensor<i32>) -> ()
+  return
+}
+"""
+        )
+        assert LowerFor().run(module)
+        assert module.operation.verify()
+        assert {"step.for.cond.1", "step.for.body.1"} <= functions(module).keys()

@@ -1,0 +1,552 @@
+// RUN: simplify
+// The sizes that are known, of a shape that is not: what a Dense layer on a rank-3 input computes.
+// CHECK-LABEL: func.func @flatten
+// CHECK: %[[SHAPE:.*]] = "tf.Const"() <{value = dense<[-1, 20]> : tensor<2xi32>}>
+// CHECK: "tf.Reshape"(%arg0, %[[SHAPE]])
+func.func @flatten(%x: tensor<?x4x5xf32>) -> tensor<?x20xf32> {
+  %shape = "tf.Shape"(%x) : (tensor<?x4x5xf32>) -> tensor<3xi32>
+  %one = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %three = "tf.Const"() {value = dense<3> : tensor<1xi32>} : () -> tensor<1xi32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %open = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %sizes = "tf.StridedSlice"(%shape, %one, %three, %one) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %count = "tf.Prod"(%sizes, %axis) {keep_dims = false} : (tensor<2xi32>, tensor<1xi32>) -> tensor<i32>
+  %to = "tf.Pack"(%open, %count) {axis = 0 : i64} : (tensor<i32>, tensor<i32>) -> tensor<2xi32>
+  %y = "tf.Reshape"(%x, %to) : (tensor<?x4x5xf32>, tensor<2xi32>) -> tensor<?x20xf32>
+  return %y : tensor<?x20xf32>
+}
+
+// CHECK-LABEL: func.func @unknown_size
+// CHECK: "tf.StridedSlice"
+func.func @unknown_size(%x: tensor<?x4xf32>) -> tensor<i32> {
+  %shape = "tf.Shape"(%x) : (tensor<?x4xf32>) -> tensor<2xi32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %one = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tf.StridedSlice"(%shape, %zero, %one, %one) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 1 : i64} : (tensor<2xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<i32>
+  return %0 : tensor<i32>
+}
+
+// CHECK-LABEL: func.func @reversed_slice
+// CHECK: dense<[4, 2]> : tensor<2xi32>
+func.func @reversed_slice() -> tensor<2xi32> {
+  %x = "tf.Const"() {value = dense<[0, 1, 2, 3, 4]> : tensor<5xi32>} : () -> tensor<5xi32>
+  %begin = "tf.Const"() {value = dense<-1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %end = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %step = "tf.Const"() {value = dense<-2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tf.StridedSlice"(%x, %begin, %end, %step) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<5xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  return %0 : tensor<2xi32>
+}
+
+// Rounded as TensorFlow rounds; a division by zero is the runtime's affair; a wide result is not written out.
+// CHECK-LABEL: func.func @arithmetic
+// CHECK: %[[Q:.*]] = "tf.Const"() <{value = dense<-4> : tensor<i32>}>
+// CHECK: %[[M:.*]] = "tf.Const"() <{value = dense<1> : tensor<i32>}>
+// CHECK: %[[D:.*]] = "tf.FloorDiv"
+// CHECK: %[[F:.*]] = "tf.Fill"
+// CHECK: return %[[Q]], %[[M]], %[[D]], %[[F]]
+func.func @arithmetic() -> (tensor<i32>, tensor<i32>, tensor<i32>, tensor<?xi32>) {
+  %a = "tf.Const"() {value = dense<-7> : tensor<i32>} : () -> tensor<i32>
+  %b = "tf.Const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %wide = "tf.Const"() {value = dense<1000000000> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tf.FloorDiv"(%a, %b) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %1 = "tf.FloorMod"(%a, %b) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %2 = "tf.FloorDiv"(%a, %zero) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %3 = "tf.Fill"(%wide, %a) : (tensor<1xi32>, tensor<i32>) -> tensor<?xi32>
+  return %0, %1, %2, %3 : tensor<i32>, tensor<i32>, tensor<i32>, tensor<?xi32>
+}
+
+// -----
+// RUN: simplify
+// What is returned gives the function its type.
+// CHECK-LABEL: func.func @main() -> tensor<2xi64>
+// CHECK: dense<[0, 4]> : tensor<2xi64>
+func.func @main() -> tensor<?xi64> {
+  %a = "tf.Const"() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %b = "tf.Const"() {value = dense<4> : tensor<i64>} : () -> tensor<i64>
+  %0 = "tf.Pack"(%a, %b) {axis = 0 : i64} : (tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  return %0 : tensor<?xi64>
+}
+
+// -----
+// RUN: simplify
+// A Dense layer on a tensor of rank 3 keeps the rank; the bias is added where it can be fused.
+// CHECK-LABEL: func.func @dense
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} : (tensor<?x9x4xf32>, tensor<4x6xf32>) -> tensor<?x9x6xf32>
+// CHECK: %[[S:.*]] = "tf.AddV2"(%[[P]], %{{.*}}) : (tensor<?x9x6xf32>, tensor<6xf32>) -> tensor<?x9x6xf32>
+// CHECK: %[[R:.*]] = "tf.Reshape"(%[[S]], %{{.*}}) : (tensor<?x9x6xf32>, tensor<4xi32>) -> tensor<?x9x2x3xf32>
+// CHECK: return %[[R]] : tensor<?x9x2x3xf32>
+func.func @dense(%x: tensor<?x9x4xf32>) -> tensor<*xf32> {
+  %w = "tf.Const"() {value = dense<1.0> : tensor<4x6xf32>} : () -> tensor<4x6xf32>
+  %b = "tf.Const"() {value = dense<1.0> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
+  %flat = "tf.Const"() {value = dense<[-1, 4]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %free = "tf.Const"() {value = dense<[0, 1]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %tail = "tf.Const"() {value = dense<[2, 3]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %shape = "tf.Shape"(%x) : (tensor<?x9x4xf32>) -> tensor<3xi32>
+  %kept = "tf.GatherV2"(%shape, %free, %zero) {batch_dims = 0 : i64} : (tensor<3xi32>, tensor<2xi32>, tensor<i32>) -> tensor<2xi32>
+  %to = "tf.ConcatV2"(%kept, %tail, %zero) : (tensor<2xi32>, tensor<2xi32>, tensor<i32>) -> tensor<4xi32>
+  %six = "tf.Const"() {value = dense<6> : tensor<1xi32>} : () -> tensor<1xi32>
+  %whole = "tf.ConcatV2"(%kept, %six, %zero) : (tensor<2xi32>, tensor<1xi32>, tensor<i32>) -> tensor<3xi32>
+  %0 = "tf.Reshape"(%x, %flat) : (tensor<?x9x4xf32>, tensor<2xi32>) -> tensor<*xf32>
+  %1 = "tf.MatMul"(%0, %w) {transpose_a = false, transpose_b = false} : (tensor<*xf32>, tensor<4x6xf32>) -> tensor<*xf32>
+  %2 = "tf.Reshape"(%1, %whole) : (tensor<*xf32>, tensor<3xi32>) -> tensor<*xf32>
+  %3 = "tf.Reshape"(%2, %to) : (tensor<*xf32>, tensor<4xi32>) -> tensor<*xf32>
+  %4 = "tf.AddV2"(%3, %b) : (tensor<*xf32>, tensor<2x3xf32>) -> tensor<*xf32>
+  return %4 : tensor<*xf32>
+}
+
+// -----
+// RUN: simplify
+// What is expanded to meet another tensor need not be, nor what is computed of it before.
+// CHECK-LABEL: func.func @expanded
+// CHECK-NOT: tf.BroadcastTo
+// CHECK: %[[G:.*]] = "tf.Greater"(%arg1, %{{.*}}) : (tensor<1x4xf32>, tensor<f32>) -> tensor<1x4xi1>
+// CHECK: "tf.SelectV2"(%[[G]], %arg0, %{{.*}}) : (tensor<1x4xi1>, tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xf32>
+func.func @expanded(%x: tensor<?x4xf32>, %c: tensor<1x4xf32>) -> tensor<?x4xf32> {
+  %zero = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %shape = "tf.Shape"(%x) : (tensor<?x4xf32>) -> tensor<2xi32>
+  %e = "tf.BroadcastTo"(%c, %shape) : (tensor<1x4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
+  %m = "tf.Greater"(%e, %zero) : (tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xi1>
+  %y = "tf.SelectV2"(%m, %x, %zero) : (tensor<?x4xi1>, tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+// What is expanded and returned stays expanded.
+// CHECK-LABEL: func.func @returned
+// CHECK: tf.BroadcastTo
+func.func @returned(%x: tensor<?x4xf32>, %c: tensor<1x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %shape = "tf.Shape"(%x) : (tensor<?x4xf32>) -> tensor<2xi32>
+  %e = "tf.BroadcastTo"(%c, %shape) : (tensor<1x4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
+  %y = "tf.AddV2"(%x, %e) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %y, %e : tensor<?x4xf32>, tensor<?x4xf32>
+}
+
+// Of different batches, one may be 1: it has to be expanded.
+// CHECK-LABEL: func.func @other_batch
+// CHECK: tf.BroadcastTo
+func.func @other_batch(%x: tensor<?x4xf32>, %c: tensor<1x4xf32>, %z: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %shape = "tf.Shape"(%x) : (tensor<?x4xf32>) -> tensor<2xi32>
+  %e = "tf.BroadcastTo"(%c, %shape) : (tensor<1x4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
+  %y = "tf.AddV2"(%z, %e) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+// -----
+// RUN: simplify
+// A token before every sequence, and the positions that are added: one constant.
+// CHECK-LABEL: func.func @token
+// CHECK: %[[P:.*]] = "tf.Pad"(%arg0, %{{.*}}) : (tensor<?x3x2xf32>, tensor<3x2xi32>) -> tensor<?x4x2xf32>
+// CHECK: %[[S:.*]] = "tf.AddV2"(%{{.*}}, %{{.*}}) : (tensor<1x4x2xf32>, tensor<4x2xf32>) -> tensor<1x4x2xf32>
+// CHECK: "tf.AddV2"(%[[P]], %[[S]])
+func.func @token(%x: tensor<?x3x2xf32>) -> tensor<?x4x2xf32> {
+  %c = "tf.Const"() {value = dense<7.0> : tensor<1x1x2xf32>} : () -> tensor<1x1x2xf32>
+  %p = "tf.Const"() {value = dense<3.0> : tensor<4x2xf32>} : () -> tensor<4x2xf32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %one = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %axis = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %shape = "tf.Shape"(%x) : (tensor<?x3x2xf32>) -> tensor<3xi32>
+  %n = "tf.StridedSlice"(%shape, %zero, %one, %one) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 1 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<i32>
+  %times = "tf.Pack"(%n, %axis, %axis) {axis = 0 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3xi32>
+  %e = "tf.Tile"(%c, %times) : (tensor<1x1x2xf32>, tensor<3xi32>) -> tensor<?x1x2xf32>
+  %y = "tf.ConcatV2"(%e, %x, %axis) : (tensor<?x1x2xf32>, tensor<?x3x2xf32>, tensor<i32>) -> tensor<?x4x2xf32>
+  %z = "tf.AddV2"(%y, %p) : (tensor<?x4x2xf32>, tensor<4x2xf32>) -> tensor<?x4x2xf32>
+  return %z : tensor<?x4x2xf32>
+}
+
+// -----
+// RUN: simplify
+// The same shape arithmetic twice is done once; attention's products are products of matrices.
+// CHECK-LABEL: func.func @once
+// CHECK-COUNT-1: tf.StridedSlice
+// CHECK-NOT: tf.StridedSlice
+// CHECK: tf.Reshape
+// CHECK: tf.Reshape
+func.func @once(%x: tensor<?x?x8xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x?x4x2xf32>) {
+  %0 = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %2 = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %1 = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %a = "tf.Const"() {value = dense<[2, 4]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %b = "tf.Const"() {value = dense<[4, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %y = "tf.Relu"(%x) : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %s = "tf.Shape"(%x) : (tensor<?x?x8xf32>) -> tensor<3xi32>
+  %t = "tf.Shape"(%y) : (tensor<?x?x8xf32>) -> tensor<3xi32>
+  %n = "tf.StridedSlice"(%s, %0, %2, %1) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %m = "tf.StridedSlice"(%t, %0, %2, %1) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %p = "tf.ConcatV2"(%n, %a, %axis) : (tensor<2xi32>, tensor<2xi32>, tensor<i32>) -> tensor<4xi32>
+  %q = "tf.ConcatV2"(%m, %b, %axis) : (tensor<2xi32>, tensor<2xi32>, tensor<i32>) -> tensor<4xi32>
+  %u = "tf.Reshape"(%x, %p) : (tensor<?x?x8xf32>, tensor<4xi32>) -> tensor<?x?x2x4xf32>
+  %v = "tf.Reshape"(%y, %q) : (tensor<?x?x8xf32>, tensor<4xi32>) -> tensor<?x?x4x2xf32>
+  return %u, %v : tensor<?x?x2x4xf32>, tensor<?x?x4x2xf32>
+}
+
+// CHECK-LABEL: func.func @attention
+// CHECK: %[[A:.*]] = "tf.Transpose"(%arg0, %{{.*}}) : (tensor<?x5x2x4xf32>, tensor<4xi32>) -> tensor<?x2x5x4xf32>
+// CHECK: %[[B:.*]] = "tf.Transpose"(%arg1, %{{.*}}) : (tensor<?x7x2x4xf32>, tensor<4xi32>) -> tensor<?x2x7x4xf32>
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%[[A]], %[[B]]) <{adj_x = false, adj_y = true
+// CHECK: return %[[P]] : tensor<?x2x5x7xf32>
+func.func @attention(%q: tensor<?x5x2x4xf32>, %k: tensor<?x7x2x4xf32>) -> tensor<?x2x5x7xf32> {
+  %0 = "tf.Einsum"(%q, %k) {equation = "bqhd,bkhd->bhqk"} : (tensor<?x5x2x4xf32>, tensor<?x7x2x4xf32>) -> tensor<?x2x5x7xf32>
+  return %0 : tensor<?x2x5x7xf32>
+}
+
+// The other way round, with the operands in the other order.
+// CHECK-LABEL: func.func @keys_first
+// CHECK: %[[Q:.*]] = "tf.Transpose"(%arg0, %{{.*}}) : (tensor<?x5x2x4xf32>, tensor<4xi32>) -> tensor<?x2x5x4xf32>
+// CHECK: %[[K:.*]] = "tf.Transpose"(%arg1, %{{.*}}) : (tensor<?x7x2x4xf32>, tensor<4xi32>) -> tensor<?x2x7x4xf32>
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%[[Q]], %[[K]]) <{adj_x = false, adj_y = true
+// CHECK: return %[[P]]
+func.func @keys_first(%q: tensor<?x5x2x4xf32>, %k: tensor<?x7x2x4xf32>) -> tensor<?x2x5x7xf32> {
+  %0 = "tf.Einsum"(%k, %q) {equation = "bkhd,bqhd->bhqk"} : (tensor<?x7x2x4xf32>, tensor<?x5x2x4xf32>) -> tensor<?x2x5x7xf32>
+  return %0 : tensor<?x2x5x7xf32>
+}
+
+// The same product, transposed before and after it.
+// CHECK-LABEL: func.func @transposed_product
+// CHECK-COUNT-1: tf.Transpose
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%{{.*}}, %arg1) <{adj_x = false, adj_y = true
+// CHECK: return %[[P]]
+func.func @transposed_product(%q: tensor<?x5x2x4xf32>, %k: tensor<?x2x7x4xf32>) -> tensor<?x2x5x7xf32> {
+  %columns = "tf.Const"() {value = dense<[0, 2, 3, 1]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %swap = "tf.Const"() {value = dense<[0, 1, 3, 2]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %t = "tf.Transpose"(%q, %columns) : (tensor<?x5x2x4xf32>, tensor<4xi32>) -> tensor<?x2x4x5xf32>
+  %p = "tf.BatchMatMulV2"(%k, %t) {adj_x = false, adj_y = false} : (tensor<?x2x7x4xf32>, tensor<?x2x4x5xf32>) -> tensor<?x2x7x5xf32>
+  %y = "tf.Transpose"(%p, %swap) : (tensor<?x2x7x5xf32>, tensor<4xi32>) -> tensor<?x2x5x7xf32>
+  return %y : tensor<?x2x5x7xf32>
+}
+
+// -----
+// RUN: simplify simplify
+// Heads of attention, batch and length open: no shape is computed. The first run moves what is done with the heads to
+// before the split, the second one splits the product.
+// CHECK-LABEL: func.func @heads
+// CHECK-NOT: tf.Shape
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} : (tensor<?x?x8xf32>, tensor<2x1x8x4xf32>) -> tensor<2x?x?x4xf32>
+// CHECK: %[[B:.*]] = "tf.AddV2"(%[[P]], %{{.*}}) : (tensor<2x?x?x4xf32>, tensor<2x1x1x4xf32>)
+// CHECK: %[[S:.*]] = "tf.Mul"(%[[B]], %{{.*}}) : (tensor<2x?x?x4xf32>, tensor<f32>)
+// CHECK: %[[ORDER:.*]] = "tf.Const"() <{value = dense<[1, 0, 2, 3]>
+// CHECK: %[[Q:.*]] = "tf.Transpose"(%[[S]], %[[ORDER]])
+// CHECK: "tf.BatchMatMulV2"(%[[Q]], %arg1) <{adj_x = false, adj_y = true{{.*}} -> tensor<?x2x?x?xf32>
+func.func @heads(%x: tensor<?x?x8xf32>, %k: tensor<?x2x?x4xf32>) -> tensor<?x2x?x?xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<8x2x4xf32>} : () -> tensor<8x2x4xf32>
+  %b = "tf.Const"() {value = dense<3.0> : tensor<2x4xf32>} : () -> tensor<2x4xf32>
+  %scale = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "abc,cde->abde"} : (tensor<?x?x8xf32>, tensor<8x2x4xf32>) -> tensor<?x?x2x4xf32>
+  %1 = "tf.AddV2"(%0, %b) : (tensor<?x?x2x4xf32>, tensor<2x4xf32>) -> tensor<?x?x2x4xf32>
+  %2 = "tf.Mul"(%1, %scale) : (tensor<?x?x2x4xf32>, tensor<f32>) -> tensor<?x?x2x4xf32>
+  %3 = "tf.Einsum"(%2, %k) {equation = "aqhd,ahkd->ahqk"} : (tensor<?x?x2x4xf32>, tensor<?x2x?x4xf32>) -> tensor<?x2x?x?xf32>
+  return %3 : tensor<?x2x?x?xf32>
+}
+
+// The same with the constant's dimensions in another order, without a bias.
+// CHECK-LABEL: func.func @heads_first
+// CHECK-NOT: tf.Shape
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} -> tensor<2x?x?x4xf32>
+// CHECK: return %[[P]]
+func.func @heads_first(%x: tensor<?x?x8xf32>) -> tensor<2x?x?x4xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<2x8x4xf32>} : () -> tensor<2x8x4xf32>
+  %order = "tf.Const"() {value = dense<[2, 0, 1, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "btd,ndh->btnh"} : (tensor<?x?x8xf32>, tensor<2x8x4xf32>) -> tensor<?x?x2x4xf32>
+  %1 = "tf.Transpose"(%0, %order) : (tensor<?x?x2x4xf32>, tensor<4xi32>) -> tensor<2x?x?x4xf32>
+  return %1 : tensor<2x?x?x4xf32>
+}
+
+// Used in both orders, the product is computed once.
+// CHECK-LABEL: func.func @used_twice
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} -> tensor<?x?x8xf32>
+// CHECK-NOT: tf.BatchMatMulV2
+// CHECK: %[[R:.*]] = "tf.Reshape"(%[[P]]
+// CHECK: "tf.Transpose"(%[[R]]
+func.func @used_twice(%x: tensor<?x?x8xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x?x4xf32>) {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<8x2x4xf32>} : () -> tensor<8x2x4xf32>
+  %order = "tf.Const"() {value = dense<[0, 2, 1, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "abc,cde->abde"} : (tensor<?x?x8xf32>, tensor<8x2x4xf32>) -> tensor<?x?x2x4xf32>
+  %1 = "tf.Transpose"(%0, %order) : (tensor<?x?x2x4xf32>, tensor<4xi32>) -> tensor<?x2x?x4xf32>
+  return %0, %1 : tensor<?x?x2x4xf32>, tensor<?x2x?x4xf32>
+}
+
+// With one open size a constant shape does.
+// CHECK-LABEL: func.func @heads_of_known_length
+// CHECK: "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} -> tensor<?x5x8xf32>
+// CHECK: "tf.Const"() <{value = dense<[-1, 5, 2, 4]>
+// CHECK: "tf.Reshape"
+// CHECK: "tf.Transpose"
+func.func @heads_of_known_length(%x: tensor<?x5x8xf32>) -> tensor<?x2x5x4xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<8x2x4xf32>} : () -> tensor<8x2x4xf32>
+  %order = "tf.Const"() {value = dense<[0, 2, 1, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "abc,cde->abde"} : (tensor<?x5x8xf32>, tensor<8x2x4xf32>) -> tensor<?x5x2x4xf32>
+  %1 = "tf.Transpose"(%0, %order) : (tensor<?x5x2x4xf32>, tensor<4xi32>) -> tensor<?x2x5x4xf32>
+  return %1 : tensor<?x2x5x4xf32>
+}
+
+// -----
+// RUN: simplify
+// The heads' sum is a convolution, and takes the bias.
+// CHECK-LABEL: func.func @merge
+// CHECK: %[[W:.*]] = "tf.Reshape"(%{{.*}}, %{{.*}}) : (tensor<2x4x8xf32>, tensor<4xi32>) -> tensor<1x2x4x8xf32>
+// CHECK: %[[C:.*]] = "tf.Conv2D"(%arg0, %[[W]]) {{.*}}padding = "VALID"{{.*}} -> tensor<?x?x1x8xf32>
+// CHECK: %[[B:.*]] = "tf.AddV2"(%[[C]], %{{.*}}) : (tensor<?x?x1x8xf32>, tensor<8xf32>)
+// CHECK: %[[Y:.*]] = "tf.Sum"(%[[B]], %{{.*}}) {{.*}} -> tensor<?x?x8xf32>
+// CHECK: return %[[Y]]
+func.func @merge(%x: tensor<?x?x2x4xf32>) -> tensor<?x?x8xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<2x4x8xf32>} : () -> tensor<2x4x8xf32>
+  %b = "tf.Const"() {value = dense<3.0> : tensor<8xf32>} : () -> tensor<8xf32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "abcd,cde->abe"} : (tensor<?x?x2x4xf32>, tensor<2x4x8xf32>) -> tensor<?x?x8xf32>
+  %1 = "tf.BiasAdd"(%0, %b) {data_format = "NHWC"} : (tensor<?x?x8xf32>, tensor<8xf32>) -> tensor<?x?x8xf32>
+  return %1 : tensor<?x?x8xf32>
+}
+
+// Written as a reshape and a product, of heads that were transposed: they need not be.
+// CHECK-LABEL: func.func @merge_transposed
+// CHECK-NOT: tf.Shape
+// CHECK-NOT: (%arg0, %{{.*}}) : (tensor<?x2x?x4xf32>, tensor<4xi32>)
+// CHECK: %[[C:.*]] = "tf.Conv2D"(%arg0, %{{.*}}) {{.*}} : (tensor<?x2x?x4xf32>, tensor<2x1x4x8xf32>) -> tensor<?x1x?x8xf32>
+// CHECK: "tf.Sum"(%[[C]]
+func.func @merge_transposed(%x: tensor<?x2x?x4xf32>) -> tensor<?x?x8xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<8x8xf32>} : () -> tensor<8x8xf32>
+  %order = "tf.Const"() {value = dense<[0, 2, 1, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %0 = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %1 = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %2 = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %eight = "tf.Const"() {value = dense<8> : tensor<1xi32>} : () -> tensor<1xi32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %t = "tf.Transpose"(%x, %order) : (tensor<?x2x?x4xf32>, tensor<4xi32>) -> tensor<?x?x2x4xf32>
+  %s = "tf.Shape"(%t) : (tensor<?x?x2x4xf32>) -> tensor<4xi32>
+  %n = "tf.StridedSlice"(%s, %0, %2, %1) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<4xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %to = "tf.ConcatV2"(%n, %eight, %axis) : (tensor<2xi32>, tensor<1xi32>, tensor<i32>) -> tensor<3xi32>
+  %r = "tf.Reshape"(%t, %to) : (tensor<?x?x2x4xf32>, tensor<3xi32>) -> tensor<?x?x8xf32>
+  %y = "tf.BatchMatMulV2"(%r, %w) {adj_x = false, adj_y = false} : (tensor<?x?x8xf32>, tensor<8x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// With one open size a constant shape does.
+// CHECK-LABEL: func.func @merge_of_known_length
+// CHECK-NOT: tf.Conv2D
+// CHECK: "tf.BatchMatMulV2"
+func.func @merge_of_known_length(%x: tensor<?x5x2x4xf32>) -> tensor<?x5x8xf32> {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<2x4x8xf32>} : () -> tensor<2x4x8xf32>
+  %0 = "tf.Einsum"(%x, %w) {equation = "abcd,cde->abe"} : (tensor<?x5x2x4xf32>, tensor<2x4x8xf32>) -> tensor<?x5x8xf32>
+  return %0 : tensor<?x5x8xf32>
+}
+
+// -----
+// RUN: simplify
+// Dimensions of size 1 come and go without a computed shape; what is packed to be merged is concatenated.
+// CHECK-LABEL: func.func @ones
+// CHECK-NOT: tf.Shape
+// CHECK: %[[A:.*]] = "tf.ExpandDims"(%arg0, %{{.*}}) : (tensor<?x?x4xf32>, tensor<i32>) -> tensor<?x1x?x4xf32>
+// CHECK: "tf.ExpandDims"(%[[A]], %{{.*}}) : (tensor<?x1x?x4xf32>, tensor<i32>) -> tensor<?x1x1x?x4xf32>
+// CHECK: "tf.Sum"(%arg1, %{{.*}}) {{.*}} : (tensor<?x1x?x4xf32>, tensor<1xi32>) -> tensor<?x?x4xf32>
+// CHECK: "tf.ConcatV2"(%arg0, %arg0, %{{.*}}) : (tensor<?x?x4xf32>, tensor<?x?x4xf32>, tensor<i32>) -> tensor<?x?x8xf32>
+func.func @ones(%x: tensor<?x?x4xf32>, %y: tensor<?x1x?x4xf32>) -> (tensor<?x1x1x?x4xf32>, tensor<?x?x4xf32>, tensor<?x?x8xf32>) {
+  %0 = "tf.Const"() {value = dense<0> : tensor<4xi32>} : () -> tensor<4xi32>
+  %1 = "tf.Const"() {value = dense<1> : tensor<4xi32>} : () -> tensor<4xi32>
+  %2 = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %a = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %b = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %eight = "tf.Const"() {value = dense<8> : tensor<1xi32>} : () -> tensor<1xi32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %u = "tf.StridedSlice"(%x, %0, %0, %1) {begin_mask = 9 : i64, end_mask = 9 : i64, ellipsis_mask = 8 : i64, new_axis_mask = 6 : i64, shrink_axis_mask = 0 : i64} : (tensor<?x?x4xf32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) -> tensor<?x1x1x?x4xf32>
+  %v = "tf.Squeeze"(%y) {squeeze_dims = [1]} : (tensor<?x1x?x4xf32>) -> tensor<?x?x4xf32>
+  %p = "tf.Pack"(%x, %x) {axis = 2 : i64} : (tensor<?x?x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x2x4xf32>
+  %s = "tf.Shape"(%x) : (tensor<?x?x4xf32>) -> tensor<3xi32>
+  %n = "tf.StridedSlice"(%s, %a, %2, %b) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %to = "tf.ConcatV2"(%n, %eight, %axis) : (tensor<2xi32>, tensor<1xi32>, tensor<i32>) -> tensor<3xi32>
+  %w = "tf.Reshape"(%p, %to) : (tensor<?x?x2x4xf32>, tensor<3xi32>) -> tensor<?x?x8xf32>
+  return %u, %v, %w : tensor<?x1x1x?x4xf32>, tensor<?x?x4xf32>, tensor<?x?x8xf32>
+}
+
+// Packed last, parts alternate: that is no concatenation.
+// CHECK-LABEL: func.func @alternating
+// CHECK: "tf.Pack"
+// CHECK: "tf.Reshape"
+func.func @alternating(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x8xf32> {
+  %to = "tf.Const"() {value = dense<[-1, 8]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %p = "tf.Pack"(%x, %y) {axis = 2 : i64} : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4x2xf32>
+  %w = "tf.Reshape"(%p, %to) : (tensor<?x4x2xf32>, tensor<2xi32>) -> tensor<?x8xf32>
+  return %w : tensor<?x8xf32>
+}
+
+// -----
+// RUN: simplify
+// A loop: what the body keeps stays known, what it changes does not; constants that go along are constants inside.
+// CHECK-LABEL: func.func @main
+// CHECK: "tf.While"{{.*}} -> (tensor<i32>, tensor<3x4xf32>, tensor<?x2xf32>, tensor<2xi32>)
+// CHECK-LABEL: func.func private @body(
+// CHECK-SAME: tensor<3x4xf32>, %{{.*}}: tensor<?x2xf32>
+// CHECK: %[[C:.*]] = "tf.Const"() <{value = dense<[4, 3]>
+// CHECK: "tf.Reshape"(%{{.*}}, %[[C]]) : (tensor<3x4xf32>, tensor<2xi32>) -> tensor<4x3xf32>
+// CHECK: "tf.ConcatV2"{{.*}} -> tensor<?x2xf32>
+func.func @main(%x: tensor<3x4xf32>, %y: tensor<1x2xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %to = "tf.Const"() {value = dense<[4, 3]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0:4 = "tf.While"(%zero, %x, %y, %to) {cond = @cond, body = @body, is_stateless = true} : (tensor<i32>, tensor<3x4xf32>, tensor<1x2xf32>, tensor<2xi32>) -> (tensor<i32>, tensor<*xf32>, tensor<*xf32>, tensor<2xi32>)
+  return %0#1, %0#2 : tensor<*xf32>, tensor<*xf32>
+}
+func.func private @cond(%i: tensor<i32>, %x: tensor<*xf32>, %y: tensor<*xf32>, %to: tensor<2xi32>) -> tensor<i1> {
+  %n = "tf.Const"() {value = dense<5> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%i, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+func.func private @body(%i: tensor<i32>, %x: tensor<*xf32>, %y: tensor<*xf32>, %to: tensor<2xi32>) -> (tensor<i32>, tensor<*xf32>, tensor<*xf32>, tensor<2xi32>) {
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %order = "tf.Const"() {value = dense<[1, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %j = "tf.AddV2"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %0 = "tf.Reshape"(%x, %to) : (tensor<*xf32>, tensor<2xi32>) -> tensor<*xf32>
+  %1 = "tf.Transpose"(%0, %order) : (tensor<*xf32>, tensor<2xi32>) -> tensor<*xf32>
+  %2 = "tf.ConcatV2"(%y, %y, %axis) : (tensor<*xf32>, tensor<*xf32>, tensor<i32>) -> tensor<*xf32>
+  return %j, %1, %2, %to : tensor<i32>, tensor<*xf32>, tensor<*xf32>, tensor<2xi32>
+}
+
+// -----
+// RUN: simplify
+// Branches: what both agree on. A branch that is known not to be taken has no say.
+// CHECK-LABEL: func.func @main
+// CHECK: "tf.If"(%arg0{{.*}} -> tensor<?x4xf32>
+// CHECK: "tf.If"(%{{.*}} -> tensor<3x4xf32>
+// CHECK: return %{{.*}}, %{{.*}} : tensor<?x4xf32>, tensor<3x4xf32>
+func.func @main(%c: tensor<i1>, %x: tensor<3x4xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %rank = "tf.Rank"(%x) : (tensor<3x4xf32>) -> tensor<i32>
+  %two = "tf.Const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %is = "tf.Equal"(%rank, %two) {incompatible_shape_error = true} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %0 = "tf.If"(%c, %x) {then_branch = @same, else_branch = @twice, is_stateless = true} : (tensor<i1>, tensor<3x4xf32>) -> tensor<*xf32>
+  %1 = "tf.If"(%is, %x) {then_branch = @same, else_branch = @twice, is_stateless = true} : (tensor<i1>, tensor<3x4xf32>) -> tensor<*xf32>
+  return %0, %1 : tensor<*xf32>, tensor<*xf32>
+}
+func.func private @same(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %0 = "tf.Relu"(%x) : (tensor<*xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+func.func private @twice(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.ConcatV2"(%x, %x, %axis) : (tensor<*xf32>, tensor<*xf32>, tensor<i32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+// RUN: simplify
+// ERROR: function main, node product: the op MatMul cannot be computed
+// ERROR: matrices of shapes [2,3] and [4,5] cannot be multiplied
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<4x5xf32>) -> tensor<*xf32> {
+  %0 = "tf.MatMul"(%x, %y) {transpose_a = false, transpose_b = false} : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<*xf32> loc("product")
+  return %0 : tensor<*xf32>
+}
+
+// -----
+// RUN: simplify
+// ERROR: the shapes [2,4] and [2,5] contradict each other
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<3x4xf32>) -> tensor<2x5xf32> {
+  %0 = "tf.MatMul"(%x, %y) {transpose_a = false, transpose_b = false} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x5xf32>
+  return %0 : tensor<2x5xf32>
+}
+
+// -----
+// RUN: simplify
+// A reshape that is to fail for another size keeps its shape.
+// CHECK-LABEL: func.func @guard
+// CHECK: "tf.Reshape"(%arg0, %arg1)
+func.func @guard(%x: tensor<?x4xf32>, %shape: tensor<2xi32>) -> tensor<?x4xf32> {
+  %0 = "tf.Reshape"(%x, %shape) {asserts_sizes = true} : (tensor<?x4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+
+// -----
+// RUN: simplify
+// A number that every turn of a loop gets is followed where ranges are made of it; the argument stays one.
+// CHECK-LABEL: func.func private @body(%arg0: tensor<i32>, %arg1: tensor<3xf32>, %arg2: tensor<f32>)
+// CHECK: "tf.Mul"(%arg1, %arg2)
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %i = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %two = "tf.Const"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %r:3 = "tf.While"(%i, %x, %two) {cond = @cond, body = @body, is_stateless = true} : (tensor<i32>, tensor<3xf32>, tensor<f32>) -> (tensor<i32>, tensor<3xf32>, tensor<f32>)
+  return %r#1 : tensor<3xf32>
+}
+func.func private @cond(%i: tensor<i32>, %x: tensor<3xf32>, %two: tensor<f32>) -> tensor<i1> {
+  %n = "tf.Const"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
+  %p = "tf.Less"(%i, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %p : tensor<i1>
+}
+func.func private @body(%i: tensor<i32>, %x: tensor<3xf32>, %two: tensor<f32>) -> (tensor<i32>, tensor<3xf32>, tensor<f32>) {
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %j = "tf.AddV2"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %y = "tf.Mul"(%x, %two) : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  return %j, %y, %two : tensor<i32>, tensor<3xf32>, tensor<f32>
+}
+
+// -----
+// RUN: simplify
+// Casts of one value to several dtypes are not the same, even if only their results say to which.
+// CHECK-LABEL: func.func @casts
+// CHECK: -> tensor<2xf16>
+// CHECK: -> tensor<2xbf16>
+func.func @casts(%x: tensor<2xf32>) -> (tensor<2xf16>, tensor<2xbf16>, tensor<2xf16>) {
+  %0 = "tf.Cast"(%x) {Truncate = false} : (tensor<2xf32>) -> tensor<2xf16>
+  %1 = "tf.Cast"(%x) {Truncate = false} : (tensor<2xf32>) -> tensor<2xbf16>
+  %2 = "tf.Cast"(%x) {Truncate = false} : (tensor<2xf32>) -> tensor<2xf16>
+  return %0, %1, %2 : tensor<2xf16>, tensor<2xbf16>, tensor<2xf16>
+}
+// -----
+// RUN: simplify
+// The engine refuses a sign whose operand's shape says less than its own.
+// CHECK-LABEL: func.func @main(
+// CHECK: %[[SHAPED:.*]] = "tf.Reshape"(%arg0, %{{.*}}) : (tensor<3x?xf32>, tensor<2xi32>) -> tensor<3x1xf32>
+// CHECK: "tf.Sign"(%[[SHAPED]]) : (tensor<3x1xf32>) -> tensor<3x1xf32>
+func.func @main(%x: tensor<3x?xf32>) -> tensor<3x1xf32> {
+  %y = "tf.Sign"(%x) : (tensor<3x?xf32>) -> tensor<3x1xf32>
+  return %y : tensor<3x1xf32>
+}
+
+// What is transposed, reshaped and transposed back is reshaped.
+// CHECK-LABEL: func.func @turned_back
+// CHECK-NOT: tf.Transpose
+// CHECK: "tf.Reshape"(%arg0, {{.*}}) : (tensor<?x4xf32>, tensor<3xi32>) -> tensor<?x10x4xf32>
+// CHECK-NOT: tf.Transpose
+// CHECK: return
+func.func @turned_back(%x: tensor<?x4xf32>) -> tensor<?x10x4xf32> {
+  %swap = "tf.Const"() {value = dense<[-1, -2]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tf.Transpose"(%x, %swap) : (tensor<?x4xf32>, tensor<2xi32>) -> tensor<4x?xf32>
+  %shape = "tf.Const"() {value = dense<[4, -1, 10]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %1 = "tf.Reshape"(%0, %shape) : (tensor<4x?xf32>, tensor<3xi32>) -> tensor<4x?x10xf32>
+  %back = "tf.Const"() {value = dense<[1, 2, 0]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %2 = "tf.Transpose"(%1, %back) : (tensor<4x?x10xf32>, tensor<3xi32>) -> tensor<?x10x4xf32>
+  return %2 : tensor<?x10x4xf32>
+}
+// Where the order changes, one transposition is left, after the reshape.
+// CHECK-LABEL: func.func @turned_otherwise
+// CHECK: %[[RESHAPED:.*]] = "tf.Reshape"(%arg0, {{.*}}) : (tensor<?x6xf32>, tensor<4xi32>) -> tensor<?x10x2x3xf32>
+// CHECK: %[[ORDER:.*]] = "tf.Const"() <{value = dense<[0, 1, 3, 2]>
+// CHECK: "tf.Transpose"(%[[RESHAPED]], %[[ORDER]])
+// CHECK-NOT: tf.Transpose
+// CHECK: return
+func.func @turned_otherwise(%x: tensor<?x6xf32>) -> tensor<?x10x3x2xf32> {
+  %swap = "tf.Const"() {value = dense<[1, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tf.Transpose"(%x, %swap) : (tensor<?x6xf32>, tensor<2xi32>) -> tensor<6x?xf32>
+  %shape = "tf.Const"() {value = dense<[2, 3, -1, 10]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %1 = "tf.Reshape"(%0, %shape) : (tensor<6x?xf32>, tensor<4xi32>) -> tensor<2x3x?x10xf32>
+  %back = "tf.Const"() {value = dense<[2, 3, 1, 0]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %2 = "tf.Transpose"(%1, %back) : (tensor<2x3x?x10xf32>, tensor<4xi32>) -> tensor<?x10x3x2xf32>
+  return %2 : tensor<?x10x3x2xf32>
+}
+// A reshape that takes elements of both dimensions together stays between.
+// CHECK-LABEL: func.func @mixed
+// CHECK: tf.Transpose
+// CHECK: tf.Reshape
+// CHECK: tf.Transpose
+func.func @mixed(%x: tensor<?x6xf32>) -> tensor<?x4x2xf32> {
+  %swap = "tf.Const"() {value = dense<[1, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tf.Transpose"(%x, %swap) : (tensor<?x6xf32>, tensor<2xi32>) -> tensor<6x?xf32>
+  %shape = "tf.Const"() {value = dense<[4, -1, 2]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %1 = "tf.Reshape"(%0, %shape) : (tensor<6x?xf32>, tensor<3xi32>) -> tensor<4x?x2xf32>
+  %back = "tf.Const"() {value = dense<[1, 0, 2]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %2 = "tf.Transpose"(%1, %back) : (tensor<4x?x2xf32>, tensor<3xi32>) -> tensor<?x4x2xf32>
+  return %2 : tensor<?x4x2xf32>
+}
+// Dimensions that are dropped are counted from the front.
+// CHECK-LABEL: func.func @squeezed
+// CHECK: "tf.Squeeze"(%arg0) <{squeeze_dims = [2]}> : (tensor<?x6x1xf32>) -> tensor<?x6xf32>
+func.func @squeezed(%x: tensor<?x6x1xf32>) -> tensor<?x6xf32> {
+  %0 = "tf.Squeeze"(%x) {squeeze_dims = [-1]} : (tensor<?x6x1xf32>) -> tensor<?x6xf32>
+  return %0 : tensor<?x6xf32>
+}

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from litefuse.plug_ins.entry_points import PlugIn, find_plug_ins, take_plug_ins
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of a package with plug-ins of three groups, one of them not litefuse's."""
+    (tmp_path / "mine.py").write_text("class Kernel: pass\n")
+    about = tmp_path / "mine-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        "[console_scripts]\nmine = mine:Kernel\n"
+        "[litefuse.kernels]\nScale = mine:Kernel\n"
+        "[litefuse.fusions]\nmine = mine\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    take_plug_ins(None)
+    yield tmp_path
+    take_plug_ins(None)
+    sys.modules.pop("mine", None)
+
+
+@pytest.mark.usefixtures("installed")
+def test_what_is_installed_is_found() -> None:
+    kernel = PlugIn("litefuse.kernels", "Scale", "mine:Kernel", "mine")
+    fusion = PlugIn("litefuse.fusions", "mine", "mine", "mine")
+    assert set(find_plug_ins()) == {kernel, fusion}
+    assert find_plug_ins("litefuse.kernels") == (kernel,)
+    assert find_plug_ins("litefuse.fusions", "litefuse.kernels") == (fusion, kernel)
+    assert find_plug_ins("litefuse.recognizers") == ()
+    assert kernel.module == fusion.module == "mine"
+    assert "mine" not in sys.modules
+    assert kernel.load() is fusion.load().Kernel
+
+
+def test_what_another_process_found_counts(installed: Path) -> None:
+    given = (PlugIn("litefuse.kernels", "Other", "other:Kernel", "other"),)
+    take_plug_ins(given)
+    assert find_plug_ins() == given
+    take_plug_ins(None)
+    assert len(find_plug_ins()) == 2
