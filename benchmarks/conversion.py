@@ -154,7 +154,7 @@ _ABOUT = """
 untrained, of the default input size, and exported with `model.export()`. The converters take turns, after one run of
 each that does not count; medians of {repeats}. The call of the file that was written is left out (`--no-check-file`),
 since the stock converter makes none: the next table has its time. Memory is the peak of the process tree's proportional
-set size, in which pages of mapped files count; *allocated* is its anonymous part. A ratio above 1 is in favour of
+set size, in which pages of mapped files count; *allocated* is its anonymous part. A ratio above 1 is in favor of
 litefuse.
 """
 _ABOUT_STEPS = """

@@ -30,7 +30,7 @@ class BuildError(Exception):
 
 
 def sanitized_environment() -> Mapping[str, str]:
-    """The variables of a process that runs the kernel pack with the address and undefined behaviour sanitizers.
+    """The variables of a process that runs the kernel pack with the address and undefined behavior sanitizers.
 
     The pack is that which ``LITEFUSE_FUZZ_KERNELS`` names, or is built.
 

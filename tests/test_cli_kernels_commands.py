@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from litefuse.kernels import PACK, native_library
-from litefuse.kernels.catalogue import available_kernels
+from litefuse.kernels.catalog import available_kernels
 from litefuse.plug_ins.entry_points import PlugIn, take_plug_ins
 from litefuse.runtime import custom_op
 from litefuse.scaffold.sources import native_sources

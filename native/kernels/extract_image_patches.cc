@@ -139,7 +139,7 @@ class ExtractImagePatches : public litefuse::Kernel {
             const char* from = image + static_cast<size_t>(row) * image_row;
             if (before > 0) std::memset(to, 0, before);
             if (cols_.rate == 1) {
-              // Neighbours in the patch are neighbours in the image: one run of bytes.
+              // Neighbors in the patch are neighbors in the image: one run of bytes.
               CopyRun(to + before, from + (left + first_col) * static_cast<int64_t>(pixel), inside);
             } else {
               char* at = to + before;

@@ -3,7 +3,7 @@
 // volumes [batch, planes, rows, cols, depth] float16, bfloat16, float32 or float64 -> [batch, out_planes, out_rows,
 // out_cols, depth]. Options: ksize, strides (each [1, planes, rows, cols, 1]), padding (VALID, SAME), data_format (NDHWC,
 // or NCDHW, in which all four have the channels second). Padding does not count. As TensorFlow's kernels for the CPU do,
-// SAME centres windows that are further apart than their size.
+// SAME centers windows that are further apart than their size.
 // Definition: the ops' documentation in TensorFlow (tf.raw_ops.MaxPool3D, tf.raw_ops.AvgPool3D).
 
 #include <algorithm>

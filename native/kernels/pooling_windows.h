@@ -18,14 +18,14 @@ struct Windows {
   int64_t out = 0;     // how many windows
   int64_t before = 0;  // how many positions before the image the first one begins; negative if it begins inside
 
-  // Whether windows fit. `centred`: SAME also centres windows that are further apart than their size.
-  bool Plan(int64_t image_size, bool same, bool centred) {
+  // Whether windows fit. `centered`: SAME also centers windows that are further apart than their size.
+  bool Plan(int64_t image_size, bool same, bool centered) {
     size = image_size;
     before = 0;
     if (same) {
       out = (size + stride - 1) / stride;
       const int64_t padded = (out - 1) * stride + ksize - size;
-      if (padded > 0 || centred) before = padded / 2;
+      if (padded > 0 || centered) before = padded / 2;
     } else {
       out = (size - ksize + stride) / stride;
     }
@@ -65,12 +65,12 @@ inline bool ReadWindows(Node& node, const Options& options, size_t rank, size_t 
 }
 
 // In Prepare: places the windows along the dimensions first, first + 1... of a tensor.
-inline bool PlanWindows(Node& node, const Tensor& images, size_t first, bool same, bool centred,
+inline bool PlanWindows(Node& node, const Tensor& images, size_t first, bool same, bool centered,
                         std::vector<Windows>* windows) {
   for (size_t axis = 0; axis < windows->size(); ++axis) {
     Windows& along = (*windows)[axis];
     const int size = images.dim(static_cast<int>(first + axis));
-    LITEFUSE_REQUIRE(node, along.Plan(size, same, centred),
+    LITEFUSE_REQUIRE(node, along.Plan(size, same, centered),
                      "a window of %lld positions does not fit into %d, and padding is VALID",
                      static_cast<long long>(along.ksize), size);
   }

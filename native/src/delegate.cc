@@ -129,7 +129,7 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
     replacement.builtin_code = kTfLiteBuiltinDelegate;
     replacement.custom_name = kernel->custom_name;
     replacement.version = 1;
-    // One call for each: given several, the runtime fuses neighbours into one and plans no memory between them.
+    // One call for each: given several, the runtime fuses neighbors into one and plans no memory between them.
     const int one[] = {1, index};  // as a TfLiteIntArray: the size, then the indices
     const auto* subset = reinterpret_cast<const TfLiteIntArray*>(one);
     if (context->ReplaceNodeSubsetsWithDelegateKernels(context, replacement, subset, delegate) != kTfLiteOk) {

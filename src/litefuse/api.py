@@ -109,7 +109,7 @@ def convert(
             ``custom``: a custom op of its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE of its name
             and attributes, which carries the body in LiteRT ops and runs anywhere, and which a kernel or an
             accelerator may claim; ``inline``: the ops of its body.
-        rnn: What recurrent layers that nobody annotated, but that are recognised, are to become: ``fused``, one op;
+        rnn: What recurrent layers that nobody annotated, but that are recognized, are to become: ``fused``, one op;
             ``loop``, a loop; ``auto``, whichever is faster.
         quantize: Make the weights of products, convolutions and embeddings smaller with litert-quantizer (the extra
             ``quantize``): ``dynamic``: int8, and LiteRT quantizes what they are multiplied with on each call;

@@ -115,7 +115,7 @@ def test_a_layer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         litefuse.convert(keras.layers.Layer())
 
 
-def test_keras_that_is_still_being_imported_recognises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keras_that_is_still_being_imported_recognizes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "keras", ModuleType("keras"))
     with pytest.raises(LitefuseError, match="an Unconvertible cannot be converted"):
         litefuse.convert(Unconvertible())

@@ -39,7 +39,7 @@ def nothing_else() -> Iterator[None]:
 
 
 def recognized(text: str = _TEXT) -> tuple[dict[str, Mapping[str, Any]], list[tuple[str, int, str | None]]]:
-    """The annotations that there are then, with their attributes, and what became of each recogniser."""
+    """The annotations that there are then, with their attributes, and what became of each recognizer."""
     with mlir_context():
         module = ir.Module.parse(text)
         run_pass = RecognizeComposites([], recognizers=registered_recognizers())
@@ -80,7 +80,7 @@ def test_closest_attempt() -> None:
     assert "(Const) is not 3" in str(closest)
 
 
-def test_first_recogniser_wins() -> None:
+def test_first_recognizer_wins() -> None:
     @litefuse.recognizer("outer")
     def outer(x: Pattern, *, slope: Pattern) -> Pattern:  # pyright: ignore[reportUnusedFunction]
         return tanh(slope * sigmoid(x))
@@ -107,6 +107,6 @@ def test_errors() -> None:
 def test_a_formula_computes_something() -> None:
     litefuse.recognizer("nothing")(lambda x: x)  # pyright: ignore[reportUnknownLambdaType]
     with pytest.raises(
-        FusionError, match=r"recogniser 'nothing' .*: the formula computes nothing: it gives one of its"
+        FusionError, match=r"recognizer 'nothing' .*: the formula computes nothing: it gives one of its"
     ):
         recognized()

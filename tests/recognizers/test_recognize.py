@@ -36,7 +36,7 @@ def main_ops(module: ir.Module) -> set[str]:
     return {op.name for op in operations(functions(module)["main"])}
 
 
-def test_recognised_layer_passes_its_check() -> None:
+def test_recognized_layer_passes_its_check() -> None:
     outcomes: list[Outcome] = []
     with lstm() as module:
         run_passes(module, [RecognizeComposites([]), FuseComposites(outcomes, self_check)])

@@ -102,7 +102,7 @@ def test_the_console_takes_brackets_for_what_they_are() -> None:
     assert capture.get().startswith("[bold]x[/bold]\n")
 
 
-def test_colours_tell_fused_from_not_fused() -> None:
+def test_colors_tell_fused_from_not_fused() -> None:
     console = Console(width=120, force_terminal=True, color_system="standard", no_color=False)
     with console.capture() as capture:
         console.print(sections_renderable(report_sections(REPORT)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.tensorflow.process import Arrays, Call, TensorFlow
 
-__all__ = ["Converted", "check_there", "error_there", "keras_of", "randomise"]
+__all__ = ["Converted", "check_there", "error_there", "keras_of", "randomize"]
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def check_there(
     return converted
 
 
-def randomise(model: Any) -> Any:
+def randomize(model: Any) -> Any:
     """Gives every weight random values: as built, biases are zero."""
     random = np.random.default_rng(3)
     model.set_weights([random.normal(0, 0.5, weight.shape).astype(weight.dtype) for weight in model.get_weights()])

@@ -38,7 +38,7 @@ def save(tf: Any, path: str, builder: Callable[..., Any], args: Sequence[Any]) -
     if "keras" in sys.modules:
         tf.keras.backend.clear_session()
     random.seed(0)
-    np.random.seed(0)  # Keras initialisers and layers draw from it
+    np.random.seed(0)  # Keras initializers and layers draw from it
     tf.random.set_seed(0)
     built = builder(tf, *args)
     module, signatures = cast("tuple[Any, Any]", built) if isinstance(built, tuple) else (built, None)

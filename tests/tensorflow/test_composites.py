@@ -176,7 +176,7 @@ def test_required_composite_that_is_not_fused_is_an_error(tensorflow: TensorFlow
         litefuse.convert(tensorflow.save(two_convolutions, "nobody_knows_this"), require_fused=require)
 
 
-def uncalled(tf: Any, recognised: bool) -> Any:
+def uncalled(tf: Any, recognized: bool) -> Any:
     """A composite whose only caller is no signature, beside nothing or an LSTM layer that nobody annotated."""
     fused = custom(tf)
     module = tf.Module()
@@ -187,7 +187,7 @@ def uncalled(tf: Any, recognised: bool) -> Any:
 
     @tf.function(input_signature=[tf.TensorSpec([None, 5, 3], tf.float32, name="x")])
     def serve(x: Any) -> Any:
-        return {"y": layer(x) if recognised else x * 2.0}
+        return {"y": layer(x) if recognized else x * 2.0}
 
     module.serve = serve
     return module, {"serving_default": serve}
@@ -200,7 +200,7 @@ def test_composites_are_required_and_there_is_none(tensorflow: TensorFlow) -> No
     assert "'my_custom_fused_op' (function __inference_my_custom_fused_op_" in str(caught.value)
     assert "Annotate the function" in caught.value.hint
     litefuse.convert(path, require_fused=[])
-    # A layer that was recognised and fused is a composite, too.
+    # A layer that was recognized and fused is a composite, too.
     result = litefuse.convert(tensorflow.save(uncalled, True), require_fused=True)
     assert [each.outcome for each in result.report.composites if each.call_sites] == ["fused"]
 

@@ -1,4 +1,4 @@
-"""Greedy decoding of what recognisers of speech and text see."""
+"""Greedy decoding of what recognizers of speech and text see."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_pool_3d(tensorflow: TensorFlow, op: str) -> None:
     for number in range(12):
         ksize, strides = random.integers(1, 4, 3).tolist(), random.integers(1, 4, 3).tolist()
         if number % 2:
-            # TensorFlow's own kernels disagree about SAME where windows lie apart: Eigen's centre them.
+            # TensorFlow's own kernels disagree about SAME where windows lie apart: Eigen's center them.
             strides = [min(pair) for pair in zip(ksize, strides, strict=True)]
         sizes = random.integers(3, 8, 3).tolist()
         padding = "SAME" if number % 2 else "VALID"

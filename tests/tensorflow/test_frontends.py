@@ -13,7 +13,7 @@ import pytest
 
 from litefuse.frontends import source_of
 from tests.tensorflow.checking import interpreter, normal
-from tests.tensorflow.live_models import check_there, error_there, keras_of, randomise
+from tests.tensorflow.live_models import check_there, error_there, keras_of, randomize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def sequential(tf: Any, package: str) -> Any:
         name="mnist",
     )
     model.layers[0].trainable = False
-    randomise(model)
+    randomize(model)
     model.layers[1].set_weights([np.abs(each) + 0.1 for each in model.layers[1].get_weights()])
     name = model.inputs[0].name
     return model, {"serving_default": lambda **inputs: {"output_0": model(inputs[name], training=False)}}
@@ -73,7 +73,7 @@ def functional(tf: Any, package: str, form: str) -> Any:
             result = model({"p": [inputs["a"], inputs["b"]], "q": (inputs["c"],)})
             return {"out_0": result["out"][0], "out_1_in": result["out"][1]["in"], "h": result["h"]}
 
-    randomise(model)
+    randomize(model)
     return model, {"serving_default": lambda **inputs: call(inputs)}
 
 
@@ -104,7 +104,7 @@ def subclassed(tf: Any, package: str) -> Any:
 
     model = Classifier()
     model(np.zeros((2, 4), np.float32))
-    randomise(model)
+    randomize(model)
     return model, {"serving_default": lambda **inputs: model(*inputs.values(), training=False)}
 
 

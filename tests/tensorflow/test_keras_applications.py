@@ -26,40 +26,40 @@ TOLERANCES = {"ResNet50": 2.5e-5}
 
 
 def images(count: int, size: int, *, seed: int) -> npt.NDArray[Any]:
-    """Images of shape ``(count, size, size, 3)``, float32 from 0 to 255, whose colours and structure differ."""
+    """Images of shape ``(count, size, size, 3)``, float32 from 0 to 255, whose colors and structure differ."""
     random = np.random.default_rng(seed)
     position = np.linspace(0, 2 * np.pi, size)
     rows, columns = position[:, None, None], position[None, :, None]
     frequency, phase = random.uniform(0.5, 6, [2, count, 1, 1, 3]), random.uniform(0, 6, [2, count, 1, 1, 3])
     waves = np.sin(rows * frequency[0] + phase[0]) * np.sin(columns * frequency[1] + phase[1])
-    colours = random.uniform(0, 1, [count, 1, 1, 3])
+    colors = random.uniform(0, 1, [count, 1, 1, 3])
     noise = random.normal(0, 0.05, [count, size, size, 3])
-    return np.clip(255 * (colours + 0.4 * waves + noise), 0, 255).astype(np.float32)
+    return np.clip(255 * (colors + 0.4 * waves + noise), 0, 255).astype(np.float32)
 
 
 def application(tf: Any, name: str, size: int) -> Any:
     """A model of ``tf.keras.applications`` with random weights whose scores depend on the image.
 
     Untrained, most of these models answer the same whatever they see, which would hide any mistake of a converter. So
-    batch normalisation gets the statistics of some images; then everything that starts as 0 or 1 is made random.
+    batch normalization gets the statistics of some images; then everything that starts as 0 or 1 is made random.
 
     The number of images and the range of gamma keep rounding errors from growing: with gamma around 1 and 8 images they
     are several times larger, and the tolerance would measure the arithmetic, not the conversion.
     """
     model = getattr(tf.keras.applications, name)(weights=None, input_shape=(size, size, 3), classes=10)
     random = np.random.default_rng(8)
-    normalisations = [each for each in model.layers if isinstance(each, tf.keras.layers.BatchNormalization)]
+    normalizations = [each for each in model.layers if isinstance(each, tf.keras.layers.BatchNormalization)]
     for layer in model.layers:
         if getattr(layer, "bias", None) is not None:
             layer.bias.assign(random.normal(0, 0.2, layer.bias.shape))
-    for layer in normalisations:
+    for layer in normalizations:
         layer.momentum = 0.0
         if layer.scale:
             layer.gamma.assign(random.uniform(0.4, 0.8, layer.gamma.shape))
         if layer.center:
             layer.beta.assign(random.normal(0, 0.2, layer.beta.shape))
     model(images(32, size, seed=9), training=True)
-    for layer in normalisations:
+    for layer in normalizations:
         mean, variance = layer.moving_mean.numpy(), layer.moving_variance.numpy()
         layer.moving_mean.assign(mean + random.normal(0, 0.1, mean.shape) * np.sqrt(variance))
         layer.moving_variance.assign(variance * random.uniform(0.8, 1.25, variance.shape))

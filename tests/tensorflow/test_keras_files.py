@@ -19,7 +19,7 @@ from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_loader import write_saved_model_of
 from tests.tensorflow.checking import difference, run_calls
-from tests.tensorflow.live_models import keras_of, randomise
+from tests.tensorflow.live_models import keras_of, randomize
 from tests.tensorflow.process import FORBIDDEN
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def save_file(tf: Any, path: str, package: str, kind: str) -> dict[str, Any]:
 
     extra = {"own": [Own()], "lambda": [layers.Lambda(lambda x: x + 1)]}.get(kind, [])
     model = keras.Sequential([keras.Input((4,), name="x"), layers.Dense(3, activation="relu"), *extra])
-    randomise(model)
+    randomize(model)
     if kind == "weights":
         model.save_weights(path)
     elif kind == "compiled":

@@ -258,7 +258,7 @@ def test_keras_convolution(tensorflow: TensorFlow) -> None:
     assert op_counts(result.model_bytes)["CONV_2D"] == 1
 
 
-def test_keras_lstm_is_recognised(tensorflow: TensorFlow) -> None:
+def test_keras_lstm_is_recognized(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(keras_model, "lstm")
     result = check_narrowed(tensorflow, path, [{"x0": normal(2, 6, 4, seed=seed)} for seed in (1, 2)])
     assert op_counts(result.model_bytes)["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1

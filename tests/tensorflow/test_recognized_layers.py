@@ -1,5 +1,5 @@
 # pyright: reportUnknownLambdaType=false
-"""Recurrent layers of all kinds that nobody annotated: what each is recognised as, and what it becomes."""
+"""Recurrent layers of all kinds that nobody annotated: what each is recognized as, and what it becomes."""
 
 from __future__ import annotations
 

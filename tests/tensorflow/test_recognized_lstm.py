@@ -1,5 +1,5 @@
 # pyright: reportUnknownLambdaType=false
-"""LSTM layers that nobody annotated: recognised in their loops, fused, and right in every call."""
+"""LSTM layers that nobody annotated: recognized in their loops, fused, and right in every call."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def recognized() -> list[Case]:
 
 
 def fused_layers(result: litefuse.ConversionResult) -> int:
-    """How many recognised layers were fused; every one was checked."""
+    """How many recognized layers were fused; every one was checked."""
     composites = [each for each in result.report.composites if each.name == "lstm_loop"]
     for composite in composites:
         assert (composite.outcome, composite.reason, composite.unchecked) == ("fused", None, None)

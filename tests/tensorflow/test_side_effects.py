@@ -103,7 +103,7 @@ def test_a_signature(tensorflow: TensorFlow, tmp_path: Path, kind: str) -> None:
 
 
 def in_initializer(tf: Any, canary: str) -> Any:
-    """A table that is filled from a file, whose initialiser also writes one."""
+    """A table that is filled from a file, whose initializer also writes one."""
     module, signatures = doubled(tf)
 
     class Writing(tf.saved_model.experimental.TrackableResource):
@@ -155,7 +155,7 @@ def test_what_is_not_run_does_not_count(tensorflow: TensorFlow, tmp_path: Path) 
 
 
 def save_of_1(tf: Any, path: str, canary: str, where: str) -> None:
-    """A model of TensorFlow 1 that writes in its signature, its initialisation or its restoring; or not at all."""
+    """A model of TensorFlow 1 that writes in its signature, its initialization or its restoring; or not at all."""
     v1 = tf.compat.v1
     with v1.Graph().as_default(), v1.Session() as session:
         x = v1.placeholder(tf.float32, [2], name="x")
@@ -171,14 +171,14 @@ def save_of_1(tf: Any, path: str, canary: str, where: str) -> None:
             v1.get_default_graph().get_operation_by_name("save/restore_all")._add_control_input(write)  # noqa: SLF001
         builder = v1.saved_model.Builder(path)
         signature = v1.saved_model.predict_signature_def({"x": x}, {"y": y})
-        main = write if where == "initialisation" else None
+        main = write if where == "initialization" else None
         builder.add_meta_graph_and_variables(
             session, ["serve"], {"serving_default": signature}, main_op=main, saver=saver
         )
         builder.save()
 
 
-@pytest.mark.parametrize("where", ["signature", "initialisation", "restoring"])
+@pytest.mark.parametrize("where", ["signature", "initialization", "restoring"])
 def test_a_model_of_tensorflow_1(tensorflow: TensorFlow, tmp_path: Path, where: str) -> None:
     path, canary = tmp_path / "model", tmp_path / "canary"
     tensorflow.call(save_of_1, str(path), str(canary), where)

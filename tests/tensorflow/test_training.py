@@ -157,7 +157,7 @@ def test_training_of_a_fused_batch_normalization(tensorflow: TensorFlow, trainin
 
 
 def layer_normalized(tf: Any) -> Any:
-    """As Keras 2 normalises layers: each row of an open batch is a channel."""
+    """As Keras 2 normalizes layers: each row of an open batch is a channel."""
     module = tf.Module()
     module.scale = tf.Variable([1.0, -0.5, 2.0, 0.3])
 

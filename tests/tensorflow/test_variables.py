@@ -449,7 +449,7 @@ def initialize_variables(tf: Any, written: bool) -> Any:
 
 
 @pytest.mark.parametrize("written", [False, True])
-def test_signature_with_the_name_of_the_initialiser(tensorflow: TensorFlow, written: bool) -> None:
+def test_signature_with_the_name_of_the_initializer(tensorflow: TensorFlow, written: bool) -> None:
     path = tensorflow.save(initialize_variables, written)
     check(tensorflow, path, {"x": np.array(2, np.int32)}, signature="initialize_variables")
 

@@ -15,7 +15,7 @@ import litefuse
 from litefuse.cli.app import app
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.verify.original import Arrays, OriginalJob, call_original
-from tests.tensorflow.live_models import keras_of, randomise
+from tests.tensorflow.live_models import keras_of, randomize
 from tests.tensorflow.test_tensorflow_1 import convolutional
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def test_a_file_of_keras_in_processes_of_their_own(
 def save_keras(tf: Any, path: str) -> None:
     keras = keras_of(tf, "keras")
     model = keras.Sequential([keras.Input((6, 4)), keras.layers.LSTM(5), keras.layers.Dense(3)])
-    randomise(model)
+    randomize(model)
     model.save(path)
 
 

@@ -41,7 +41,7 @@ def zero_scales(tf: Any) -> Any:
     return tf.keras.Model(image, x)
 
 
-def test_normalisations_that_start_with_zero_scales(tensorflow: TensorFlow) -> None:
+def test_normalizations_that_start_with_zero_scales(tensorflow: TensorFlow) -> None:
     check(tensorflow, tensorflow.save(zero_scales), normal({"image": (None, 8, 8, 3)}))
 
 

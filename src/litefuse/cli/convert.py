@@ -144,7 +144,7 @@ class _OptionalValueCommand(click.Command):
     "plug_ins",
     multiple=True,
     metavar="FILE.py|MODULE",
-    help="Python code that registers fusions, recognisers, or kernels of custom ops to check with; may be repeated.",
+    help="Python code that registers fusions, recognizers, or kernels of custom ops to check with; may be repeated.",
 )
 @click.option(
     "--max-ops",

@@ -33,7 +33,7 @@ def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     Each with the form that it is in, where it is from, and the dtypes that it takes. Of several for one op the first
     runs.
     """
-    from litefuse.kernels.catalogue import available_kernels
+    from litefuse.kernels.catalog import available_kernels
     from litefuse.plug_ins.modules import import_kernels
     from litefuse.report.sections import Section
 

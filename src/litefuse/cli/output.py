@@ -81,7 +81,7 @@ def print_json(value: Any) -> None:
 
 
 def print_sections(sections: Iterable[Section]) -> None:
-    """Prints the sections of a report: in colour on a terminal, as plain text elsewhere."""
+    """Prints the sections of a report: in color on a terminal, as plain text elsewhere."""
     if sys.stdout.isatty():
         from rich.console import Console
 

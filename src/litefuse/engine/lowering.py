@@ -33,7 +33,7 @@ def run_mlir_passes(module: ir.Module, *passes: str) -> None:
 
 
 def lower(module: ir.Module) -> None:
-    """Legalises every ``tf`` op that LiteRT has an op for; the others stay.
+    """Legalizes every ``tf`` op that LiteRT has an op for; the others stay.
 
     Exported functions must have their signatures set.
 

@@ -98,7 +98,7 @@ def _is_shape(op: ir.OpView) -> bool:
 
 
 def _concatenated(scalars: Sequence[ir.Value]) -> ir.Value:
-    """The vector of these scalars: neighbours in one vector are a slice of it, constants one constant."""
+    """The vector of these scalars: neighbors in one vector are a slice of it, constants one constant."""
     parts: list[ir.Value] = []
     position = 0
     while position < len(scalars):

@@ -1,6 +1,6 @@
 """Where models come from: what ``convert()`` takes beside the folder of a SavedModel.
 
-Each kind of source has a module that recognises it and writes it as a temporary SavedModel, from which the conversion
+Each kind of source has a module that recognizes it and writes it as a temporary SavedModel, from which the conversion
 goes on as from any other. TensorFlow and Keras are never imported here: an object of theirs brings them along, and a
 file of Keras's is read in a process of its own.
 

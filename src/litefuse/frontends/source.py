@@ -99,8 +99,8 @@ def source_of(model: object) -> Source:
             raise LitefuseError("the current folder is gone, so there is no such path", where=str(path)) from None
         return keras_file_source(path) if is_keras_file(path) else Source(str(path), path)
     # A model of Keras 2 is a tf.Module too, and is to be exported as Keras does.
-    for recognise in (keras_model_source, function_source, module_source, jax_export_source):
-        source = recognise(model)
+    for recognize in (keras_model_source, function_source, module_source, jax_export_source):
+        source = recognize(model)
         if source is not None:
             return source
     raise _refusal(model)

@@ -1,4 +1,4 @@
-"""Loading of the plug-ins that register fusions and recognisers."""
+"""Loading of the plug-ins that register fusions and recognizers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def is_loading() -> bool:
 
 
 def load_plug_ins() -> None:
-    """Registers the fusions and recognisers of installed plug-ins, once."""
+    """Registers the fusions and recognizers of installed plug-ins, once."""
     global _loading
     if _loading is not None:
         return

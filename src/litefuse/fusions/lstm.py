@@ -52,7 +52,7 @@ class LstmWeights:
         kernel: ``[u, inputs]`` each.
         recurrent: ``[u, n]`` each; ``[u]`` when cells see their own output only.
         bias: ``[u]`` each.
-        layer_norm: ``[u]`` each, what the normalised sums of each gate are multiplied by; None without normalisation.
+        layer_norm: ``[u]`` each, what the normalized sums of each gate are multiplied by; None without normalization.
         projection: ``[n, u]``, or None.
         peepholes: ``[u]`` each, what the cell state is multiplied by on its way into the input, forget and output gate;
             None for none, and in the place of an input gate that there is not.
@@ -240,7 +240,7 @@ def bidirectional_sequence_lstm(
     Args:
         b: The builder.
         x: ``[batch, time, inputs]`` float32, or ``[time, batch, inputs]``.
-        forward: The weights of the first; a projection and layer normalisation are not taken.
+        forward: The weights of the first; a projection and layer normalization are not taken.
         backward: Those of the second.
         states: Output and cell state of the first and of the second, each a state (``Builder.state``).
         time_major: Whether time comes first.

@@ -36,7 +36,7 @@ class LstmCellSimple(Fusion):
     ``f(input [batch, n_in], weight [n_in + n_out, 4 n_cell], bias [4 n_cell], projection [n_cell, n_out]) ->
     [batch, n_out]``, all float32, the gates in the order cell, input, forget, output; the weight's first rows are for
     the input, the others for the output of the step before, which is zero. ``LayerNormalizedLstmCellSimple`` has a
-    fifth argument, the scale ``[4 n_cell]`` of the sums, which are normalised before the bias is added. With
+    fifth argument, the scale ``[4 n_cell]`` of the sums, which are normalized before the bias is added. With
     ``,CoupleInputForgetGates`` after the name, the input gate is 1 minus the forget gate, and what has four parts has
     three: cell, forget, output. ``LSTMCellSimple`` may have further arguments, which it does not use.
     """

@@ -43,7 +43,7 @@ def usual_gates(attributes: Mapping[str, Any], letters: str) -> str:
 
 @fusion("lstm_loop")
 class LstmLoop(Fusion):
-    """A layer that was recognised as an LSTM becomes the builtin UNIDIRECTIONAL_SEQUENCE_LSTM.
+    """A layer that was recognized as an LSTM becomes the builtin UNIDIRECTIONAL_SEQUENCE_LSTM.
 
     ``litefuse.recognizers`` makes the function, which is ``f(inputs [time, batch, n], h [batch, m], c [batch, u],
     kernel [n, 4 u], recurrent_kernel [m, 4 u], biases [4 u]: none, one or two) -> (outputs [time or 1, batch, m],

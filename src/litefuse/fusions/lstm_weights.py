@@ -1,4 +1,4 @@
-"""The weights of LSTM layers that were recognised, in the form that LiteRT's op takes."""
+"""The weights of LSTM layers that were recognized, in the form that LiteRT's op takes."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _BIASES = ("the bias", "the second bias")
 
 @fusion("rnn_loop")
 class RnnLoop(Fusion):
-    """A layer that was recognised as a SimpleRNN becomes the builtin UNIDIRECTIONAL_SEQUENCE_RNN.
+    """A layer that was recognized as a SimpleRNN becomes the builtin UNIDIRECTIONAL_SEQUENCE_RNN.
 
     ``litefuse.recognizers`` makes the function, which is ``f(inputs [time, batch, n], h [batch, u], kernel [n, u],
     recurrent_kernel [u, u], bias [u] or none) -> (outputs [time or 1, batch, u], h [batch, u])``, all float32. Its

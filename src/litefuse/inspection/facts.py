@@ -78,7 +78,7 @@ class AnnotatedFunction:
         attributes: The annotation's attributes.
         function: The function's name.
         call_sites: The nodes that call it, as ``function/node``; empty when no signature reaches it.
-        outcome: What a conversion makes of it, as in the conversion's report; ``unknown`` when it was not analysed.
+        outcome: What a conversion makes of it, as in the conversion's report; ``unknown`` when it was not analyzed.
         fused_into: The op that it becomes.
         reason: Why it is not fused.
     """
@@ -102,7 +102,7 @@ class VariableFacts:
         shape: Its declared shape.
         size: The bytes of its value; None when its shape is not known.
         verdict: ``frozen``: only read, it becomes a constant; ``mutable``: it keeps its state; ``unused``: no signature
-            uses it; ``unknown``: it was not analysed.
+            uses it; ``unknown``: it was not analyzed.
         writer: For a mutable variable, the first op that writes it.
     """
 

@@ -133,7 +133,7 @@ def _annotated_section(annotated: Sequence[AnnotatedFunction], *, everything: bo
         outcome = {
             "fused": f"becomes {each.fused_into}",
             "inlined": f"is not fused: {each.reason}",
-            "unknown": "not analysed",
+            "unknown": "not analyzed",
         }[each.outcome]
         attributes = f"({_attribute_text(each.attributes)})" if each.attributes else ""
         rows.append((f"{each.name}{attributes}", each.function, outcome))

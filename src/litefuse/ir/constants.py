@@ -1,4 +1,4 @@
-"""Constants as passes and recognisers read them, and put them beside an op."""
+"""Constants as passes and recognizers read them, and put them beside an op."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def create_composite_op(
     Raises:
         ValueError: An attribute of another kind.
     """
-    # The StableHLO dialect wants a namespace before a composite's name, the serialised form VHLO does not; a kernel
+    # The StableHLO dialect wants a namespace before a composite's name, the serialized form VHLO does not; a kernel
     # may be registered under a name without one.
     created = ir.Operation.create(
         "vhlo.composite_v1",

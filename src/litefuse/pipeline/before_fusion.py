@@ -45,7 +45,7 @@ def explicit_state() -> list[Pass]:
 
 
 def constant_variables(values: Callable[[str], ir.Attribute], verdicts: list[Verdict]) -> list[Pass]:
-    """Constants of the variables that are only read, and what recognisers look for in the form in which they do.
+    """Constants of the variables that are only read, and what recognizers look for in the form in which they do.
 
     Args:
         values: The elements attribute of a variable's value by its ``shared_name``.

@@ -31,7 +31,7 @@ class Findings(NamedTuple):
         composites: One entry for each annotated function.
         variables: One entry for each variable, in the order of first use.
         loops: One entry for each loop, or unrolled layer, that stays one.
-        recognizers: One entry for each recogniser of a plug-in, or of the program that runs.
+        recognizers: One entry for each recognizer of a plug-in, or of the program that runs.
     """
 
     composites: tuple[CompositeReport, ...]
@@ -51,7 +51,7 @@ def freeze_and_fuse(
     forms: CompositeForms | None = None,
     rnn: RnnForm = "auto",
 ) -> Findings:
-    """Freezes the variables that are only read, recognises composites and fuses them; the module is changed in place.
+    """Freezes the variables that are only read, recognizes composites and fuses them; the module is changed in place.
 
     Args:
         imported: The module.

@@ -1,4 +1,4 @@
-"""Loading the Python files that register kernels, fusions and recognisers, for the commands that take them."""
+"""Loading the Python files that register kernels, fusions and recognizers, for the commands that take them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Recognisers: what nobody annotated becomes a composite, an annotated function, by outlining.
+"""Recognizers: what nobody annotated becomes a composite, an annotated function, by outlining.
 
-A pattern is the formula that it recognises, written as a Python function (``pattern``). What is recognised is fused and
+A pattern is the formula that it recognizes, written as a Python function (``pattern``). What is recognized is fused and
 checked like every other composite. Importing this package loads no engine; ``recognize`` does.
 """
 

@@ -1,4 +1,4 @@
-"""Composites without loops: where a function computes a recogniser's formula."""
+"""Composites without loops: where a function computes a recognizer's formula."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _NEAR = 3
 
 @dataclass
 class FormulaSearch:
-    """One recogniser in one model.
+    """One recognizer in one model.
 
     Attributes:
-        recognizer: The recogniser.
+        recognizer: The recognizer.
         arguments: The formula's arguments.
         numbers: The attributes that are constant numbers of the model.
         results: The formula's results.
@@ -87,7 +87,7 @@ class FormulaSearch:
             return self.recognizer.check(kinds, attributes)
         except Exception as error:
             raise FusionError(
-                f"the recogniser's check failed: {what_was_raised(error)}", where=_where(self.recognizer)
+                f"the recognizer's check failed: {what_was_raised(error)}", where=_where(self.recognizer)
             ) from error
 
     def _remember(self, matched: int, text: str) -> None:
@@ -96,7 +96,7 @@ class FormulaSearch:
 
 
 def formula_search(recognizer: Recognizer) -> FormulaSearch:
-    """Prepares the search for a recogniser's formula.
+    """Prepares the search for a recognizer's formula.
 
     Raises:
         FusionError: The formula cannot be evaluated, computes nothing, or does not use one of its parameters.
@@ -112,7 +112,7 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
         made: Any = recognizer.formula(*arguments, **numbers)
     except Exception as error:
         raise FusionError(
-            f"the recogniser's formula failed: {what_was_raised(error)}", where=_where(recognizer)
+            f"the recognizer's formula failed: {what_was_raised(error)}", where=_where(recognizer)
         ) from error
     given = list(cast("Sequence[Any]", made)) if isinstance(made, (list, tuple)) else [made]
     results = tuple(each for each in given if isinstance(each, Pattern))
@@ -124,7 +124,7 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
 
 
 def _where(recognizer: Recognizer) -> str:
-    return f"recogniser {recognizer.name!r} ({recognizer.formula.__qualname__})"
+    return f"recognizer {recognizer.name!r} ({recognizer.formula.__qualname__})"
 
 
 def _number(found: Match, variable: Variable) -> float:

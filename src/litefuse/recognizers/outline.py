@@ -1,4 +1,4 @@
-"""Outlining: a recognised loop, with its lists, becomes a function that carries an annotation."""
+"""Outlining: a recognized loop, with its lists, becomes a function that carries an annotation."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ class Recognition(NamedTuple):
 
     Attributes:
         layer: The layer's name, from the loop's node.
-        name: The annotation that it got; None if it was not recognised.
+        name: The annotation that it got; None if it was not recognized.
         reason: Why it was not, or why it was left as it is.
     """
 

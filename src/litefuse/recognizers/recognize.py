@@ -1,4 +1,4 @@
-"""The pass that makes composites of what recognisers find."""
+"""The pass that makes composites of what recognizers find."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RecognizeComposites:
         found: Filled with one entry for each loop.
         form: Which layers to make composites of: those that are faster as one op, all or none.
         forms: The forms of composites: a layer whose composite is named there is made one in any case.
-        recognizers: Formulas of others that are recognised too, where no loops are.
+        recognizers: Formulas of others that are recognized too, where no loops are.
         tried: Filled with each of these: its name, how often it was found, and what came closest if it was not.
     """
 

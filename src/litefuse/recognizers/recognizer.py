@@ -1,4 +1,4 @@
-"""What a recogniser of composites is, and the registry of all."""
+"""What a recognizer of composites is, and the registry of all."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ _registered: dict[str, tuple[str, _Target]] = {}  # those of the program that ru
 def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
     """Registers a formula, or a ``Recognizer`` subclass, that makes composites of this name.
 
-    There may be several of one name, for several ways to write the same. Recognisers are tried in the order in which
-    they were registered, and what one has recognised is left alone by the next.
+    There may be several of one name, for several ways to write the same. Recognizers are tried in the order in which
+    they were registered, and what one has recognized is left alone by the next.
 
     Args:
         name: The composite's name: fusions are registered for it, and users choose its form by it.
@@ -86,7 +86,7 @@ def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
     """
     # Not only for the type checker's eyes: written without brackets, the formula is what is decorated with.
     if not name or not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise FusionError("a recogniser needs its composite's name", hint='Write @litefuse.recognizer("name").')
+        raise FusionError("a recognizer needs its composite's name", hint='Write @litefuse.recognizer("name").')
 
     def register(target: _TargetType) -> _TargetType:
         _check(target)
@@ -112,7 +112,7 @@ def _check(target: Any) -> None:
 
 
 def registered_recognizers() -> list[Recognizer]:
-    """All recognisers, in the order in which they are tried: those of the running program come first."""
+    """All recognizers, in the order in which they are tried: those of the running program come first."""
     load_plug_ins()
     found = {**_registered, **{key: value for key, value in _installed.items() if key not in _registered}}
     return [_instance(name, target) for name, target in found.values()]

@@ -1,4 +1,4 @@
-"""Reports for a terminal: the facts of the plain text, with colours and lines that break where they should."""
+"""Reports for a terminal: the facts of the plain text, with colors and lines that break where they should."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ class FileCheckReport:
 
 @dataclass(frozen=True)
 class RecognizerReport:
-    """What a recogniser found that litefuse does not have itself.
+    """What a recognizer found that litefuse does not have itself.
 
     Attributes:
         name: The name of the composite that it makes.
@@ -188,9 +188,9 @@ class Report:
         source: The model that was converted.
         signatures: The keys of its signatures.
         left_out: The signatures of the model that were not converted.
-        composites: Every annotated function that the signatures reach, and every layer that was recognised.
+        composites: Every annotated function that the signatures reach, and every layer that was recognized.
         loops: Every loop, and every unrolled recurrent layer, that stays one, outside of annotated functions.
-        recognizers: Every recogniser of a plug-in or of the program itself.
+        recognizers: Every recognizer of a plug-in or of the program itself.
         variables: Every variable that the signatures capture.
         op_counts: How often each op stands in the output, over all its subgraphs; custom ops by their names.
         custom_ops: The custom ops that the output needs kernels for.

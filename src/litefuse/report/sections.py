@@ -244,7 +244,7 @@ def _recognizer_section(recognizers: Sequence[RecognizerReport]) -> Section:
     for each in recognizers:
         closest = f"; closest: {each.closest}" if each.closest else ""
         rows.append((each.name, f"found {each.found:,} times" if each.found else f"not found{closest}"))
-    return Section(f"Recognisers: {len(recognizers):,}", rows)
+    return Section(f"Recognizers: {len(recognizers):,}", rows)
 
 
 def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]:

@@ -187,7 +187,7 @@ class Delegate:
     def _replace(self, known: abi.TfLiteContext, context: int, index: int, node: Node) -> None:
         """Makes the runtime run ``node`` instead of its node ``index``.
 
-        One call for each: given several, the runtime fuses neighbours into one, and plans no memory for the tensors
+        One call for each: given several, the runtime fuses neighbors into one, and plans no memory for the tensors
         between them.
         """
         key = next(_keys)

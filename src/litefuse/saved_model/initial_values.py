@@ -27,7 +27,7 @@ _ASSIGNS = frozenset({"Assign", "AssignVariableOp"})
 def initial_values(
     meta_graph: MetaGraphDef, nodes: Mapping[str, NodeDef], registry: OpRegistry
 ) -> dict[str, Callable[[], NDArray[Any]]]:
-    """What computes the values of the variables that the graph's initialisation sets, by the names of their nodes.
+    """What computes the values of the variables that the graph's initialization sets, by the names of their nodes.
 
     Each raises SavedModelError where the value is no constant.
 

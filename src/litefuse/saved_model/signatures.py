@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INTERNAL_KEYS", "Signature", "SignatureReader", "TensorSpec", "check_dense", "tensor_spec"]
 
-# The signatures of the initialisation and training ops of the graph, which are no functions of the model.
+# The signatures of the initialization and training ops of the graph, which are no functions of the model.
 INTERNAL_KEYS = frozenset({"__saved_model_init_op", "__saved_model_train_op"})
 _MAX_IDENTITIES = 100
 _CALL_OPS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})

@@ -1,4 +1,4 @@
-"""Hash tables: what they hold, from their initialiser or the checkpoint.
+"""Hash tables: what they hold, from their initializer or the checkpoint.
 
 A table is made by one op (``HashTableV2``) and filled by another, in functions that belong to the resource
 (TensorFlow 2) or at the top level of the graph (TensorFlow 1): from two constants, or from the lines of a text file.

@@ -16,7 +16,7 @@ __all__ = ["InferLoopTypes"]
 class InferLoopTypes:
     """Gives values their types where a function has a loop and a value of unknown rank, and changes no op.
 
-    A SavedModel notes the shapes of most nodes, a frozen graph none; without them, no loop is recognised as a layer.
+    A SavedModel notes the shapes of most nodes, a frozen graph none; without them, no loop is recognized as a layer.
 
     Raises:
         GraphError: The shapes of an op's operands, or those that are found and declared, contradict each other.

@@ -1,4 +1,4 @@
-"""Running the initialiser before anything else."""
+"""Running the initializer before anything else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CallOnce"]
 
 @dataclass(frozen=True)
 class CallOnce:
-    """Puts CALL_ONCE of the initialiser at the beginning of every exported function.
+    """Puts CALL_ONCE of the initializer at the beginning of every exported function.
 
     The runtime runs it once for all of them, however often and in which order they are called.
 

@@ -197,7 +197,7 @@ def _check_state(variable: str, handle: ir.OpView) -> None:
         )
     if 0 in kind.shape:  # the runtime would copy from a buffer that is not there
         raise GraphError(
-            f"variable {variable!r} is written and starts empty, which LiteRT cannot initialise",
+            f"variable {variable!r} is written and starts empty, which LiteRT cannot initialize",
             hint="Give it an initial value with at least one element.",
         )
     if str(kind.element_type) not in _STATE_TYPES:

@@ -91,7 +91,7 @@ def _shape(op: ir.OpView) -> list[ir.Value]:
 
 
 def _is_initialized(_op: ir.OpView) -> list[ir.Value]:
-    attribute = ir.DenseElementsAttr.get(np.array(True))  # every variable of a converted model is initialised
+    attribute = ir.DenseElementsAttr.get(np.array(True))  # every variable of a converted model is initialized
     return [_create("tf.Const", attribute.type, [], {"value": attribute})]
 
 

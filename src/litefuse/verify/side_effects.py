@@ -1,6 +1,6 @@
 """Whether a model does more than compute when TensorFlow loads it and calls its signatures.
 
-What counts is what is run: the functions and nodes that the signatures reach, and those of the initialisation. Every
+What counts is what is run: the functions and nodes that the signatures reach, and those of the initialization. Every
 SavedModel can save itself, which nobody asks it to.
 """
 
@@ -209,7 +209,7 @@ def _of_saved_model(model: _Model, meta_graph: MetaGraphDef, keys: Collection[st
     called = [definitions[key] for key in definitions if key in keys or key == _INITIALIZES]
     started = {node for definition in called for each in definition.outputs.values() for node in _nodes_of(each)}
     yield from model.effects(started, run)
-    # What TensorFlow runs to restore and initialise a model of TensorFlow 1; it has to read the checkpoint.
+    # What TensorFlow runs to restore and initialize a model of TensorFlow 1; it has to read the checkpoint.
     restores = {_node_of(meta_graph.saver_def.restore_op_name), *_collected(meta_graph, where)}
     restores |= {name for name, node in model.nodes.items() if node.op in _ASSIGNS}
     yield from model.effects(restores - started, (), may_read=True)

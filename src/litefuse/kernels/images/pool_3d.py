@@ -26,7 +26,7 @@ _Part = tuple[slice, ...]
 class _Pool3D(CustomOp):
     """What the two have in common: their windows.
 
-    With SAME padding, windows that are further apart than their size are centred in the volume. TensorFlow's kernels
+    With SAME padding, windows that are further apart than their size are centered in the volume. TensorFlow's kernels
     for the CPU do so (its documentation of SAME has them begin with the volume).
     """
 
@@ -52,7 +52,7 @@ class _Pool3D(CustomOp):
             raise KernelError(f"data_format must be NDHWC or NCDHW, not {data_format!r}")
         self._axes = (1, 2, 3) if data_format in {"NDHWC", b"NDHWC"} else (2, 3, 4)
         self._windows = pooling_windows(
-            volumes.shape, self._axes, ksize=ksize, strides=strides, padding=padding, centred=True
+            volumes.shape, self._axes, ksize=ksize, strides=strides, padding=padding, centered=True
         )
         shape = list(volumes.shape)
         for axis, windows in zip(self._axes, self._windows, strict=True):

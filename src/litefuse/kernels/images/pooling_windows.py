@@ -32,7 +32,7 @@ class Windows:
     before: int
 
     @classmethod
-    def of(cls, size: int, ksize: int, stride: int, padding: str | bytes, *, centred: bool) -> Windows:
+    def of(cls, size: int, ksize: int, stride: int, padding: str | bytes, *, centered: bool) -> Windows:
         """Places the windows.
 
         Raises:
@@ -42,7 +42,7 @@ class Windows:
             case "SAME" | b"SAME":
                 out = -(-size // stride)
                 padded = (out - 1) * stride + ksize - size
-                before = int(padded / 2) if padded > 0 or centred else 0  # C's division again
+                before = int(padded / 2) if padded > 0 or centered else 0  # C's division again
             case "VALID" | b"VALID":
                 # The division is C's, towards zero.
                 out = int((size - ksize + stride) / stride)
@@ -68,7 +68,7 @@ def pooling_windows(
     ksize: Sequence[int],
     strides: Sequence[int],
     padding: str | bytes,
-    centred: bool = False,
+    centered: bool = False,
 ) -> list[Windows]:
     """The windows along each of the dimensions ``axes``.
 
@@ -78,8 +78,8 @@ def pooling_windows(
         ksize: The op's attribute: the size of a window along each dimension, 1 along those that are not pooled.
         strides: The op's attribute: the distance of windows, likewise.
         padding: The op's attribute, SAME or VALID.
-        centred: Whether SAME also centres windows that leave positions of the image out, being further apart than their
-            size; they begin with the image otherwise.
+        centered: Whether SAME also centers windows that leave positions of the image out, being further apart than
+            their size; they begin with the image otherwise.
 
     Raises:
         KernelError: An attribute has a wrong form, or no window fits into the image.
@@ -89,4 +89,4 @@ def pooling_windows(
         if len(value) != len(shape) or not all(n > 0 if p else n == 1 for n, p in zip(value, pooled, strict=True)):
             form = ", ".join("n" if p else "1" for p in pooled)
             raise KernelError(f"{name} must be [{form}] with positive numbers, not {list(value)}")
-    return [Windows.of(shape[axis], int(ksize[axis]), int(strides[axis]), padding, centred=centred) for axis in axes]
+    return [Windows.of(shape[axis], int(ksize[axis]), int(strides[axis]), padding, centered=centered) for axis in axes]

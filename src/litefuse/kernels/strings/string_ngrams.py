@@ -1,4 +1,4 @@
-"""``StringNGrams``: neighbours in the rows of a ragged tensor, joined."""
+"""``StringNGrams``: neighbors in the rows of a ragged tensor, joined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparisons that LiteRT lacks, and the neighbours of floats."""
+"""Comparisons that LiteRT lacks, and the neighbors of floats."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Classification(Decomposition):
 
 
 class NextAfter(Decomposition):
-    """The neighbours of a float are those of its bits, taken as an integer.
+    """The neighbors of a float are those of its bits, taken as an integer.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/nextafter.
     """

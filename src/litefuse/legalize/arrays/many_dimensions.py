@@ -47,7 +47,7 @@ class BatchedProduct(Decomposition):
 
 
 class Reduction(Decomposition):
-    """With neighbours that are reduced alike, and all that are kept alike, as one dimension.
+    """With neighbors that are reduced alike, and all that are kept alike, as one dimension.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/reduce_sum.
     """

@@ -1,4 +1,4 @@
-"""Colours: hue, saturation and value, and adjustments of them."""
+"""Colors: hue, saturation and value, and adjustments of them."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def area(line: Line, step: Any) -> Any:
 
 
 def bicubic(line: Line, step: Any, *, half_pixel_centers: bool) -> Any:
-    """Keys' cubic filter, with -0.5 for half pixel centres, whose weights outside are left out, else -0.75."""
+    """Keys' cubic filter, with -0.5 for half pixel centers, whose weights outside are left out, else -0.75."""
     place = _place(line, step, half_pixel_centers=half_pixel_centers)
     base = np.floor(place)
     share = np.rint((place - base) * _TABLE) / _TABLE

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Einsum", "IntegerProduct"]
 
 
-_Labelled: TypeAlias = "tuple[ir.Value, str]"
+_Labeled: TypeAlias = "tuple[ir.Value, str]"
 """A value and the label of each of its dimensions."""
 
 
@@ -93,7 +93,7 @@ def _equation(op: TensorFlowOp) -> tuple[list[str], str]:
     return labels, output.replace("...", "".join(spelled))
 
 
-def _diagonal(b: Builder, value: ir.Value, labels: str) -> _Labelled:
+def _diagonal(b: Builder, value: ir.Value, labels: str) -> _Labeled:
     """The operand with every label once."""
     for label in labels:
         while labels.count(label) > 1:
@@ -110,7 +110,7 @@ def _diagonal(b: Builder, value: ir.Value, labels: str) -> _Labelled:
     return value, labels
 
 
-def _product(b: Builder, first: _Labelled, second: _Labelled, kept: str) -> _Labelled:
+def _product(b: Builder, first: _Labeled, second: _Labeled, kept: str) -> _Labeled:
     """The products of two operands, summed over the labels that nothing needs any more."""
     first, second = _summed(b, first, kept + second[1]), _summed(b, second, kept + first[1])
     (a, a_labels), (c, c_labels) = first, second
@@ -135,7 +135,7 @@ def _product(b: Builder, first: _Labelled, second: _Labelled, kept: str) -> _Lab
     return b.reshape(product, [*outer, *across]), labels
 
 
-def _summed(b: Builder, value: _Labelled, kept: str) -> _Labelled:
+def _summed(b: Builder, value: _Labeled, kept: str) -> _Labeled:
     """The sum over the labels that are not kept."""
     tensor, labels = value
     for axis in reversed(range(len(labels))):

@@ -1,4 +1,4 @@
-"""``CTCGreedyDecoder``: what a recogniser of speech or text read, of which class it saw in each step."""
+"""``CTCGreedyDecoder``: what a recognizer of speech or text read, of which class it saw in each step."""
 
 from __future__ import annotations
 

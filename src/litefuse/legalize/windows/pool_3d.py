@@ -21,7 +21,7 @@ class Pool3D(Decomposition):
     average of the planes' averages, since every plane of a window has as many positions in the image.
 
     Where SAME windows lie apart, they begin with the image, as the documentation and TensorFlow's oneDNN kernels have
-    it; its Eigen kernels centre them.
+    it; its Eigen kernels center them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool3d, avg_pool3d.
     """

@@ -83,7 +83,7 @@ def _as_image(op: Op) -> Answer:
     shape = op.shape(0)
     if len(shape) < 3:
         raise ShapeError(f"{text(shape)} is no image")
-    # Of colours there are three, whatever the op.
+    # Of colors there are three, whatever the op.
     return (*shape[:-1], meet_dims(shape[-1], 3)) if op.name in {"HSVToRGB", "RGBToHSV"} else shape
 
 

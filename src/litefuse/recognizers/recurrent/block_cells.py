@@ -16,7 +16,7 @@ class ExpandBlockCells:
         %h = tf.LSTMBlockCell(%x, %c, %h, %w, ...)  -->  %z = tf.MatMul(tf.ConcatV2(%x, %h), %w) + %b ...
 
     These are the ops of the block cells in ``tf.contrib.rnn``, also of its LSTMBlockFusedCell. Written out, they are
-    recognised as the layers that they are. What each computes is in ``tensorflow/core/kernels/rnn/lstm_ops.cc`` and
+    recognized as the layers that they are. What each computes is in ``tensorflow/core/kernels/rnn/lstm_ops.cc`` and
     ``gru_ops.cc``. Those of float16 stay.
     """
 

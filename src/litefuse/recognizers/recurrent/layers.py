@@ -54,7 +54,7 @@ class LayerSearch:
             if reason is None:
                 outline_loop(module, recognized)
         except NotRecognized as mismatch:
-            self._found.append(Recognition(layer, None, f"not recognised as {mismatch.kind}: {mismatch}"))
+            self._found.append(Recognition(layer, None, f"not recognized as {mismatch.kind}: {mismatch}"))
             return False
         if reason is not None:
             self._found.append(Recognition(layer, None, reason))

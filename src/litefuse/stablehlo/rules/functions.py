@@ -1,4 +1,4 @@
-"""Functions that JAX writes out as polynomials, recognised by their values."""
+"""Functions that JAX writes out as polynomials, recognized by their values."""
 
 from __future__ import annotations
 

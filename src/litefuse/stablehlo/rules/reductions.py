@@ -76,7 +76,7 @@ def combined(t: Translation, block: ir.Block, first: Sequence[ir.Value], second:
 
 
 def _by_pairs(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -> list[Result]:
-    """Neighbours combined, then what came of them, and so on: the order is kept, as StableHLO demands."""
+    """Neighbors combined, then what came of them, and so on: the order is kept, as StableHLO demands."""
     b, count = t.b, len(op.results)
     values, starts = t.values(op.operands[:count]), t.values(op.operands[count:])
     for axis in sorted(axes, reverse=True):

@@ -1,6 +1,6 @@
 """Loops over the items of tensors, as ``jax.lax.scan`` makes them, in terms of TensorFlow's tensor lists.
 
-From then on they are like the loops of any recurrent layer: recognised and fused, or lowered with their inputs'
+From then on they are like the loops of any recurrent layer: recognized and fused, or lowered with their inputs'
 projections outside of the loop.
 """
 

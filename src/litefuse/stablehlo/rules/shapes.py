@@ -267,7 +267,7 @@ def _more_or_less(t: Translation, padding: Dim) -> tuple[Dim, Dim]:
 
 
 def spaced(t: Translation, value: ir.Value, axis: int, count: int, filler: ir.Value) -> ir.Value:
-    """With ``count`` fillers between neighbours along a dimension."""
+    """With ``count`` fillers between neighbors along a dimension."""
     b = t.b
     dims = b.sizes(value)
     wide = b.reshape(value, [*dims[: axis + 1], 1, *dims[axis + 1 :]])
