@@ -1,0 +1,83 @@
+"""litefuse's own classes, by what their decorators say, without importing their modules.
+
+A registry of classes is made from the classes themselves: a class says in a decorator what it is for, and there is no
+list beside it. Most models need few of these classes, so their modules are not imported to find out: the decorators are
+read from the source.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import importlib.util
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["OwnClass", "own_classes"]
+
+
+class OwnClass(NamedTuple):
+    """A class, and one decorator of it.
+
+    Attributes:
+        module: The module that it is in.
+        name: Its name.
+        arguments: The decorator's arguments by position.
+        keywords: Its keyword arguments.
+    """
+
+    module: str
+    name: str
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+
+    def load(self) -> Any:
+        """The class; imports its module."""
+        return getattr(importlib.import_module(self.module), self.name)
+
+
+@functools.cache
+def own_classes(package: str, decorator: str) -> tuple[OwnClass, ...]:
+    """The classes in a package and those within it that have a decorator, in the order of their modules and lines.
+
+    Args:
+        package: The package, such as ``litefuse.legalize``; it is imported, its modules are not.
+        decorator: The decorator's name. Where it is used, it is called by this name, begins a line, and its arguments
+            are literals.
+
+    Raises:
+        ImportError: The package has no source files.
+        ValueError: An argument is not a literal.
+    """
+    return tuple(found for module, path in _modules(package) for found in _decorated(module, path, decorator))
+
+
+def _modules(package: str) -> Iterator[tuple[str, Path]]:
+    spec = importlib.util.find_spec(package)
+    folders = [] if spec is None else list(spec.submodule_search_locations or ())
+    found = {
+        ".".join((package, *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__"): path
+        for folder in folders
+        for path in Path(folder).rglob("*.py")
+    }
+    if not found:
+        raise ImportError(f"{package} has no source files, in which litefuse looks for its classes")
+    yield from sorted(found.items())
+
+
+def _decorated(module: str, path: Path, decorator: str) -> Iterator[OwnClass]:
+    text = path.read_text(encoding="utf-8")
+    if f"\n@{decorator}(" not in text:
+        return
+    for block in re.finditer(r"^(?:@.*\n(?:[ )].*\n|\n)*)+class (\w+)", text, flags=re.MULTILINE):
+        (cls,) = ast.parse(f"{block[0]}: ...").body
+        assert isinstance(cls, ast.ClassDef)
+        for call in cls.decorator_list:
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != decorator:
+                continue
+            arguments = tuple(map(ast.literal_eval, call.args))
+            keywords = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg is not None}
+            yield OwnClass(module, cls.name, arguments, keywords)
