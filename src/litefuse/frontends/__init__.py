@@ -4,7 +4,8 @@ Each kind of source has a module that recognizes it and writes it as a temporary
 goes on as from any other. TensorFlow and Keras are never imported here: an object of theirs brings them along, and a
 file of Keras's is read in a process of its own.
 
-``source``       what a source is; tells which one a model is
+``source``       the class of all sources
+``source_of``    finds the source for an object or a path
 ``keras_model``  Keras models, of Keras 3 and of Keras 2 (tf_keras)
 ``keras_file``   ``.keras`` and ``.h5`` files; ``keras_loader`` is what their process runs, after ``keras_archive`` and
                  ``keras_hdf5`` have looked at the file, and ``keras_config`` and ``keras_functions`` at what it names
@@ -15,6 +16,7 @@ file of Keras's is read in a process of its own.
 ``writer``       writes concrete functions as a SavedModel
 """
 
-from litefuse.frontends.source import Source, source_of
+from litefuse.frontends.source import Source
+from litefuse.frontends.source_of import source_of
 
 __all__ = ["Source", "source_of"]

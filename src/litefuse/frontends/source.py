@@ -1,20 +1,18 @@
-"""What a source of a model is, and which source an object is."""
+"""Sources of models: a SavedModel, or something that can be written as one."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import time
-import types
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["Source", "source_of"]
+__all__ = ["Source"]
 
 _STEP = "export"
 
@@ -73,65 +71,3 @@ class Source:
             error.hint = error.hint.replace(folder, self.name)
         error.where = error.where or self.name
         error.args = (error.message,)
-
-
-def source_of(model: object) -> Source:
-    """Which source a model is.
-
-    Args:
-        model: The folder of a SavedModel, a file of Keras's or with a frozen graph, a Keras model, a ``tf.function``, a
-            concrete function, a ``tf.Module``, what ``tf.saved_model.load`` returns, or a ``jax.export.Exported``.
-
-    Raises:
-        LitefuseError: It is none of them, or cannot be one as it is.
-    """
-    from litefuse.frontends.function import function_source
-    from litefuse.frontends.jax_export import jax_export_source
-    from litefuse.frontends.keras_file import is_keras_file, keras_file_source
-    from litefuse.frontends.keras_model import keras_model_source
-    from litefuse.frontends.module import module_source
-
-    if isinstance(model, (str, os.PathLike)):
-        path = Path(os.fsdecode(cast("str | os.PathLike[str]", model)))
-        try:
-            path = path.absolute()
-        except FileNotFoundError:
-            raise LitefuseError("the current folder is gone, so there is no such path", where=str(path)) from None
-        return keras_file_source(path) if is_keras_file(path) else Source(str(path), path)
-    # A model of Keras 2 is a tf.Module too, and is to be exported as Keras does.
-    for recognize in (keras_model_source, function_source, module_source, jax_export_source):
-        source = recognize(model)
-        if source is not None:
-            return source
-    raise _refusal(model)
-
-
-_ACCEPTED = (
-    "litefuse takes the folder of a SavedModel, a .keras or .h5 file, a frozen graph, a Keras model, a tf.function, "
-    "a tf.Module or an exported function of JAX"
-)
-_HINTS = {
-    "flax": "Export its apply function, and pass that: jax.export.export(jax.jit(f))(jax.ShapeDtypeStruct(...)).",
-    "jax": "Export the function, and pass that: jax.export.export(jax.jit(f))(jax.ShapeDtypeStruct(...)).",
-    "jaxlib": "Export the function, and pass that: jax.export.export(jax.jit(f))(jax.ShapeDtypeStruct(...)).",
-    "keras": "Pass a model: keras.Sequential([keras.Input(shape), layer]) for a layer.",
-    "numpy": "Pass the model that the array belongs to.",
-    "tensorflow": "Pass the model that it belongs to, a tf.function with an input signature, or a SavedModel's folder.",
-    "tf_keras": "Pass a model: tf_keras.Sequential([tf_keras.Input(shape), layer]) for a layer.",
-    "torch": "litefuse converts TensorFlow's models; PyTorch's own way to LiteRT is the package litert-torch.",
-}
-
-
-def _refusal(model: object) -> LitefuseError:
-    if isinstance(model, type):
-        what, hint = f"the class {model.__name__}", "Pass an instance of it."
-    elif isinstance(model, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
-        what = f"the Python function {model.__name__}"
-        hint = "Make it a tf.function: tf.function(f, input_signature=[tf.TensorSpec([None, 4], tf.float32)])."
-    else:
-        name = type(model).__name__
-        what = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
-        packages = [each.__module__.partition(".")[0] for each in type(model).__mro__]
-        hint = next((_HINTS[package] for package in packages if package in _HINTS), "")
-        hint = hint or "For Keras, model.export(folder) writes a SavedModel; else tf.saved_model.save(module, folder)."
-    return LitefuseError(f"{what} cannot be converted: {_ACCEPTED}", hint=hint)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from litefuse.fusions.lstm import Gates, LstmWeights, split_gates
-from litefuse.fusions.lstm_loop import gate_letters, gate_order, layer_arguments
+from litefuse.fusions.lstm_arguments import gate_letters, gate_order, layer_arguments
 from litefuse.ir.mlir import ir
 
 if TYPE_CHECKING:

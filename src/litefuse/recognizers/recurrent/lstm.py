@@ -8,7 +8,7 @@ from functools import reduce
 from itertools import combinations
 from operator import add
 
-from litefuse.fusions.lstm_loop import GATE_NAMES, usual_gates
+from litefuse.fusions.lstm_arguments import GATE_NAMES, usual_gates
 from litefuse.ir.defining_ops import constant_number
 from litefuse.recognizers.matching import Match
 from litefuse.recognizers.pattern import (
