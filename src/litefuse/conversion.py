@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from litefuse.composites.check_result import CheckResult, CheckTerms
 from litefuse.composites.fuse_composites import FuseComposites
+from litefuse.composites.outcome import CheckResult, CheckTerms
 from litefuse.engine.constant_sizes import check_constants
 from litefuse.engine.counts import COUNTS
 from litefuse.errors import LitefuseError, NotFusedError, QuantizationError

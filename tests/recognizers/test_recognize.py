@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from litefuse.composites.check_result import CheckResult
 from litefuse.composites.fuse_composites import FuseComposites
-from litefuse.composites.outcome import Outcome
+from litefuse.composites.outcome import CheckResult, Outcome
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import ir, mlir_context

@@ -8,8 +8,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.composites.check_result import CheckResult, CheckTerms, InputsOfSize
-from litefuse.composites.outcome import Check, Outcome
+from litefuse.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
 from litefuse.errors import FusionError, LitefuseError
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from litefuse.ir.call_graph import called_by, functions
-from litefuse.ir.copies import copied
+from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import ir
 
 __all__ = ["CopyBranchResults"]

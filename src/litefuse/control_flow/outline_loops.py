@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.call_graph import function_symbol, functions
 from litefuse.ir.constants import pseudo_constant
-from litefuse.ir.copies import copied
+from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir
-from litefuse.ir.vectors import int32_vector
 
 __all__ = ["EmbeddingLookups"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.litert_ops import create_fill, element, splat
 from litefuse.ir.marks import INITIAL_STATE
 from litefuse.ir.mlir import ir, producer
-from litefuse.ir.splats import create_fill, splat
-from litefuse.ir.vectors import element
 
 __all__ = ["InitializeStates"]
 

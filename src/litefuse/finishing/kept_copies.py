@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from litefuse.finishing.prepared_shapes import is_computed_in_calls
 from litefuse.ir.call_graph import functions, is_public
-from litefuse.ir.copies import copied
+from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import ir, producer
 
 __all__ = ["KeepCopies"]

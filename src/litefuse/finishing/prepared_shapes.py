@@ -11,8 +11,8 @@ import numpy as np
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.litert_ops import MASKS, int32_vector, part, strided_slice
 from litefuse.ir.mlir import ir, producer
-from litefuse.ir.vectors import MASKS, int32_vector, part, strided_slice
 
 __all__ = ["PrepareShapes", "is_computed_in_calls"]
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.composites.check_result import CheckResult, CheckTerms
+from litefuse.composites.outcome import CheckResult, CheckTerms
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner
 from litefuse.ir.mlir import func, ir

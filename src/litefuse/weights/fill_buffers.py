@@ -6,8 +6,8 @@ import math
 from typing import ClassVar
 
 from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.litert_ops import create_fill, splat
 from litefuse.ir.mlir import ir
-from litefuse.ir.splats import create_fill, splat
 
 __all__ = ["FillBuffers"]
 

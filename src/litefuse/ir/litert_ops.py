@@ -1,0 +1,70 @@
+"""LiteRT ops for passes on lowered modules; each is emitted at the current insertion point and location."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from litefuse.ir.constants import elements_of_constant, pseudo_constant
+from litefuse.ir.mlir import ir
+
+__all__ = ["MASKS", "copied", "create_fill", "element", "int32_vector", "part", "splat", "strided_slice"]
+
+MASKS = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
+"""The masks of STRIDED_SLICE."""
+
+
+def int32_vector(numbers: Sequence[int]) -> ir.Value:
+    """A constant int32 vector."""
+    return pseudo_constant(ir.DenseElementsAttr.get(np.array(numbers, np.int32)))
+
+
+def part(vector: ir.Value, begin: int, end: int) -> ir.Value:
+    """The elements from ``begin`` on, before ``end``."""
+    return _sliced(vector, begin, end, [end - begin])
+
+
+def element(vector: ir.Value, index: int) -> ir.Value:
+    """One element, as a scalar."""
+    return _sliced(vector, index, index + 1, [], shrink_axis_mask=1)
+
+
+def strided_slice(operands: Sequence[ir.Value], kind: ir.Type, **masks: int) -> ir.Value:
+    """STRIDED_SLICE of a tensor, begins, ends and strides, with some of its masks."""
+    int32 = ir.IntegerType.get_signless(32)
+    attributes: dict[str, ir.Attribute] = {mask: ir.IntegerAttr.get(int32, masks.get(mask, 0)) for mask in MASKS}
+    attributes["offset"] = ir.BoolAttr.get(False)
+    return ir.Operation.create("tfl.strided_slice", [kind], operands, attributes).result
+
+
+def _sliced(vector: ir.Value, begin: int, end: int, shape: list[int], **masks: int) -> ir.Value:
+    kind = ir.RankedTensorType.get(shape, ir.ShapedType(vector.type).element_type)
+    return strided_slice([vector, *(int32_vector([number]) for number in (begin, end, 1))], kind, **masks)
+
+
+def splat(value: ir.Value) -> ir.DenseElementsAttr | None:
+    """The elements of a constant all of whose elements are the same; None for any other value."""
+    attribute = elements_of_constant(value, "arith.constant", "tfl.pseudo_const")
+    return attribute if attribute is not None and attribute.is_splat else None
+
+
+def create_fill(elements: ir.DenseElementsAttr, kind: ir.Type) -> ir.Value:
+    """FILL with what a splat holds, at the current insertion point and location; the result is of type ``kind``."""
+    scalar = ir.RankedTensorType.get([], elements.type.element_type)
+    number = ir.DenseElementsAttr.get_splat(scalar, elements.get_splat_value())
+    dims = ir.DenseElementsAttr.get(np.array(elements.type.shape, np.int32))
+    operands = [pseudo_constant(dims), pseudo_constant(number)]
+    return ir.Operation.create("tfl.fill", [kind], operands).result
+
+
+# What LiteRT's MAXIMUM takes; SELECT_V2, which is slower, takes everything.
+_WITH_MAXIMUM = frozenset({"bf16", "f16", "f32", "i8", "i16", "i32", "i64", "ui8"})
+
+
+def copied(value: ir.Value) -> ir.Value:
+    """A value in memory of its own, by a LiteRT op at the current insertion point."""
+    if str(ir.ShapedType(value.type).element_type) in _WITH_MAXIMUM:
+        return ir.Operation.create("tfl.maximum", [value.type], [value, value]).result
+    condition = pseudo_constant(ir.DenseElementsAttr.get(np.array(True)))
+    return ir.Operation.create("tfl.select_v2", [value.type], [condition, value, value]).result
