@@ -30,17 +30,17 @@ def explicit_state() -> list[Pass]:
     """First of all: each variable's handle stands where it is used, and what is done with it is a read or a write."""
     return [
         LowerFor(),  # whose body is called otherwise than all else that is called
-        LimitOps(),
+        LimitOps(),  # before functions are copied for their callers
         LowerXlaCallModule(),
         LimitOps(),  # with what programs of JAX call
         LowerCase(),
         LowerConditions(),
         LowerInplaceOps(),
         RefineCallTypes(),
-        DecomposeResourceOps(),
-        LiftReads(),
+        DecomposeResourceOps(),  # from here on, each use of a variable is a read or a write
+        LiftReads(),  # before SinkHandles, which copies a function for each variable that it is called with
         SinkHandles(),
-        CheckHandles(),
+        CheckHandles(),  # handles stand beside their uses now
     ]
 
 

@@ -104,15 +104,18 @@ def initial_state(lowering: Lowering) -> list[Pass]:
 
 def dense_lists() -> list[Pass]:
     """Tensors in the places of lists, once calls are inlined: as a list is handed on, so is what is known of it."""
-    return [LowerTensorLists(), RefineCallTypes()]
+    return [
+        LowerTensorLists(),
+        RefineCallTypes(),  # calls that return tensors now, where they returned lists
+    ]
 
 
 def before_engine(lowering: Lowering) -> list[Pass]:
     """What the engine must find, or must not: the last passes on TensorFlow ops, when all shapes are inferred."""
     return [
-        HoistProjections(),
+        HoistProjections(),  # emits products and slices of weights, for the passes that follow
         *before_engine_of_one_op(lowering.decomposed),
-        CutConstants(lowering.weights),
+        CutConstants(lowering.weights),  # before PlaceWeights: each part of a weight gets a placeholder of its own
         PlaceWeights(lowering.weights),
         KeepZeroOperands(),  # a weight that is no placeholder may be a factor that is zero everywhere
     ]
@@ -122,25 +125,26 @@ def after_engine(lowering: Lowering) -> list[Pass]:
     """What the engine leaves undone, and what the runtime demands of a file."""
     kept = lowering.weights
     return [
-        ForwardValues(lowered=True),
+        ForwardValues(lowered=True),  # first: the other passes read types
         TypeResults(),
-        CutConstants(kept),
-        ExpandPowers(),
-        FoldConstants(),
+        CutConstants(kept),  # what loops pass through unchanged is a constant now
+        ExpandPowers(),  # not before the engine, which finds GELU by its POW
+        FoldConstants(),  # before FoldWeights, which fuses factors that are constants
         FoldWeights(kept),
         *([EmbeddingLookups()] if lowering.quantize else []),
-        CopyBranchResults(),
+        CopyBranchResults(),  # before EmitCompositeOps: it finds the bodies of composites by the custom ops
         EmitCompositeOps(),
         PrepareShapes(),
-        InitializeStates(),
+        InitializeStates(),  # after PrepareShapes: the sizes of states must not be known before the call
         FillBuffers(),
-        OutlineLoops(),
+        OutlineLoops(),  # before DecomposeOps, which looks into functions, not into regions
         DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),
         OutlineLoops(),  # what was decomposed may have others
         MergeHandles(),
-        KeepCopies(),
-        SeparateReads(),
+        KeepCopies(),  # after all that adds ops which XNNPACK runs
+        SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one
         CheckConstants(),
+        # After DecomposeOps: what is left has no rewriting.
         EmitCustomOps(lowering.allow_custom_ops, lowering.kernels, lowering.emitted, lowering.narrow, lower_one_op),
         DropConstants(),  # of what was decomposed, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
