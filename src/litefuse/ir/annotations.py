@@ -1,4 +1,4 @@
-"""Reading a function's composite annotation."""
+"""Composite annotations of functions: reading them, and adding one."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _KERAS = "tf.api_implements"
 #: The function attributes that mark a composite; Keras 2 writes the second.
 ANNOTATIONS = ("tf._implements", _KERAS)
 
-# What Keras 2 writes beside its annotation.
+# Function attributes that Keras 2 writes beside its annotation.
 _KERAS_ATTRIBUTES = ("go_backwards", "time_major")
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """What ``experimental_implements`` said, or Keras 2.
+    """The annotation of a function, by ``experimental_implements`` or by Keras 2.
 
     Attributes:
         name: The composite's name.
@@ -37,7 +37,7 @@ class Annotation:
 
 
 def read_annotation(function: func.FuncOp) -> Annotation | None:
-    """The function's annotation, or None when it is no composite."""
+    """The function's annotation, or None when it is not a composite."""
     for key in ANNOTATIONS:
         if key not in function.attributes:
             continue

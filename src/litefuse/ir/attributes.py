@@ -13,7 +13,7 @@ def mlir_attribute(value: Any) -> ir.Attribute:
     """A Python value as an MLIR attribute, the inverse of ``attribute_value``: ints of 64 bits, floats of 32.
 
     Raises:
-        TypeError: It is no bool, int, float, str, or list or tuple of these.
+        TypeError: It is not a bool, int, float, str, or a list or tuple of these.
     """
     match value:
         case bool():

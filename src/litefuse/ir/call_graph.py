@@ -1,4 +1,4 @@
-"""Which ops call which functions, and with which operands."""
+"""Functions of a module, the ops that call them, and the operands that they pass."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def functions(module: ir.Module) -> dict[str, func.FuncOp]:
 
 
 def free_symbol(module: ir.Module, symbol: str) -> str:
-    """A symbol that no function has, as this one where that is free."""
+    """A symbol that no function has: this one where it is free, else with a number appended."""
     present = functions(module)
     free, number = symbol, 0
     while free in present:
@@ -126,7 +126,7 @@ def callees_first(by_symbol: Mapping[str, func.FuncOp], calls: Mapping[str, Iter
 
     Args:
         by_symbol: The functions.
-        calls: What each calls, where that is known.
+        calls: The symbols that each calls, where they are known.
 
     Raises:
         GraphError: Functions call each other in a cycle.
@@ -154,7 +154,7 @@ def original_name(function: func.FuncOp) -> str:
 
 
 def operations(function: func.FuncOp) -> Iterator[ir.OpView]:
-    """The ops of a function's body, a snapshot that the caller may change the body under; nested regions left out."""
+    """The ops of a function's body without nested regions; a snapshot, so the caller may change the body."""
     if function.is_external:
         return iter(())
     return iter(list(function.entry_block.operations))
@@ -170,7 +170,7 @@ def nested_operations(block: ir.Block) -> Iterator[ir.OpView]:
 
 
 def attributes_of(op: ir.OpView | ir.Operation) -> dict[str, ir.Attribute]:
-    """The op's attributes by name, for another op that is to have them."""
+    """The op's attributes by name, to create another op with them."""
     return {name: op.attributes[name] for name in op.attributes}
 
 
@@ -192,12 +192,12 @@ def copy_function(by_symbol: dict[str, func.FuncOp], symbol: str) -> func.FuncOp
 
 
 def separate_callers(by_symbol: dict[str, func.FuncOp], *, shared: Collection[str] = (), left_alone: str = "") -> bool:
-    """Copies functions until each has one caller at most; says whether it copied any.
+    """Copies functions until each has one caller at most; returns whether it copied any.
 
     Args:
         by_symbol: The module's functions; the copies are added.
         shared: The symbols of those that may have several callers.
-        left_alone: The name of ops that keep the functions which they run, and may share them among themselves only.
+        left_alone: The name of ops that keep their callees; only they may share a callee.
     """
     modified = False
     taken = called_by(by_symbol, left_alone)
@@ -222,7 +222,7 @@ def separate_callers(by_symbol: dict[str, func.FuncOp], *, shared: Collection[st
 
 
 def update_function_type(function: func.FuncOp) -> None:
-    """Makes the function's type that of its arguments and of what it returns."""
+    """Sets the function's type to the types of its arguments and of its returned values."""
     block = function.entry_block
     terminator = list(block.operations)[-1]
     inputs = [argument.type for argument in block.arguments]

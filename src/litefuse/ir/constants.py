@@ -1,4 +1,4 @@
-"""Constants as passes and recognizers read them, and put them beside an op."""
+"""Values of constants, and ops that make constants."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _ESCAPED = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
 
 
 def without_copies(value: ir.Value) -> ir.Value:
-    """The value behind ``tf.Identity`` of it."""
+    """The value behind any number of ``tf.Identity``."""
     while not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Identity":
         value = value.owner.operands[0]
     return value
 
 
 def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr | None:
-    """The elements of a constant that an op of one of these names makes; None for any other value."""
+    """The elements of a constant that an op with one of these names defines; None for any other value."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name not in names:
         return None
@@ -61,7 +61,7 @@ def pseudo_constant(elements: ir.DenseElementsAttr) -> ir.Value:
 
 
 def string_elements(array: NDArray[Any]) -> ir.Attribute:
-    """The elements attribute of an array of strings (objects: bytes), which the bindings can make of a text only."""
+    """The elements attribute of an array of strings (objects: bytes); the bindings can only parse one from text."""
     shape = "".join(f"{size}x" for size in array.shape)
     values = [_quoted(value) for value in array.reshape(-1).tolist()]
     text = values[0] if array.ndim == 0 else _nested(values, array.shape) if array.size else ""
@@ -69,7 +69,7 @@ def string_elements(array: NDArray[Any]) -> ir.Attribute:
 
 
 def strings_of_constant(value: ir.Value) -> NDArray[Any] | None:
-    """The strings of a ``tf.Const``, perhaps handed on, as an array of objects (bytes); None for any other value."""
+    """The strings of a ``tf.Const``, also behind ``tf.Identity``, as an array of objects (bytes); None for others."""
     owner = without_copies(value).owner
     if isinstance(owner, ir.Block) or owner.name != "tf.Const":
         return None
@@ -129,7 +129,7 @@ def is_zero(value: ir.Value) -> bool:
 
 
 def splat_number(attribute: ir.Attribute) -> float | None:
-    """The number that all elements of a constant are; None where they differ, are no numbers, or are not in it."""
+    """The number that all elements of a constant equal; None if they differ, are not numbers, or are not in it."""
     if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
         return None
     element = attribute.get_splat_value()

@@ -1,4 +1,4 @@
-"""What a value is, behind ops that only hand it on."""
+"""The op that defines a value, behind ops that only forward it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.
 
 
 def source(value: ir.Value) -> ir.Value:
-    """The value behind ops that hand it on, cast it to its own dtype, or multiply it by ones (Keras 2's dropout)."""
+    """The value behind ops that forward it, cast it to its own dtype, or multiply it by ones (Keras 2's dropout)."""
     while not isinstance(value.owner, ir.Block) and _hands_on(value.owner):
         value = value.owner.operands[0]
     return value
@@ -40,7 +40,7 @@ def is_constant(value: ir.Value) -> bool:
 
 
 def same(one: ir.Value, other: ir.Value) -> bool:
-    """Whether two values are the same value, or equal constants."""
+    """Whether two values are one value, or equal constants."""
     if one == other:
         return True
     if not is_constant(one) or not is_constant(other) or one.type != other.type:
@@ -52,7 +52,7 @@ def same(one: ir.Value, other: ir.Value) -> bool:
 
 
 def constant_number(value: ir.Value) -> float | None:
-    """The number that all elements of a constant are; None for another value."""
+    """The number that all elements of a constant equal; None for any other value."""
     attribute = elements_of_constant(source(value), "tf.Const")
     if attribute is None:
         return None
@@ -66,7 +66,7 @@ def constant_number(value: ir.Value) -> float | None:
 
 
 def has_shared_weights(function: func.FuncOp) -> bool:
-    """Whether two products in a function have the same weight; few functions do that are no unrolled layers."""
+    """Whether two products in a function share a weight, as in unrolled layers; few other functions do."""
     known: set[tuple[Any, ...]] = set()
     for op in function.entry_block.operations:
         if op.name != "tf.MatMul":
@@ -79,7 +79,7 @@ def has_shared_weights(function: func.FuncOp) -> bool:
 
 
 def _key(weight: ir.Value) -> tuple[Any, ...]:
-    """What is equal for equal constants and parts of constants."""
+    """A key that is equal for equal constants and equal parts of constants."""
     owner = weight.owner
     if isinstance(owner, ir.Block):
         return (weight,)

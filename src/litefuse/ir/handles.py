@@ -1,4 +1,4 @@
-"""Values that stand for something else: handles of resources, and variants, which hold lists and optionals."""
+"""Handles of resources, and variants, which hold tensor lists and optionals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_resource(value: ir.Value) -> bool:
 
 
 def resource_value_type(handle: ir.Value) -> ir.ShapedType | None:
-    """The type of the value behind a handle, when the handle's type says it."""
+    """The type of the value behind a handle, if the handle's type states it."""
     match = _VALUE_TYPE.fullmatch(str(handle.type))
     return ir.ShapedType(ir.Type.parse(match[1])) if match else None
 

@@ -1,4 +1,4 @@
-"""Where an op comes from."""
+"""The nodes that ops come from."""
 
 from __future__ import annotations
 

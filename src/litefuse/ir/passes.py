@@ -1,4 +1,4 @@
-"""Running passes in order, and saying where one failed."""
+"""The interface of passes, and running them in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One TensorFlow op, as what rewrites it sees it."""
+"""One TensorFlow op, as a rewriting sees it."""
 
 from __future__ import annotations
 
