@@ -1,1 +1,1 @@
-"""The lowering engine: the only package that imports litert_converter."""
+"""The lowering engine: the C++ pipeline from TensorFlow's ops to LiteRT's, and the flatbuffer exporter."""
