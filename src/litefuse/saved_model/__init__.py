@@ -1,4 +1,4 @@
-"""Reading SavedModels: functions, signatures, variables, tables, assets; without TensorFlow."""
+"""Reader of SavedModels, without TensorFlow: functions, signatures, variables, tables and assets."""
 
 from __future__ import annotations
 

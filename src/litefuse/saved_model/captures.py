@@ -1,4 +1,4 @@
-"""What a function captures: the objects behind the arguments that follow its explicit ones."""
+"""Captures of a function: the objects behind the arguments that follow its explicit ones."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class Variable:
     Attributes:
         node_id: Its node in the object graph; the lowest one if several share a checkpoint key.
         name: A readable name, unique in the SavedModel: the path of attributes to it (``encoder.dense.kernel``), or the
-            name it was created with where every path goes through private attributes or ends in a list.
-        shared_name: The name that it was given, such as ``dense/kernel``; may be empty, may repeat.
+            name it was created with if every path goes through private attributes or ends in a list.
+        shared_name: Its own name, such as ``dense/kernel``; may be empty, may repeat.
         dtype: The element type.
         shape: The declared shape; dimensions may be unknown even though the value's shape never is.
         trainable: Whether it was declared trainable.
         checkpoint_key: The key of its value, None if it was saved without one.
-        extent: The part of the checkpoint's tensor that it is, start and length in each dimension, None for a whole
-            dimension; None if it is the tensor.
-        conversion: What makes its value of the checkpoint's; None if it is the checkpoint's.
-        initial: Its value in place of the checkpoint's, where the model sets it when it is loaded.
+        extent: Its slice of the checkpoint's tensor: start and length in each dimension, None for a whole dimension;
+            None if it is the whole tensor.
+        conversion: Computes its value from the checkpoint's; None if they are equal.
+        initial: The value that replaces the checkpoint's if the model sets the variable when it is loaded.
     """
 
     node_id: int
@@ -57,7 +57,7 @@ class Variable:
 
     @property
     def has_value(self) -> bool:
-        """Whether there is a value for it."""
+        """Whether it has a value."""
         return self.initial is not None or self._is_saved
 
     @property
@@ -66,7 +66,7 @@ class Variable:
 
     @property
     def is_partitioned(self) -> bool:
-        """Whether the checkpoint holds it in slices, which :meth:`read` has to copy together."""
+        """Whether the checkpoint holds it in slices, which :meth:`read` has to concatenate."""
         return (
             self.initial is None
             and self._is_saved
@@ -74,7 +74,7 @@ class Variable:
         )
 
     def storage(self) -> Storage | None:
-        """Return where its raw bytes lie, or None if they are not in one place, or others (partitioned, strings).
+        """Returns where its raw bytes are stored; None if they are not contiguous or not its value (slices, strings).
 
         Raises:
             CheckpointError: It has no value, or the checkpoint is damaged.
@@ -86,7 +86,7 @@ class Variable:
         )
 
     def read(self, *, verify: bool = True) -> NDArray[Any]:
-        """Return its value: a read-only view of the mapped checkpoint, perhaps unaligned, unless it is converted.
+        """Returns its value: a read-only, perhaps unaligned view of the mapped checkpoint, unless it is converted.
 
         Args:
             verify: Compare the bytes with the checkpoint's checksum.
@@ -109,7 +109,7 @@ class Variable:
         return value
 
     def release(self) -> None:
-        """Let the system take back the memory of the mapped checkpoint, which is mapped again where it is read."""
+        """Lets the system reclaim the memory of the mapped checkpoint; later reads load it again."""
         if self._bundle is not None:
             self._bundle.release()
 
@@ -144,7 +144,7 @@ class Constant:
     tensor: TensorProto = field(repr=False, compare=False)
 
     def read(self) -> NDArray[Any]:
-        """Return its value, read-only; bytes objects for strings.
+        """Returns its value, read-only; bytes objects for strings.
 
         Raises:
             SavedModelError: Its data does not match its type and shape.
@@ -159,8 +159,8 @@ class Asset:
     Attributes:
         node_id: Its node in the object graph.
         filename: Its name in the folder of assets.
-        folder: The SavedModel's folder, or that of the file of a frozen graph, symbolic links resolved.
-        assets: The folder of assets in it; empty where they lie in the folder itself.
+        folder: The SavedModel's folder, or the one of a frozen graph's file, symbolic links resolved.
+        assets: The subfolder with the assets; empty if they are in the folder itself.
     """
 
     node_id: int
@@ -174,7 +174,7 @@ class Asset:
         return self.folder / self.assets / file_name(self.filename)
 
     def read(self) -> bytes:
-        """Return the file's contents.
+        """Returns the file's contents.
 
         Raises:
             SavedModelError: It is missing, not a regular file, or not inside the folder.
@@ -184,13 +184,13 @@ class Asset:
 
 @dataclass(frozen=True)
 class ResourceObject:
-    """A resource that is neither variable nor file, such as a hash table.
+    """A resource other than a variable or a file, such as a hash table.
 
     Attributes:
         node_id: Its node in the object graph.
         name: The path of attributes to it.
         kind: The node's kind in the object graph: ``resource``, ``captured_tensor``, ``user_object``.
-        registered_name: The class that it was registered as, such as ``tf.StaticHashTable``; may be empty.
+        registered_name: The registered name of its class, such as ``tf.StaticHashTable``; may be empty.
         functions: The names of the functions that belong to it, by attribute.
     """
 
@@ -216,8 +216,8 @@ class Table:
     """A hash table.
 
     Attributes:
-        node_id: A number that no other capture of the model has.
-        name: The path of attributes to it, or the name of the node that makes it; may repeat.
+        node_id: A number that is unique among the model's captures.
+        name: The path of attributes to it, or the name of the node that creates it; may repeat.
         key_dtype: The keys' type.
         value_dtype: The values' type.
     """
@@ -229,10 +229,10 @@ class Table:
     _read: Callable[[], tuple[NDArray[Any], NDArray[Any]]] = field(repr=False, compare=False)
 
     def read(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return its entries as it starts: keys ``[n]`` and values ``[n, ...]``, each key once.
+        """Returns its initial entries: keys ``[n]`` and values ``[n, ...]``, each key once.
 
         Raises:
-            SavedModelError: They cannot be told, or are not a table's.
+            SavedModelError: They cannot be determined, or are not those of a table.
             CheckpointError: The checkpoint is damaged.
         """
         keys, values = self._read()
@@ -252,7 +252,7 @@ class Table:
 
 
 Capture: TypeAlias = Variable | Constant | Asset | Table | ResourceObject
-"""What stands behind one captured argument of a function."""
+"""The object behind one captured argument of a function."""
 
 
 def _is_of_shape(shape: tuple[int, ...], declared: Shape) -> bool:

@@ -20,7 +20,7 @@ __all__ = ["DataType", "Shape", "is_array_shape", "shape_from_proto"]
 Shape: TypeAlias = "tuple[int | None, ...] | None"
 """A tensor's shape: None for an unknown dimension, or instead of the tuple for an unknown rank."""
 
-# numpy 1 stops at 32 dimensions, numpy 2 at 64; no tensor of a model comes near.
+# numpy 1 supports 32 dimensions, numpy 2 supports 64; no tensor of a model has nearly as many.
 _MAX_RANK = 32
 _MAX_ITEM_SIZE = 16
 
@@ -70,10 +70,10 @@ class DataType(enum.IntEnum):
 
     @classmethod
     def from_proto(cls, value: int, where: str = "") -> DataType:
-        """Return the type for a protobuf enum value; a reference type (value + 100) becomes its value type.
+        """Returns the type for a protobuf enum value; a reference type (value + 100) becomes its value type.
 
         Raises:
-            SavedModelError: There is no such type; ``where`` says who has it.
+            SavedModelError: There is no such type; ``where`` says where it was found.
         """
         try:
             return cls(value - 100 if value > 100 else value)
@@ -82,11 +82,11 @@ class DataType(enum.IntEnum):
 
     @property
     def has_numpy(self) -> bool:
-        """Whether elements can be held by a numpy array: false for resources and variants."""
+        """Whether a numpy array can hold the elements: false for resources and variants."""
         return self in _NUMPY or self in _OF_ML_DTYPES
 
     def to_numpy(self) -> np.dtype[Any]:
-        """Return the numpy type, ``object`` (holding bytes) for strings; quantized types are their storage integers.
+        """Returns the numpy type, ``object`` (holding bytes) for strings; quantized types are their storage integers.
 
         Types below 8 bits take one byte per element, in numpy as in TensorFlow's files.
 
@@ -126,7 +126,7 @@ _NUMPY: dict[DataType, np.dtype[Any]] = {
     DataType.STRING: np.dtype(np.object_),
 }
 
-# Those that numpy lacks; ml_dtypes has them under TensorFlow's names. Few models need it.
+# Types that numpy lacks; ml_dtypes has them under TensorFlow's names. It is imported late since few models need it.
 _OF_ML_DTYPES = frozenset(
     {
         DataType.BFLOAT16,
@@ -145,7 +145,7 @@ _OF_ML_DTYPES = frozenset(
 
 
 def shape_from_proto(proto: TensorShapeProto) -> Shape:
-    """Return the shape of a message, in which -1 is an unknown dimension."""
+    """Returns the shape of a message, in which -1 is an unknown dimension."""
     return None if proto.unknown_rank else tuple(dim.size if dim.size >= 0 else None for dim in proto.dim)
 
 

@@ -31,28 +31,28 @@ _TEXT = ".pbtxt"
 # Before this version of the format, a placeholder of unknown shape was written as a scalar.
 _SHAPES_OF_PLACEHOLDERS = 24
 _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2"})
-# What nobody reads and yet is no output.
+# Ops that are not outputs even if nothing reads them.
 _NO_OUTPUTS = frozenset({"Const", "PlaceholderWithDefault", *_PLACEHOLDERS})
-_LISTED = 20  # the most names of nodes in a message
+_LISTED = 20  # the maximum number of node names in a message
 
 
 def is_graph_file(path: Path) -> bool:
-    """Whether a path is that of a file that may hold a graph, by its name."""
+    """Whether a path is a file whose name says that it may hold a graph."""
     return path.suffix in {".pb", _TEXT} and path.stem != "saved_model" and path.is_file()
 
 
 def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> SavedModel:
-    """Read a frozen graph as a model with one signature, ``serving_default``.
+    """Reads a frozen graph as a model with one signature, ``serving_default``.
 
     Args:
         path: A ``GraphDef`` in binary form (``.pb``) or text form (``.pbtxt``).
-        inputs: The tensors that are fed, ``node`` or ``node:index``; they also name the inputs. None takes the
+        inputs: The tensors that are fed, ``node`` or ``node:index``; they also name the inputs. None means the
             placeholders that the outputs depend on.
-        outputs: The tensors that are fetched. None takes the one that nothing reads.
+        outputs: The tensors that are fetched. None means the only one that nothing reads.
 
     Raises:
         SavedModelError: The file is not a graph, or not a frozen one.
-        SignatureError: The graph has no such tensor, or which are the outputs cannot be told.
+        SignatureError: The graph has no such tensor, or its outputs cannot be determined.
     """
     where = str(path)
     graph = read_graph(path)
@@ -106,7 +106,7 @@ def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequenc
 
 
 def read_graph(path: Path) -> GraphDef:
-    """The graph in a file, in the form that its name says, or in the other one.
+    """Reads the graph in a file, in the form that its name indicates, or else in the other one.
 
     Raises:
         SavedModelError: The file is not a graph.
@@ -151,7 +151,7 @@ def _only_output(nodes: Mapping[str, NodeDef], registry: OpRegistry, where: str)
 
 
 def _unread(nodes: Mapping[str, NodeDef], registry: OpRegistry) -> list[str]:
-    """The nodes that may be outputs because nothing reads them."""
+    """Returns the nodes that may be outputs: those that nothing reads."""
     read = {split_tensor_name(each.removeprefix("^"))[0] for node in nodes.values() for each in node.input}
     return [
         name
@@ -161,7 +161,7 @@ def _unread(nodes: Mapping[str, NodeDef], registry: OpRegistry) -> list[str]:
 
 
 def _returns_nothing(node: NodeDef, registry: OpRegistry) -> bool:
-    """Whether an op has no output, as those have that fill tables."""
+    """Whether an op has no outputs, like the ops that fill tables."""
     definition = registry.get(node.op)
     return definition is not None and not definition.output_arg
 
@@ -173,7 +173,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _placeholders(nodes: Mapping[str, NodeDef], outputs: Sequence[str]) -> list[str]:
-    """The placeholders that some tensors depend on, in the graph's order."""
+    """Returns the placeholders that some tensors depend on, in the graph's order."""
     live: set[str] = set()
     pending = [split_tensor_name(tensor)[0] for tensor in outputs]
     while pending:

@@ -1,8 +1,8 @@
-"""A part of a graph as a function: the signatures of TensorFlow 1, whose tensors are nodes of the top-level graph.
+"""Extraction of a function from a graph, for the signatures of TensorFlow 1, whose tensors are nodes of the top level.
 
 Variables and tables are nodes there. They become arguments that follow the explicit ones, as in the functions of
-TensorFlow 2. Reference variables (``VariableV2``), whose value flows out of the node itself, become resource variables
-with explicit reads.
+TensorFlow 2. Reference variables (``VariableV2``), whose value is an output of the node itself, become resource
+variables with explicit reads.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = ["REFERENCE_VARIABLES", "VARIABLE_OPS", "GraphFunction", "function_of_
 REFERENCE_VARIABLES = frozenset({"Variable", "VariableV2"})
 VARIABLE_OPS = REFERENCE_VARIABLES | {"VarHandleOp"}
 
-# What writes a reference variable, and what writes a resource variable in the same way.
+# Ops that write reference variables, and the equivalent ops on resource variables.
 _WRITES = {"Assign": "AssignVariableOp", "AssignAdd": "AssignAddVariableOp", "AssignSub": "AssignSubVariableOp"}
-# What hands a reference on, into a branch or a loop, and what does so with a handle.
+# Ops that forward a reference into a branch or a loop, and the equivalent ops on handles.
 _HANDS_ON = {"RefSwitch": "Switch", "RefEnter": "Enter", "RefExit": "Exit"}
 _IDENTITIES = frozenset({"Identity", "RefIdentity"})
 # Ops on tables whose handle is a reference to a string, and the same ops on resources.
@@ -34,7 +34,7 @@ _TABLE_USES = {"LookupTableFind": "LookupTableFindV2", "LookupTableSize": "Looku
 
 
 class GraphFunction(NamedTuple):
-    """A function, and the nodes that its last arguments stand for.
+    """A function, and the nodes that its last arguments represent.
 
     Attributes:
         function: The function; its first arguments are the inputs.
@@ -46,7 +46,7 @@ class GraphFunction(NamedTuple):
 
 
 def split_tensor_name(tensor: str) -> tuple[str, int]:
-    """Split ``node:index``; without an index it is the node's first output."""
+    """Splits ``node:index``; without an index, it means the node's first output."""
     name, colon, index = tensor.rpartition(":")
     if not colon:
         return tensor, 0
@@ -60,7 +60,7 @@ def function_of_graph(
     inputs: Sequence[tuple[str, DataType]],
     outputs: Sequence[tuple[str, DataType]],
 ) -> GraphFunction:
-    """The function that computes some tensors of a graph from others.
+    """Makes the function that computes some tensors of a graph from others.
 
     Args:
         name: Its name.
@@ -70,7 +70,7 @@ def function_of_graph(
         outputs: The tensors that are fetched, and their types.
 
     Raises:
-        SavedModelError: The graph does not hold these tensors, or the outputs depend on something that is not fed.
+        SavedModelError: The graph lacks one of these tensors, or the outputs depend on something that is not fed.
     """
     graph = _Graph(name, nodes, registry, {})
     return graph.function(inputs, outputs)
@@ -78,13 +78,13 @@ def function_of_graph(
 
 @dataclass
 class _Graph:
-    """The part of a graph that is being made a function.
+    """The part of a graph that is being turned into a function.
 
     Attributes:
         name: The function's name.
         nodes: The nodes of the whole graph.
         registry: The definitions of the ops.
-        fed: The argument that each fed tensor is.
+        fed: The argument that replaces each fed tensor.
     """
 
     name: str
@@ -94,7 +94,7 @@ class _Graph:
     _resources: dict[str, NodeDef] = field(default_factory=dict[str, "NodeDef"])
     _body: list[NodeDef] = field(default_factory=list["NodeDef"])
     _taken: set[str] = field(default_factory=set[str])
-    _written: set[str] = field(default_factory=set[str])  # the reference variables that something writes
+    _written: set[str] = field(default_factory=set[str])  # the reference variables that are written
 
     def function(
         self, inputs: Sequence[tuple[str, DataType]], outputs: Sequence[tuple[str, DataType]]
@@ -113,7 +113,7 @@ class _Graph:
             self._check_exists(tensor)
         live = self._live([tensor for tensor, _ in outputs])
         self._written = set(filter(None, (self._written_by(self.nodes[name]) for name in live)))
-        for node in self.nodes.values():  # in the graph's order, which side effects keep
+        for node in self.nodes.values():  # in the graph's order, to keep the order of side effects
             if node.name in live:
                 self._add(node)
         function = FunctionDef(signature=signature)
@@ -130,7 +130,7 @@ class _Graph:
             raise SavedModelError(f"there is no tensor {tensor!r} in the graph", where=self.name)
 
     def _refuse_handle(self, node: NodeDef) -> None:
-        """Refuses a placeholder for a resource, which a function's graph has where the function captured one."""
+        """Rejects a placeholder for a resource: the graph of a function has one for each resource it captured."""
         if node.op.startswith("Placeholder") and node.attr["dtype"].type == DataType.RESOURCE:
             raise SavedModelError(
                 f"the placeholder {node.name!r} stands for a resource, such as a hash table, that the graph lacks",
@@ -146,7 +146,7 @@ class _Graph:
         return name
 
     def _live(self, outputs: Sequence[str]) -> set[str]:
-        """The nodes that the outputs depend on, behind what is fed."""
+        """Returns the nodes that the outputs depend on, up to the fed tensors."""
         live: set[str] = set()
         pending = [(tensor, tensor) for tensor in outputs]
         while pending:
@@ -206,7 +206,7 @@ class _Graph:
             self._body.append(self._read(node.name, handle, [*controls, *self._after(references[0])]))
             return
         else:
-            if node.op == "RefMerge":  # of what either branch leaves in a variable, which is read there
+            if node.op == "RefMerge":  # merges what either branch leaves in a variable, which each branch reads
                 made.op = "Merge"
             else:
                 self._refuse_references(node, references)
@@ -215,13 +215,13 @@ class _Graph:
         self._body.append(made)
 
     def _runs(self, control: str) -> bool:
-        """Whether what a control input waits for is more than a value."""
+        """Whether a control input waits for something that runs, rather than for a mere value."""
         node = self.nodes.get(control.removeprefix("^"))
         is_value = node is not None and node.op in {"Placeholder", "PlaceholderV2", *VARIABLE_OPS, *TABLE_OPS}
         return not is_value
 
     def _reference(self, reference: str) -> str | None:
-        """The handle of the variable that a tensor is a reference to, or None."""
+        """Returns the handle of the variable that a tensor refers to, or None."""
         name, index = split_tensor_name(reference)
         if (name, index) in self.fed:
             return None
@@ -232,27 +232,27 @@ class _Graph:
             return self._reference(node.input[0])
         if node is not None and node.op in _HANDS_ON and node.input and self._reference(node.input[0]) is not None:
             return f"{name}:{index}"
-        # The tensor that a variable is taken for everywhere (``Variable.value()``): it shares the variable's memory, so
-        # that who reads it gets what is in there by then.
+        # The tensor that is used as the variable everywhere (``Variable.value()``): it shares the variable's memory, so
+        # that its readers get the value at the time they read it.
         if node is not None and _is_alias(node):
             handle = self._reference(node.input[0])
             return handle if handle is not None and self._variable(handle).name in self._written else None
         return None
 
     def _written_by(self, node: NodeDef) -> str | None:
-        """The name of the reference variable that a node writes, or None."""
+        """Returns the name of the reference variable that a node writes, or None."""
         handle = self._reference(node.input[0]) if node.op in _WRITES and node.input else None
         return None if handle is None else self._variable(handle).name
 
     def _variable(self, handle: str) -> NodeDef:
-        """The variable of a handle."""
+        """Returns the variable of a handle."""
         node = self.nodes[split_tensor_name(handle)[0]]
         while node.op not in REFERENCE_VARIABLES:
             node = self.nodes[split_tensor_name(node.input[0])[0]]
         return node
 
     def _after(self, reference: str) -> list[str]:
-        """The control input of a read that goes through an assignment."""
+        """Returns the control input of a read through the result of an assignment."""
         node = self.nodes[split_tensor_name(reference)[0]]
         while _is_alias(node):
             node = self.nodes[split_tensor_name(node.input[0])[0]]
@@ -271,7 +271,7 @@ class _Graph:
                 )
 
     def _value(self, reference: str, reader: NodeDef | None) -> str:
-        """The reference to a tensor's value in the function."""
+        """Returns the reference to a tensor's value in the function."""
         name, index = split_tensor_name(reference)
         argument = self.fed.get((name, index))
         if argument is not None:
@@ -294,5 +294,5 @@ class _Graph:
 
 
 def _is_alias(node: NodeDef) -> bool:
-    """Whether what a node gives is its only input, whenever that is."""
+    """Whether a node's output is always its only input."""
     return node.op in _IDENTITIES and len(node.input) == 1

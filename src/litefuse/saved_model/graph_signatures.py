@@ -1,4 +1,4 @@
-"""Signatures of TensorFlow 1: those whose tensors are computed by the top-level graph itself."""
+"""Signatures of TensorFlow 1, whose tensors are computed by the top-level graph itself."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _MAX_IDENTITIES = 100
 
 @dataclass
 class GraphSignatures:
-    """Makes functions of the parts of a graph that signatures name.
+    """Extracts the functions of signatures from a graph.
 
     Attributes:
-        folder: The SavedModel's folder, symbolic links resolved; None for a graph that has no variables with it.
+        folder: The SavedModel's folder, symbolic links resolved; None for a graph without variables.
         nodes: The nodes of the graph by name.
         registry: The definitions of the ops.
         assets: The files that the graph names, by the names of the nodes that hold their paths.
-        functions: The function library; the functions that are made are added to it.
+        functions: The function library; extracted functions are added to it.
         first_id: The first number that no object of the model has.
-        initial: What computes the values that variables are given when the model is loaded, by their nodes' names.
+        initial: Functions that compute the values to which variables are set on loading, by their nodes' names.
         beside: The folder of a frozen graph's file, symbolic links resolved, for files that the graph names.
     """
 
@@ -57,7 +57,7 @@ class GraphSignatures:
     _bundle: TensorBundle | None = None
 
     def read(self, key: str, definition: SignatureDef) -> Signature:
-        """Resolve a signature, its inputs and outputs in the order of their names.
+        """Resolves a signature; inputs and outputs are sorted by name.
 
         Raises:
             SavedModelError: It cannot be used.
@@ -78,7 +78,7 @@ class GraphSignatures:
     def signature(
         self, key: str, inputs: list[tuple[TensorSpec, str]], outputs: list[tuple[TensorSpec, str]]
     ) -> Signature:
-        """The signature with these inputs and outputs, each with the name of its tensor in the graph.
+        """Makes the signature with these inputs and outputs, each given with the name of its tensor in the graph.
 
         Raises:
             SavedModelError: The outputs cannot be computed from the inputs.
@@ -139,7 +139,7 @@ class GraphSignatures:
             try:
                 return replace(variable, initial=self.initial[node.name]())
             except SavedModelError as error:
-                reason = error  # and the checkpoint may have a value
+                reason = error  # the checkpoint may still have a value
         if self._keys is None or self._bundle is None:
             self._keys, self._bundle = _checkpoint_keys(self.nodes), TensorBundle.open(self.folder)
         key, spec = self._keys.get(node.name, (node.name if node.name in self._bundle else own or node.name, ""))
@@ -151,7 +151,7 @@ class GraphSignatures:
 
 
 def _checkpoint_keys(nodes: Mapping[str, NodeDef]) -> dict[str, tuple[str, str]]:
-    """The checkpoint key of each variable and which slice of the tensor it is, from the ops that restore it."""
+    """Returns each variable's checkpoint key and its slice of that tensor, from the ops that restore it."""
     keys: dict[str, tuple[str, str]] = {}
     for node in nodes.values():
         if node.op not in {"Assign", "AssignVariableOp"} or len(node.input) < 2:
@@ -180,7 +180,7 @@ def _strings(nodes: Mapping[str, NodeDef], tensor: str) -> list[bytes]:
 
 
 def _extent(spec: str, where: str) -> tuple[tuple[int, int] | None, ...] | None:
-    """What ``shape_and_slices`` says: the shape of the whole, then start and length in each dimension, or a dash."""
+    """Parses ``shape_and_slices``: the shape of the whole, then start and length in each dimension, or a dash."""
     if not spec:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What variables are set to when a SavedModel is loaded, after its checkpoint is restored."""
+"""Values that variables are set to when a SavedModel is loaded, after its checkpoint is restored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["initial_values"]
 
-# Where the op that TensorFlow runs is named: as an output of this signature, or else in the first of these collections.
+# The op that TensorFlow runs is an output of this signature, or else in the first of these collections.
 _SIGNATURE = "__saved_model_init_op"
 _COLLECTIONS = ("saved_model_main_op", "legacy_init_op", "saved_model_legacy_init_op")
 _ASSIGNS = frozenset({"Assign", "AssignVariableOp"})
@@ -27,9 +27,9 @@ _ASSIGNS = frozenset({"Assign", "AssignVariableOp"})
 def initial_values(
     meta_graph: MetaGraphDef, nodes: Mapping[str, NodeDef], registry: OpRegistry
 ) -> dict[str, Callable[[], NDArray[Any]]]:
-    """What computes the values of the variables that the graph's initialization sets, by the names of their nodes.
+    """Returns functions that compute the values set by the graph's initialization, by the variables' node names.
 
-    Each raises SavedModelError where the value is no constant.
+    Each raises SavedModelError if the value is not a constant.
 
     Source: tensorflow/cc/saved_model/loader.cc and loader_util.cc.
     """
@@ -59,7 +59,7 @@ def _initialization(meta_graph: MetaGraphDef) -> list[str]:
 
 
 def _run(nodes: Mapping[str, NodeDef], started: Iterable[str]) -> Iterable[NodeDef]:
-    """The nodes that run before some, and they themselves."""
+    """Yields some nodes and all nodes that they depend on."""
     pending = [split_tensor_name(name)[0] for name in started]
     seen: set[str] = set()
     while pending:

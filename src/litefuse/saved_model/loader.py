@@ -1,4 +1,4 @@
-"""Loading a SavedModel: the way into this package."""
+"""Loader of SavedModels: the entry point of this package."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ def load(
     input_arrays: Sequence[str] | None = None,
     output_arrays: Sequence[str] | None = None,
 ) -> SavedModel:
-    """Read a SavedModel, without its variables' values, or a frozen graph.
+    """Reads a SavedModel (without the values of its variables) or a frozen graph.
 
     Args:
         path: The SavedModel's folder, or the file of a frozen graph (``.pb``, ``.pbtxt``).
         tags: The tags of the meta graph to load; None for the only one, or else the one tagged ``serve`` alone.
-        input_arrays: The tensors of a frozen graph that are its inputs; see :func:`load_graph`.
-        output_arrays: The tensors of a frozen graph that are its outputs.
+        input_arrays: The input tensors of a frozen graph; see :func:`load_graph`.
+        output_arrays: The output tensors of a frozen graph.
 
     Raises:
         SavedModelError: It is neither, is damaged, or none of its signatures can be used.
-        SignatureError: No meta graph has these tags, or a graph no such tensors.
+        SignatureError: No meta graph has these tags, or the graph has no such tensors.
         CheckpointError: The index of the variables is missing or damaged.
     """
     if is_graph_file(Path(path)):
@@ -73,14 +73,14 @@ def load(
 
 
 def read_meta_graph(path: Path, tags: Collection[str] | None) -> MetaGraphDef:
-    """Read a graph of a SavedModel, as it stands in its file.
+    """Reads a meta graph of a SavedModel as it is in its file.
 
     Args:
         path: The SavedModel's folder.
-        tags: As those of :func:`load`.
+        tags: As in :func:`load`.
 
     Raises:
-        SavedModelError: It is none, or is damaged.
+        SavedModelError: It is not a SavedModel, or is damaged.
         SignatureError: No meta graph has these tags.
     """
     folder = _find_folder(path)
@@ -94,7 +94,7 @@ def read_meta_graph(path: Path, tags: Collection[str] | None) -> MetaGraphDef:
 
 
 def _find_folder(path: Path) -> Path:
-    """Return the SavedModel's folder with symbolic links resolved; explain what else ``path`` may be."""
+    """Returns the SavedModel's folder with symbolic links resolved; explains what else ``path`` may be."""
     where = str(path)
     try:
         folder = path.resolve()
@@ -230,7 +230,7 @@ class _Loader:
         return model
 
     def _checkpoint_of_table(self, graph: ObjectGraph, number: int) -> tuple[TensorBundle, str] | None:
-        """The checkpoint and the key that it holds a mutable table under."""
+        """Returns the checkpoint and the key under which it holds a mutable table."""
         bundle = TensorBundle.open(self.folder)
         keys = checkpoint_keys(bundle, graph).get(number, {}).values()
         return next(((bundle, key) for key in keys if f"{key}-keys" in bundle), None)
@@ -265,7 +265,7 @@ class _Loader:
         return assets
 
     def _assets_by_node(self) -> dict[str, Asset]:
-        """The assets by the nodes of the top-level graph that hold their paths."""
+        """Returns the assets, by the nodes of the top-level graph that hold their paths."""
         definitions = [*self.meta_graph.asset_file_def]
         if _ASSETS_COLLECTION in self.meta_graph.collection_def:  # where TensorFlow 1 lists them
             try:
@@ -284,7 +284,7 @@ class _Loader:
 
 
 def _resources(graph: ObjectGraph, paths: Mapping[int, tuple[str, ...]]) -> dict[int, ResourceObject]:
-    """Return the objects that a function captures and that are neither variable, constant nor asset."""
+    """Returns the objects captured by functions that are not variables, constants or assets."""
     captured = {node for saved in graph.concrete_functions.values() for node in saved.bound_inputs}
     resources: dict[int, ResourceObject] = {}
     for number, saved in enumerate(graph.nodes):

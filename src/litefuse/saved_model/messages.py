@@ -1,8 +1,8 @@
-"""The protobuf messages of SavedModels and checkpoints, without TensorFlow.
+"""Protobuf messages of SavedModels and checkpoints, without TensorFlow.
 
 The classes are built when this module is imported, from the descriptors that ``scripts/compile_protos.py`` compiles
-out of ``proto/*.proto``. They live in a descriptor pool and a package (``litefuse.proto``) of their own, so that
-TensorFlow may be imported in the same process: the wire format depends on field numbers and types only.
+from ``proto/*.proto``. They have their own descriptor pool and package (``litefuse.proto``), so that TensorFlow may be
+imported in the same process: the wire format depends on field numbers and types only.
 ``messages.pyi`` lists them with their fields. Fields that are not declared are kept as unknown fields, and ignored.
 """
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 def _build_class(descriptor: Descriptor) -> type[Message]:
-    """Return the class of a message, with the classes of its nested messages as attributes."""
+    """Returns the class of a message, with the classes of its nested messages as attributes."""
     message_class = message_factory.GetMessageClass(descriptor)
     for nested in descriptor.nested_types:
-        # protobuf's pure Python implementation does not set them by itself.
+        # The pure Python implementation of protobuf does not set them.
         if not hasattr(message_class, nested.name):
             setattr(message_class, nested.name, _build_class(nested))
     return message_class
 
 
 def _build_classes() -> dict[str, type[Message]]:
-    """Return the class of each top-level message by its name."""
+    """Returns the class of each top-level message by its name."""
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(Path(__file__).with_name("messages.binpb").read_bytes())
     descriptors = pool.FindFileByName("litefuse.proto").message_types_by_name

@@ -1,4 +1,4 @@
-"""What is known of a model on disk."""
+"""Representation of a SavedModel on disk."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ __all__ = ["SavedModel"]
 
 @dataclass(frozen=True, eq=False)
 class SavedModel:
-    """A SavedModel, read from disk; the variables' values stay there until they are asked for.
+    """A SavedModel read from disk; the values of its variables stay there until they are read.
 
     Attributes:
         path: The folder.
         tags: The tags of the meta graph that was loaded.
-        tensorflow_version: The release that saved it.
+        tensorflow_version: The TensorFlow release that saved it.
         functions: The function library by name.
-        op_definitions: The definitions of the ops that it uses, among them those of other libraries than TensorFlow, as
-            the process that saved it had them.
-        signatures: The signatures that can be used, by key, in alphabetical order.
+        op_definitions: The definitions of the ops that it uses, as the process that saved it had them; also those of
+            libraries other than TensorFlow.
+        signatures: The usable signatures by key, in alphabetical order.
         variables: The variables by their node in the object graph.
-        constants: The captured constants, in the same way.
-        assets: The assets, in the same way.
-        tables: The hash tables, in the same way.
-        resources: Other resources, in the same way.
-        unusable_signatures: Why each of the remaining signatures cannot be used.
+        constants: The captured constants by node.
+        assets: The assets by node.
+        tables: The hash tables by node.
+        resources: Other resources by node.
+        unusable_signatures: The reason why each of the remaining signatures cannot be used.
         bound_inputs: The nodes that each function captures, by its name.
     """
 
@@ -55,11 +55,11 @@ class SavedModel:
     bound_inputs: Mapping[str, tuple[int, ...]] = field(repr=False)
 
     def signature(self, key: str) -> Signature:
-        """Return a signature.
+        """Returns a signature.
 
         Raises:
-            SignatureError: There is none of that name; the error lists those that there are.
-            SavedModelError: It is there, but cannot be used.
+            SignatureError: There is none of that name; the error lists the available ones.
+            SavedModelError: It exists, but cannot be used.
         """
         found = self.signatures.get(key)
         if found is not None:
@@ -80,12 +80,12 @@ class SavedModel:
         )
 
     def captures(self, function: str) -> tuple[Capture, ...]:
-        """Return what stands behind the last arguments of a function, for any function that the object graph knows.
+        """Returns the objects behind the last arguments of a function of the object graph.
 
-        That is every traced function, not the callees inside the library.
+        The object graph has every traced function, but not the callees inside the library.
 
         Raises:
-            SavedModelError: The object graph does not know the function, or it captures something that is no tensor.
+            SavedModelError: The object graph lacks the function, or it captures something that is not a tensor.
         """
         bound = self.bound_inputs.get(function)
         if bound is None:

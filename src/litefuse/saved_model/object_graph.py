@@ -1,6 +1,6 @@
-"""The object graph of a SavedModel: the Python objects that were saved, and their attributes.
+"""Object graph of a SavedModel: the Python objects that were saved, and their attributes.
 
-Node 0 is the root, the object given to ``tf.saved_model.save``. An edge from a node to a child has the attribute's
+Node 0 is the root, the object given to ``tf.saved_model.save``. The edge from a node to a child has the attribute's
 name. Nodes may be shared, and edges may form cycles.
 """
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 __all__ = ["ObjectGraph"]
 
 _FUNCTION_KINDS = frozenset({"function", "bare_concrete_function"})
-# Paths grow with the depth: a chain of a million nodes must not take the square of that.
+# Paths grow with the depth: a chain of a million nodes must not take quadratic time and space.
 _MAX_DEPTH = 100
 
 
 @dataclass(frozen=True)
 class ObjectGraph:
-    """A SavedModel's object graph, its node ids checked.
+    """A SavedModel's object graph with checked node ids.
 
     Attributes:
         nodes: The nodes; a node's id is its index.
         children: The ids of each node's children by local name.
-        concrete_functions: What was saved of each function in the library, by name.
+        concrete_functions: The saved description of each function in the library, by name.
     """
 
     nodes: tuple[SavedObject, ...]
@@ -44,7 +44,7 @@ class ObjectGraph:
 
     @classmethod
     def from_proto(cls, proto: SavedObjectGraph, where: str = "") -> ObjectGraph:
-        """Check and index the graph of a message.
+        """Checks and indexes the graph of a message.
 
         Raises:
             SavedModelError: A node has a child that does not exist.
@@ -62,7 +62,7 @@ class ObjectGraph:
         return cls(nodes, tuple(children), dict(proto.concrete_functions))
 
     def function_name(self, node: int) -> str | None:
-        """Return the name of the function that a node stands for, the first if it has several traces; else None."""
+        """Returns the name of the function that a node represents (its first trace if it has several), or None."""
         saved = self.nodes[node]
         kind = saved.WhichOneof("kind")
         if kind == "bare_concrete_function":
@@ -72,7 +72,7 @@ class ObjectGraph:
         return None
 
     def signature_functions(self) -> dict[str, str]:
-        """Return the function of each signature: the children of the root's child ``signatures``."""
+        """Returns the function of each signature: the children of the root's child ``signatures``."""
         node = self.children[0].get("signatures") if self.nodes else None
         if node is None:
             return {}
@@ -80,13 +80,13 @@ class ObjectGraph:
         return {key: name for key, name in functions.items() if name is not None}
 
     def paths(self) -> dict[int, tuple[str, ...]]:
-        """Return the most readable path from the root to each node that can be reached without going through functions.
+        """Returns the most readable path from the root to each node that is reachable without going through functions.
 
-        The one with the fewest private attributes (with a leading underscore), then the shortest, then the first in the
-        order in which the attributes were saved.
+        That is the path with the fewest private attributes (with a leading underscore), then the shortest one, then the
+        first one in the order in which the attributes were saved.
         """
         best: dict[int, tuple[str, ...]] = {}
-        # No two entries have the same positions, so that what follows them is never compared.
+        # No two entries have the same positions, so the fields after them are never compared.
         queue: list[tuple[int, int, tuple[int, ...], tuple[str, ...], int]] = [(0, 0, (), (), 0)] if self.nodes else []
         while queue:
             private, length, positions, path, node = heapq.heappop(queue)
@@ -103,11 +103,11 @@ class ObjectGraph:
         return best
 
     def checkpoint_nodes(self, trackable: TrackableObjectGraph) -> dict[int, int]:
-        """Return the node of the checkpoint's object graph for each node of this one that is also there.
+        """Maps the nodes of this graph to those of the checkpoint's object graph, as far as it has them.
 
-        Both graphs are walked from the root along equal names, as TensorFlow does when it restores. (The nodes' numbers
-        agree in what TensorFlow writes, but nothing demands it.) The slot variables of an optimizer are no attributes:
-        each is found by the variable that it belongs to and its own name.
+        Both graphs are walked from the root along equal names, as TensorFlow does when it restores. (The node numbers
+        agree in what TensorFlow writes, but nothing requires it.) The slot variables of an optimizer are not
+        attributes: each is found by the variable that it belongs to and its own name.
         """
         matched: dict[int, int] = {}
         queue: deque[tuple[int, int]] = deque([(0, 0)] if self.nodes else [])

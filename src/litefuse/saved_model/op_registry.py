@@ -1,7 +1,7 @@
 """TensorFlow's op definitions, shipped with litefuse.
 
-A SavedModel strips attributes that equal their op's default, and need not list all ops of its functions: to import a
-function one needs the definitions of all ops. They were dumped from TensorFlow by ``scripts/dump_op_registry.py``.
+A SavedModel strips attributes that equal their op's default, and need not list all ops of its functions. So importing a
+function takes the definitions of all ops. They were dumped from TensorFlow by ``scripts/dump_op_registry.py``.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _MAX_OUTPUTS = 2**16
 def node_outputs(
     node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, str], AttrValue]
 ) -> list[tuple[str, list[int]]]:
-    """The names of a node's outputs, with the element types of the tensors of each.
+    """Returns the names of a node's outputs, each with the element types of its tensors.
 
     Args:
         node: The node.
-        definition: Of its op, or the signature of the function that it calls.
-        attribute: What finds an attribute of the node, or its default.
+        definition: The definition of its op, or the signature of the function that it calls.
+        attribute: Looks up an attribute of the node, or its default.
 
     Raises:
-        SavedModelError: It cannot have that many.
+        SavedModelError: There are too many outputs.
     """
     outputs: list[tuple[str, list[int]]] = []
     for output in definition.output_arg:
@@ -51,7 +51,7 @@ def node_outputs(
 
 
 def input_count(node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, str], AttrValue]) -> int:
-    """How many inputs a node must have, those that it only waits for left out; see :func:`node_outputs`."""
+    """Returns how many data inputs a node must have; see :func:`node_outputs` for the arguments."""
     count = 0
     for each in definition.input_arg:
         if each.type_list_attr:
@@ -64,7 +64,7 @@ def input_count(node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, 
 def input_dtypes(
     node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, str], AttrValue]
 ) -> list[tuple[str, int]]:
-    """The name and element type of each input that a node must have; see :func:`input_count`, which is to be right."""
+    """Returns the name and element type of each data input of a node whose :func:`input_count` has been checked."""
     inputs: list[tuple[str, int]] = []
     for each in definition.input_arg:
         if each.type_list_attr:
@@ -84,19 +84,19 @@ class OpRegistry:
     """
 
     tensorflow_version: str
-    _serialized: Mapping[str, bytes] = field(repr=False)  # most are never asked for
+    _serialized: Mapping[str, bytes] = field(repr=False)  # parsed on demand, since most are never used
     _ops: dict[str, OpDef] = field(default_factory=dict[str, OpDef], repr=False)
     _defaults: dict[str, dict[str, AttrValue]] = field(default_factory=dict[str, dict[str, AttrValue]], repr=False)
 
     def get(self, name: str) -> OpDef | None:
-        """Return the definition of an op, or None if TensorFlow has no op of that name."""
+        """Returns the definition of an op, or None if TensorFlow has no op of that name."""
         op = self._ops.get(name)
         if op is None and name in self._serialized:
             op = self._ops[name] = OpDef.FromString(self._serialized[name])
         return op
 
     def defaults(self, name: str) -> dict[str, AttrValue]:
-        """Return the default of each attribute of an op that has one; nothing for an unknown op."""
+        """Returns the defaults of an op's attributes; empty for an unknown op."""
         defaults = self._defaults.get(name)
         if defaults is None:
             op = self.get(name)
@@ -106,7 +106,7 @@ class OpRegistry:
         return defaults
 
     def attribute(self, node: NodeDef, name: str) -> AttrValue:
-        """Return a node's attribute, or the default that its op has for it.
+        """Returns a node's attribute, or the default from its op.
 
         Raises:
             SavedModelError: It has neither.
@@ -119,19 +119,19 @@ class OpRegistry:
         return default
 
     def outputs(self, node: NodeDef) -> list[tuple[str, list[int]]]:
-        """The names of a node's outputs, with the element types of the tensors of each; none for an unknown op.
+        """Returns the names of a node's outputs, each with the element types of its tensors; none for an unknown op.
 
         Raises:
-            SavedModelError: An attribute that says what they are is missing or absurd.
+            SavedModelError: An attribute that determines them is missing or out of range.
         """
         definition = self.get(node.op)
         return node_outputs(node, definition, self.attribute) if definition else []
 
     def with_others(self, definitions: Iterable[OpDef]) -> OpRegistry:
-        """A registry that has these as well, but for ops that it knows already.
+        """Returns a registry with additional definitions, for ops that are not yet in it.
 
-        A SavedModel brings the definitions of the ops that the process that wrote it had from elsewhere, such as
-        TensorFlow Text's.
+        A SavedModel contains the definitions of ops from other libraries, such as TensorFlow Text, that were loaded in
+        the process that wrote it.
         """
         others = {op.name: op.SerializeToString() for op in definitions if op.name not in self._serialized}
         if not others:
@@ -150,7 +150,7 @@ class OpRegistry:
 
 @functools.cache
 def op_registry() -> OpRegistry:
-    """Return the registry; it is read from the package's data on the first call (a millisecond)."""
+    """Returns the registry; it is read from the package's data on the first call (a millisecond)."""
     data = Path(__file__).with_name("op_registry.binpb").read_bytes()
     file = OpRegistryFile.FromString(data)
     return OpRegistry(file.tensorflow_version, file.ops)

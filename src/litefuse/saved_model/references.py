@@ -1,4 +1,4 @@
-"""How nodes name what they read and wait for."""
+"""References of nodes to their data and control inputs."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ __all__ = ["node_of"]
 
 
 def node_of(reference: str) -> str:
-    """The node, or argument, of an input: ``node:output:index``, ``node:index``, ``node`` or ``^node``."""
+    """Returns the node or argument of an input: ``node:output:index``, ``node:index``, ``node`` or ``^node``."""
     return reference.removeprefix("^").partition(":")[0]

@@ -1,7 +1,7 @@
-"""Opening the files of a SavedModel: regular files inside its folder, and nothing else.
+"""Opening of a SavedModel's files: regular files inside its folder, and nothing else.
 
-A SavedModel may come from anywhere. Its asset names, and the symbolic links in its folder, must not make the reader
-open a file elsewhere or block on a device.
+A SavedModel may come from an untrusted source. Its asset names, and the symbolic links in its folder, must not make the
+reader open a file elsewhere or block on a device.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LINK_HINT = "Copy the SavedModel with its links resolved (cp -rL) and load the 
 
 
 def resolve_inside(folder: Path, name: str, error: type[SavedModelError] = SavedModelError) -> Path:
-    """Return the path of ``name`` in ``folder``, symbolic links resolved; it need not exist.
+    """Returns the path of ``name`` in ``folder``, symbolic links resolved; it need not exist.
 
     Args:
         folder: The SavedModel's folder, symbolic links resolved.
@@ -43,12 +43,12 @@ def resolve_inside(folder: Path, name: str, error: type[SavedModelError] = Saved
 
 
 def file_name(text: str) -> str:
-    """A name in a SavedModel, which is UTF-8, as this process names files: in the C locale, that is another text."""
+    """Converts a name in a SavedModel, which is UTF-8, to this process's file names, which differ in the C locale."""
     return os.fsdecode(text.encode("utf-8", "surrogateescape"))
 
 
 def open_regular(folder: Path, name: str, error: type[SavedModelError] = SavedModelError) -> BinaryIO:
-    """Open the regular file ``name`` inside ``folder`` for reading, unbuffered.
+    """Opens the regular file ``name`` inside ``folder`` for reading, unbuffered.
 
     Args:
         folder: The SavedModel's folder, symbolic links resolved.
@@ -71,7 +71,7 @@ def open_regular(folder: Path, name: str, error: type[SavedModelError] = SavedMo
 
 
 def read_regular(folder: Path, name: str, error: type[SavedModelError] = SavedModelError) -> bytes:
-    """Return the contents of the regular file ``name`` inside ``folder``; see :func:`open_regular`."""
+    """Returns the contents of the regular file ``name`` inside ``folder``; see :func:`open_regular`."""
     with open_regular(folder, name, error) as file:
         try:
             return file.read()

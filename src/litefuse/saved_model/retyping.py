@@ -1,7 +1,7 @@
-"""A SavedModel as if it had been written in float32 where it was written in float64, or in float16 and bfloat16.
+"""Conversion of a SavedModel to float32 from float64, or from float16 and bfloat16.
 
-What is changed is the graph, before anything is made of it: the dtypes of arguments, results and attributes, and the
-values of constants, variables and tables.
+The graph is changed before it is imported: the dtypes of arguments, results and attributes, and the values of
+constants, variables and tables.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ if TYPE_CHECKING:
 
 __all__ = ["NARROWED", "WIDENED", "Retyped", "Retyping"]
 
-#: What wide dtypes are narrowed to.
+#: The dtypes that wide dtypes are narrowed to.
 NARROWED: Mapping[DataType, DataType] = MappingProxyType(
     {DataType.FLOAT64: DataType.FLOAT32, DataType.COMPLEX128: DataType.COMPLEX64}
 )
 
-#: What narrow dtypes are widened to.
+#: The dtypes that narrow dtypes are widened to.
 WIDENED: Mapping[DataType, DataType] = MappingProxyType(
     {DataType.FLOAT16: DataType.FLOAT32, DataType.BFLOAT16: DataType.FLOAT32}
 )
 
-_REFERENCE = 100  # a reference type is its value type's number and this
+_REFERENCE = 100  # a reference type's number is its value type's number plus this
 
-# Ops whose results depend on the bytes of an element.
+# Ops whose results depend on the byte representation of an element.
 _OF_BYTES = frozenset({"Bitcast", "DecodeRaw", "DecodePaddedRaw"})
 
-# Numbers that say "as large, as small as can be", and those that say it in float32.
+# Numbers used as "as large or as small as possible", and their float32 equivalents.
 _EXTREMES = tuple(
     (getattr(np.finfo(np.float64), name), getattr(np.finfo(np.float32), name)) for name in ("max", "min", "tiny")
 )
 
 
 class Retyped(NamedTuple):
-    """Something that has another dtype now.
+    """Something whose dtype was changed.
 
     Attributes:
-        what: An input or output of a signature, a variable or table, an op.
+        what: Its kind: an input or output of a signature, a variable, a table or an op.
         name: ``SIGNATURE:NAME`` of an input or output; otherwise the name.
-        dtype: Its dtype in the model.
+        dtype: Its original dtype.
     """
 
     what: Literal["input", "output", "variable", "table", "op"]
@@ -67,12 +67,12 @@ class Retyped(NamedTuple):
 
 @dataclass
 class Retyping:
-    """Puts dtypes in the places of others.
+    """Replaces dtypes of a model by others.
 
     Attributes:
         registry: The definitions of the ops.
-        dtypes: What each becomes: some of ``NARROWED`` and ``WIDENED``.
-        found: How often each thing was changed. Functions are changed when they are asked for.
+        dtypes: The replacement of each dtype: some of ``NARROWED`` and ``WIDENED``.
+        found: How often each thing was changed. Functions are changed when they are first accessed.
     """
 
     registry: OpRegistry
@@ -80,10 +80,10 @@ class Retyping:
     found: Counter[Retyped] = field(default_factory=Counter[Retyped])
 
     def model(self, model: SavedModel, keys: tuple[str, ...]) -> SavedModel:
-        """A model whose functions, and signatures of the given keys, are changed.
+        """Returns a model in which the functions and the signatures of the given keys are changed.
 
-        A value that does not fit raises a GraphError: that of a constant when its function is asked for, that of
-        a variable or a table when it is read.
+        A value out of range raises a GraphError: a constant's when its function is accessed, a variable's or a table's
+        when it is read.
         """
         signatures = {
             key: self._signature(signature) if key in keys else signature for key, signature in model.signatures.items()
@@ -161,14 +161,14 @@ class Retyping:
             self.found[Retyped("op", node.op, changed[0])] += 1
 
     def _number(self, number: int) -> int:
-        """The number of a ``DataType``, which may be a reference type's, changed."""
+        """Returns the number that replaces that of a ``DataType``, which may be a reference type."""
         for old, new in self.dtypes.items():
             if number in (old, old + _REFERENCE):
                 return number - old + new
         return number
 
     def _attribute(self, value: AttrValue, where: str) -> list[DataType]:
-        """Changes an attribute in place; returns the dtypes that there were."""
+        """Changes an attribute in place; returns the dtypes that were replaced."""
         found: list[DataType] = []
         kind = value.WhichOneof("value")
         if kind == "type" and self._number(value.type) != value.type:
@@ -193,14 +193,14 @@ class Retyping:
         return found
 
     def _fixed_dtypes(self, definition: OpDef) -> list[int]:
-        """The dtypes among those of an op's operands and results, whatever its attributes are, that would change."""
+        """Returns the dtypes of an op's operands and results that would change but do not depend on an attribute."""
         return [each.type for each in (*definition.input_arg, *definition.output_arg) if each.type in self.dtypes]
 
     def _tensor(self, tensor: TensorProto, where: str) -> TensorProto:
         value = tensor_value(tensor, where)
         changed = _changed_array(value, where)
         result = TensorProto(dtype=self.dtypes[DataType.from_proto(tensor.dtype)], tensor_shape=tensor.tensor_shape)
-        if value.size > 1 and not any(value.strides):  # one value for all elements
+        if value.size > 1 and not any(value.strides):  # a broadcast scalar
             changed = changed.reshape(-1)[:1]
             if changed.dtype == np.complex64:
                 result.scomplex_val.extend(changed.view(np.float32).tolist())
@@ -212,7 +212,7 @@ class Retyping:
 
 
 class _Functions(Mapping[str, FunctionDef]):
-    """The functions of a model, changed when they are asked for the first time."""
+    """The functions of a model, each changed on its first access."""
 
     def __init__(self, functions: Mapping[str, FunctionDef], change: Callable[[FunctionDef], FunctionDef]) -> None:
         self._functions = functions
@@ -235,13 +235,13 @@ class _Functions(Mapping[str, FunctionDef]):
 
 
 def _changed_array(values: NDArray[Any], where: str) -> NDArray[Any]:
-    """An array of floating or complex numbers in float32 or complex64.
+    """Converts an array of floating or complex numbers to float32 or complex64.
 
-    float64's largest number and its smallest normal one stand for "as large, as small as can be": they become those of
+    The largest and the smallest normal float64 are used as "as large or as small as possible": they become those of
     float32.
 
     Raises:
-        GraphError: A value is out of float32's range, or it is the only one, not zero, and would become zero.
+        GraphError: A value is out of float32's range, or it is the only one, nonzero, and would become zero.
     """
     if values.dtype == np.complex128:
         parts = np.array(values, np.complex128, order="C").reshape(-1).view(np.float64)
@@ -255,7 +255,7 @@ def _changed_array(values: NDArray[Any], where: str) -> NDArray[Any]:
         return narrow
     for wide, limit in _EXTREMES:
         narrow = np.where(values == wide, np.float32(limit), narrow)
-    # Among many values a tiny one is as good as zero; alone it is there to keep something from being zero.
+    # Among many values a tiny one is as good as zero; a single one is there to keep something from being zero.
     lost = np.isinf(narrow) & np.isfinite(values)
     lost |= (narrow == 0) & (values != 0) & (values.size == 1)
     if np.any(lost):

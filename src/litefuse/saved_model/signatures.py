@@ -1,9 +1,9 @@
 """Signatures: the names and the order of a model's inputs and outputs, and the functions that they belong to.
 
-A SavedModel says it three times. ``SignatureDef`` names inputs and outputs and maps each to a tensor of the top-level
-graph. In that graph a node calls the signature's function with the placeholders and the captured objects: its operands
-give the order. The object graph says which function it is and what it captures, and the function's structured signature
-has the names once more, for the case that the graph was rewritten.
+A SavedModel contains this information three times. ``SignatureDef`` names inputs and outputs and maps each to a tensor
+of the top-level graph. In that graph a node calls the signature's function with the placeholders and the captured
+objects: its operands give the order. The object graph says which function it is and what it captures, and the
+function's structured signature has the names once more, in case the graph was rewritten.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INTERNAL_KEYS", "Signature", "SignatureReader", "TensorSpec", "check_dense", "tensor_spec"]
 
-# The signatures of the initialization and training ops of the graph, which are no functions of the model.
+# The signatures of the initialization and training ops of the graph, which are not functions of the model.
 INTERNAL_KEYS = frozenset({"__saved_model_init_op", "__saved_model_train_op"})
 _MAX_IDENTITIES = 100
 _CALL_OPS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
@@ -53,11 +53,11 @@ class Signature(NamedTuple):
         function: The function's name in the library.
         inputs: The explicit arguments, in the function's order.
         outputs: The outputs, in the order of the function's results, then of their names.
-        output_indices: For each output, which result of the function it is. Two outputs may be the same result, and
-            some results may be no output.
+        output_indices: The index of the function's result for each output. Two outputs may be the same result, and
+            some results may not be outputs.
         input_tensors: For each input, its tensor in TensorFlow's top-level graph, such as ``serving_default_x:0``.
         output_tensors: The same for each output, such as ``StatefulPartitionedCall:0``.
-        captures: What is behind each of the function's remaining arguments.
+        captures: The object behind each of the function's remaining arguments.
     """
 
     key: str
@@ -77,7 +77,7 @@ class SignatureReader:
     Attributes:
         nodes: The nodes of the top-level graph by name.
         functions: The function library.
-        concrete_functions: What the object graph says about functions.
+        concrete_functions: The object graph's description of each function.
         signature_functions: The function of each signature, according to the object graph.
     """
 
@@ -87,7 +87,7 @@ class SignatureReader:
     signature_functions: Mapping[str, str]
 
     def function_of(self, key: str, definition: SignatureDef) -> str | None:
-        """Return the function of a signature, or None if it has none: its tensors are nodes of the top-level graph."""
+        """Returns the function of a signature, or None if its tensors are nodes of the top-level graph."""
         name = self.signature_functions.get(key)
         if name is None:
             calls = (self._call(info.name) for info in definition.outputs.values())
@@ -95,13 +95,13 @@ class SignatureReader:
         return name if name in self.concrete_functions else None
 
     def read(self, key: str, definition: SignatureDef, function: str, captures: tuple[Capture, ...]) -> Signature:
-        """Resolve a signature.
+        """Resolves a signature.
 
         Args:
             key: Its name.
             definition: Its definition.
             function: The name of its function.
-            captures: What the function captures.
+            captures: The captures of the function.
 
         Raises:
             SavedModelError: The SavedModel contradicts itself, or a tensor is sparse or composite.
@@ -139,7 +139,7 @@ class SignatureReader:
         )
 
     def _call(self, tensor: str) -> tuple[NodeDef, int] | None:
-        """Return the call that makes a tensor of the top-level graph and the number of its result, or None."""
+        """Returns the call that produces a tensor of the top-level graph and the index of its result, or None."""
         for _ in range(_MAX_IDENTITIES):
             name, index = split_tensor_name(tensor)
             node = self.nodes.get(name)
@@ -153,13 +153,13 @@ class SignatureReader:
         return None
 
     def _calls(self, definition: SignatureDef, function: str) -> list[tuple[NodeDef, int]] | None:
-        """Return the call of a function and the result for each output, or None if some are not made so."""
+        """Returns each output's call of a function and result index, or None if not all outputs are its results."""
         calls = [self._call(info.name) for info in definition.outputs.values()]
         found = [call for call in calls if call is not None and _callee(call[0]) == function]
         return found if len(found) == len(calls) else None
 
     def _input_names(self, definition: SignatureDef, body: FunctionDef, count: int) -> Sequence[str] | None:
-        """Return the input that is each of the first ``count`` arguments; None if that cannot be told."""
+        """Returns the name of the input for each of the first ``count`` arguments; None if it cannot be determined."""
         if count < 0 or len(definition.inputs) != count:
             return None
         if not count:
@@ -180,7 +180,7 @@ class SignatureReader:
         )
 
     def _output_indices(self, definition: SignatureDef, body: FunctionDef) -> dict[str, int] | None:
-        """Return the result of the function that each output is; None if that cannot be told."""
+        """Returns the index of the function's result for each output; None if it cannot be determined."""
         function = body.signature.name
         calls = self._calls(definition, function)
         if calls is not None:
@@ -196,10 +196,10 @@ class SignatureReader:
 
 
 def check_dense(definition: SignatureDef, where: str) -> None:
-    """Refuse a signature with a tensor that is several.
+    """Rejects a signature with a sparse, ragged or composite tensor.
 
     Raises:
-        SavedModelError: There is one; it names it.
+        SavedModelError: There is one; the message names it.
     """
     for name, info in (*definition.inputs.items(), *definition.outputs.items()):
         if info.WhichOneof("encoding") != "name":
@@ -211,7 +211,7 @@ def check_dense(definition: SignatureDef, where: str) -> None:
 
 
 def _keywords(function: SavedConcreteFunction) -> Sequence[str]:
-    """Return the names of the keyword arguments in a canonical signature, which is the tuple (positional, keywords)."""
+    """Returns the names of the keyword arguments in a canonical signature: the tuple (positional, keywords)."""
     values = function.canonicalized_input_signature.tuple_value.values
     return list(values[1].dict_value.fields) if len(values) == 2 else []
 
@@ -222,7 +222,7 @@ def _callee(call: NodeDef) -> str | None:
 
 
 def _user_specified_name(function: FunctionDef, position: int) -> str:
-    """Return the name that an argument had in Python, or nothing."""
+    """Returns the name of an argument in Python, or an empty string."""
     value = function.arg_attr[position].attr.get("_user_specified_name") if position in function.arg_attr else None
     return value.s.decode(errors="replace") if value else ""
 
@@ -237,7 +237,7 @@ def _spec(name: str, info: TensorInfo, argument_type: int, where: str) -> Tensor
 
 
 def tensor_spec(name: str, info: TensorInfo, where: str) -> TensorSpec:
-    """Return an input or output as a signature declares it.
+    """Returns the spec of an input or output as the signature declares it.
 
     Raises:
         SavedModelError: Its type is unknown.

@@ -22,13 +22,13 @@ __all__ = ["read_table"]
 _FOOTER_SIZE = 48
 _MAGIC = 0xDB4775248B80FB57
 _TRAILER_SIZE = 5
-# Keys share prefixes, so a small hostile table could hold enormous ones; those of real ones take a few times its size.
+# Keys share prefixes, so a small hostile table could hold enormous keys; in real tables they take a few times its size.
 _MAX_KEY_EXPANSION = 100
 _COMPRESSION = {0: "none", 1: "snappy", 2: "zstd"}
 
 
 def read_table(data: bytes, where: str = "") -> dict[bytes, bytes]:
-    """Return the entries of a table, in the order of their keys.
+    """Returns the entries of a table, in the order of their keys.
 
     Args:
         data: The whole file.
@@ -76,14 +76,14 @@ def _read_table(data: bytes) -> dict[bytes, bytes]:
 
 
 def _read_handle(data: bytes, position: int) -> tuple[int, int, int]:
-    """Return the offset and size of a block, and the position behind the handle."""
+    """Returns the offset and size of a block, and the position after the handle."""
     offset, position = read_varint(data, position)
     size, position = read_varint(data, position)
     return offset, size, position
 
 
 def _read_block(data: bytes, offset: int, size: int) -> bytes:
-    """Return a block's contents without its trailer, verified."""
+    """Returns a block's contents without its trailer; verifies its checksum."""
     end = offset + size
     if end + _TRAILER_SIZE > len(data) - _FOOTER_SIZE:
         raise ValueError(f"block at {offset} of {size} bytes ends behind the file")

@@ -1,6 +1,6 @@
-"""Hash tables: what they hold, from their initializer or the checkpoint.
+"""Entries of hash tables, from their initializers or the checkpoint.
 
-A table is made by one op (``HashTableV2``) and filled by another, in functions that belong to the resource
+A table is created by one op (``HashTableV2``) and filled by another, in functions that belong to the resource
 (TensorFlow 2) or at the top level of the graph (TensorFlow 1): from two constants, or from the lines of a text file.
 A mutable table is saved in the checkpoint instead.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TABLE_OPS", "TableNodes", "table_of_resource"]
 
-# The ops that make tables: static ones, which an op fills, and mutable ones, whose entries are in the checkpoint.
+# The ops that create tables: static ones, which an op fills, and mutable ones, whose entries are in the checkpoint.
 _STATIC = frozenset({"HashTable", "HashTableV2", "AnonymousHashTable"})
 _MUTABLE = frozenset(
     {
@@ -81,7 +81,7 @@ def _reshape(x: _Array, shape: _Array) -> _Array:
     return np.reshape(x, sizes)
 
 
-# What else entries are made by: the positions of a list, as a rule; and variables' first values: zeros.
+# Other ops that compute entries (usually the positions in a list) and initial values of variables (zeros).
 _COMPUTED: Mapping[str, Callable[..., _Array]] = {
     "Add": np.add,
     "AddV2": np.add,
@@ -97,7 +97,7 @@ _COMPUTED: Mapping[str, Callable[..., _Array]] = {
     "ZerosLike": np.zeros_like,
 }
 
-# The columns of a text file that are not columns.
+# Column numbers with a special meaning.
 _WHOLE_LINE = -2
 _LINE_NUMBER = -1
 
@@ -109,14 +109,14 @@ def table_of_resource(
     registry: OpRegistry,
     checkpoint: Callable[[], tuple[TensorBundle, str] | None],
 ) -> Table | None:
-    """The table that a resource of TensorFlow 2 is; None if it is something else.
+    """Returns the table of a resource of TensorFlow 2; None if the resource is not a table.
 
     Args:
         resource: The resource.
         functions: The function library.
-        captures: What a function captures, by its name.
+        captures: Returns the captures of a function by its name.
         registry: The definitions of the ops.
-        checkpoint: Finds the checkpoint and the key that it holds a mutable table under, without ``-keys``.
+        checkpoint: Finds the checkpoint and the key under which it holds a mutable table, without ``-keys``.
     """
     creator = functions.get(resource.creator or "")
     node = next((node for node in creator.node_def if node.op in TABLE_OPS), None) if creator else None
@@ -160,7 +160,7 @@ def _constant_input(function: FunctionDef, reference: str) -> NDArray[Any]:
 def _checkpoint_reader(
     name: str, checkpoint: Callable[[], tuple[TensorBundle, str] | None], unused: Sequence[NDArray[Any]]
 ) -> Callable[[], tuple[NDArray[Any], NDArray[Any]]]:
-    """What reads a mutable table; a dense one is saved with all its buckets, the unused ones under certain keys."""
+    """Returns the reader of a mutable table. A dense one is saved with all buckets; unused ones have reserved keys."""
 
     def read() -> tuple[NDArray[Any], NDArray[Any]]:
         found = checkpoint()
@@ -181,14 +181,14 @@ def _checkpoint_reader(
 
 @dataclass(frozen=True)
 class TableNodes:
-    """The nodes among which a table is filled.
+    """The nodes that create and fill tables.
 
     Attributes:
         nodes: The nodes by name.
         registry: The definitions of the ops.
-        captures: What the function that they belong to captured, by the names of its arguments.
+        captures: The captures of the function that the nodes belong to, by the names of its arguments.
         assets: The files that the graph names, by the names of the nodes that hold their paths.
-        folder: Where the files lie that a frozen graph names: the folder of its own file, symbolic links resolved.
+        folder: The folder with the files that a frozen graph names: that of its own file, symbolic links resolved.
     """
 
     nodes: Mapping[str, NodeDef]
@@ -198,7 +198,7 @@ class TableNodes:
     folder: Path | None = None
 
     def table(self, node: NodeDef, node_id: int) -> Table:
-        """The table that a node of the top-level graph makes."""
+        """Returns the table that a node of the top-level graph creates."""
         where = f"table {node.name!r}"
 
         def read() -> tuple[NDArray[Any], NDArray[Any]]:
@@ -220,10 +220,10 @@ class TableNodes:
         )
 
     def entries(self, node: NodeDef, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Keys and values that a node fills a table with.
+        """Returns the keys and values with which a node fills a table.
 
         Raises:
-            SavedModelError: They are computed by ops, or the file does not hold them.
+            SavedModelError: They are computed by other ops, or the file does not contain them.
         """
         if len(node.input) < (3 if node.op in _FROM_TENSORS else 2):
             raise SavedModelError(f"{node.op} lacks inputs", where=f"node {node.name}")
@@ -260,7 +260,7 @@ class TableNodes:
         return DataType.from_proto(key), DataType.from_proto(value)
 
     def value(self, reference: str, what: str) -> NDArray[Any]:
-        """A tensor that is a constant, or computed of constants.
+        """Returns the value of a tensor that is a constant or computed from constants.
 
         Args:
             reference: The tensor's name.
@@ -285,7 +285,7 @@ class TableNodes:
             raise SavedModelError(f"{source.op} fails: {error}", where=f"node {source.name}") from None
 
     def _dtype_of(self, node: NodeDef) -> list[np.dtype[Any]]:
-        """The dtype that an attribute of an op demands, if there is one."""
+        """Returns the dtype that an attribute of an op sets, if it has one; at most one element."""
         found = [name for name in ("DstT", "out_type") if name in node.attr or name in self.registry.defaults(node.op)]
         return [DataType.from_proto(self.registry.attribute(node, name).type).to_numpy() for name in found]
 
@@ -301,10 +301,9 @@ class TableNodes:
         )
 
     def _file(self, folder: Path, reference: str, name: str) -> Asset:
-        """The file that a frozen graph names by its path on the machine that made it.
+        """Finds the file that a frozen graph names by its path on the machine that wrote the graph.
 
-        It is looked for inside the graph's folder and nowhere else: where the path leads there, at its end, otherwise
-        under its name alone.
+        The file is searched only inside the graph's folder: at its path if that lies there, otherwise by its name.
         """
         path = self.value(reference, f"the file that fills table {name!r}")
         if path.dtype != np.object_ or path.size != 1:
@@ -320,7 +319,7 @@ class TableNodes:
         return asset
 
     def _source(self, reference: str) -> Constant | Asset | Table | NodeDef | None:
-        """What a tensor is, behind ops that hand it on."""
+        """Returns the origin of a tensor, looking through ops that forward it."""
         for _ in range(len(self.nodes) + 1):
             name = node_of(reference)
             if name in self.assets:
@@ -336,7 +335,7 @@ class TableNodes:
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """The lines of a text file as TensorFlow reads them: without carriage returns, none after the last line feed."""
+    """Splits a text file into lines as TensorFlow does: no carriage returns, no line after the last line feed."""
     lines = data.replace(b"\r", b"").split(b"\n")
     return lines if lines[-1] else lines[:-1]
 

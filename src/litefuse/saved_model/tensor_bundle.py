@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Storage", "TensorBundle", "TensorEntry"]
 
-# How much of a tensor is checked at a time.
+# How much of a tensor is checksummed at a time.
 _BLOCK_BYTES = 1 << 25
 
 
 class Storage(NamedTuple):
-    """Where a tensor's raw little-endian bytes lie.
+    """The location of a tensor's raw little-endian bytes.
 
     Attributes:
         file: The shard.
-        offset: The position of the first byte; not aligned to anything.
+        offset: The position of the first byte, without any alignment.
         nbytes: The number of bytes.
     """
 
@@ -52,17 +52,17 @@ class Storage(NamedTuple):
 
 
 class TensorEntry(NamedTuple):
-    """What the index says about one tensor.
+    """The entry of the index for one tensor.
 
     Attributes:
         key: The tensor's key.
         dtype: The element type.
         shape: The shape, always known.
         shard: The number of the shard that holds the bytes.
-        offset: Where they start in it.
+        offset: The position of the first one in the shard.
         size: Their number.
         crc32c: Their masked checksum.
-        slices: The slices of a partitioned variable, each an entry of its own; shard, offset, size mean nothing then.
+        slices: The slices of a partitioned variable, each with its own entry; shard, offset and size are unused then.
     """
 
     key: str
@@ -80,7 +80,7 @@ class TensorBundle:
     """The tensors of a checkpoint.
 
     Attributes:
-        folder: The folder outside of which nothing is read, symbolic links resolved.
+        folder: The folder that all files must be in, symbolic links resolved.
         prefix: The checkpoint's prefix, relative to it.
         num_shards: The number of data files.
     """
@@ -97,14 +97,14 @@ class TensorBundle:
 
     @classmethod
     def open(cls, folder: Path, prefix: str = "variables/variables") -> TensorBundle:
-        """Read the index of a bundle; shards are opened when a tensor is read.
+        """Reads the index of a bundle; shards are opened when a tensor is read.
 
         Args:
             folder: A folder, such as the SavedModel's.
             prefix: The checkpoint's prefix, relative to it, with ``/`` between its parts.
 
         Raises:
-            CheckpointError: The index is missing or damaged, or of a kind that is not supported.
+            CheckpointError: The index is missing, damaged or of an unsupported kind.
         """
         folder = folder.resolve()
         name = f"{prefix}.index"
@@ -127,20 +127,20 @@ class TensorBundle:
         return isinstance(key, str) and key.encode() in self._index
 
     def keys(self) -> Iterator[str]:
-        """Yield the tensors' keys in order, without the keys of slices."""
+        """Yields the tensors' keys in order, without the keys of slices."""
         # The key of a slice starts with OrderedCode's 0, which is one zero byte.
         return (key.decode(errors="replace") for key in self._index if not key.startswith(b"\0"))
 
     def entry(self, key: str) -> TensorEntry:
-        """Return what the index says about a tensor.
+        """Returns a tensor's entry of the index.
 
         Raises:
-            CheckpointError: There is no such tensor, or its entry makes no sense.
+            CheckpointError: There is no such tensor, or its entry is invalid.
         """
         return self._entry(key.encode(), key)
 
     def storage(self, key: str) -> Storage | None:
-        """Return where a tensor lies, or None if it is not one run of raw bytes (a string tensor or in slices).
+        """Returns a tensor's location, or None if it is not contiguous raw bytes (a string tensor, or in slices).
 
         Raises:
             CheckpointError: There is no such tensor, or its entry or shard is damaged.
@@ -152,11 +152,11 @@ class TensorBundle:
         return Storage((self.folder / self._shard_name(entry.shard)).resolve(), entry.offset, entry.size)
 
     def read(self, key: str, *, verify: bool = True) -> NDArray[Any]:
-        """Return the value of a tensor.
+        """Returns the value of a tensor.
 
         Args:
             key: The tensor's key.
-            verify: Compare the bytes with their checksum (some 10 GB/s where the processor helps).
+            verify: Compare the bytes with their checksum (some 10 GB/s if the processor has an instruction for it).
 
         Returns:
             A read-only view of the mapped shard, perhaps unaligned; for a partitioned variable a new array, for a
@@ -170,7 +170,7 @@ class TensorBundle:
         return self._assemble(entry, verify=verify) if entry.slices else self._read(entry, verify=verify)
 
     def release(self) -> None:
-        """Let the system take back the memory of the mapped shards: what is read again is mapped again."""
+        """Lets the system reclaim the memory of the mapped shards; later reads load it again."""
         for mapped in self._maps:
             mapped.madvise(mmap.MADV_DONTNEED)
 
@@ -201,11 +201,11 @@ class TensorBundle:
                 raise self._error(entry.key, str(reason)) from None
         if verify and mask(self._checksum(data)) != entry.crc32c:
             raise self._error(entry.key, "its bytes do not match their checksum: the file is damaged")
-        # numpy reads unaligned arrays; offsets in a shard are aligned to nothing.
+        # numpy reads unaligned arrays; offsets in a shard have no alignment.
         return np.ndarray(entry.shape, entry.dtype.to_numpy(), buffer=data.data)
 
     def _checksum(self, data: NDArray[np.uint8]) -> int:
-        """Return the checksum of mapped bytes; no more of them than a block stays in memory."""
+        """Returns the checksum of mapped bytes, with at most one block of them in memory."""
         crc = 0
         for start in range(0, len(data), _BLOCK_BYTES):
             crc = crc32c(data[start : start + _BLOCK_BYTES], crc)
@@ -214,7 +214,7 @@ class TensorBundle:
         return crc
 
     def _bytes(self, entry: TensorEntry) -> NDArray[np.uint8]:
-        """Return the mapped bytes of an entry, checked against its shape and the file's size."""
+        """Returns the mapped bytes of an entry, checked against its shape and the file's size."""
         if not entry.dtype.has_numpy:
             raise self._error(entry.key, f"a tensor of type {entry.dtype} cannot be read")
         if entry.offset < 0 or entry.size < 0:
@@ -240,7 +240,7 @@ class TensorBundle:
         return f"{self.prefix}.data-{shard:05d}-of-{self.num_shards:05d}"
 
     def _shard(self, entry: TensorEntry) -> NDArray[np.uint8]:
-        """Return the bytes of the shard that an entry names, mapped."""
+        """Returns the mapped bytes of the shard that an entry names."""
         if not 0 <= entry.shard < self.num_shards:
             raise self._error(entry.key, f"it lies in shard {entry.shard} of {self.num_shards}")
         shard = self._shards.get(entry.shard)
@@ -260,7 +260,7 @@ class TensorBundle:
         return shard
 
     def _assemble(self, entry: TensorEntry, *, verify: bool) -> NDArray[Any]:
-        """Return the value of a partitioned variable, put together from its slices."""
+        """Assembles the value of a partitioned variable from its slices."""
         parts: list[tuple[tuple[slice, ...], NDArray[Any]]] = []
         for tensor_slice in entry.slices:
             bounds = tensor_slice.bounds(entry.shape)
@@ -288,7 +288,7 @@ class TensorBundle:
 
 
 def _decode_strings(data: NDArray[np.uint8], entry: TensorEntry, *, verify: bool) -> NDArray[Any]:
-    """Decode a string tensor: the lengths as varints, their masked checksum, then the strings' bytes.
+    """Decodes a string tensor: the lengths as varints, their masked checksum, then the strings' bytes.
 
     The checksums are over the lengths as 32-bit numbers (64-bit from 4 GiB), not over the varints.
 

@@ -22,10 +22,10 @@ __all__ = ["tensor_value"]
 
 
 def tensor_value(proto: TensorProto, where: str = "") -> NDArray[Any]:
-    """Return the value of a constant as a read-only array.
+    """Returns the value of a constant as a read-only array.
 
-    A message holds raw little-endian bytes, or a list of elements of which the last stands for all that are left out
-    (none at all stands for zeros). A constant with one listed element is a view of that element, whatever its shape.
+    A message holds raw little-endian bytes, or a list of elements whose last one is repeated for all omitted ones (an
+    empty list means zeros). A constant with one listed element is a broadcast view of that element.
 
     Args:
         proto: The message.
@@ -36,7 +36,7 @@ def tensor_value(proto: TensorProto, where: str = "") -> NDArray[Any]:
 
     Raises:
         SavedModelError: The type has no value that can be read (resource, variant), or data and shape do not match.
-        LimitError: It lists only some of the elements of a constant that is larger than the limit.
+        LimitError: The message lists only some of the elements, and the constant is larger than the limit.
     """
     dtype = DataType.from_proto(proto.dtype, where)
     shape = tuple(dim.size for dim in proto.tensor_shape.dim)
@@ -75,17 +75,17 @@ def tensor_value(proto: TensorProto, where: str = "") -> NDArray[Any]:
 
 
 def _listed_values(proto: TensorProto, dtype: DataType) -> NDArray[Any]:
-    """Return the elements that the message lists, of the field that its type uses."""
+    """Returns the elements that the message lists, from the field for its type."""
     numpy_dtype = dtype.to_numpy()
     if dtype == DataType.STRING:
         strings = np.empty(len(proto.string_val), np.object_)
         strings[:] = list(proto.string_val)
         return strings
-    if dtype in _BIT_PATTERNS:  # 16 bits in an int32 each
+    if dtype in _BIT_PATTERNS:  # 16 bits in each int32
         return np.frombuffer(np.array(proto.half_val, np.int32).astype(np.uint16).tobytes(), numpy_dtype)
     if dtype in _BYTES:
         return np.frombuffer(proto.float8_val, numpy_dtype)
-    if dtype in _COMPLEX:  # real and imaginary part by turns
+    if dtype in _COMPLEX:  # real and imaginary parts alternate
         parts = np.array(proto.scomplex_val if dtype == DataType.COMPLEX64 else proto.dcomplex_val, np.float64)
         return (parts[::2][: parts.size // 2] + 1j * parts[1::2]).astype(numpy_dtype)
     fields: dict[DataType, Sequence[float]] = {

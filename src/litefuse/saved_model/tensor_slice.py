@@ -1,7 +1,7 @@
 """Slices of partitioned variables, and the keys under which a checkpoint holds them.
 
-A partitioned variable has an entry that lists its slices; the value of each slice has an entry of its own, whose key
-encodes the variable's name and the slice (TensorFlow's ``EncodeTensorNameSlice``, in the OrderedCode encoding).
+A partitioned variable has an entry that lists its slices; the value of each slice has its own entry, whose key encodes
+the variable's name and the slice (TensorFlow's ``EncodeTensorNameSlice``, in the OrderedCode encoding).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class TensorSlice(NamedTuple):
 
     @classmethod
     def from_proto(cls, proto: TensorSliceProto) -> TensorSlice:
-        """Return the slice of a message; an extent without a length is a whole dimension."""
+        """Returns the slice in a message; an extent without a length is a whole dimension."""
         starts = tuple(extent.start if extent.HasField("length") else 0 for extent in proto.extent)
         lengths = tuple(extent.length if extent.HasField("length") else _FULL for extent in proto.extent)
         return cls(starts, lengths)
 
     def key(self, name: str) -> bytes:
-        """Return the checkpoint key of this slice of the variable ``name``."""
+        """Returns the checkpoint key of this slice of the variable ``name``."""
         escaped = name.encode().replace(b"\xff", b"\xff\x00").replace(b"\x00", b"\x00\xff")
         parts = [_ordered_unsigned(0), escaped, b"\x00\x01", _ordered_unsigned(len(self.starts))]
         for start, length in zip(self.starts, self.lengths, strict=True):
@@ -43,7 +43,7 @@ class TensorSlice(NamedTuple):
         return b"".join(parts)
 
     def bounds(self, shape: tuple[int, ...]) -> tuple[slice, ...] | None:
-        """Return the numpy index of this slice in a tensor of ``shape``, or None if it does not fit."""
+        """Returns the numpy index of this slice in a tensor of ``shape``, or None if it does not fit."""
         if len(shape) != len(self.starts):
             return None
         bounds: list[slice] = []
@@ -56,19 +56,19 @@ class TensorSlice(NamedTuple):
 
 
 def _ordered_unsigned(value: int) -> bytes:
-    """OrderedCode's unsigned integer: the number of bytes, then the bytes, the highest first; none for 0."""
+    """Encodes an unsigned integer in OrderedCode: the number of bytes, then the big-endian bytes; none for 0."""
     length = (value.bit_length() + 7) // 8
     return bytes([length]) + value.to_bytes(length, "big")
 
 
 def _ordered_signed(value: int) -> bytes:
-    """OrderedCode's signed integer.
+    """Encodes a signed integer in OrderedCode.
 
     A positive number is a unary length (that many 1 bits, then a 0 bit) and the number, the highest byte first, in
-    n bytes of 7 bits each for the length n; a negative one is the complement of the code of its complement.
+    n bytes of 7 bits each for the length n; a negative one is the complement of its complement's code.
     """
     magnitude = ~value if value < 0 else value
-    length = magnitude.bit_length() // 7 + 1  # a sign bit needs room too
+    length = magnitude.bit_length() // 7 + 1  # with room for a sign bit
     if length > 10:
         raise ValueError(f"{value} has more than 64 bits")
     header = ((1 << length) - 1) << (8 * length - length)

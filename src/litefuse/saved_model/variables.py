@@ -1,4 +1,4 @@
-"""From the object graph and the checkpoint to variables."""
+"""Variables of a SavedModel, from the object graph and the checkpoint."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 def load_variables(folder: Path, graph: ObjectGraph, paths: Mapping[int, tuple[str, ...]]) -> dict[int, Variable]:
-    """Return the variable of each variable node; nodes that share a checkpoint key share the object.
+    """Returns the variable of each variable node; nodes that share a checkpoint key share the object.
 
     Args:
         folder: The SavedModel's folder, symbolic links resolved.
         graph: Its object graph.
-        paths: The readable paths of :meth:`ObjectGraph.paths`.
+        paths: The readable paths from :meth:`ObjectGraph.paths`.
 
     Raises:
         CheckpointError: There are variables, but the checkpoint's index is missing or damaged.
@@ -63,7 +63,7 @@ def load_variables(folder: Path, graph: ObjectGraph, paths: Mapping[int, tuple[s
 
 
 def checkpoint_keys(bundle: TensorBundle, graph: ObjectGraph) -> dict[int, dict[str, str]]:
-    """Return the checkpoint keys of each node's values, by the values' names (``VARIABLE_VALUE`` for a variable's).
+    """Returns the checkpoint keys of each node's values by their names (``VARIABLE_VALUE`` for a variable's value).
 
     Raises:
         CheckpointError: The checkpoint has no object graph, or it is damaged.
@@ -86,11 +86,11 @@ def checkpoint_keys(bundle: TensorBundle, graph: ObjectGraph) -> dict[int, dict[
 def _readable_names(
     saved: Mapping[int, SavedVariable], paths: Mapping[int, tuple[str, ...]], captured: set[int]
 ) -> dict[int, str]:
-    """Return a unique readable name for each variable.
+    """Returns a unique readable name for each variable.
 
-    A path is readable if its attributes are public and it does not end in a list of variables: then it tells where the
-    user finds the variable. Otherwise the name it was created with says more, if no other variable has it. Keras saves
-    each variable a second time under another node: the one that functions capture comes first.
+    A path is readable if its attributes are public and it does not end in a list of variables: then the user finds the
+    variable there. Otherwise the name it was created with says more, if no other variable has it. Keras saves each
+    variable a second time under another node: the one that functions capture takes precedence.
     """
     names: dict[int, str] = {}
     taken: set[str] = set()
@@ -101,7 +101,7 @@ def _readable_names(
             path, own = paths.get(node, ()), saved[node].name
             is_own = own not in ("", "Variable") and own_names[own] == 1 and own not in taken
             name = own if is_own and not _is_readable(path) else ".".join(path) or own or "variable"
-            # A path may look like another variable's own name; and nodes may be unreachable.
+            # A path may equal another variable's own name, and nodes may be unreachable.
             names[node] = name = name if name not in taken else f"{name}@{node}"
             taken.add(name)
     return names

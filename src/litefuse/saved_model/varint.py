@@ -1,4 +1,4 @@
-"""Variable-length integers: seven bits a byte, the lowest first, the eighth bit set on all bytes but the last."""
+"""Variable-length integers: seven bits per byte, lowest first, the eighth bit set on all bytes but the last."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["read_varint"]
 
 
 def read_varint(data: bytes | memoryview, position: int) -> tuple[int, int]:
-    """Return the integer that starts at ``position`` and the position behind it.
+    """Returns the integer that starts at ``position`` and the position after it.
 
     Raises:
         ValueError: The data ends inside the integer, or it has more than 64 bits.

@@ -1,4 +1,4 @@
-"""Control flow of TensorFlow 1 (Switch, Merge, Enter, Exit, NextIteration, LoopCond)."""
+"""Functionalization of TensorFlow 1 control flow (Switch, Merge, Enter, Exit, NextIteration, LoopCond)."""
 
 from litefuse.saved_model.control_flow.functionalize import functionalize
 

@@ -1,8 +1,9 @@
-"""Conditionals of control flow v1 as If and Case.
+"""Conversion of conditionals of control flow v1 to If and Case.
 
-Switch hands a value to one branch, Merge takes that of the branch which was run. What a branch computes depends on a
-Switch, through data or control inputs: this tells for each node under which conditions it runs. A Merge whose inputs
-run under all the outcomes of one condition ends a conditional; those that can be decided together become one If.
+Switch forwards a value to one branch, Merge takes the value from the branch that was run. The nodes of a branch depend
+on a Switch, through data or control inputs: this determines the conditions under which each node runs. A Merge whose
+inputs run under all the outcomes of one condition ends a conditional; Merges that can be decided together become one
+If.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ from litefuse.saved_model.tensor_proto import tensor_value
 
 __all__ = ["conditionals_to_if"]
 
-# They are stateful ops, but may run twice.
+# Stateful ops that may nevertheless run twice.
 _READS = frozenset({"ReadVariableOp", "ResourceGather"})
 
 Outcomes: TypeAlias = Mapping[str, int]
-"""What conditions must be for a node to run: the outcome of each by its tensor. None in its place: it never runs."""
+"""The conditions under which a node runs: the outcome of each by its tensor. None instead: the node never runs."""
 
 
 def conditionals_to_if(function: FlatFunction, symbol: Callable[[str], str]) -> list[FunctionDef]:
-    """Replace conditionals by If and Case.
+    """Replaces conditionals by If and Case.
 
-    Those whose predicate is a constant are decided. Conditionals in branches are left in the functions returned.
+    Conditionals with a constant predicate are folded. Nested conditionals remain in the returned functions.
 
     Args:
         function: The function; it is changed. It has no loops of control flow v1.
-        symbol: A new name for a function, like the given one.
+        symbol: Makes a unique function name from the given one.
 
     Returns:
         The branches.
@@ -75,8 +76,8 @@ class _Merge:
 
     Attributes:
         name: The node.
-        tensors: Those of its outputs that are used.
-        branches: The positions of the inputs that come from each branch.
+        tensors: Its outputs that are used.
+        branches: The positions of the inputs from each branch.
     """
 
     name: str
@@ -86,14 +87,14 @@ class _Merge:
 
 @dataclass
 class _Conditionals:
-    """The conditionals of a function, the outermost ones.
+    """The outermost conditionals of a function.
 
     Attributes:
         function: The function.
-        outcomes: When each node runs.
-        decided: The tensors that are others because a predicate is constant.
-        waits: The nodes that others wait for instead of a Merge or a Switch.
-        copied: The conditional that each node with a side effect is in.
+        outcomes: The conditions under which each node runs.
+        decided: The replacements of tensors whose predicate is constant.
+        waits: The nodes that replace a Merge or a Switch as control inputs.
+        copied: The conditional that contains each node with a side effect.
     """
 
     function: FlatFunction
@@ -112,14 +113,14 @@ class _Conditionals:
             self.outcomes[name] = self._of_merge(node) if kind(node) == "Merge" else self._of_node(node)
 
     def groups(self) -> list[_Conditional]:
-        """The conditionals, each with all Merges that one If can compute.
+        """Returns the conditionals, each with all Merges that one If can compute.
 
-        Two Merges on one predicate are of one conditional unless one of them depends on the other, perhaps by way of
+        Two Merges on one predicate belong to one conditional unless one of them depends on the other, perhaps through
         other conditionals.
         """
         made: list[_Conditional] = []
-        behind: dict[str, int] = {}  # the conditionals that a node depends on, a bit for each
-        depends: list[int] = []  # the same of each conditional
+        behind: dict[str, int] = {}  # the conditionals that a node depends on, as a bit set
+        depends: list[int] = []  # the same for each conditional
         for name in self._order:
             node = self.function.nodes[name]
             before = 0
@@ -152,12 +153,12 @@ class _Conditionals:
         return made
 
     def runs(self, node: str, predicate: str, outcome: int) -> bool:
-        """Whether a node runs only when a condition has an outcome."""
+        """Whether a node runs only when a condition has the given outcome."""
         outcomes = self.outcomes.get(node)
         return outcomes is not None and outcomes.get(predicate) == outcome
 
     def predicate(self, switch: NodeDef) -> str:
-        """The tensor that a Switch is decided by: what is handed into a branch, or copied, is no other condition."""
+        """Returns the predicate of a Switch, without the Identities and Switches that forward it."""
         tensor = switch.input[1]
         while (node := self.function.producer(tensor)) is not None and kind(node) in {"Identity", *SWITCHES}:
             tensor = node.input[0]
@@ -176,7 +177,7 @@ class _Conditionals:
         return found
 
     def _of_input(self, reference: str) -> Outcomes | None:
-        """When a tensor is there, or a node that one waits for has run."""
+        """Returns the conditions under which an input is available: a tensor, or a control input that has run."""
         name = node_of(reference)
         outcomes = self.outcomes.get(name, {})
         node = self.function.nodes.get(name)
@@ -205,7 +206,7 @@ class _Conditionals:
         return [self._of_input(tensor) for tensor in data_inputs(node)]
 
     def _joined(self, merge: str, inputs: Mapping[int, Outcomes]) -> Outcomes | None:
-        """When any one of a Merge's inputs is there."""
+        """Returns the conditions under which one of a Merge's inputs is available."""
         if len(inputs) == 1:
             return next(iter(inputs.values()))
         predicate, branches = self._split(merge, inputs)
@@ -218,7 +219,7 @@ class _Conditionals:
         )
 
     def _split(self, merge: str, inputs: Mapping[int, Outcomes | None]) -> tuple[str, dict[int, list[int]]]:
-        """The first condition that a Merge's inputs run under different outcomes of, and the inputs of each outcome."""
+        """Returns the first condition whose outcomes separate a Merge's inputs, and the inputs of each outcome."""
         live = {position: outcomes for position, outcomes in inputs.items() if outcomes is not None}
         shared = set[str].intersection(*({*outcomes} for outcomes in live.values()))
         for predicate in sorted(shared, key=lambda each: self._positions.get(node_of(each), -1)):
@@ -234,7 +235,7 @@ class _Conditionals:
         )
 
     def _constant(self, tensor: str) -> int | None:
-        """The value of a predicate that is a constant."""
+        """Returns the value of a constant predicate; None for others."""
         node = self.function.producer(tensor)
         if node is None or node.op != "Const":
             return None
@@ -249,7 +250,7 @@ class _Conditionals:
 
 @dataclass
 class _Conditional:
-    """Merges that one If computes.
+    """A conditional: Merges that one If computes.
 
     Attributes:
         all: The conditionals of the function.
@@ -265,11 +266,11 @@ class _Conditional:
 
     @property
     def tensors(self) -> list[str]:
-        """The tensors that the results are."""
+        """The tensors that the results of the If replace."""
         return [tensor for merge in self.merges for tensor in merge.tensors]
 
     def to_if(self, symbol: Callable[[str], str]) -> tuple[NodeDef, list[FunctionDef]]:
-        """The If or Case, and its branches."""
+        """Makes the If or Case and its branches."""
         outer = self.all.function
         switches = {
             each.name: each
@@ -339,7 +340,7 @@ class _Conditional:
 
 
 def _part_of_merge(merge: NodeDef, positions: Sequence[int]) -> NodeDef:
-    """The Merge of some of a Merge's inputs."""
+    """Returns a Merge of some of a Merge's inputs."""
     made = NodeDef()
     made.CopyFrom(merge)
     made.input[:] = [merge.input[position] for position in positions]
@@ -348,7 +349,7 @@ def _part_of_merge(merge: NodeDef, positions: Sequence[int]) -> NodeDef:
 
 
 def _number_node(name: str, value: int) -> NodeDef:
-    """A constant int32."""
+    """Makes an int32 constant."""
     return constant_node(name, TensorProto(dtype=DataType.INT32, int_val=[value]))
 
 
@@ -357,7 +358,7 @@ def _branches(switch: NodeDef) -> int:
 
 
 def _both(all_outcomes: Iterable[Outcomes | None]) -> Outcomes | None:
-    """When all of several things are there; never, if they need different outcomes of one condition."""
+    """Combines conditions: all must hold. None (never) if they need different outcomes of one condition."""
     found: dict[str, int] = {}
     for outcomes in all_outcomes:
         if outcomes is None:
@@ -369,7 +370,7 @@ def _both(all_outcomes: Iterable[Outcomes | None]) -> Outcomes | None:
 
 
 def _closure(groups: int, depends: Sequence[int]) -> int:
-    """The conditionals in a set of bits with all that they depend on."""
+    """Returns the transitive dependencies of a bit set of conditionals, themselves included."""
     while True:
         wider = groups
         for number, others in enumerate(depends):

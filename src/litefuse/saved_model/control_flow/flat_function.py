@@ -1,4 +1,4 @@
-"""A function whose tensors are all named ``node:index``, as those of a graph are."""
+"""Functions whose tensors are all named ``node:index``, as in a graph."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _REFERENCE_FORMS = frozenset({"RefSwitch", "RefMerge", "RefEnter", "RefExit", "R
 
 
 def kind(node: NodeDef | None) -> str:
-    """A node's op, that of values for one of references; empty for what is an argument of the function."""
+    """Returns a node's op, in the value form if it works on references; empty for an argument of the function."""
     if node is None:
         return ""
     return node.op.removeprefix("Ref") if node.op in _REFERENCE_FORMS else node.op
 
 
 def data_inputs(node: NodeDef) -> list[str]:
-    """The tensors that a node reads."""
+    """Returns the data inputs of a node: the tensors that it reads."""
     return [each for each in node.input if not each.startswith("^")]
 
 
 def control_inputs(node: NodeDef) -> list[str]:
-    """The names of the nodes that a node waits for without reading from them."""
+    """Returns the control inputs of a node: the names of the nodes that it only waits for."""
     return [each[1:] for each in node.input if each.startswith("^")]
 
 
 def constant_node(name: str, tensor: TensorProto) -> NodeDef:
-    """A Const."""
+    """Makes a Const."""
     node = NodeDef(name=name, op="Const")
     node.attr["dtype"].type = tensor.dtype
     node.attr["value"].tensor.CopyFrom(tensor)
@@ -53,12 +53,12 @@ class FlatFunction:
     """A function that is being rewritten.
 
     Attributes:
-        source: The function as it was; signature and attributes stay.
+        source: The original function; its signature and attributes are kept.
         registry: The definitions of the ops and of the functions that it may call.
-        nodes: The nodes that its results and side effects depend on, in the function's order. Each tensor among their
-            inputs is ``node:index`` or ``argument:0``.
-        results: The tensor that each result is.
-        effects: The node that each side effect is.
+        nodes: The nodes that its results and side effects depend on, in the function's order. Their data inputs are
+            ``node:index`` or ``argument:0``.
+        results: The tensor of each result.
+        effects: The node of each side effect.
     """
 
     source: FunctionDef
@@ -69,11 +69,11 @@ class FlatFunction:
 
     @classmethod
     def of(cls, function: FunctionDef, registry: OpRegistry) -> FlatFunction:
-        """The function in this form.
+        """Makes the flat form of a function.
 
         Raises:
-            GraphError: An input names no node or no output of it, or a node has too many or too few.
-            SavedModelError: A node lacks an attribute that says what its inputs and outputs are.
+            GraphError: An input names no existing node or output, or a node has too many or too few inputs.
+            SavedModelError: A node lacks an attribute that determines its inputs and outputs.
         """
         nodes = {node.name: node for node in function.node_def}
         if len(nodes) != len(function.node_def):
@@ -99,15 +99,15 @@ class FlatFunction:
         return self.source.signature.name
 
     def where(self, node: str) -> str:
-        """The place of a node in an error."""
+        """Returns the location of a node for an error."""
         return f"function {self.name}, node {node}"
 
     def producer(self, tensor: str) -> NodeDef | None:
-        """The node that computes a tensor; None for an argument."""
+        """Returns the node that computes a tensor; None for an argument."""
         return self.nodes.get(node_of(tensor))
 
     def dtype(self, tensor: str) -> int:
-        """The element type of a tensor."""
+        """Returns the element type of a tensor."""
         name, _, index = tensor.partition(":")
         node = self.nodes.get(name)
         if node is None:
@@ -118,12 +118,12 @@ class FlatFunction:
         return types[int(index)]
 
     def is_stateful(self, node: NodeDef) -> bool:
-        """Whether a node does more than compute its outputs from its inputs, or may."""
+        """Whether a node has or may have side effects or state."""
         definition = self.registry.get(node.op)
         return definition is not None and definition.is_stateful
 
     def shape(self, tensor: str) -> TensorShapeProto:
-        """The shape that is noted of a tensor."""
+        """Returns the shape recorded for a tensor."""
         name, _, index = tensor.partition(":")
         node = self.nodes.get(name)
         if node is None:
@@ -134,7 +134,7 @@ class FlatFunction:
         return _listed(node.attr, key, int(index))
 
     def order(self) -> list[str]:
-        """The nodes, each after those that it depends on; what a loop brings back to its start does not count."""
+        """Returns the nodes in topological order, ignoring the back edges of loops."""
         depends = {
             node.name: [
                 source
@@ -149,14 +149,14 @@ class FlatFunction:
             raise GraphError("the graph has a cycle", where=self.where(min(error.args[1]))) from None
 
     def fresh(self, name: str, taken: Iterable[str] = ()) -> str:
-        """A name that no node and no argument has."""
+        """Returns a name that no node or argument has."""
         used = {*self.nodes, *taken, *(argument.name for argument in self.source.signature.input_arg)}
         while name in used:
             name += "_"
         return name
 
     def rename(self, tensors: Mapping[str, str], nodes: Mapping[str, str | None]) -> None:
-        """Let everything read other tensors, and wait for other nodes; for none where that is None."""
+        """Replaces uses of tensors and control inputs; drops control inputs whose replacement is None."""
         self.results = {name: _last(tensors, tensor) for name, tensor in self.results.items()}
         self.effects = {name: _last(nodes, node) or "" for name, node in self.effects.items()}
         self.effects = {name: node for name, node in self.effects.items() if node}
@@ -166,7 +166,7 @@ class FlatFunction:
             node.input[:] = [*(_last(tensors, each) for each in data_inputs(node)), *controls]
 
     def replace(self, names: Sequence[str], node: NodeDef) -> None:
-        """Put a node where the first of others stands, and take those out."""
+        """Replaces some nodes by one, at the position of the first."""
         gone = set(names)
         made: dict[str, NodeDef] = {}
         for name, each in self.nodes.items():
@@ -177,10 +177,10 @@ class FlatFunction:
         self.nodes = made
 
     def prune(self) -> None:
-        """Drop the nodes that neither results nor side effects depend on.
+        """Drops the nodes that neither results nor side effects depend on.
 
         Raises:
-            GraphError: Something reads from what does not exist.
+            GraphError: An input names a node that does not exist.
         """
         arguments = {argument.name for argument in self.source.signature.input_arg}
         pending = [(each, "a result") for each in (*self.results.values(), *self.effects.values())]
@@ -198,7 +198,7 @@ class FlatFunction:
         self.nodes = {name: node for name, node in self.nodes.items() if name in live}
 
     def function(self) -> FunctionDef:
-        """The function as it is now."""
+        """Returns the function in its current state."""
         made = FunctionDef()
         made.CopyFrom(self.source)
         del made.node_def[:]
@@ -209,7 +209,7 @@ class FlatFunction:
         return made
 
     def _flat(self, reference: str) -> str:
-        """``node:index`` of ``node:output:index``, ``node:output``, ``node:index``, ``node`` or an argument."""
+        """Converts ``node:output:index``, ``node:output``, ``node``, or an argument, to ``node:index``."""
         name, _, port = reference.partition(":")
         output, _, index = port.rpartition(":")
         if not output and port and not port.isdecimal():

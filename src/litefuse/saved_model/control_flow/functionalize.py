@@ -1,4 +1,4 @@
-"""Control flow of TensorFlow 1 as ops that call functions."""
+"""Conversion of TensorFlow 1 control flow to ops that call functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPS = frozenset({"Switch", "_SwitchN", "Merge", "Enter", "Exit", "NextIteration
 def functionalize(
     function: FunctionDef, library: Mapping[str, FunctionDef], registry: OpRegistry
 ) -> tuple[FunctionDef, list[FunctionDef]]:
-    """Replace Switch, Merge, Enter, Exit, NextIteration and LoopCond by While, If and Case, TensorArrays by lists.
+    """Replaces Switch, Merge, Enter, Exit, NextIteration and LoopCond by While, If and Case, TensorArrays by lists.
 
     Args:
         function: Any function.
@@ -31,12 +31,12 @@ def functionalize(
         The function, itself if it has none of these, and the functions that its new ops call.
 
     Raises:
-        GraphError: The nodes are not arranged as loops and conditionals are.
-        SavedModelError: A node lacks an attribute that says what its outputs are.
+        GraphError: The nodes do not form loops and conditionals.
+        SavedModelError: A node lacks an attribute that determines its outputs.
     """
     if not any(kind(node) in _OPS or node.op == "TensorArrayV3" for node in function.node_def):
         return function, []
-    # Few models need what follows, so that it is not loaded for the others.
+    # Imported late, since few models need these modules.
     from litefuse.saved_model.control_flow.conditionals import conditionals_to_if
     from litefuse.saved_model.control_flow.loops import loops_to_while
     from litefuse.saved_model.control_flow.tensor_arrays import tensor_arrays_to_lists

@@ -1,6 +1,6 @@
-"""Loops of control flow v1 as While.
+"""Conversion of loops of control flow v1 to While.
 
-A loop is a frame: values come in by Enter and go out by Exit. Each of its variables is a cycle, ::
+A loop is a frame: values enter through Enter and leave through Exit. Each of its variables is a cycle, ::
 
     Enter -> Merge -> Switch(LoopCond) -> body -> NextIteration -> Merge
                              |-> Exit
@@ -26,17 +26,17 @@ Frame = tuple[str, ...]
 
 
 def loops_to_while(function: FlatFunction, symbol: Callable[[str], str]) -> list[FunctionDef]:
-    """Replace each loop by a While, the inner ones first.
+    """Replaces each loop by a While, the inner ones first.
 
     Args:
         function: The function; it is changed.
-        symbol: A new name for a function, like the given one.
+        symbol: Makes a unique function name from the given one.
 
     Returns:
         The bodies and the conditions.
 
     Raises:
-        GraphError: A frame is no loop of this form.
+        GraphError: A frame is not a loop of this form.
     """
     members: defaultdict[Frame, list[str]] = defaultdict(list)
     for name, frame in _frames(function).items():
@@ -51,7 +51,7 @@ def loops_to_while(function: FlatFunction, symbol: Callable[[str], str]) -> list
 
 
 def _frames(function: FlatFunction) -> dict[str, Frame]:
-    """The frame that each node's outputs are in, as the names of the frames around it; for an Exit its own loop's."""
+    """Returns each node's frame as the names of all enclosing frames; an Exit belongs to the loop that it leaves."""
     outputs: dict[str, Frame] = {}
     frames: dict[str, Frame] = {}
     for name in function.order():
@@ -67,13 +67,13 @@ def _frames(function: FlatFunction) -> dict[str, Frame]:
 
 @dataclass(frozen=True)
 class _Variable:
-    """A value that a loop changes.
+    """A loop variable.
 
     Attributes:
-        merge: The Merge whose output it is in each turn.
-        first: The tensor outside that it is at first.
-        next: The tensor of the body that it becomes.
-        waits: What the body waits for before the next turn.
+        merge: The Merge whose output is its value in each iteration.
+        first: The tensor outside the loop that is its initial value.
+        next: The tensor of the body that is its next value.
+        waits: The nodes that must run before the next iteration.
     """
 
     merge: str
@@ -84,14 +84,14 @@ class _Variable:
 
 @dataclass(frozen=True)
 class _Loop:
-    """One loop that has no loops inside.
+    """A loop without nested loops.
 
     Attributes:
-        outer: The function that it stands in.
+        outer: The function that contains it.
         frame: The frame's name.
         members: The nodes of the frame, with its Enters and Exits, in the function's order.
-        condition: The node LoopCond.
-        variables: What the loop changes.
+        condition: The LoopCond node.
+        variables: The loop variables.
     """
 
     outer: FlatFunction
@@ -117,7 +117,7 @@ class _Loop:
         return cls(outer, frame, present, conditions[0], variables)
 
     def to_while(self, symbol: Callable[[str], str]) -> tuple[str, tuple[FunctionDef, FunctionDef]]:
-        """Put a While in its place, and return its name, its body and its condition."""
+        """Replaces the loop by a While; returns its name, its body and its condition."""
         outer = self.outer
         arguments = Arguments(outer, {f"{variable.merge}:0": variable.merge for variable in self.variables})
         border = {
@@ -159,7 +159,7 @@ class _Loop:
         return name, functions
 
     def _alias(self, tensor: str) -> str | None:
-        """What a tensor of the frame is in every turn."""
+        """Returns the tensor that a tensor of the frame equals in every iteration, if there is one."""
         node = self.outer.producer(tensor)
         if node is None or node.name not in self.members:
             return None
@@ -175,11 +175,11 @@ class _Loop:
         return None
 
     def _leaves_or_repeats(self, node: NodeDef) -> bool:
-        """Whether a node is a Switch between another turn and what comes after the loop."""
+        """Whether a node is a Switch between the next iteration and the loop's exit."""
         return kind(node) == "Switch" and data_inputs(node)[1] == f"{self.condition.name}:0"
 
     def _exit(self, name: str) -> int:
-        """The number of the variable that an Exit gives out."""
+        """Returns the index of the loop variable that an Exit outputs."""
         tensor = self.outer.nodes[name].input[0]
         node = self.outer.producer(tensor)
         if node is not None and self._leaves_or_repeats(node) and tensor.endswith(":0"):
@@ -190,7 +190,7 @@ class _Loop:
 
 
 def _variable(outer: FlatFunction, frame: str, merge: str) -> _Variable | None:
-    """The variable that a Merge is; None for one that joins branches."""
+    """Returns the loop variable of a Merge; None for a Merge that joins branches."""
     sources = {kind(outer.producer(tensor)): outer.producer(tensor) for tensor in data_inputs(outer.nodes[merge])}
     enter, repeat = sources.get("Enter"), sources.get("NextIteration")
     if repeat is None:

@@ -1,4 +1,4 @@
-"""A part of a function as a function of its own: a branch, or the body or the condition of a loop."""
+"""Outlining of a part of a function: a branch, or the body or the condition of a loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from litefuse.saved_model.references import node_of
 
 __all__ = ["Arguments", "Region"]
 
-# The values of small constants are what shapes are inferred from and what conditions are decided by.
+# Small constants are copied into regions, since shape inference and conditions use their values.
 _SMALL = 64
 
 
@@ -21,15 +21,15 @@ class Arguments:
     """The arguments that the functions of one op share.
 
     Attributes:
-        outer: The function whose parts they are.
-        names: The argument that stands for each tensor of it.
+        outer: The function that they are outlined from.
+        names: The argument that represents each of its tensors.
     """
 
     outer: FlatFunction
     names: dict[str, str] = field(default_factory=dict[str, str])
 
     def name(self, tensor: str) -> str:
-        """The argument for a tensor, which becomes one if it is none yet."""
+        """Returns the argument for a tensor; adds one if needed."""
         if tensor not in self.names:
             wanted = tensor.replace(":", "_")
             self.names[tensor] = self.outer.fresh(wanted, self.names.values())
@@ -48,11 +48,11 @@ class Region:
 
     Attributes:
         outer: The function.
-        arguments: What tensors from outside of the part become.
-        inside: The nodes that belong to the part.
-        border: The nodes that lead into it. Nothing waits for them, for they do nothing.
-        alias: The tensor that a tensor is within the part, where it is another one.
-        waits: The nodes outside that nodes of the part wait for.
+        arguments: The arguments for tensors from outside of the region.
+        inside: The nodes that belong to the region.
+        border: The nodes that lead into it. They have no effect, so nothing waits for them.
+        alias: Returns the tensor that replaces a tensor within the region, or None.
+        waits: The nodes outside that nodes of the region wait for.
     """
 
     outer: FlatFunction
@@ -67,20 +67,20 @@ class Region:
     _effects: dict[str, None] = field(default_factory=dict[str, None])
 
     def take(self, results: Sequence[str], effects: Sequence[str] = ()) -> None:
-        """Add results, and nodes that a call waits for, with all that they depend on."""
+        """Adds results, and nodes that must run in a call, with all their dependencies."""
         self._results += [(self._value(tensor), self.outer.dtype(tensor)) for tensor in results]
         for name in effects:
             self._effects.update(dict.fromkeys(self._controls(name)))
         self._finish()
 
     def add(self, node: NodeDef, dtype: int) -> None:
-        """Add a result that a new node computes from tensors of the function."""
+        """Adds a result that a new node computes from tensors of the function."""
         self.nodes[node.name] = self._copy(node)
         self._results.append((f"{node.name}:0", dtype))
         self._finish()
 
     def function(self, name: str) -> FunctionDef:
-        """The function of all arguments; call it when there are no more to come."""
+        """Makes the function, which takes all arguments; call this when all arguments have been added."""
         signature = OpDef(name=name, is_stateful=any(map(self.outer.is_stateful, self.nodes.values())))
         made = FunctionDef(signature=signature)
         for position, (tensor, argument) in enumerate(self.arguments.names.items()):
@@ -110,7 +110,7 @@ class Region:
         return made
 
     def _tensor(self, tensor: str) -> str:
-        """The tensor that one of the part is in the end."""
+        """Resolves the aliases of a tensor."""
         while tensor not in self.arguments.names and (other := self.alias(tensor)) is not None:
             self._wait(control_inputs(self.outer.nodes[node_of(tensor)]))
             tensor = other
@@ -125,7 +125,7 @@ class Region:
         return f"{self.arguments.name(tensor)}:0"
 
     def _controls(self, name: str) -> list[str]:
-        """The nodes to wait for instead of one: an Identity is worth waiting for because of what it reads."""
+        """Returns the nodes to wait for instead of one: an Identity or NoOp is replaced by its own inputs."""
         found: dict[str, None] = {}
         pending, seen = [name], set[str]()
         while pending:
@@ -146,7 +146,7 @@ class Region:
         return list(found)
 
     def _is_pivot(self, node: NodeDef) -> bool:
-        """Whether to wait for a node is to be in a branch of a conditional inside."""
+        """Whether waiting for a node places the waiting node in a branch of a nested conditional."""
         sources = [node_of(self._tensor(tensor)) for tensor in data_inputs(node)]
         return any(name in self.inside and kind(self.outer.nodes[name]) in SWITCHES for name in sources)
 

@@ -1,7 +1,7 @@
-"""TensorArrays of TensorFlow 1 as tensor lists.
+"""Conversion of TensorFlow 1 TensorArrays to tensor lists.
 
-The array is a resource, and a scalar called flow orders what is done to it: each op that writes takes the flow, and
-gives out another. A list is a value: it takes the place of the flow, and the handle is dropped.
+The array is a resource, and a scalar called flow orders the operations on it: each op that writes takes the flow and
+returns a new one. A list is a value: it replaces the flow, and the handle is dropped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from litefuse.saved_model.tensor_proto import tensor_value
 __all__ = ["tensor_arrays_to_lists"]
 
 _ARRAY = "TensorArrayV3"
-# What hands a handle or a flow on.
+# Ops that forward a handle or a flow.
 _CARRIERS = frozenset({"Identity", "Switch", "Merge", "Enter", "Exit", "NextIteration"})
 _LIST_MAKERS = frozenset(
     {
@@ -39,13 +39,13 @@ _LIST_MAKERS = frozenset(
 
 
 def tensor_arrays_to_lists(function: FlatFunction) -> None:
-    """Replace the ops on TensorArrays by those on tensor lists.
+    """Replaces the ops on TensorArrays by ops on tensor lists.
 
     Args:
         function: The function; it is changed. Its loops are still cycles.
 
     Raises:
-        GraphError: An op that lists have no match for, or an array that is made elsewhere.
+        GraphError: An op has no equivalent for lists, or an array is created elsewhere.
     """
     arrays = [node.name for node in function.nodes.values() if node.op == _ARRAY]
     if arrays:
@@ -66,7 +66,7 @@ class _Arrays:
             if node.op.startswith("TensorArray") and node.op != _ARRAY
         }
         function.nodes |= made
-        function.prune()  # what hands the handles on
+        function.prune()  # the ops that forward handles
         for node in function.nodes.values():
             for tensor in data_inputs(node):
                 if tensor.endswith(":0") and node_of(tensor) in arrays:
@@ -78,7 +78,7 @@ class _Arrays:
         self._carry_lists([name for name in (*arrays, *made) if name in function.nodes])
 
     def _carry_lists(self, names: Sequence[str]) -> None:
-        """Note the type of lists where loops and branches hand them on."""
+        """Sets the type of lists on the ops of loops and branches that forward them."""
         readers: dict[str, list[NodeDef]] = {}
         for node in self.function.nodes.values():
             for tensor in data_inputs(node):
@@ -106,7 +106,7 @@ class _Arrays:
         return made
 
     def _array(self, handle: str) -> NodeDef:
-        """The node that makes the array of a handle."""
+        """Returns the node that creates the array of a handle."""
         tensor, seen = handle, set[str]()
         while tensor not in seen:
             seen.add(tensor)
@@ -142,11 +142,11 @@ class _Arrays:
         return made
 
     def _noted(self, node: NodeDef, attribute: str = "element_shape") -> TensorShapeProto:
-        """What an op says of the shape of the items."""
+        """Returns the shape of the items according to an op."""
         return self.function.registry.attribute(node, attribute).shape
 
     def _shape(self, node: NodeDef, shape: TensorShapeProto) -> str:
-        """A constant: the sizes of the items, -1 for those that are not known, and in the place of all."""
+        """Makes a constant of the item shape: -1 for unknown dimensions, and instead of the vector for unknown rank."""
         sizes = [dim.size for dim in shape.dim]
         tensor = TensorProto(dtype=DataType.INT32, int_val=[-1] if shape.unknown_rank else sizes)
         if not shape.unknown_rank:
@@ -159,7 +159,7 @@ class _Arrays:
         return f"{made.name}:0"
 
     def _is_whole(self, indices: str) -> bool:
-        """Whether indices are a range from 0 on, in steps of 1."""
+        """Whether indices are a range from 0 in steps of 1."""
         node = self._origin(indices)
         if node is None or node.op != "Range":
             return False
@@ -170,7 +170,7 @@ class _Arrays:
         )
 
     def _is_size(self, indices: str, array: NodeDef) -> bool:
-        """Whether a range of indices ends where an array does."""
+        """Whether a range of indices ends at the size of an array."""
         node = self._origin(indices)
         size = self._origin(node.input[1]) if node is not None else None
         if size is None:
@@ -213,7 +213,7 @@ class _Arrays:
         _, indices, value, flow = data_inputs(node)
         dtype = array.attr["dtype"].type
         if self._is_whole(indices) and flow == f"{array.name}:1":
-            # Items that are not written cannot be read: how many there are beside these makes no difference.
+            # Items that are not written cannot be read: it makes no difference how many there are in addition.
             shape = self._shape(node, self._noted(array))
             int32 = AttrValue(type=DataType.INT32)
             return self._op(node, "TensorListFromTensor", [value, shape], dtype, shape_type=int32)
