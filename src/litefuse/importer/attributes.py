@@ -1,4 +1,4 @@
-"""NodeDef attributes (AttrValue) as MLIR attributes, in the form that the ``tf`` dialect declares them."""
+"""Conversion of NodeDef attributes (AttrValue) to MLIR attributes, as the ``tf`` dialect declares them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["attribute", "attribute_dict", "implements_attribute"]
 
 
 def attribute(value: AttrValue) -> ir.Attribute:
-    """The MLIR attribute of an AttrValue.
+    """Returns the MLIR attribute of an AttrValue.
 
-    Integers become ``i64``, floats ``f32``, types and shapes their attribute kinds, functions symbol references (their
-    own attributes are the callee's business), lists arrays.
+    Integers become ``i64``, floats ``f32``, types and shapes their attribute kinds, functions symbol references
+    (without their own attributes, which belong to the callee), lists arrays.
 
     Raises:
         GraphError: The attribute has no value, or is a placeholder of a function that was never instantiated.
@@ -61,7 +61,7 @@ def _list(value: AttrValue.ListValue) -> ir.ArrayAttr:
 
 
 def attribute_dict(values: Mapping[str, AttrValue]) -> ir.DictAttr:
-    """The attributes of a NameAttrList or a function as one dictionary; a function keeps its own attributes in it."""
+    """Returns the attributes of a NameAttrList or a function as a dictionary, with those of nested functions."""
     if "" in values:
         raise GraphError("has an attribute without a name")
     return ir.DictAttr.get({name: _nested(value) for name, value in sorted(values.items())})
@@ -74,19 +74,19 @@ def _nested(value: AttrValue) -> ir.Attribute:
 
 
 def name_and_attributes(value: NameAttrList) -> ir.DictAttr:
-    """A NameAttrList as ``{name = "...", attributes = {...}}``."""
+    """Converts a NameAttrList to ``{name = "...", attributes = {...}}``."""
     return ir.DictAttr.get({"attributes": attribute_dict(value.attr), "name": ir.StringAttr.get(value.name)})
 
 
 def implements_attribute(value: AttrValue) -> ir.Attribute:
-    """The value of ``_implements`` or ``api_implements`` as the composite passes expect it.
+    """Converts the value of ``_implements`` or ``api_implements`` to the form that the composite passes expect.
 
-    A plain string stays a string, with what is no UTF-8 in it as hexadecimal digits; a name with attributes (what
-    ``experimental_implements`` becomes when it parses as a text-format NameAttrList) becomes
-    ``{name = "...", attributes = {...}}``, whose parts can be read one by one.
+    A plain string stays a string, with hexadecimal escapes for bytes that are not UTF-8. A name with attributes (which
+    ``experimental_implements`` becomes if it parses as a text-format NameAttrList) becomes
+    ``{name = "...", attributes = {...}}``, whose parts can be read individually.
     """
     kind = value.WhichOneof("value")
-    if kind == "s":  # any bytes, of which names in reports and files are made
+    if kind == "s":  # any bytes; they end up in names in reports and files
         return ir.StringAttr.get(value.s.decode(errors="backslashreplace"))
     if kind == "func":
         return name_and_attributes(value.func)

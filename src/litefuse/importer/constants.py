@@ -1,4 +1,4 @@
-"""Arrays and TensorProtos as MLIR constants."""
+"""Conversion of arrays and TensorProtos to MLIR constants."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _SIGNLESS = frozenset(np.dtype(kind) for kind in ("?", "i1", "i2", "i4", "i8", "
 
 
 def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
-    """The elements attribute of an array: one copy of its bytes, owned by the MLIR context.
+    """Makes the elements attribute of an array: one copy of its bytes, owned by the MLIR context.
 
     Args:
-        array: Any numpy array of a dtype that TensorFlow has, ml_dtypes' bfloat16 included; strings as objects (bytes).
-        dtype: Its TensorFlow ``DataType``: numpy cannot tell the quantized types from integers.
+        array: A numpy array of any TensorFlow dtype, including ml_dtypes' bfloat16; strings as objects (bytes).
+        dtype: Its TensorFlow ``DataType``: numpy cannot distinguish quantized types from integers.
 
     Raises:
-        GraphError: The ``tf`` dialect has no such dtype, or no constants of it.
+        GraphError: The ``tf`` dialect does not have the dtype, or no constants of it.
     """
     element = element_type(dtype)
     if dtype == DataType.STRING:
@@ -47,15 +47,15 @@ def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
         raise GraphError(f"a constant of dtype {DataType(dtype)} is not supported")
     kind = ir.RankedTensorType.get(dimension_sizes(array.shape), element)
     if array.size > 1 and not any(array.strides) and isinstance(element, _SPLAT_TYPES):
-        # One value repeated by broadcasting: a splat takes no memory.
+        # A broadcast scalar: a splat takes no memory.
         return ir.DenseElementsAttr.get_splat(kind, _scalar(array.reshape(-1)[0], element))
     COUNTS["copied_bytes"] += array.nbytes
-    if not (array.flags.c_contiguous and array.flags.aligned):  # a checkpoint's tensors are aligned to nothing
+    if not (array.flags.c_contiguous and array.flags.aligned):  # tensors in a checkpoint are not aligned
         array = np.array(array, array.dtype, order="C")
     if array.dtype in _SIGNLESS:
         return ir.DenseElementsAttr.get(array)
     if array.dtype.name == "bfloat16":
-        # The bindings take the bits of a type that numpy lacks, with the type said beside them.
+        # For a type that numpy lacks, the bindings take its bits and an explicit type.
         return ir.DenseElementsAttr.get(array.view(np.uint16), type=element, shape=array.shape)
     if array.dtype.kind == "c":
         return ir.DenseElementsAttr.get(_parts(array).reshape(-1), type=kind)
@@ -65,8 +65,8 @@ def elements_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute:
 def constant(array: NDArray[Any], dtype: int, location: ir.Location | None = None) -> ir.Value:
     """Emits a constant at the current insertion point.
 
-    Complex numbers are emitted as their parts, side by side, which a ``tf.Complex`` puts together: the bindings cannot
-    read a constant of complex numbers.
+    Complex numbers are emitted as interleaved parts that a ``tf.Complex`` combines: the bindings cannot read complex
+    constants.
 
     Raises:
         GraphError: There are no constants of this dtype.
@@ -78,12 +78,12 @@ def constant(array: NDArray[Any], dtype: int, location: ir.Location | None = Non
 
 
 def constant_parts(array: NDArray[Any], dtype: int) -> tuple[NDArray[Any], int]:
-    """What is written of a constant: real and imaginary parts of complex numbers, along a last dimension of size 2."""
+    """Returns a constant's array and dtype as emitted: complex numbers as parts in a new last dimension of size 2."""
     return (_parts(array), _PARTS[dtype]) if dtype in _PARTS else (array, dtype)
 
 
 def complex_of_parts(value: ir.Value, location: ir.Location | None = None) -> ir.Value:
-    """Emits the complex numbers whose parts are along the last dimension, of size 2, of a value."""
+    """Emits the complex numbers whose real and imaginary parts are in a value's last dimension, of size 2."""
     pairs = ir.RankedTensorType(value.type)
     part = ir.RankedTensorType.get(pairs.shape[:-1], pairs.element_type)
     number = ir.IntegerType.get_signless(64)
@@ -104,21 +104,21 @@ def _parts(array: NDArray[Any]) -> NDArray[Any]:
 _PARTS: dict[int, DataType] = {DataType.COMPLEX64: DataType.FLOAT32, DataType.COMPLEX128: DataType.FLOAT64}
 
 
-# Those that the bindings read back.
+# The types that the bindings can read back.
 _MAPPED_TYPES = frozenset(np.dtype(kind) for kind in ("i1", "i4", "i8", "f4", "f8"))
 
 
 def mapped_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute | None:
-    """The elements attribute of an array that refers to its bytes: none are copied.
+    """Makes an elements attribute that refers to an array's bytes without a copy.
 
-    The engine cannot take such an attribute, see ``place-weights``.
+    The engine does not support such an attribute, see ``place-weights``.
 
     Args:
         array: The array; it must not change.
         dtype: Its TensorFlow ``DataType``.
 
     Returns:
-        The attribute, or None for an array of which there is none.
+        The attribute, or None for an array that cannot be mapped.
     """
     if array.dtype not in _MAPPED_TYPES or not array.flags.c_contiguous:
         return None
@@ -127,7 +127,7 @@ def mapped_attribute(array: NDArray[Any], dtype: int) -> ir.Attribute | None:
 
 
 def loaded_attribute(attribute: ir.Attribute) -> ir.Attribute:
-    """An attribute that holds its bytes, in the place of one that refers to them."""
+    """Replaces an attribute that refers to its bytes by one that holds a copy; returns others unchanged."""
     try:
         ir.DenseResourceElementsAttr(attribute)
     except ValueError:
@@ -147,19 +147,19 @@ def _scalar(value: np.generic, element: ir.Type) -> ir.Attribute:
 
 
 def tensor_elements_attribute(proto: TensorProto) -> ir.Attribute:
-    """The elements attribute of a TensorProto.
+    """Makes the elements attribute of a TensorProto.
 
     Raises:
-        GraphError: Its dtype has no value that can be written, or data and shape do not match.
+        GraphError: Its dtype cannot be written, or data and shape do not match.
     """
     return elements_attribute(tensor_array(proto), proto.dtype)
 
 
 def tensor_array(proto: TensorProto) -> NDArray[Any]:
-    """The value of a TensorProto.
+    """Returns the value of a TensorProto.
 
     Raises:
-        GraphError: It has none that can be read, or data and shape do not match.
+        GraphError: It has no value that can be read, or data and shape do not match.
     """
     try:
         return tensor_value(proto)

@@ -1,4 +1,4 @@
-"""Which signatures a conversion takes when nobody says."""
+"""Selection of the signatures that are converted by default."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _DEFAULT = "serving_default"
 
 
 def default_signatures(saved_model: SavedModel) -> tuple[str, ...]:
-    """All signatures of a model, but not the same one twice.
+    """Returns all signatures of a model without duplicates.
 
-    ``model.export()`` of Keras writes its endpoint both as ``serve`` and as ``serving_default``; as TFLiteConverter
-    does, only the second is converted then, since each signature is a subgraph of its own in the file.
+    ``model.export()`` of Keras writes its endpoint both as ``serve`` and as ``serving_default``. Then only the second
+    is converted, as by TFLiteConverter, since each signature is a separate subgraph in the file.
 
     Raises:
-        SignatureError: The model has no signature.
+        SignatureError: The model has no signatures.
     """
     signatures = saved_model.signatures
     if not signatures:
@@ -36,12 +36,12 @@ def default_signatures(saved_model: SavedModel) -> tuple[str, ...]:
 
 
 def left_out_signatures(saved_model: SavedModel, converted: Collection[str], *, chosen: bool) -> dict[str, str]:
-    """Why each of the other signatures is not converted, and how it would be.
+    """Returns why each of the other signatures is not converted, and how to convert it.
 
     Args:
         saved_model: The model.
         converted: The keys of the signatures that are converted.
-        chosen: Whether these were asked for; otherwise they are ``default_signatures``.
+        chosen: Whether the user chose these; otherwise they are ``default_signatures``.
     """
     why = "it was not asked for" if chosen else f"it computes the same as {_DEFAULT}"
     left_out = {

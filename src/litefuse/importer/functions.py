@@ -1,4 +1,4 @@
-"""One FunctionDef as one func.func."""
+"""Import of a FunctionDef as a func.func."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from litefuse.saved_model.op_registry import OpRegistry, input_count, input_dtyp
 
 __all__ = ["FunctionImporter", "argument_types"]
 
-# Function attributes that say that the function is a composite, with those that Keras 2 puts beside them.
+# Function attributes that mark the function as a composite, and those that Keras 2 adds to them.
 _COMPOSITE_ATTRIBUTES = ("_implements", "api_implements")
 _KEPT_ATTRIBUTES = ("time_major", "go_backwards")
 
-# The ops that make tensor lists; the dialect demands that their results' types name the elements' type.
+# The ops that create tensor lists; the dialect requires the element type in their result types.
 _LIST_MAKERS = frozenset({"TensorListReserve", "TensorListFromTensor", "EmptyTensorList", "TensorListSetItem"})
-# The ops on tensors that gradients apply to lists too; the dialect demands that all have one type.
+# The ops on tensors that gradients also apply to lists; the dialect requires that all have the same type.
 _ALSO_OF_LISTS = frozenset({"AddN", "ZerosLike"})
-# Ops that a model on a device has no use for: those that print, and the one that only carries control dependencies,
+# Ops that a model on a device does not need: those that print, and the one that only carries control dependencies,
 # which the order of the ops now expresses.
 _WITHOUT_EFFECT = frozenset({"NoOp", "PrintV2"})
 
@@ -42,24 +42,24 @@ _WITHOUT_EFFECT = frozenset({"NoOp", "PrintV2"})
 # A dtype, a shape, and the dtype of the elements of a list.
 _TypeKey: TypeAlias = "tuple[int, tuple[int | None, ...] | None, int | None]"
 
-# A reference type is its value type's number and this.
+# A reference type's number is its value type's number plus this.
 _REFERENCE = 100
 
 _COMPLEX = frozenset({DataType.COMPLEX64, DataType.COMPLEX128})
 
 
 class _OpTemplate(NamedTuple):
-    """What every node of one op shares.
+    """Data shared by all nodes of one op.
 
     Attributes:
-        name: The ``tf`` op that it becomes.
+        name: The name of the ``tf`` op.
         definition: The op's definition, or the signature of the function that it calls.
         defaults: The defaults of its attributes.
         calls: Whether it calls a function.
-        inputs: How many inputs a node has; None where its attributes tell.
+        inputs: The number of inputs of a node; None if it depends on attributes.
         functions: The attributes that name functions, in the order of the definition.
-        segmented: The attributes that say how many operands, or results, belong to each argument of the definition, and
-            these arguments: for an op of which the types do not tell.
+        segmented: The segment size attributes (the number of operands or results of each argument of the definition)
+            and these arguments, for an op with several variadic arguments.
     """
 
     name: str
@@ -71,7 +71,7 @@ class _OpTemplate(NamedTuple):
     segmented: Mapping[str, Sequence[OpDef.ArgDef]]
 
     def attribute(self, node: NodeDef, name: str) -> AttrValue:
-        """The attribute of a node, or its default."""
+        """Returns the attribute of a node, or its default."""
         if name in node.attr:
             return node.attr[name]
         for attr in self.definition.attr:
@@ -100,7 +100,7 @@ class FunctionImporter:
     _shapes_lack: bool = False
 
     def import_body(self, function: FunctionDef, arguments: Sequence[ir.Value]) -> list[ir.Value]:
-        """Emits the function's nodes at the current insertion point.
+        """Emits a function's nodes at the current insertion point.
 
         Args:
             function: The function.
@@ -110,7 +110,7 @@ class FunctionImporter:
             The function's results, in the order of its signature.
 
         Raises:
-            GraphError: A node that cannot be imported, with its name and its function's.
+            GraphError: A node cannot be imported; the error has its name and its function's.
         """
         name = function.signature.name
         values: dict[str, list[ir.Value]] = {
@@ -135,7 +135,7 @@ class FunctionImporter:
         return results
 
     def import_function(self, function: FunctionDef, symbol: str, module: ir.Module) -> func.FuncOp:
-        """Imports a library function as a private function of the module, its composite annotation kept on it."""
+        """Imports a library function as a private function of the module, with its composite annotation."""
         where = f"function {function.signature.name}"
         try:
             types = argument_types(function)
@@ -182,7 +182,7 @@ class FunctionImporter:
             if name in self.library and len(self.library[name].signature.output_arg) != len(types):
                 given = len(self.library[name].signature.output_arg)
                 raise GraphError(f"it has {len(types)} results, but the function {name!r} that it calls gives {given}")
-        if node.op == "IdentityN":  # a weight among its operands would be used by it, and no longer stay mapped
+        if node.op == "IdentityN":  # as a use of a weight, it would keep the weight from staying mapped
             pairs = zip(operands, types, strict=True)
             values[node.name] = [value if value.type == kind else _identity(value, kind, node) for value, kind in pairs]
             starts[node.name] = offsets
@@ -192,7 +192,7 @@ class FunctionImporter:
         attributes = call_attributes(self.symbol(node.op)) if template.calls else self._attributes(node, template)
         for name, arguments in template.segmented.items():
             attributes[name] = ir.DenseI32ArrayAttr.get([_length(node, each, template) for each in arguments])
-        if node.op == "Const":  # frozen graphs note no shapes beside it
+        if node.op == "Const":  # frozen graphs do not record its shape
             types = [_constant_type(node, attributes.get("value"), types[0])]
         if self._shapes_lack:
             types = [_broadcast_type(kind, operands) for kind in types]
@@ -203,10 +203,10 @@ class FunctionImporter:
         starts[node.name] = offsets
 
     def _check_dtypes(self, node: NodeDef, template: _OpTemplate, operands: Sequence[ir.Value]) -> None:
-        """Refuses operands of other element types than the op takes, which the engine may not survive."""
+        """Rejects operands of other element types than the op takes, which may crash the engine."""
         try:
             inputs = input_dtypes(node, template.definition, template.attribute)
-        except GraphError:  # an attribute is missing, which the dialect may need or not
+        except GraphError:  # an attribute is missing, which the dialect may not need
             return
         expected = [(name, _plain_name(dtype)) for name, dtype in inputs]
         given = [self._dtype_name(value.type) for value in operands]
@@ -250,7 +250,7 @@ class FunctionImporter:
 
     def _attributes(self, node: NodeDef, template: _OpTemplate) -> dict[str, ir.Attribute]:
         attributes = dict(template.defaults)
-        for name in template.functions:  # whose order is that of the module; that of a map is another in each process
+        for name in template.functions:  # sets the order in the module; the order of a map differs between processes
             for callee in (node.attr[name].func, *node.attr[name].list.func) if name in node.attr else ():
                 if callee.name in self.library:
                     self.symbol(callee.name)
@@ -267,7 +267,7 @@ class FunctionImporter:
         return attributes | control_flow_attributes(node.op)
 
     def _result_types(self, node: NodeDef, template: _OpTemplate) -> tuple[list[ir.Type], dict[str, int]]:
-        """The types of a node's results, and where the results of each named output begin among them."""
+        """Returns the types of a node's results, and the index of the first result of each named output."""
         dtypes: list[int] = []
         offsets: dict[str, int] = {}
         for output, of_output in node_outputs(node, template.definition, template.attribute):
@@ -295,7 +295,7 @@ class FunctionImporter:
             return self._function_reference(value)
         if kind == "tensor":
             return attribute(value)
-        # Most nodes have attributes like those of nodes before.
+        # Most nodes have attributes that earlier nodes had too.
         key = value.SerializeToString()
         found = self._attributes_made.get(key)
         if found is None:
@@ -309,7 +309,7 @@ class FunctionImporter:
 
 
 def argument_types(function: FunctionDef) -> list[ir.Type]:
-    """The types of a function's arguments, ranked where the SavedModel says so."""
+    """Returns the types of a function's arguments, ranked if the SavedModel has their shapes."""
     types: list[ir.Type] = []
     for index, arg in enumerate(function.signature.input_arg):
         shape = None
@@ -322,26 +322,26 @@ def argument_types(function: FunctionDef) -> list[ir.Type]:
 
 @functools.cache
 def _plain_name(dtype: int) -> str:
-    """The name of an element type, that of its values for a reference type."""
+    """Returns the name of an element type; for a reference type, that of its value type."""
     return str(DataType.from_proto(dtype - _REFERENCE if dtype > _REFERENCE else dtype))
 
 
 def _is_segmented(arguments: Sequence[OpDef.ArgDef]) -> bool:
-    """Whether more than one of an op's arguments may be any number of tensors."""
+    """Whether an op has several variadic arguments."""
     return sum(bool(each.type_list_attr or each.number_attr) for each in arguments) > 1
 
 
 def _length(node: NodeDef, argument: OpDef.ArgDef, template: _OpTemplate) -> int:
-    """How many tensors an argument of an op is."""
+    """Returns the number of tensors of an op's argument."""
     if argument.type_list_attr:
         return len(template.attribute(node, argument.type_list_attr).list.type)
     return template.attribute(node, argument.number_attr).i if argument.number_attr else 1
 
 
 def _broadcast_type(kind: ir.Type, operands: Sequence[ir.Value]) -> ir.Type:
-    """A result's type; unranked where MLIR, which looks at ranked operands alone, would take its shape for wrong.
+    """Returns a result's type; unranked if MLIR, which considers only ranked operands, would reject its shape.
 
-    TensorFlow notes no shapes on some nodes of functions that gradients are made of.
+    TensorFlow records no shapes on some nodes of gradient functions.
     """
     result = ir.ShapedType(kind)
     shapes = [ir.ShapedType(value.type) for value in operands]
@@ -358,12 +358,12 @@ def _broadcast_type(kind: ir.Type, operands: Sequence[ir.Value]) -> ir.Type:
 def _value_type(dtype: int, shape: tuple[int | None, ...] | None, list_element: int | None = None) -> ir.Type:
     if dtype == DataType.VARIANT and list_element is not None:
         return variant_type(tensor_type(list_element, None))
-    # A resource is a scalar handle whatever the shape that TensorFlow notes beside it.
+    # A resource is a scalar handle, whatever shape TensorFlow records for it.
     return tensor_type(dtype, () if dtype == DataType.RESOURCE else shape)
 
 
 def _constant_type(node: NodeDef, value: ir.Attribute | None, noted: ir.Type) -> ir.Type:
-    """The type of a constant: that of its value. The bindings know no elements attribute of strings."""
+    """Returns the type of a constant from its value. The bindings have no elements attribute of strings."""
     if isinstance(value, ir.DenseElementsAttr):
         return ir.DenseElementsAttr(value).type
     if node.attr["value"].tensor.dtype != DataType.STRING:
@@ -379,7 +379,7 @@ def _identity(value: ir.Value, kind: ir.Type, node: NodeDef) -> ir.Value:
 def _lookup(
     reference: str, values: Mapping[str, list[ir.Value]], starts: Mapping[str, Mapping[str, int]], where: str | None
 ) -> ir.Value:
-    """The value of ``node:output:index``, ``node:index``, ``node`` or an argument's name."""
+    """Returns the value of ``node:output:index``, ``node:index``, ``node`` or an argument's name."""
     node, _, port = reference.partition(":")
     output, _, index = port.rpartition(":")
     results = values.get(node, [])

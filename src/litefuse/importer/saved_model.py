@@ -1,4 +1,4 @@
-"""The signatures of a SavedModel, and every function that they reach, as one MLIR module."""
+"""Import of a SavedModel's signatures, and all functions that they reach, as one MLIR module."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class EntryPoint(NamedTuple):
 
 
 class ImportedModule(NamedTuple):
-    """A module with what belongs to it outside MLIR.
+    """A module with its metadata outside MLIR.
 
     Attributes:
-        module: One func per function; the exported ones are public and carry their signature's key as symbol.
-        entry_points: The exported functions, in the order asked for.
+        module: One func per function; the exported ones are public, with their signature's key as symbol.
+        entry_points: The exported functions, in the requested order.
         variables: The variables by the ``shared_name`` of their ``tf.VarHandleOp``.
         tables: The hash tables by the ``shared_name`` of their ``tf.HashTableV2``.
     """
@@ -70,17 +70,17 @@ class ImportedModule(NamedTuple):
 def import_saved_model(saved_model: SavedModel, signatures: Sequence[str] | None = None) -> ImportedModule:
     """Imports signatures into the current MLIR context.
 
-    Functions stay apart and keep their annotations; only those that the signatures reach are imported. A captured
-    variable is a ``tf.VarHandleOp`` in the exported function, handed down to callees as a resource argument, and a hash
-    table a ``tf.HashTableV2``.
+    Functions are not inlined and keep their annotations; only those that the signatures reach are imported. A captured
+    variable is a ``tf.VarHandleOp`` in the exported function, and a hash table a ``tf.HashTableV2``; both are passed to
+    callees as resource arguments.
 
     Args:
         saved_model: The model.
-        signatures: The keys to import; None takes all.
+        signatures: The keys to import; None means all.
 
     Raises:
-        SignatureError: No such key.
-        GraphError: A function that cannot be imported.
+        SignatureError: There is no such key.
+        GraphError: A function cannot be imported.
     """
     keys = list(saved_model.signatures) if signatures is None else list(dict.fromkeys(signatures))
     return _ModuleImporter(saved_model).run([saved_model.signature(key) for key in keys])
@@ -88,15 +88,15 @@ def import_saved_model(saved_model: SavedModel, signatures: Sequence[str] | None
 
 class _ModuleImporter:
     def __init__(self, saved_model: SavedModel) -> None:
-        # A narrowed model makes its functions when they are asked for; only the first mapping is written to.
+        # A narrowed model makes its functions when they are accessed; only the first mapping is written to.
         functions = cast("MutableMapping[str, FunctionDef]", saved_model.functions)
         self._library: ChainMap[str, FunctionDef] = ChainMap({}, functions)
         self._module = ir.Module.create()
         self._registry = op_registry().with_others(saved_model.op_definitions)
         self._functions = FunctionImporter(self._library, self._registry, self._symbol)
-        self._symbols: dict[str, str] = {}  # the symbol of each library function that is imported or waits to be
+        self._symbols: dict[str, str] = {}  # the symbol of each library function that is imported or pending
         self._pending: list[str] = []
-        self._current = ""  # the function that is being imported; exported functions are nobody's callee
+        self._current = ""  # the function being imported; empty for exported functions, which are never callees
         self._references: dict[str, set[str]] = {}
         self._reserved: set[str] = set()
         self._variables: dict[str, Variable] = {}
@@ -113,7 +113,7 @@ class _ModuleImporter:
         return ImportedModule(self._module, entry_points, self._variables, self._tables)
 
     def _function(self, name: str) -> FunctionDef:
-        """A function without control flow of TensorFlow 1; the functions that its ops call instead join the library."""
+        """Returns a function with its TensorFlow 1 control flow functionalized; adds new functions to the library."""
         function, made = functionalize(self._library[name], self._library, self._registry)
         self._library.update({each.signature.name: each for each in made})
         return function
@@ -164,7 +164,7 @@ class _ModuleImporter:
         )
 
     def _capture(self, capture: Capture, where: str) -> ir.Value:
-        """The value that stands for a captured object in an exported function."""
+        """Emits the value that represents a captured object in an exported function."""
         if isinstance(capture, Variable):
             return self._variable_handle(capture)
         if isinstance(capture, Constant):
@@ -198,7 +198,7 @@ class _ModuleImporter:
         return _handle("tf.HashTableV2", tensor_type(DataType.RESOURCE, ()), name, attributes)
 
     def _resource_name(self, capture: Variable | Table) -> str:
-        """A name that no other resource of the module has."""
+        """Returns a name that no other resource of the module has."""
         name = self._resource_names.get(capture.node_id)
         if name is None:
             name = capture.name

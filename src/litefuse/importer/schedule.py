@@ -1,4 +1,4 @@
-"""The order in which a function's nodes are emitted."""
+"""Scheduling: the order in which a function's nodes are emitted."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["execution_order"]
 
 
 def execution_order(function: FunctionDef) -> list[NodeDef]:
-    """The nodes that a call of the function runs, each after what it depends on.
+    """Returns the nodes that a call of the function runs, in topological order.
 
-    A node runs when a result (``ret``) or a side effect (``control_ret``) depends on it, through data or control
-    inputs. Among nodes that are free to go, the function's own order holds, so that side effects which control
-    dependencies order stay ordered.
+    A node runs if a result (``ret``) or a side effect (``control_ret``) depends on it, through data or control inputs.
+    Nodes that are ready keep the function's own order, so that side effects which control dependencies order stay
+    ordered.
 
     Raises:
         GraphError: An input names no node, or the graph has a cycle.

@@ -1,4 +1,4 @@
-"""TensorFlow's dtypes and shapes as MLIR types."""
+"""Conversion of TensorFlow dtypes and shapes to MLIR types."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ELEMENT_TYPES: dict[int, Callable[[], ir.Type]] = {
 
 
 def element_type(dtype: int) -> ir.Type:
-    """The MLIR element type of a TensorFlow ``DataType``.
+    """Returns the MLIR element type of a TensorFlow ``DataType``.
 
     Raises:
         GraphError: MLIR's ``tf`` dialect has no such type (float8, int4 and the reference types).
@@ -52,7 +52,7 @@ def element_type(dtype: int) -> ir.Type:
 
 
 def dtype_name(kind: ir.Type) -> str:
-    """TensorFlow's name of the element type of a tensor type that :func:`tensor_type` made, or a handle's."""
+    """Returns TensorFlow's name of the element type of a tensor type from :func:`tensor_type`, or of a handle."""
     element = ir.ShapedType(kind).element_type
     for dtype, make in _ELEMENT_TYPES.items():
         if make() == element:
@@ -61,10 +61,10 @@ def dtype_name(kind: ir.Type) -> str:
 
 
 def dimension_sizes(shape: Sequence[int | None]) -> list[int]:
-    """A shape as MLIR writes it, an unknown dimension (None) as the dynamic size.
+    """Converts a shape to MLIR's form: an unknown dimension (None) becomes the dynamic size.
 
     Raises:
-        GraphError: A size is more than the int32 of LiteRT's shapes, which the passes count in too.
+        GraphError: A size exceeds int32, which LiteRT's shapes and the passes use.
     """
     for size in shape:
         if size is not None and size > _LARGEST:
@@ -74,10 +74,10 @@ def dimension_sizes(shape: Sequence[int | None]) -> list[int]:
 
 
 def tensor_type(dtype: int, shape: Sequence[int | None] | None) -> ir.ShapedType:
-    """The tensor type of a dtype and a shape; ``shape`` None is unknown rank, a dimension None is unknown size.
+    """Returns the tensor type of a dtype and a shape: None as shape is an unknown rank, as a size a dynamic dimension.
 
     Raises:
-        GraphError: MLIR's ``tf`` dialect has no such type, or a size is more than LiteRT's shapes can note.
+        GraphError: MLIR's ``tf`` dialect has no such type, or a size exceeds LiteRT's int32.
     """
     element = element_type(dtype)
     if shape is None:
@@ -86,12 +86,12 @@ def tensor_type(dtype: int, shape: Sequence[int | None] | None) -> ir.ShapedType
 
 
 def variant_type(content: ir.Type) -> ir.Type:
-    """The type of a scalar variant that holds values of type ``content``, such as a tensor list's elements."""
+    """Returns the type of a scalar variant that holds values of type ``content``, such as a tensor list's elements."""
     return ir.Type.parse(f"tensor<!tf_type.variant<{content}>>")
 
 
 def shape_text(shape: Sequence[int | None] | None) -> str:
-    """A shape as the ``tf`` dialect's shape attribute spells it: ``1x?x3``, ``*`` for unknown rank."""
+    """Returns a shape as the ``tf`` dialect's shape attribute spells it: ``1x?x3``, ``*`` for unknown rank."""
     if shape is None:
         return "*"
     return "x".join("?" if size is None else str(size) for size in shape)
