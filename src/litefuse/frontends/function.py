@@ -28,7 +28,7 @@ _HOW = (
 
 
 def function_source(model: object) -> Source | None:
-    """The source that a ``tf.function`` or a concrete function is, or None for another object."""
+    """Returns the source for a ``tf.function`` or a concrete function, or None for another object."""
     tf = sys.modules.get("tensorflow")
     if tf is None:
         return None
@@ -46,19 +46,19 @@ def is_polymorphic(model: object) -> bool:
 
 
 def trace_count(function: Any) -> int:
-    """How many concrete functions a ``tf.function`` has: 1 if it has an input signature."""
+    """Returns the number of concrete functions of a ``tf.function``: 1 if it has an input signature."""
     return 1 if function.input_signature is not None else len(_traces(function))
 
 
 def concrete_function(function: Any, name: str = "the function") -> Any:
-    """The concrete function that a ``tf.function`` stands for: that of its input signature, or its only trace.
+    """Returns the concrete function of a ``tf.function``: that of its input signature, or its only trace.
 
     Args:
         function: The ``tf.function``.
-        name: What to call it in errors.
+        name: Its name in errors.
 
     Raises:
-        LitefuseError: It cannot be traced, or it is not clear for which inputs.
+        LitefuseError: It cannot be traced, or it is unclear for which inputs.
     """
     if function.input_signature is not None:
         with refused(f"{name} cannot be traced"), quiet_logging():
@@ -76,19 +76,19 @@ def concrete_function(function: Any, name: str = "the function") -> Any:
 
 
 def with_flat_outputs(function: Any) -> Any:
-    """A concrete function whose outputs a signature can have: the function itself, or one that calls it.
+    """Returns a concrete function whose outputs are valid in a signature: the function itself, or one that calls it.
 
     Args:
-        function: A concrete function, whose outputs may be nested in any way.
+        function: A concrete function with arbitrarily nested outputs.
 
     Raises:
-        LitefuseError: It returns no tensor.
+        LitefuseError: It returns no tensors.
     """
     tf: Any = sys.modules["tensorflow"]
     outputs = function.structured_outputs
     if not _is_nested(outputs):
         return function
-    named_outputs(outputs)  # so that its error is not one of tracing
+    named_outputs(outputs)  # raises its error here rather than during tracing
     args, kwargs = _named_inputs(tf, function)
 
     def call_and_name(*args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -100,12 +100,12 @@ def with_flat_outputs(function: Any) -> Any:
 
 
 def named_outputs(outputs: Any) -> dict[str, Any]:
-    """The tensors among a function's outputs, by TensorFlow's names for them.
+    """Returns the tensors among a function's outputs under the names that TensorFlow gives them.
 
-    An output is named by the keys that lead to it; a list's elements are ``output_0``, ``output_1`` and so on.
+    An output is named by the keys of its path; a list's elements are ``output_0``, ``output_1`` and so on.
 
     Raises:
-        LitefuseError: There is no tensor, or two have the same name.
+        LitefuseError: There are no tensors, or two have the same name.
     """
     found: dict[str, Any] = {}
     for path, tensor in _leaves(outputs, ()):
@@ -147,7 +147,7 @@ def _children(value: Any) -> list[tuple[Any, Any]] | None:
 
 
 def _is_nested(outputs: Any) -> bool:
-    """Whether a signature cannot have these outputs as they are."""
+    """Whether outputs are not valid in a signature."""
     children = _children(outputs)
     if children is None:
         return outputs is None
@@ -160,7 +160,7 @@ def _is_nested(outputs: Any) -> bool:
 
 
 def _named_inputs(tf: Any, function: Any) -> tuple[Any, Any]:
-    """What a concrete function was traced for, with the names that its inputs have in a signature."""
+    """Returns the structured inputs of a concrete function, with the names that they have in a signature."""
     structure = function.structured_input_signature
     names = [_argument_name(tensor) for tensor in function.inputs]
     specs = [leaf for leaf in tf.nest.flatten(structure, expand_composites=True) if isinstance(leaf, tf.TensorSpec)]
@@ -185,7 +185,7 @@ def _argument_name(tensor: Any) -> str:
 
 
 def _traces(function: Any) -> list[Any]:
-    return list(function._list_all_concrete_functions())  # noqa: SLF001  nothing public lists them
+    return list(function._list_all_concrete_functions())  # noqa: SLF001  there is no public way to list them
 
 
 def _signature(function: Any) -> str:

@@ -1,4 +1,4 @@
-"""Exported functions of JAX as sources, ``jax.export.export(jax.jit(f))(...)``: a SavedModel without TensorFlow."""
+"""Exported JAX functions (``jax.export.export(jax.jit(f))(...)``) as sources: a SavedModel without TensorFlow."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _HOW = "Export it: litefuse.convert(jax.export.export(jax.jit(f))(jax.ShapeDtype
 
 
 def jax_export_source(model: object) -> Source | None:
-    """The source that an exported function of JAX is, or None for another object.
+    """Returns the source for an exported JAX function, or None for another object.
 
     Raises:
-        LitefuseError: It is a function of JAX that has not been exported.
+        LitefuseError: It is a JAX function that has not been exported.
     """
     jax = sys.modules.get("jax")
     if jax is None:
@@ -39,16 +39,16 @@ def jax_export_source(model: object) -> Source | None:
 def write_exported(exported: Any, folder: Path, inputs: Sequence[str] | None = None) -> None:
     """Writes an exported function as a SavedModel with one signature, ``serving_default``.
 
-    Its outputs are called by the keys that lead to each, ``output_0`` and so on for a sequence.
+    An output is named by the keys of its path; those of a sequence are ``output_0`` and so on.
 
     Args:
-        exported: The ``jax.export.Exported``. Sizes of its inputs may be symbolic: they are open in the model.
+        exported: The ``jax.export.Exported``. Symbolic dimensions of its inputs become dynamic dimensions of the model.
         folder: The folder to write, which does not exist.
-        inputs: The names of the inputs; None: the keys that lead to each, ``args_0`` and so on for those by position.
+        inputs: The names of the inputs; None: the keys of each path, ``args_0`` and so on for positional ones.
 
     Raises:
         LitefuseError: The function has side effects, runs on several devices or not on a CPU, or has an input or output
-            of a dtype that TensorFlow does not have.
+            of a dtype that TensorFlow lacks.
     """
     from litefuse.saved_model.messages import MetaGraphDef, NodeDef, SavedModel, SignatureDef, TensorInfo
 
@@ -97,7 +97,7 @@ def _check(exported: Any) -> None:
 
 
 def _names(tree: Any, count: int, prefix: str) -> list[str]:
-    """A name for each leaf: the keys that lead to it; the prefix and its position where the first is none."""
+    """Returns a name for each leaf: the keys of its path, after the prefix if the first key is not a name."""
     util: Any = sys.modules["jax"].tree_util
     leaves, _ = util.tree_flatten_with_path(util.tree_unflatten(tree, list(range(count))))
     names: list[str] = []

@@ -1,7 +1,7 @@
-"""``.keras`` files: archives with a model's configuration, its weights and, of some layers, other files.
+"""Checks of ``.keras`` files: archives with a model's configuration, its weights and other files of some layers.
 
-Keras unpacks such an archive to a temporary folder, or reads it into memory. Before it does, the names of its members
-are looked at, and what they expand to.
+Keras unpacks such an archive to a temporary folder, or reads it into memory. Before that, the names and the unpacked
+size of its members are checked.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _MAX_METADATA_BYTES = 2**20
 _WEIGHTS = frozenset({"model.weights.h5", "model.weights.npz"})
 _ASSETS = "assets"
 _DAMAGED = (OSError, EOFError, KeyError, ValueError, TypeError, RuntimeError, zipfile.BadZipFile)
-_BROKEN = (zlib.error, lzma.LZMAError, struct.error)  # what unpacking raises besides
+_BROKEN = (zlib.error, lzma.LZMAError, struct.error)  # other errors of unpacking
 
 
 def read_archive(path: Path) -> tuple[str, Any]:
-    """Which Keras wrote a ``.keras`` file, and the model's configuration in it; its members have been checked.
+    """Checks a ``.keras`` file; returns the Keras version that wrote it, and the model's configuration.
 
     Raises:
-        LitefuseError: It is damaged or none of Keras's; a member is not one of those that Keras writes; the archive
-            expands to far more than it has, or its configuration is too large; its weights are not in it.
+        LitefuseError: It is damaged or not a Keras file; Keras does not write such a member; the archive expands to far
+            more than its size, or its configuration is too large; its weights are stored elsewhere.
     """
     where = str(path)
     try:
@@ -51,7 +51,7 @@ def read_archive(path: Path) -> tuple[str, Any]:
             if "model.weights.h5" in archive.namelist():
                 with _seekable(archive, "model.weights.h5") as file:
                     check_hdf5(file, path.stat().st_size, where)
-            if "model.weights.npz" in archive.namelist():  # an archive in its turn
+            if "model.weights.npz" in archive.namelist():  # an archive itself
                 with _seekable(archive, "model.weights.npz") as file, zipfile.ZipFile(file) as weights:
                     _check_expansion(weights, path)
             return version, config
@@ -62,7 +62,7 @@ def read_archive(path: Path) -> tuple[str, Any]:
 
 
 def _check_members(archive: zipfile.ZipFile, path: Path) -> None:
-    archive.getinfo(_CONFIG)  # without it, this is no model at all
+    archive.getinfo(_CONFIG)  # raises an error if there is none: then this is not a model
     members = archive.infolist()
     names = Counter(each.filename for each in members)
     for each in members:
@@ -71,7 +71,7 @@ def _check_members(archive: zipfile.ZipFile, path: Path) -> None:
             raise LitefuseError(f"the archive has {name!r} more than once", where=str(path))
         parts = PurePosixPath(name).parts
         is_known = name in (_CONFIG, _METADATA) or name in _WEIGHTS or (parts and parts[0] == _ASSETS)
-        # The upper half of the attributes is the mode of a file on Unix, where it is given.
+        # The upper half of the attributes is the Unix file mode, if there is one.
         mode = each.external_attr >> 16
         is_plain = stat.S_IFMT(mode) in (0, stat.S_IFREG, stat.S_IFDIR)
         if not is_known or not is_plain or ".." in parts or "\\" in name:
@@ -105,7 +105,7 @@ def _read(archive: zipfile.ZipFile, name: str, limit: int, where: str) -> bytes:
 
 @contextmanager
 def _seekable(archive: zipfile.ZipFile, name: str) -> Generator[IO[bytes]]:
-    """A member as a file that is read here and there: as it stands in the archive, or unpacked."""
+    """Opens a member for random access: in the archive if it is stored uncompressed, otherwise unpacked."""
     with archive.open(name) as member:
         if archive.getinfo(name).compress_type == zipfile.ZIP_STORED:
             yield member

@@ -1,9 +1,8 @@
-"""The configuration in a file of Keras's: read with limits, and refused where it would run code or read other files.
+"""Checks of the configuration in a Keras file: size limits, and no running of code or reading of other files.
 
-Keras builds a model from its configuration: JSON that names classes and functions. Its own safe mode knows only some of
-the ways in which one can make it do other things, and Keras 2 has hardly any. So nothing of a configuration reaches
-either before all of it has been looked at here: Keras's own layers and what they are made of may be named, and nothing
-else.
+Keras builds a model from its configuration: JSON that names classes and functions. Its own safe mode covers only some
+of the ways to abuse that, and Keras 2 has hardly any safe mode. So all of a configuration is checked here before either
+sees any of it: it may name only Keras's own layers and their parts.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from litefuse.frontends.keras_functions import is_harmless_function, is_own_clas
 __all__ = ["MAX_CONFIG_BYTES", "MAX_DEPTH", "check_config", "parse_config"]
 
 MAX_CONFIG_BYTES = 2**25
-"""How large a configuration may be: 32 MiB of JSON take up to a gigabyte as objects. Large models have a few MiB."""
+"""The maximum size of a configuration: 32 MiB of JSON take up to a gigabyte as objects. Large models have a few MiB."""
 
 MAX_DEPTH = 200
-"""How deep lists and mappings may be nested: a model within a model takes six levels."""
+"""The maximum nesting depth of lists and mappings: a model within a model takes six levels."""
 
-# Layers that are, or load, programs: of PyTorch (pickled), of JAX and Flax (marshalled), a SavedModel from anywhere.
+# Layers that contain or load programs: PyTorch (pickled), JAX and Flax (marshalled), a SavedModel at any path.
 _PROGRAMS = frozenset({"FlaxLayer", "JaxLayer", "TFSMLayer", "TorchModuleWrapper"})
-# Layers of Keras 2 that call what they name, and the key that names it.
+# Layers of Keras 2 that call something by name, and the key of that name.
 _CALLS = {
     "ClassMethod": "cls_symbol",
     "InstanceMethod": "attr_name",
@@ -38,9 +37,9 @@ _CALLS = {
 }
 _SPECIFICATIONS = frozenset({"RaggedTensorSpec", "SparseTensorSpec", "TensorSpec"})
 _ATTRIBUTE = re.compile(r"[a-z][A-Za-z0-9_]*")
-# Where a text is the path of a file: a vocabulary, otherwise a list of words, and what fills an embedding.
+# Keys whose value, if a string, is a file's path: of a vocabulary (otherwise a list of words) or an embedding's values.
 _PATHS = frozenset({"ckpt_to_load_from", "vocab_file", "vocabulary", "vocabulary_file"})
-# A code object as ``marshal`` writes it: its type, with or without a flag, and five small numbers.
+# The start of a code object in ``marshal``'s format: its type, with or without a flag, and five small numbers.
 _CODE = struct.Struct("<B5i")
 _CODE_TYPES = frozenset({ord("c"), ord("c") | 0x80})
 _SMALL = 2**16
@@ -52,8 +51,8 @@ class _Place(NamedTuple):
 
     Attributes:
         value: The value.
-        key: The key that it has in the mapping around it, itself or the list that it is in.
-        layer: The object around it that has a class, as a message says it.
+        key: The key in the enclosing mapping, of the value itself or of the list that contains it.
+        layer: The enclosing object that has a class, as described in messages.
     """
 
     value: Any
@@ -62,14 +61,14 @@ class _Place(NamedTuple):
 
 
 def parse_config(content: bytes | str, where: str) -> Any:
-    """The configuration that a text is.
+    """Parses a configuration.
 
     Args:
         content: JSON.
         where: The file, for errors.
 
     Raises:
-        LitefuseError: It is too large, too deep or no JSON.
+        LitefuseError: It is too large, nested too deep or not JSON.
     """
     if len(content) > MAX_CONFIG_BYTES:
         raise LitefuseError(
@@ -80,21 +79,21 @@ def parse_config(content: bytes | str, where: str) -> Any:
         return json.loads(content)
     except RecursionError as error:
         raise _too_deep(where) from error
-    except ValueError as error:  # no JSON, or no UTF-8
+    except ValueError as error:  # not JSON, or not UTF-8
         raise LitefuseError(f"the model's configuration is damaged: {error}", where=where) from error
 
 
 def check_config(config: Any, where: str, trust: str) -> None:
-    """Refuses a configuration that would make Keras run code or read other files.
+    """Rejects a configuration that would make Keras run code or read other files.
 
     Args:
-        config: What :func:`parse_config` gives.
+        config: The result of :func:`parse_config`.
         where: The file, for errors.
-        trust: What to do about a file that is trusted, for errors.
+        trust: How to convert a trusted file, for errors.
 
     Raises:
-        LitefuseError: It names a function that came along as bytecode, a class or function that is not one of Keras's
-            own, a layer that is a program, or a vocabulary in another file; or it is too deep.
+        LitefuseError: It has a function as bytecode, a class or function that is not Keras's own, a layer that is a
+            program, or a vocabulary in another file; or it is nested too deep.
     """
     for place in _places(config, where):
         reason = _objection(place)
@@ -107,7 +106,7 @@ def check_config(config: Any, where: str, trust: str) -> None:
 
 
 def _places(config: Any, where: str) -> Iterator[_Place]:
-    """All values in a configuration, in their order: one at a time, since there may be many."""
+    """Yields all values in a configuration in order."""
     levels = [iter([_Place(config, "", "the model")])]
     while levels:
         place = next(levels[-1], None)
@@ -136,7 +135,7 @@ def _too_deep(where: str) -> LitefuseError:
 
 
 def _described(mapping: Mapping[str, Any]) -> str:
-    """What an object that a mapping describes is called: its name and class; nothing where it is no layer."""
+    """Returns the name and class of the object that a mapping describes; empty if it is not a layer."""
     name, config = mapping.get("class_name"), mapping.get("config")
     if not isinstance(name, str) or not isinstance(config, dict) or name.startswith("__"):
         return ""
@@ -145,7 +144,7 @@ def _described(mapping: Mapping[str, Any]) -> str:
 
 
 def _objection(place: _Place) -> str:
-    """Why a value is refused, looked at alone; nothing where it is not."""
+    """Returns why a value is rejected, regardless of its context; empty if it is not."""
     if isinstance(place.value, str):
         return _brings_code(place.key, place.layer) if _is_bytecode(place.value) else ""
     if isinstance(place.value, dict):
@@ -156,7 +155,7 @@ def _objection(place: _Place) -> str:
 def _objection_to_mapping(place: _Place, mapping: Mapping[str, Any]) -> str:
     layer = _described(mapping) or place.layer
     for key, value in mapping.items():
-        if key.endswith("_type") and value == "lambda":  # as Keras 2 notes what another key holds
+        if key.endswith("_type") and value == "lambda":  # in Keras 2, the kind of another key's value
             return _brings_code(key.removesuffix("_type"), place.layer)
         if key in _PATHS and isinstance(value, str) and value:
             return f"{place.layer} reads its {key!r} from another file, {value!r}, which is not opened"
@@ -178,7 +177,7 @@ def _objection_to_mapping(place: _Place, mapping: Mapping[str, Any]) -> str:
 
 
 def _objection_to_call(layer: str, key: str, config: Any) -> str:
-    """Why a layer that calls a function of TensorFlow's by its name may not; nothing where it may."""
+    """Returns why a layer may not call the TensorFlow function that it names; empty if it may."""
     values = cast("dict[str, Any]", config) if isinstance(config, dict) else {}
     named = values.get(key)
     if key == "function":
@@ -192,7 +191,7 @@ def _objection_to_call(layer: str, key: str, config: Any) -> str:
 
 
 def _objection_to_reference(place: _Place, name: str, mapping: Mapping[str, Any]) -> str:
-    """Why an object may not be of the class or function that it names; nothing where it may."""
+    """Returns why an object may not name a class or function; empty if it may."""
     module: object = mapping["module"]
     if not isinstance(module, str):
         return f"{_described(mapping) or place.layer} has a module that is no name: {module!r}"
@@ -202,7 +201,7 @@ def _objection_to_reference(place: _Place, name: str, mapping: Mapping[str, Any]
             return ""
         return f"{place.layer} has a type {module}.{specification}, which is none of TensorFlow's"
     if name.startswith("__"):
-        return ""  # a tensor, an array and the like, which Keras reads by itself
+        return ""  # a tensor, an array and the like, which Keras reads itself
     if name == "function":
         function = mapping.get("config")
         if isinstance(function, str) and is_own_function(module, function):
@@ -222,10 +221,10 @@ def _brings_code(key: str, layer: str) -> str:
 
 
 def _is_bytecode(text: str) -> bool:
-    """Whether a text is the bytecode of a function, as Keras's ``func_load`` reads it: in base64, or byte by byte."""
+    """Whether a text is a function's bytecode in a form that Keras's ``func_load`` reads: base64, or byte by byte."""
     if len(text) < _CODE.size:
         return False
-    head = _OUTSIDE_BASE64.sub("", text)[:64]  # as the decoder skips it
+    head = _OUTSIDE_BASE64.sub("", text)[:64]  # the decoder skips other characters
     decoded = base64.b64decode(head[: len(head) // 4 * 4])
     return any(map(_is_code, (decoded, text[:64].encode("raw_unicode_escape"))))
 

@@ -1,4 +1,4 @@
-"""Files of Keras's as sources: read in a process of their own, so that this one loads neither Keras nor TensorFlow."""
+"""Keras files as sources: read in a separate process, so that this one loads neither Keras nor TensorFlow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "TF
 
 @dataclass(frozen=True)
 class KerasFileJob:
-    """What the process is to do.
+    """The arguments of the process that reads the file.
 
     Attributes:
         file: The file to read.
@@ -30,17 +30,17 @@ class KerasFileJob:
 
 
 def is_keras_file(path: Path) -> bool:
-    """Whether a path is that of a Keras file, as its name tells."""
+    """Whether a path is a Keras file, according to its suffix."""
     return path.suffix.lower() in _SUFFIXES and not path.is_dir()
 
 
 def keras_file_source(path: Path) -> Source:
-    """The source that a file of Keras's is.
+    """Returns the source for a Keras file.
 
     Raises:
         LitefuseError: There is no such file.
     """
-    if not path.is_file():  # a pipe would be waited for
+    if not path.is_file():  # reading from a pipe would block
         raise LitefuseError("this is no file" if path.exists() else "there is no such file", where=str(path))
     return Source(str(path), write=lambda folder: _write(path, folder))
 

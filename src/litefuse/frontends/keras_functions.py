@@ -1,7 +1,6 @@
-"""What the configuration of a model of Keras's may name: Keras's own parts, and functions that only compute.
+"""Allowlists of what a Keras model's configuration may name: Keras's own parts, and functions that only compute.
 
-Both are lists of what is allowed. What is left out either reads or writes files, loads programs, changes how Keras
-works, or is no part of a model.
+Everything else reads or writes files, loads programs, changes how Keras works, or is not a part of a model.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ import re
 
 __all__ = ["is_harmless_function", "is_own_class", "is_own_function"]
 
-# The packages of Keras's that have the functions of models: activations and the like, and ops on tensors.
+# The Keras packages with functions of models: activations and the like, and ops on tensors.
 _WITH_FUNCTIONS = frozenset(
     {"activations", "constraints", "initializers", "losses", "metrics", "ops", "random", "regularizers"}
 )
-# Those that have the classes of models as well. ``engine`` is where Keras 2 has some.
+# The packages with classes of models. ``engine`` has some in Keras 2.
 _WITH_CLASSES = _WITH_FUNCTIONS | {
     "dtype_policies",
     "engine",
@@ -28,7 +27,7 @@ _WITH_CLASSES = _WITH_FUNCTIONS | {
 }
 _KERAS = frozenset({"keras", "tf_keras"})
 _PRIVATE = frozenset({"api", "src"})
-# Classes of other modules that models of Keras's applications have.
+# Classes of other modules in models of ``keras.applications``.
 _OTHERS = frozenset({"keras.src.applications.convnext.LayerScale", "tf_keras.src.applications.convnext.LayerScale"})
 _INITIALIZERS = "tensorflow.python.ops.init_ops_v2"
 _CLASS = re.compile(r"_?[A-Z][A-Za-z0-9_]*")
@@ -54,13 +53,13 @@ _COMPUTING = frozenset(
         "strings",
     }
 )
-# Of ``io`` and ``debugging``, whose other functions open files.
+# The functions of ``io`` and ``debugging`` that compute; others open files.
 _PARTLY_COMPUTING = {
     "io": re.compile(r"(de|en)code_(?!proto)\w+|parse_\w+|(de)?serialize_\w+|extract_jpeg_shape"),
     "debugging": re.compile(r"[Aa]ssert(_\w+)?|check_numerics"),
 }
 _READING = frozenset({"fixed_unigram_candidate_sampler"})  # words and their counts, from a file
-# Of the functions that stand in no part, those that compute; layers are made of what is dispatched on its arguments.
+# The top-level functions that compute; layers are made from functions that are dispatched on their arguments.
 _AT_THE_TOP = """
     abs accumulate_n acos acosh add add_n angle approx_top_k argmax argmin argsort as_string asin asinh atan atan2
     atanh batch_gather batch_to_space batch_to_space_nd betainc bitcast boolean_mask broadcast_dynamic_shape
@@ -100,7 +99,7 @@ _AT_THE_TOP_NAMES = frozenset(_AT_THE_TOP.split())
 
 
 def is_own_class(module: str, name: str) -> bool:
-    """Whether a class is one of Keras's own that models are made of.
+    """Whether a class is one of Keras's own building blocks of models.
 
     Args:
         module: The module that a configuration names, such as ``keras.layers`` or ``keras.src.models.functional``.
@@ -113,16 +112,16 @@ def is_own_class(module: str, name: str) -> bool:
 
 
 def is_own_function(module: str, name: str) -> bool:
-    """Whether a function is one of Keras's own that only compute; arguments as of :func:`is_own_class`.
+    """Whether a function is one of Keras's own that only compute; see :func:`is_own_class` for the arguments.
 
-    Keras writes ``builtins`` where the name alone says which it is, or names a function of the program that saved the
-    model, which it then does not find.
+    Keras writes ``builtins`` if the name alone identifies the function; or it is a function of the program that saved
+    the model, which Keras then does not find.
     """
     return _FUNCTION.fullmatch(name) is not None and (module == "builtins" or _part(module) in _WITH_FUNCTIONS)
 
 
 def is_harmless_function(symbol: str) -> bool:
-    """Whether a function of TensorFlow's API only computes.
+    """Whether a function of the TensorFlow API only computes.
 
     Args:
         symbol: Its name without ``tf``, such as ``nn.relu``, ``compat.v1.gather`` or ``keras.backend.mean``.
@@ -139,7 +138,7 @@ def is_harmless_function(symbol: str) -> bool:
 
 
 def _part(module: str) -> str:
-    """Which part of Keras a module is in; nothing if it is none of Keras's, or of what only Keras itself uses."""
+    """Returns the part of Keras that a module belongs to; empty for other modules and the package itself."""
     package, *rest = module.split(".")
     if package not in _KERAS:
         return ""

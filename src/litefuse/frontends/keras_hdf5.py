@@ -1,8 +1,8 @@
-"""HDF5 files of Keras's: whole models (``.h5``), and the weights in a ``.keras`` file.
+"""Checks of Keras HDF5 files: whole models (``.h5``), and the weights in a ``.keras`` file.
 
-HDF5 lets what is in a file stand for what is in other ones: links to them, arrays whose bytes are there, and arrays
-that are pieced together of theirs. Keras uses none of this. A model from elsewhere that did would be a way to have any
-file on this machine end up among the weights of the converted model.
+An HDF5 file can refer to other files: by links, arrays whose bytes are stored there, and virtual arrays composed of
+their arrays. Keras uses none of this. An untrusted model that did could get any file on this machine into the weights
+of the converted model.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ __all__ = ["EXPANSION", "INSTALL", "UNCHECKED_BYTES", "check_hdf5", "read_hdf5"]
 INSTALL = 'Install them: pip install "litefuse[keras]".'
 
 UNCHECKED_BYTES = 2**28
-"""Up to 256 MiB, what a file expands to is not compared with its own size."""
+"""Up to this expanded size (256 MiB), a file's expansion is not checked."""
 
 EXPANSION = 100
-"""How many times a file's own size it may expand to: Keras compresses nothing, and weights do not compress so well."""
+"""The maximum ratio of a file's expanded size to its size. Keras does not compress, and weights compress less."""
 
 
 def read_hdf5(path: Path) -> tuple[str, Any]:
-    """Which Keras wrote an HDF5 file, and the model's configuration in it; its arrays have been checked.
+    """Checks an HDF5 file; returns the Keras version that wrote it, and the model's configuration.
 
     Raises:
-        LitefuseError: h5py is missing; the file is damaged, holds no model, or is refused by :func:`check_hdf5`; its
+        LitefuseError: h5py is missing; the file is damaged, has no model, or is rejected as by :func:`check_hdf5`; its
             configuration is too large.
     """
     where = str(path)
@@ -54,15 +54,15 @@ def read_hdf5(path: Path) -> tuple[str, Any]:
 
 
 def check_hdf5(file: IO[bytes], size: int, where: str) -> None:
-    """Refuses weights whose arrays are not in their file, or are far larger than it.
+    """Rejects weights whose arrays are stored outside their file, or are far larger than it.
 
     Args:
-        file: The file, which is read here and there.
-        size: How many bytes there are on disk.
-        where: The file that it is in, for errors.
+        file: The file, opened for random access.
+        size: The number of bytes on disk.
+        where: The file that contains it, for errors.
 
     Raises:
-        LitefuseError: It is so, or h5py is missing.
+        LitefuseError: The file is rejected, or h5py is missing.
     """
     h5py = _h5py(where)
     with h5py.File(file, "r") as opened:
@@ -91,7 +91,7 @@ def _check_group(h5py: Any, root: Any, size: int, where: str) -> None:
             value: Any = group.get(name)
             address = h5py.h5o.get_info(value.id).addr
             if address in seen:
-                continue  # groups may hold each other
+                continue  # groups may contain each other
             seen.add(address)
             if isinstance(value, h5py.Group):
                 left.append((inner, value))

@@ -1,4 +1,4 @@
-"""What the process runs that reads a file of Keras's: loads the model, safely, and writes it as a SavedModel."""
+"""Entry point of the child process that reads a Keras file: loads the model safely and writes it as a SavedModel."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from litefuse.frontends.writer import describe_error
 __all__ = ["write_saved_model_of"]
 
 _PASS = "Load the model in Python with {package}.models.load_model, and pass it to litefuse.convert()."
-# The releases of Keras in which no way is known any more for a file to run code, and what to ask pip for. 3.12 is the
-# last for Python 3.10, and has had the corrections that later releases have.
+# The first releases of Keras in which a file has no known way to run code, and what to ask pip for. 3.12 is the last
+# for Python 3.10, and has got the corrections of later releases.
 _CORRECTED = ((3, 12, 4), (3, 15, 1))
 _CORRECTED_TEXT = "3.12.4 or a later 3.12, or 3.15.1 or later"
 
@@ -31,16 +31,16 @@ _CORRECTED_TEXT = "3.12.4 or a later 3.12, or 3.15.1 or later"
 def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> None:
     """Writes the model of a file as a SavedModel.
 
-    Nothing in a file is run, and no other file is read for it: what would make Keras do so is refused before Keras is
-    loaded; see ``keras_config``, ``keras_archive`` and ``keras_hdf5``. Keras's own safe mode is on all the while.
+    No code in a file is run, and no other file is read for it: a file that would make Keras do so is rejected before
+    Keras is loaded; see ``keras_config``, ``keras_archive`` and ``keras_hdf5``. Keras's own safe mode is on as well.
 
     Args:
         job: The file and the folder.
-        announce: Called with the name of each step when it begins.
+        announce: Called with the name of each step at its start.
 
     Raises:
-        LitefuseError: Keras or TensorFlow is missing, or Keras is too old; the file is damaged, of no model, or
-            refused; the model needs classes that Keras does not know.
+        LitefuseError: Keras or TensorFlow is missing, or Keras is too old; the file is damaged, has no model, or is
+            rejected; the model needs classes that Keras does not have.
     """
     announce("read")
     where = str(job.file)
@@ -55,7 +55,7 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
             model = keras.models.load_model(path, compile=False, safe_mode=True)
     except LitefuseError:
         raise
-    except Exception as error:  # Keras raises whatever its readers and layers do
+    except Exception as error:  # Keras's readers and layers raise any exception
         raise LitefuseError(
             f"Keras {keras.__version__} cannot load the model: {describe_error(error)}",
             where=where,
@@ -70,7 +70,7 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
 
 @contextlib.contextmanager
 def _named(path: Path, suffix: str) -> Generator[Path]:
-    """The file under a name by which Keras takes it for what was read here, and not for the other of the two kinds."""
+    """Links the file under a name with the given suffix, so that Keras reads it as the format checked here."""
     if path.suffix == suffix:
         yield path
         return
@@ -81,7 +81,7 @@ def _named(path: Path, suffix: str) -> Generator[Path]:
 
 
 def _safe_mode(package: str, where: str) -> contextlib.AbstractContextManager[Any]:
-    """What switches safe mode on for all that is loaded: Keras 2 has no argument for that where it reads HDF5 files."""
+    """Returns a context with safe mode for everything loaded: Keras 2 has no such argument for HDF5 files."""
     name = f"{package}.src.saving.serialization_lib"
     try:
         return importlib.import_module(name).SafeModeScope(safe_mode=True)
@@ -94,7 +94,7 @@ def _safe_mode(package: str, where: str) -> contextlib.AbstractContextManager[An
 
 
 def _package(version: str) -> str:
-    """The package that reads the files of a version of Keras best, of those that are installed."""
+    """Returns the installed package that is best for files of a Keras version."""
     is_legacy = version.startswith(("1.", "2."))
     return "tf_keras" if is_legacy and importlib.util.find_spec("tf_keras") is not None else "keras"
 

@@ -1,4 +1,4 @@
-"""Keras models in memory as sources: of Keras 3 on TensorFlow and on JAX, and of Keras 2 (tf_keras)."""
+"""Keras models in memory as sources: Keras 3 on TensorFlow and on JAX, and Keras 2 (tf_keras)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _WRAP = (
 
 
 def keras_model_source(model: object) -> Source | None:
-    """The source that a Keras model is, or None for another object.
+    """Returns the source for a Keras model, or None for another object.
 
     Raises:
-        LitefuseError: It is a layer; or a model that runs on something else than TensorFlow, that has not been built or
-            that has no inputs.
+        LitefuseError: It is a layer, or a model that has another backend than TensorFlow and JAX, that has not been
+            built, or that has no inputs or sparse ones.
     """
     for package in _PACKAGES:
         keras = sys.modules.get(package)
@@ -50,7 +50,7 @@ def keras_model_source(model: object) -> Source | None:
 
 
 def describe_model(keras: Any, model: Any) -> str:
-    """What a model is, and its name: ``keras.Sequential 'mnist'``."""
+    """Returns a model's kind and name: ``keras.Sequential 'mnist'``."""
     package: str = keras.__name__
     kind: type[object] = model.__class__
     if kind.__module__.partition(".")[0] == package:
@@ -61,11 +61,11 @@ def describe_model(keras: Any, model: Any) -> str:
 def write_keras_model(keras: Any, model: Any, folder: Path) -> None:
     """Writes a model for inference as a SavedModel, with the names of signature, inputs and outputs of model.export().
 
-    ``model.export()`` of Keras 3 makes every batch size unknown; here those that the model's inputs fix stay.
+    ``model.export()`` of Keras 3 makes every batch size dynamic; here, batch sizes fixed by the model's inputs stay.
 
     Args:
         keras: The package ``keras`` or ``tf_keras``.
-        model: A model of it that has been built.
+        model: A built model of that package.
         folder: The folder to write, which does not exist.
 
     Raises:
@@ -75,7 +75,7 @@ def write_keras_model(keras: Any, model: Any, folder: Path) -> None:
     legacy = _is_keras_2(keras)
     args, kwargs = _input_specs(tf, keras, model)
     keywords = {"training": False} if not legacy or _takes_training(model) else {}
-    # Keras 2 leaves the translation of Python's control flow in call() to tf.function; Keras 3 has none.
+    # Keras 2 leaves the conversion of Python control flow in call() to tf.function; Keras 3 does not convert it.
     call = tf.function(functools.partial(model.__call__, **keywords), autograph=legacy)
     with refused("the model cannot be called in a graph", hint=_WRAP), quiet_logging():
         function = call.get_concrete_function(*args, **kwargs)
@@ -115,12 +115,12 @@ def _backend(keras: Any) -> str:
 
 
 def _input_specs(tf: Any, keras: Any, model: Any) -> tuple[list[Any], dict[str, Any]]:
-    """What a model is to be called with: structures of ``tf.TensorSpec``, by position and by keyword."""
+    """Returns the specs that a model is called with: structures of ``tf.TensorSpec``, positional and by keyword."""
     if _is_graph(model):
         # A Sequential of Keras 3 has no ``input``; one of Keras 2 is a functional model.
         structure = model.input if "Functional" in _kinds(model) else model.inputs[0]
         return [tf.nest.map_structure(functools.partial(_spec_of, tf), structure)], {}
-    # The shapes that the model was called with, or built for: the batch size among them was nobody's choice.
+    # The shapes that the model was called with, or built for: their batch size was not chosen deliberately.
     args: list[Any]
     kwargs: dict[str, Any] = {}
     if _is_keras_2(keras):
@@ -149,12 +149,12 @@ def _specs_of(tf: Any, shapes: Any, dtype: Any) -> Any:
 
 
 def _is_graph(model: Any) -> bool:
-    """Whether a model is made of layers, as a functional or a Sequential one is: then its inputs are its own."""
+    """Whether a model is a graph of layers, functional or Sequential, which defines its inputs."""
     return bool(_kinds(model) & {"Functional", "Sequential"}) and getattr(model, "inputs", None) is not None
 
 
 def _kinds(model: Any) -> set[str]:
-    """The names of the classes of Keras's that a model is of."""
+    """Returns the names of the Keras classes of a model."""
     return {each.__name__ for each in type(model).__mro__ if each.__module__.partition(".")[0] in _PACKAGES}
 
 
@@ -174,5 +174,5 @@ def _takes_training(model: Any) -> bool:
 
 
 def _class(package: Any, *path: str) -> Any:
-    """A class of a package, or ``()``, of which nothing is an instance, while the package is still being imported."""
+    """Returns a class of a package, or ``()``, which has no instances, while the package is still being imported."""
     return functools.reduce(lambda each, name: getattr(each, name, ()), path, package)

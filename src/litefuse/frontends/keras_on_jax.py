@@ -1,4 +1,4 @@
-"""Keras models on the backend JAX as sources, without TensorFlow."""
+"""Keras models on the JAX backend as sources, without TensorFlow."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _WRAP = (
 
 
 def write_keras_model_on_jax(keras: Any, model: Any, folder: Path) -> None:
-    """Writes a model for inference as a SavedModel: its program with its weights in it.
+    """Writes a model for inference as a SavedModel: its program with its weights as constants.
 
-    Open sizes in the same place of several inputs are taken for equal, if the model can be exported so: JAX demands to
-    know. Inputs are called as the model calls them, outputs ``output_0`` and so on, or by the keys of a dictionary.
+    Dynamic dimensions on the same axis of several inputs are treated as equal if the model can be exported that way:
+    JAX needs to know. Inputs have the model's names, outputs are ``output_0`` and so on, or the keys of a dictionary.
 
     Args:
         keras: The package ``keras``.
-        model: A functional or Sequential model, whose inputs are its own.
+        model: A functional or Sequential model, which defines its inputs.
         folder: The folder to write, which does not exist.
 
     Raises:
-        LitefuseError: The model has no inputs of its own, or cannot be traced.
+        LitefuseError: The model does not define its inputs, or cannot be traced.
     """
     jax: Any = importlib.import_module("jax")
     export: Any = importlib.import_module("jax.export")
@@ -50,21 +50,21 @@ def write_keras_model_on_jax(keras: Any, model: Any, folder: Path) -> None:
 
     function = jax.jit(call)
     with refused("the model cannot be exported", hint=_WRAP):
-        try:  # inputs mostly have their lengths in common
+        try:  # inputs usually have common lengths
             exported = export.export(function, platforms=["cpu"])(*_specs(jax, export, inputs, shared=True))
-        except Exception:  # noqa: BLE001  of whatever the layers raise
+        except Exception:  # noqa: BLE001  layers raise any exception
             exported = export.export(function, platforms=["cpu"])(*_specs(jax, export, inputs, shared=False))
     write_exported(exported, folder, inputs=[tensor.name for tensor in inputs])
 
 
 def _specs(jax: Any, export: Any, inputs: Sequence[Any], *, shared: bool) -> list[Any]:
-    """The inputs with symbols for their open sizes.
+    """Returns the specs of the inputs, with symbols for dynamic dimensions.
 
     Args:
         jax: The package.
         export: ``jax.export``.
         inputs: The inputs.
-        shared: Whether open sizes in the same place are one; else only the first is, which is the batch.
+        shared: Whether dynamic dimensions on the same axis are equal; otherwise only the first, the batch, is.
     """
     scope = export.SymbolicScope()
     specs: list[Any] = []

@@ -1,4 +1,4 @@
-"""``tf.Module`` and other objects of TensorFlow's that have functions, as sources."""
+"""``tf.Module`` and other TensorFlow objects with functions as sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CALL_KEY = "serving_default"
 
 
 def module_source(model: object) -> Source | None:
-    """The source that a ``tf.Module``, or what ``tf.saved_model.load`` returns, is; None for another object."""
+    """Returns the source for a ``tf.Module`` or a result of ``tf.saved_model.load``; None for another object."""
     tf = sys.modules.get("tensorflow")
     if tf is None:
         return None
@@ -39,19 +39,19 @@ def _write(module: Any, folder: Path) -> None:
 
 
 def _loaded_signatures(module: Any) -> dict[str, Any]:
-    """The signatures of what was loaded from a SavedModel: these, and not every function that it was saved with."""
+    """Returns the signatures of an object loaded from a SavedModel; it may have other functions, which are ignored."""
     signatures = inspect.getattr_static(module, "signatures", None)
     return dict(signatures) if isinstance(signatures, Mapping) else {}  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _functions(module: Any) -> dict[str, Any]:
-    """The concrete function of each attribute that stands for one.
+    """Returns the concrete function of each attribute that has exactly one.
 
     Raises:
-        LitefuseError: No attribute does, or one of those that do cannot be traced.
+        LitefuseError: There is no such attribute, or one cannot be traced.
     """
     names = [name for name in dir(module) if not name.startswith("_") or name == _CALL]
-    # Properties are left alone: only what is a function before it is asked for is looked at.
+    # Properties are not evaluated: only attributes that are statically functions count.
     found = {
         name: getattr(module, name) for name in names if is_polymorphic(inspect.getattr_static(module, name, None))
     }

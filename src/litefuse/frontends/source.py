@@ -19,12 +19,12 @@ _STEP = "export"
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model comes from.
+    """The source of a model.
 
     Attributes:
-        name: What it is called in reports and errors: the path of a file or folder, or what the object is.
-        path: The folder of the SavedModel that it is already, or None.
-        write: Else, writes it as a SavedModel into a folder that does not exist yet.
+        name: Its name in reports and errors: the path of a file or folder, or a description of the object.
+        path: The folder, if it already is a SavedModel; otherwise None.
+        write: Writes it as a SavedModel into a folder that does not exist yet; None if it already is one.
     """
 
     name: str
@@ -32,15 +32,15 @@ class Source:
     write: Callable[[Path], None] | None = None
 
     def folder(self, temporary: Path) -> Path:
-        """The SavedModel's folder: its own, or else ``temporary``."""
+        """Returns the SavedModel's folder: its own, or else ``temporary``."""
         return temporary if self.path is None else self.path
 
     @contextmanager
     def opened(self, temporary: Path, on_step: Callable[[str], None]) -> Generator[dict[str, float]]:
-        """Has the SavedModel in its folder as long as the context lasts; errors then name the source, not that folder.
+        """Provides the SavedModel in its folder during the context; errors name the source instead of that folder.
 
         Args:
-            temporary: The folder to write to, where it is needed; it does not exist yet, and is removed.
+            temporary: The folder to write to if needed; it does not exist yet, and is removed.
             on_step: Called with the name of the step, if there is one.
 
         Yields:

@@ -1,4 +1,4 @@
-"""Finds the source for an object or a path that a caller gives as a model."""
+"""Detection of the source for an object or a path that a caller passes as a model."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["source_of"]
 
 
 def source_of(model: object) -> Source:
-    """Which source a model is.
+    """Returns the source for a model.
 
     Args:
-        model: The folder of a SavedModel, a file of Keras's or with a frozen graph, a Keras model, a ``tf.function``, a
-            concrete function, a ``tf.Module``, what ``tf.saved_model.load`` returns, or a ``jax.export.Exported``.
+        model: The folder of a SavedModel, a Keras file, a frozen graph's file, a Keras model, a ``tf.function``, a
+            concrete function, a ``tf.Module``, a result of ``tf.saved_model.load``, or a ``jax.export.Exported``.
 
     Raises:
-        LitefuseError: It is none of them, or cannot be one as it is.
+        LitefuseError: It is none of these, or cannot be converted in its current form.
     """
     from litefuse.frontends.function import function_source
     from litefuse.frontends.jax_export import jax_export_source
@@ -36,7 +36,7 @@ def source_of(model: object) -> Source:
         except FileNotFoundError:
             raise LitefuseError("the current folder is gone, so there is no such path", where=str(path)) from None
         return keras_file_source(path) if is_keras_file(path) else Source(str(path), path)
-    # A model of Keras 2 is a tf.Module too, and is to be exported as Keras does.
+    # A model of Keras 2 is also a tf.Module, but should be exported as Keras does.
     for recognize in (keras_model_source, function_source, module_source, jax_export_source):
         source = recognize(model)
         if source is not None:

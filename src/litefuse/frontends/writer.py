@@ -1,4 +1,4 @@
-"""Writes concrete functions as the signatures of a SavedModel, with all that they capture."""
+"""Writer of a SavedModel with concrete functions as signatures, and everything that they capture."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ __all__ = ["describe_error", "quiet_logging", "refused", "write_saved_model"]
 
 _LOGGERS = ("absl", "tensorflow")
 _CAPTURES = "A function may use variables and lookup tables; what else it needs must be among its inputs."
-_HALF = 250  # characters of a long reason that are kept at its beginning and at its end
+_HALF = 250  # how many characters are kept at each end of a long reason
 
 
 def write_saved_model(signatures: Mapping[str, Any], folder: Path, root: Any = None) -> None:
     """Writes a SavedModel.
 
-    ``tf.saved_model.save`` takes only what is reachable from the object that it saves. A function may capture variables
-    and tables that are not: these become attributes of a temporary object.
+    ``tf.saved_model.save`` saves only what is reachable from the saved object. Variables and tables captured by a
+    function may not be: they become attributes of a temporary object.
 
     Args:
         signatures: The concrete functions by signature key; each returns a tensor, a list or a dictionary of tensors.
         folder: The folder to write, which does not exist.
-        root: The object that variables are called after: by the attributes that lead to them.
+        root: The object whose attribute paths name the variables.
 
     Raises:
-        LitefuseError: TensorFlow refuses to save them.
+        LitefuseError: TensorFlow cannot save them.
     """
     tf: Any = sys.modules["tensorflow"]
     with refused("TensorFlow cannot save it", hint=_CAPTURES), quiet_logging():
@@ -44,7 +44,7 @@ def write_saved_model(signatures: Mapping[str, Any], folder: Path, root: Any = N
 
 
 def _attach(holder: Any, path: tuple[str, ...], value: Any) -> bool:
-    """Puts a value where a path of attributes leads to, if there is a path and nothing is in its way."""
+    """Sets the attribute at a path, if the path is not empty and not occupied; returns whether it did."""
     if not path:
         return False
     kind: type[object] = holder.__class__
@@ -59,7 +59,7 @@ def _attach(holder: Any, path: tuple[str, ...], value: Any) -> bool:
 
 
 def _paths(tf: Any, root: Any) -> dict[int, tuple[str, ...]]:
-    """The attributes that lead from an object to each that can be saved, by the shortest way."""
+    """Returns the shortest attribute path from an object to each one that can be saved."""
     children = tf.train.TrackableView(root).children
     found: dict[int, tuple[str, ...]] = {id(root): ()}
     waiting = [root]
@@ -77,10 +77,10 @@ def _variables(functions: Iterable[Any]) -> list[Any]:
 
 
 def _resources(tf: Any, functions: Iterable[Any]) -> list[Any]:
-    """The objects, such as lookup tables, whose resources are captured and which are no variables.
+    """Returns the owners of captured resources other than variables, such as lookup tables.
 
-    A function captures the handle of a resource and not its owner. The owner is alive, since its end is the resource's;
-    so it is among all objects there are.
+    A function captures the handle of a resource and not its owner. The owner is alive, since the resource ends with it;
+    so it is among the objects of the garbage collector.
     """
     functions = list(functions)
     of_variables = {id(variable.handle) for variable in _variables(functions)}
@@ -94,16 +94,16 @@ def _resources(tf: Any, functions: Iterable[Any]) -> list[Any]:
         return []
     owner: type = tf.saved_model.experimental.TrackableResource
     owners = [each for each in gc.get_objects() if owner in type(each).__mro__]
-    # Asking for ``resource_handle`` would create the resource of an object that has none yet.
+    # Reading ``resource_handle`` would create the resource of an object that has none yet.
     return [each for each in owners if id(getattr(each, "_resource_handle", None)) in handles]
 
 
 @contextmanager
 def refused(message: str, *, hint: str = "") -> Generator[None]:
-    """Turns any exception that is no ``LitefuseError`` into one.
+    """Converts any other exception to a ``LitefuseError``.
 
     Args:
-        message: What could not be done; the reason is added.
+        message: What failed; the reason is appended.
         hint: What to do about it.
     """
     try:
@@ -115,19 +115,19 @@ def refused(message: str, *, hint: str = "") -> Generator[None]:
 
 
 def describe_error(error: Exception) -> str:
-    """An exception's text in one paragraph: without the frames that TensorFlow and Keras write into it."""
+    """Returns an exception's text in one paragraph, without the stack frames that TensorFlow and Keras add."""
     lines = [line.strip() for line in str(error).splitlines()]
     kept = [
         line for line in lines if line and not line.startswith(('File "', "in user code:", "Arguments received by"))
     ]
     text = " ".join(kept) or type(error).__name__
-    # Keras tells first what it did, then a configuration, and last what went wrong.
+    # Keras reports first what it did, then a configuration, and last what went wrong.
     return text if len(text) <= 2 * _HALF else f"{text[:_HALF]} ... {text[-_HALF:]}"
 
 
 @contextmanager
 def quiet_logging() -> Generator[None]:
-    """Keeps what TensorFlow tells about the export, other than warnings, out of the log of this thread."""
+    """Suppresses TensorFlow's log messages below warnings in this thread, such as those about the export."""
     thread = threading.get_ident()
     block: Callable[[logging.LogRecord], bool] = lambda record: (  # noqa: E731
         record.thread != thread or record.levelno >= logging.WARNING
