@@ -1,4 +1,4 @@
-"""What a look into a model finds, as plain data; it can be sent between processes and written as JSON."""
+"""Findings of an inspection as plain data, which can be sent between processes and written as JSON."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class InspectionJob:
-    """What to look into.
+    """A request to inspect a SavedModel.
 
     Attributes:
         source: The SavedModel's folder.
-        tags: The tags of the meta graph; None takes the one for serving.
+        tags: The tags of the meta graph; None means the one for serving.
     """
 
     source: Path
@@ -43,7 +43,7 @@ class TensorFacts:
         name: Its name.
         dtype: Its dtype, such as ``float32``.
         shape: Its shape; None for an unknown dimension, or instead of the tuple for an unknown rank.
-        scale: Of quantized numbers: what an integer stands for is ``scale * (integer - zero_point)``; else None.
+        scale: The scale if it is quantized: an integer represents ``scale * (integer - zero_point)``; else None.
         zero_point: See ``scale``.
     """
 
@@ -78,8 +78,8 @@ class AnnotatedFunction:
         attributes: The annotation's attributes.
         function: The function's name.
         call_sites: The nodes that call it, as ``function/node``; empty when no signature reaches it.
-        outcome: What a conversion makes of it, as in the conversion's report; ``unknown`` when it was not analyzed.
-        fused_into: The op that it becomes.
+        outcome: Its outcome in a conversion, as in the report; ``unknown`` when it was not analyzed.
+        fused_into: The op that it is fused into.
         reason: Why it is not fused.
     """
 
@@ -100,7 +100,7 @@ class VariableFacts:
         name: Its path in the SavedModel's objects.
         dtype: Its dtype.
         shape: Its declared shape.
-        size: The bytes of its value; None when its shape is not known.
+        size: The bytes of its value; None when its shape is unknown.
         verdict: ``frozen``: only read, it becomes a constant; ``mutable``: it keeps its state; ``unused``: no signature
             uses it; ``unknown``: it was not analyzed.
         writer: For a mutable variable, the first op that writes it.
@@ -116,11 +116,11 @@ class VariableFacts:
 
 @dataclass(frozen=True)
 class ResourceFacts:
-    """A resource that is neither variable nor file, such as a hash table.
+    """A resource other than a variable or a file, such as a hash table.
 
     Attributes:
         name: Its path in the SavedModel's objects.
-        kind: Its class, such as ``tf.StaticHashTable``, or its kind where it has none.
+        kind: Its class, such as ``tf.StaticHashTable``, or its kind if it has no class.
     """
 
     name: str
@@ -142,22 +142,22 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class SavedModelFacts:
-    """What a SavedModel holds.
+    """The contents of a SavedModel.
 
     Attributes:
         source: Its folder.
         tags: The tags of the meta graph.
-        tensorflow_version: The release that saved it.
+        tensorflow_version: The TensorFlow release that saved it.
         signatures: The signatures that can be converted.
-        unusable_signatures: Why each of the others cannot.
-        function_count: How many functions there are.
-        reached_function_count: How many of them the signatures reach.
+        unusable_signatures: The reason why each of the others cannot.
+        function_count: The number of functions.
+        reached_function_count: The number of functions that the signatures reach.
         annotated: The functions that are annotated as composites.
         variables: The variables.
-        op_counts: How often each op stands in the functions that the signatures reach.
+        op_counts: The number of each op in the functions that the signatures reach.
         assets: The assets.
-        resources: The resources that are neither.
-        problem: Why the model, as it is, cannot be converted, as far as was seen; verdicts are unknown then.
+        resources: The other resources.
+        problem: The first problem that prevents a conversion, if one was found; verdicts are unknown then.
     """
 
     source: str
@@ -175,7 +175,7 @@ class SavedModelFacts:
     problem: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The facts as plain dictionaries and lists, ready for ``json.dumps``."""
+        """Returns the facts as plain dictionaries and lists, ready for ``json.dumps``."""
         return asdict(self)
 
 
@@ -187,7 +187,7 @@ class SubgraphFacts:
         name: Its name; may be empty.
         inputs: Its inputs.
         outputs: Its outputs.
-        op_count: How many operators it has.
+        op_count: The number of its operators.
     """
 
     name: str
@@ -203,9 +203,9 @@ class CustomOperator:
     Attributes:
         name: The custom op's name, or the composite's.
         kind: ``custom``, or ``composite`` for a StableHLO composite that carries its decomposition.
-        count: How many there are.
-        options: The decoded options; None when they are no flexbuffer map.
-        options_size: The bytes of the options.
+        count: Their number.
+        options: The decoded options; None when they are not a flexbuffer map.
+        options_size: The size of the options in bytes.
     """
 
     name: str
@@ -217,15 +217,15 @@ class CustomOperator:
 
 @dataclass(frozen=True)
 class LiteRTModelFacts:
-    """What a LiteRT model holds.
+    """The contents of a LiteRT model.
 
     Attributes:
         source: The file.
         size: Its size in bytes.
-        description: What its converter wrote about it.
+        description: The description that its converter wrote.
         signatures: Its signatures.
         subgraphs: Its subgraphs.
-        op_counts: How often each operator stands in it; custom ops by their names.
+        op_counts: The number of each operator; custom ops by their names.
         custom_operators: The custom ops and composites with their options.
         metadata: The names of its metadata.
     """
@@ -240,5 +240,5 @@ class LiteRTModelFacts:
     metadata: tuple[str, ...] = field(default=())
 
     def to_json(self) -> dict[str, Any]:
-        """The facts as plain dictionaries and lists, ready for ``json.dumps``."""
+        """Returns the facts as plain dictionaries and lists, ready for ``json.dumps``."""
         return asdict(self)

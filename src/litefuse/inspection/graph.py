@@ -1,4 +1,4 @@
-"""The functions that signatures reach, read from the SavedModel's messages: ops, calls, annotations."""
+"""Call graph of the functions that signatures reach, from the SavedModel's messages: ops, calls, annotations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _CALL = "PartitionedCall"
 
 @dataclass(frozen=True)
 class FunctionGraph:
-    """What a set of functions reaches in a library.
+    """The functions of a library that some root functions reach.
 
     Attributes:
         library: The functions by name.
-        reached: The functions that are reached, the roots among them, in the order of discovery.
+        reached: The reached functions, roots included, in the order of discovery.
         call_sites: For each function, the nodes in reached functions that call it, as ``function/node``.
-        op_counts: How often each op stands in the reached functions.
+        op_counts: The number of each op in the reached functions.
     """
 
     library: Mapping[str, FunctionDef]
@@ -60,7 +60,7 @@ class FunctionGraph:
         )
 
     def annotated(self) -> list[AnnotatedFunction]:
-        """The library's functions that are annotated as composites, reached or not."""
+        """Returns all functions of the library that are annotated as composites, reached or not."""
         found: list[AnnotatedFunction] = []
         for name, function in self.library.items():
             key = next((key for key in _ANNOTATIONS if key in function.attr), None)
@@ -85,7 +85,7 @@ def _callees(node: NodeDef, library: Mapping[str, FunctionDef]) -> Iterator[str]
 
 
 def attribute_value(value: AttrValue) -> Any:
-    """An attribute as a Python value that JSON can hold: types and functions by name, shapes as lists."""
+    """Converts an attribute to a JSON-compatible value: types and functions by name, shapes as lists."""
     kind = value.WhichOneof("value")
     if kind is None:
         return None

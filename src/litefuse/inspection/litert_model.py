@@ -1,4 +1,4 @@
-"""Looking into a LiteRT model, without loading it into an interpreter."""
+"""Inspection of a LiteRT model, without loading it into an interpreter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OperatorKey: TypeAlias = tuple[Literal["custom", "composite"], str, bytes]
 
 
 def is_litert_model(path: Path) -> bool:
-    """Whether the file begins as LiteRT models do."""
+    """Whether the file has the identifier of LiteRT models."""
     try:
         with path.open("rb") as file:
             return file.read(8)[4:] == IDENTIFIER
@@ -35,10 +35,10 @@ def is_litert_model(path: Path) -> bool:
 
 
 def inspect_litert_model(path: Path) -> LiteRTModelFacts:
-    """Looks into a ``.tflite`` file. Weights are not read.
+    """Inspects a ``.tflite`` file. Weights are not read.
 
     Raises:
-        InterpreterError: It cannot be read, is no LiteRT model, or is damaged.
+        InterpreterError: It cannot be read, is not a LiteRT model, or is damaged.
     """
     if not is_litert_model(path):
         raise InterpreterError("this is not a LiteRT model, or cannot be read", where=str(path))
@@ -91,9 +91,9 @@ class _Reader:
         )
 
     def _operator(self, model: Any, operator: Any) -> tuple[str, _OperatorKey | None]:
-        """The operator's name, and what tells a custom one or a composite from others."""
+        """Returns the operator's name, and for a custom op or composite its kind, name and options."""
         code = model.OperatorCodes(operator.OpcodeIndex())
-        # Old files have the code in a field of one byte only.
+        # Old files have the code only in a field of one byte.
         number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
         if number == schema.BuiltinOperator.CUSTOM:
             name = _text(code.CustomCode())
@@ -109,7 +109,7 @@ class _Reader:
 
     def _custom_options(self, operator: Any) -> bytes:
         offset, size = operator.LargeCustomOptionsOffset(), operator.LargeCustomOptionsSize()
-        if size:  # options beyond 2 GB stand behind the flatbuffer
+        if size:  # options beyond 2 GB are stored after the flatbuffer
             return self.data[offset : offset + size]
         return bytes(operator.CustomOptions(index) for index in range(operator.CustomOptionsLength()))
 
@@ -128,7 +128,7 @@ def _text(value: bytes | None) -> str:
 
 def _tensor(subgraph: Any, index: int, name: str | None = None) -> TensorFacts:
     tensor = subgraph.Tensors(index)
-    # The signature has -1 where the shape has 1 for an unknown size; it is left out where nothing is unknown.
+    # The shape signature has -1 where the shape has 1 for a dynamic dimension; it is absent for static shapes.
     sizes: list[int] = [tensor.Shape(i) for i in range(tensor.ShapeLength())]
     if tensor.ShapeSignatureLength():
         sizes = [tensor.ShapeSignature(i) for i in range(tensor.ShapeSignatureLength())]
@@ -139,10 +139,10 @@ def _tensor(subgraph: Any, index: int, name: str | None = None) -> TensorFacts:
 
 
 def _quantization(parameters: Any) -> tuple[float | None, int | None]:
-    """Scale and zero point of a tensor that has one of each, as inputs and outputs do."""
+    """Returns scale and zero point of a per-tensor quantized tensor, which inputs and outputs are; else None."""
     if parameters is None or parameters.ScaleLength() != 1:
         return None, None
-    # As few digits as give the same float32 again.
+    # The shortest decimal that rounds to the same float32.
     scale = float(str(np.float32(parameters.Scale(0))))
     return scale, int(parameters.ZeroPoint(0)) if parameters.ZeroPointLength() else 0
 
@@ -168,7 +168,7 @@ def _signature(signature: Any, subgraphs: list[Any]) -> SignatureFacts:
 
 
 def _options(data: bytes) -> Mapping[str, Any] | None:
-    """A flexbuffer map as JSON can hold it; None when the bytes are none."""
+    """Decodes a flexbuffer map to JSON-compatible values; None when the bytes are not a map."""
     options = decode_map(data)
     return None if options is None else json.loads(json.dumps(options, default=_hex))  # blobs become text
 

@@ -1,4 +1,4 @@
-"""Looking into a SavedModel. Importing this loads the engine: it is meant for the conversion process."""
+"""Inspection of a SavedModel. Importing this loads the engine: it is meant for the conversion process."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ __all__ = ["inspect_model"]
 
 
 def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedModelFacts:
-    """Looks into a SavedModel.
+    """Inspects a SavedModel.
 
-    Variables and composites are judged by the passes that a conversion begins with; what stops these becomes
-    ``problem``, and the rest is told all the same.
+    The verdicts on variables and composites come from the first passes of a conversion. An error that stops these
+    becomes ``problem``, and the other facts are still reported.
 
     Args:
-        job: What to look into.
-        announce: Called with the name of each step when it begins.
+        job: The request.
+        announce: Called with the name of each step at its start.
 
     Raises:
         SavedModelError: The SavedModel cannot be read.
@@ -86,10 +86,10 @@ def _tensors(specs: tuple[TensorSpec, ...]) -> tuple[TensorFacts, ...]:
 def _judged(
     functions: list[AnnotatedFunction], composites: tuple[CompositeReport, ...]
 ) -> tuple[AnnotatedFunction, ...]:
-    """Adds what became of each function."""
+    """Adds the outcome of each function."""
     outcomes: dict[str, CompositeReport] = {}
     for composite in composites:
-        # Bad news about one copy is news about the function.
+        # A function counts as not fused if one of its copies is not.
         if composite.function not in outcomes or composite.outcome != "fused":
             outcomes[composite.function] = composite
     judged: list[AnnotatedFunction] = []

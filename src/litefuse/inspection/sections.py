@@ -1,4 +1,4 @@
-"""The facts about a model, in the sections of a report."""
+"""Sections of a report about the facts of a model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _JUDGEMENTS: Mapping[str, Judgement] = {"fused": "good", "inlined": "warn", "unk
 
 
 def saved_model_sections(facts: SavedModelFacts, *, everything: bool = False) -> list[Section]:
-    """What a SavedModel holds.
+    """Returns the sections about a SavedModel.
 
     Args:
         facts: The facts.
@@ -60,7 +60,7 @@ def saved_model_sections(facts: SavedModelFacts, *, everything: bool = False) ->
 
 
 def litert_model_sections(facts: LiteRTModelFacts) -> list[Section]:
-    """What a LiteRT model holds."""
+    """Returns the sections about a LiteRT model."""
     head = [("size", count_of(facts.size, "byte"))]
     if facts.description:
         head.append(("description", facts.description))
@@ -149,7 +149,7 @@ def _annotated_section(annotated: Sequence[AnnotatedFunction], *, everything: bo
 def _variable_section(variables: Sequence[VariableFacts], *, everything: bool) -> Section:
     if not variables:
         return Section("Variables: none")
-    # What changes comes first, then what is large.
+    # Mutable variables come first, then large ones.
     order = sorted(variables, key=lambda each: (each.verdict != "mutable", -(each.size or 0), each.name))
     counts = Counter(each.verdict for each in variables)
     listed = order
