@@ -1,4 +1,4 @@
-"""What was fused, what was not and why, and what else a conversion found out."""
+"""Report of a conversion: what was fused, what was not and why, and other findings."""
 
 from litefuse.report.report import (
     CompositeReport,

@@ -1,4 +1,4 @@
-"""Reports for a terminal: the facts of the plain text, with colors and lines that break where they should."""
+"""Reports for a terminal: the content of the plain text with colors and line wrapping."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STYLES = {"good": "green", "warn": "yellow", "bad": "bold red", "unclear": "mag
 
 
 def sections_renderable(sections: Iterable[Section]) -> RenderableType:
-    """Sections one below the other."""
+    """Returns a renderable of the sections, one below the other."""
     parts: list[RenderableType] = []
     for section in sections:
         if parts:

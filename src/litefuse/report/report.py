@@ -1,4 +1,4 @@
-"""The facts of one conversion."""
+"""Facts of one conversion."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class CompositeReport:
-    """What became of one annotated function.
+    """The outcome of one annotated function.
 
     Attributes:
         name: The composite's name, from its annotation.
-        function: The function that carries the annotation.
-        call_sites: How many ops call it, in all signatures.
+        function: The annotated function.
+        call_sites: The number of ops that call it, in all signatures.
         outcome: ``fused``: its body was replaced by ``fused_into``; ``inlined``: its body was kept, for ``reason``.
         fused_into: The op that replaced it: a LiteRT op, or the name of a custom op.
         reason: Why it was not fused.
         error: The largest relative difference between fused op and body that the self-check found.
-        unchecked: Why there was no self-check of a fused composite.
+        unchecked: Why a fused composite was not self-checked.
     """
 
     name: str
@@ -49,17 +49,17 @@ class CompositeReport:
 
 @dataclass(frozen=True)
 class LackingOpReport:
-    """What became of a TensorFlow op that LiteRT lacks.
+    """The outcome of a TensorFlow op that LiteRT lacks.
 
     Attributes:
         op: The op's name.
-        outcome: ``rewritten``: exactly, into builtin ops; ``composite``: a composite, which runs by such a rewriting in
-            any LiteRT and faster with litefuse's kernel; ``narrowed``: into builtin ops that compute its int64 values
-            in int32, as asked for; ``widened``: into builtin ops that compute its float16 or bfloat16 values in
-            float32, between casts; ``pack``: a custom op that needs the kernel of litefuse's pack; ``custom``: a
-            custom op, as allowed, that needs a kernel of the user's.
+        outcome: ``rewritten``: exactly, into builtin ops; ``composite``: a composite, which has such a rewriting as its
+            decomposition for any LiteRT, and is faster with litefuse's kernel; ``narrowed``: into builtin ops that
+            compute its int64 values in int32, as requested; ``widened``: into builtin ops that compute its float16 or
+            bfloat16 values in float32, between casts; ``pack``: a custom op that needs the kernel of litefuse's pack;
+            ``custom``: a custom op, as allowed, that needs a kernel from the user.
         reason: For a custom op, why it was not rewritten; empty if there is no rewriting of this op.
-        count: How many such ops there are.
+        count: The number of such ops.
     """
 
     op: str
@@ -74,7 +74,7 @@ class LeftOutReport:
 
     Attributes:
         signature: Its key.
-        reason: Why, and how it would be.
+        reason: Why it was not, and how to convert it.
     """
 
     signature: str
@@ -87,7 +87,7 @@ class LoopReport:
 
     Attributes:
         layer: The layer's name, from the loop's node.
-        reason: What of it is not as in a layer that has an op of its own, or why it is a loop nevertheless.
+        reason: How it differs from layers that have a LiteRT op, or why it is a loop nevertheless.
     """
 
     layer: str
@@ -96,14 +96,14 @@ class LoopReport:
 
 @dataclass(frozen=True)
 class RetypedReport:
-    """Something that has another dtype than in the model, as asked for.
+    """Something whose dtype was changed, as requested.
 
     Attributes:
-        what: An input or output of a signature, a variable, a table, or an op.
+        what: Its kind: an input or output of a signature, a variable, a table or an op.
         name: ``SIGNATURE:NAME`` of an input or output, otherwise the name.
         dtype: The dtype in the TensorFlow model.
         new_dtype: The dtype in the output.
-        count: How often an op of that name is changed; 1 for anything else.
+        count: How many ops of that name were changed; 1 for anything else.
     """
 
     what: Literal["input", "output", "variable", "table", "op"]
@@ -115,15 +115,17 @@ class RetypedReport:
 
 @dataclass(frozen=True)
 class QuantizationReport:
-    """What became of the weights, and of what is computed.
+    """The quantization of weights and activations.
 
     Attributes:
-        form: What they became; see :data:`litefuse.options.forms.Quantization`.
-        size_before: The output's size in bytes before.
-        error: The largest difference that it makes to the outputs, in units of the largest element of each; None if
-            that was not measured.
-        inputs: On what: ``random inputs``, one for each signature, or ``samples``, the first of those that were given.
-        unchecked: Why not, or which outputs stood still, so that nothing is known of them.
+        form: Its form; see :data:`litefuse.options.forms.Quantization`.
+        size_before: The output's size in bytes before quantization.
+        error: The largest difference in the outputs, relative to the largest element of each; None if it was not
+            measured.
+        inputs: The inputs it was measured on: ``random inputs``, some for each signature, or ``samples``, the first
+            ones given.
+        unchecked: Why it was not measured, or which outputs did not change with the inputs, so that nothing is known
+            about them.
     """
 
     form: Quantization
@@ -135,10 +137,10 @@ class QuantizationReport:
 
 @dataclass(frozen=True)
 class FileCheckReport:
-    """Whether the file that was written runs.
+    """The check that the written file runs.
 
     Attributes:
-        ran: Whether LiteRT loaded it, and each of its signatures was called once.
+        ran: Whether LiteRT loaded it and each of its signatures was called once.
         reason: Why it could not be called here.
     """
 
@@ -148,12 +150,12 @@ class FileCheckReport:
 
 @dataclass(frozen=True)
 class RecognizerReport:
-    """What a recognizer found that litefuse does not have itself.
+    """The findings of a recognizer that is not litefuse's own.
 
     Attributes:
         name: The name of the composite that it makes.
         found: How often its formula was found.
-        closest: Where it was not found, what came closest to its formula, and what differs there; None if nothing did.
+        closest: If it was not found, the closest match of its formula and the difference; None if there is none.
     """
 
     name: str
@@ -163,13 +165,13 @@ class RecognizerReport:
 
 @dataclass(frozen=True)
 class VariableReport:
-    """What became of one variable.
+    """The outcome of one variable.
 
     Attributes:
         name: Its path in the SavedModel's objects.
         dtype: Its dtype, such as ``float32``.
         shape: Its shape; None for an unknown dimension.
-        verdict: ``frozen``: read only, so it is a constant; ``mutable``: a resource variable that keeps its state.
+        verdict: ``frozen``: only read, so it is a constant; ``mutable``: a resource variable that keeps its state.
         writer: For a mutable variable, the first op that writes it, with its node and function.
     """
 
@@ -182,32 +184,32 @@ class VariableReport:
 
 @dataclass(frozen=True)
 class Report:
-    """What a conversion did.
+    """The report of a conversion.
 
     Attributes:
         source: The model that was converted.
         signatures: The keys of its signatures.
         left_out: The signatures of the model that were not converted.
-        composites: Every annotated function that the signatures reach, and every layer that was recognized.
-        loops: Every loop, and every unrolled recurrent layer, that stays one, outside of annotated functions.
+        composites: Every annotated function that the signatures reach, and every recognized layer.
+        loops: Every loop and unrolled recurrent layer that remains, outside of annotated functions.
         recognizers: Every recognizer of a plug-in or of the program itself.
         variables: Every variable that the signatures capture.
-        op_counts: How often each op stands in the output, over all its subgraphs; custom ops by their names.
+        op_counts: The number of each op in the output, over all its subgraphs; custom ops by their names.
         custom_ops: The custom ops that the output needs kernels for.
-        pack_kernels: Those of them whose kernels are in litefuse's pack.
-        python_kernels: Those of these whose kernels are in Python only, so that they run with litefuse's interpreter
-            and delegate but not on a device.
-        lacking_ops: The TensorFlow ops that LiteRT lacks, and what became of them.
-        needless_custom_ops: The ops that were allowed as custom ops by name, and are none in the output.
-        narrowed: What was narrowed to float32 or complex64, as asked for. (The ops of int64 that are computed in int32
+        pack_kernels: The custom ops whose kernels are in litefuse's pack.
+        python_kernels: The custom ops whose kernels in the pack are only in Python, so that they run with litefuse's
+            interpreter and delegate but not on a device.
+        lacking_ops: The TensorFlow ops that LiteRT lacks, and their outcomes.
+        needless_custom_ops: The ops that were allowed as custom ops by name, but are not custom ops in the output.
+        narrowed: What was narrowed to float32 or complex64, as requested. (The int64 ops that are computed in int32
             are among ``lacking_ops``.)
-        widened: What was widened to float32, as asked for.
-        quantization: What became of the weights; None if they are as they were.
-        file_check: Whether the file runs; None if that was not asked for.
+        widened: What was widened to float32, as requested.
+        quantization: The quantization; None if the model was not quantized.
+        file_check: The check of the written file; None if it was not requested.
         size: The output's size in bytes.
-        timings: Seconds for each step, in order; ``start`` is the wait for the process that converts.
-        counts: What does not depend on the machine: ``engine_calls``, how often the engine was run, for rewritings and
-            self-checks too; ``copied_bytes``, how many bytes of constants it was given. Weights that stay in the mapped
+        timings: Seconds for each step, in order; ``start`` is the wait for the conversion process.
+        counts: Machine-independent costs: ``engine_calls``, the number of engine runs, including those for rewritings
+            and self-checks; ``copied_bytes``, the bytes of constants passed to it. Weights that stay in the mapped
             checkpoint until they are written do not count.
     """
 
@@ -233,7 +235,7 @@ class Report:
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def to_json(self) -> dict[str, Any]:
-        """The report as plain dictionaries and lists, ready for ``json.dumps``."""
+        """Returns the report as plain dictionaries and lists, ready for ``json.dumps``."""
         return asdict(self)
 
     def __str__(self) -> str:

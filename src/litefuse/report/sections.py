@@ -1,4 +1,4 @@
-"""The parts of a report, in words and numbers; how they look is for ``text`` and ``console``."""
+"""Sections of a report; ``text`` and ``console`` format them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from litefuse.report.report import (
 __all__ = ["Judgement", "Section", "count_of", "op_section", "report_sections", "shape_text"]
 
 Judgement: TypeAlias = Literal["good", "warn", "bad", "unclear"] | None
-"""Whether a row is good news, something to know, wrong, or says that nothing is known; or none of these."""
+"""The judgement of a row: good, worth knowing, bad, or unclear; None if it has none."""
 
-# A report is read by people: what repeats itself is counted from here on.
+# A report is read by people: more than this many similar rows are summarized by their number.
 _LISTED = 5
 _OPS_ABREAST = 3
 _OPS_BELOW = 6
@@ -36,11 +36,11 @@ class Section:
     """A titled table.
 
     Attributes:
-        title: What it is about.
+        title: The title.
         rows: The cells of each row.
-        headings: The columns' headings; none for a table that explains itself.
-        right: The columns that are aligned to the right.
-        judgements: For each row, what news it is; may be empty.
+        headings: The columns' headings; empty if the table needs none.
+        right: The right-aligned columns.
+        judgements: The judgement of each row; may be empty.
         note: A line below the table; may be empty.
     """
 
@@ -53,7 +53,7 @@ class Section:
 
 
 def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
-    """The sections of a conversion's report.
+    """Returns the sections of a conversion's report.
 
     Args:
         report: The report.
@@ -110,7 +110,7 @@ def _file_check_rows(check: FileCheckReport | None) -> list[tuple[str, str]]:
     return [("run", "each signature once, in LiteRT" if check.ran else f"not called: {check.reason}")]
 
 
-# The difference that quantization makes, from which on outputs are not what they were.
+# The difference from quantization above which the report warns.
 _FAR = 0.1
 _FAR_NOTE = (
     "The outputs are far from those before: give other samples, or try another form. --max-error makes it an error."
@@ -149,19 +149,19 @@ def _pack_notes(report: Report, op: str) -> list[str]:
 
 
 def count_of(number: int, thing: str) -> str:
-    """A number of things, such as ``2 calls``; the plural takes an s."""
+    """Formats a number of things, such as ``2 calls``; the plural has an s."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def shape_text(shape: Sequence[int | None] | None) -> str:
-    """A shape such as ``[?, 3]``; ``[*]`` for an unknown rank."""
+    """Formats a shape, such as ``[?, 3]``; ``[*]`` for an unknown rank."""
     if shape is None:
         return "[*]"
     return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
 
 
 def op_section(counts: Mapping[str, int], title: str) -> Section:
-    """How often each op stands in a model, the most frequent first."""
+    """Returns the section with the number of each op, the most frequent first."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     abreast = 1 if len(ordered) <= _OPS_BELOW else _OPS_ABREAST
     height = -(-len(ordered) // abreast)
@@ -248,17 +248,17 @@ def _recognizer_section(recognizers: Sequence[RecognizerReport]) -> Section:
 
 
 def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]:
-    """Composites of the same name and outcome, together; those that were not fused first."""
+    """Groups composites by name and outcome; those that were not fused come first."""
     groups: dict[tuple[object, ...], list[CompositeReport]] = {}
     for each in composites:
-        # A check that was made must not speak for one that was not.
+        # Checked and unchecked composites must not be grouped.
         key = (each.name, each.outcome, each.fused_into, each.reason, each.error is None, each.unchecked)
         groups.setdefault(key, []).append(each)
     return sorted(groups.values(), key=lambda group: (group[0].outcome == "fused", group[0].name))
 
 
 def _retyped_section(how: str, retyped: Sequence[RetypedReport]) -> Section:
-    """Inputs and outputs by name, since their callers must know; how many of the rest there are."""
+    """Lists inputs and outputs by name, since callers need to know; counts the others."""
     rows = [
         (each.what, each.name, f"{each.dtype}, now {each.new_dtype}")
         for each in retyped

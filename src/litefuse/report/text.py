@@ -14,12 +14,12 @@ _GAP = "  "
 
 
 def report_text(report: Report) -> str:
-    """A conversion's report for people: what was fused and what was not, variables, ops, size, time."""
+    """Formats a conversion's report: what was fused and what was not, variables, ops, size, time."""
     return sections_text(report_sections(report))
 
 
 def sections_text(sections: Iterable[Section]) -> str:
-    """Sections one below the other, their columns aligned; no line ends in a space, the last one in no newline."""
+    """Formats sections with aligned columns; without trailing spaces, and without a newline at the end."""
     return "\n\n".join("\n".join(_section_lines(section)) for section in sections)
 
 
