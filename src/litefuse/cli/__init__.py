@@ -1,4 +1,4 @@
-"""The command ``litefuse``."""
+"""The command line interface ``litefuse``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["main"]
 def main() -> None:
     """Runs the command.
 
-    The exit code is 0 for success, 1 for an error, 2 for wrong usage, 130 or 143 when interrupted, and 141 when nobody
-    reads the output any more.
+    The exit code is 0 for success, 1 for an error, 2 for wrong usage, 130 or 143 when interrupted, and 141 when the
+    output pipe was closed.
     """
     try:
-        # The defaults: a traceback, and the end of this process alone, while the one that works would go on.
+        # The default handlers would print a traceback, or end only this process while the child process continues.
         for number, default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
-            if signal.getsignal(number) is default:  # or a shell has it ignored
+            if signal.getsignal(number) is default:  # a shell may have set it to be ignored
                 signal.signal(number, _end)
         _open_standard_streams()
         _run(sys.argv[1:])
@@ -34,7 +34,7 @@ def main() -> None:
     except KeyboardInterrupt:  # before the handler
         sys.exit(130)
     finally:
-        # Nothing is left to interrupt, and Python would print a traceback of what it does at the end.
+        # Nothing is left to interrupt, and Python would print a traceback of its own cleanup.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             sys.stdout.flush()
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> None:
-    if arguments == ["--version"]:  # what scripts ask; click alone takes longer than the answer
+    if arguments == ["--version"]:  # for scripts; importing click alone takes longer than this
         print(f"litefuse {__version__}", flush=True)
         return
     _prepare(arguments)
@@ -56,7 +56,7 @@ def _run(arguments: list[str]) -> None:
         raise error.error from None
 
 
-# What works for a command.
+# The module that the child process of a command runs.
 _MODULES = {
     "convert": "litefuse.conversion",
     "run": "litefuse.cli.execution",
@@ -65,23 +65,23 @@ _MODULES = {
 
 
 def _prepare(arguments: list[str]) -> None:
-    """Starts the process that works for a command; it loads what it needs while this one loads the commands."""
+    """Starts the child process of a command, which imports its modules while this process imports the commands."""
     command = arguments[0] if arguments else ""
-    # Plug-ins may come with paths of their own; a process whose memory is limited is another.
+    # Plug-ins may change the import path; a process with a memory limit is started differently.
     elsewhere = ("-h", "--help", "--in-process", "--kernels", "--plug-in", "--memory")
     options = elsewhere[:2] if command != "convert" else elsewhere
     if command not in _MODULES or any(each.startswith(options) for each in arguments):
         return
     from litefuse.processes.process import prepare_model_process, prepare_worker
 
-    with contextlib.suppress(LitefuseError):  # the command says what is wrong
+    with contextlib.suppress(LitefuseError):  # the command reports what is wrong
         (prepare_worker if command == "convert" else prepare_model_process)(_MODULES[command])
 
 
 def _open_standard_streams() -> None:
-    """Takes the place of standard streams that are closed, before a file or a pipe does.
+    """Opens closed standard streams, before a file or a pipe gets their descriptors.
 
-    Reading finds the end of a file; writing fails, as it does where a stream is closed.
+    Reading finds the end of the file; writing fails, as it does for a closed stream.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -94,10 +94,10 @@ def _open_standard_streams() -> None:
 
 
 def _give_up_output(error: OSError) -> None:
-    """Ends the command, whose output cannot be written; what waits to be written must not fail once more."""
+    """Ends the command because its output cannot be written; pending output must not fail once more."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
-    if isinstance(error, BrokenPipeError):  # the reader, such as head, has seen enough
+    if isinstance(error, BrokenPipeError):  # the reader, such as head, is done
         sys.exit(128 + signal.SIGPIPE)
     with contextlib.suppress(OSError):
         print(f"error: the output cannot be written: {error.strerror or error}", file=sys.stderr, flush=True)
@@ -106,5 +106,5 @@ def _give_up_output(error: OSError) -> None:
     sys.exit(1)
 
 
-def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  what Python calls it with
+def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signature of signal handlers
     sys.exit(128 + number)

@@ -1,7 +1,7 @@
-"""The commands.
+"""The click application with all commands.
 
-Only click is imported here and at the top of the commands' modules; what a command works with is imported when it runs,
-so that ``--help`` and ``--version`` answer at once.
+Only click is imported here and at the top of the commands' modules; a command imports the rest when it runs, so that
+``--help`` and ``--version`` answer at once.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from litefuse.errors import LitefuseError
 __all__ = ["app"]
 
 
-# The commands that compare: an error is no answer of theirs.
+# The commands that compare: an error is not a result of the comparison.
 _COMPARING = frozenset({"verify"})
 
 
 class _Group(click.Group):
-    """Turns errors of litefuse into a message and an exit code."""
+    """Converts litefuse's errors to a message and an exit code."""
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
         with _output_errors():  # of --help
@@ -45,7 +45,7 @@ class _Group(click.Group):
                 return super().invoke(ctx)
         except (LitefuseError, MemoryError) as error:
             if ctx.params.get("debug"):
-                click.echo(getattr(error, "trace", ""), err=True, nl=False)  # of the process that worked
+                click.echo(getattr(error, "trace", ""), err=True, nl=False)  # from the child process
                 traceback.print_exc()
             click.secho("error: ", err=True, fg="red", bold=True, nl=False)
             click.echo(f"{'' if isinstance(error, LitefuseError) else 'there is not enough memory: '}{error}", err=True)
@@ -65,7 +65,7 @@ class _Group(click.Group):
 
 @contextmanager
 def _output_errors() -> Generator[None]:
-    """Errors of the system that are about no file are those of printing; click has an opinion on some of them."""
+    """Converts OSErrors before click handles some of them: one without a file name is an error of printing."""
     try:
         yield
     except OSError as error:

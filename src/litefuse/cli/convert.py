@@ -20,7 +20,7 @@ _OPTIONAL_VALUES = frozenset({"--allow-custom-ops", "--require-fused"})
 
 
 class _OptionalValueCommand(click.Command):
-    """A command with options that may stand alone or, after ``=``, with a value."""
+    """A command with options that take an optional value after ``=``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)

@@ -1,6 +1,6 @@
-"""Running one signature of a LiteRT model, or a model without signatures, as the command ``run`` does.
+"""Execution of one signature of a LiteRT model, or of a model without signatures, for the command ``run``.
 
-The process of the model imports this.
+The model's process imports this.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _HEADINGS = ("name", "dtype", "shape", "min", "max", "mean", "first values")
 
 @dataclass(frozen=True)
 class Execution:
-    """What came of running a model.
+    """The result of running a model.
 
     Attributes:
         outputs: The outputs of the last run, by name.
         seconds: The time of each run.
-        changed: The outputs whose values in the last run were not those of the first.
+        changed: The outputs whose values differ between the first and the last run.
     """
 
     outputs: Mapping[str, npt.NDArray[Any]]
@@ -49,14 +49,14 @@ class Execution:
 
 
 def run_job(job: RunJob, announce: Callable[[str], None]) -> list[Section]:
-    """Runs a model as a job says, and writes the outputs where they are to be written.
+    """Runs a model as a job specifies, and writes its outputs if requested.
 
     Args:
-        job: What to run.
-        announce: Called with the name of each step when it begins.
+        job: The job.
+        announce: Called with the name of each step at its start.
 
     Returns:
-        What there is to print.
+        The sections to print.
 
     Raises:
         LitefuseError: A kernel's file cannot be imported, the model cannot be loaded or run, or the outputs cannot be
@@ -103,10 +103,13 @@ def run_job(job: RunJob, announce: Callable[[str], None]) -> list[Section]:
 def _execute_drawn(
     interpreter: Interpreter, specs: Sequence[InputSpec], job: RunJob, announce: Callable[[str], None]
 ) -> tuple[dict[str, npt.NDArray[Any]], Execution, int | None]:
-    """Inputs drawn from the model's graph, what came of them, and what integers are less than, if others are refused.
+    """Runs a model on inputs drawn from its graph; with smaller integers if it rejects others.
+
+    Returns:
+        The inputs, the result, and the upper bound of integers, if there is one.
 
     Raises:
-        InterpreterError: The model refuses them all.
+        InterpreterError: The model rejects all inputs.
     """
     if unknown := sorted(job.shapes.keys() - {spec.name for spec in specs}):
         raise no_input(unknown, specs)
@@ -119,10 +122,10 @@ def _execute_drawn(
         arrays = inputs.drawer(key, Random(job.seed)).draw(shapes, Manner(limit=limit))
         try:
             return arrays, execute(interpreter, job.signature, arrays, job.repeat, announce), limit
-        except LitefuseError as error:  # of the runtime or of a kernel
+        except LitefuseError as error:  # from the runtime or a kernel
             refused = refused or error
             if not any(array.dtype.kind in "iuO" for array in arrays.values()):
-                break  # the others would be the same
+                break  # other limits would draw the same inputs
     assert refused is not None
     raise refused
 
@@ -146,7 +149,7 @@ def execute(
     """Runs a signature ``repeat`` times in a row with the same inputs.
 
     Raises:
-        InterpreterError: The model refuses the inputs or fails.
+        InterpreterError: The model rejects the inputs or fails.
         LitefuseError: A kernel fails.
     """
     seconds: list[float] = []
@@ -157,19 +160,19 @@ def execute(
     try:
         runner = None if not interpreter.get_signature_list() else interpreter.get_signature_runner(signature)
         for number in range(repeat):
-            if number == 1:  # the others are what is measured: nothing is to be told meanwhile
+            if number == 1:  # the later runs are measured, so no steps are announced
                 interpreter.announce_steps(None)
                 announce(f"run again{of_signature and ','}{of_signature}")
             started = time.perf_counter()
             results = runner(**inputs) if runner is not None else _run_subgraph(interpreter, inputs)
             seconds.append(time.perf_counter() - started)
-            # Copies: what the next run does to the runtime's memory must not reach them.
+            # Copies: the next run overwrites the runtime's memory.
             outputs = {name: np.array(value) for name, value in results.items()}
             first = first or outputs
     except LitefuseError:
         raise
-    except Exception as error:  # of the runtime, or whatever a kernel raises
-        where = ", ".join(getattr(error, "__notes__", ()))  # of a kernel: its op and node
+    except Exception as error:  # from the runtime or a kernel
+        where = ", ".join(getattr(error, "__notes__", ()))  # from a kernel: its op and node
         text = what_was_raised(error) if where else f"{type(error).__name__}: {error}"
         raise InterpreterError(f"the model does not run: {text}", where=where) from error
     changed = tuple(name for name, value in outputs.items() if not _same(first[name], value))
@@ -192,20 +195,20 @@ def _same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
 
 
 def summary_rows(outputs: Mapping[str, npt.NDArray[Any]]) -> list[tuple[str, ...]]:
-    """For each output its name, dtype, shape, least, greatest and mean value, and its first values."""
+    """Returns for each output its name, dtype, shape, minimum, maximum, mean and first values."""
     return [(name, *_summary(value)) for name, value in outputs.items()]
 
 
 def _summary(value: npt.NDArray[Any]) -> tuple[str, ...]:
     is_text = value.dtype.kind in "OSU"
-    # Python's own numbers: bfloat16 and its kin know no formats.
+    # Python numbers, since bfloat16 and the like do not support format specs.
     first = [_text(item) for item in value.reshape(-1)[:_SHOWN].tolist()]
     shown = " ".join(first) + (" ..." if value.size > _SHOWN else "")
     head = ("string" if is_text else str(value.dtype), str(list(value.shape)))
     if is_text or not value.size or value.dtype.kind == "c":
         return (*head, "", "", "", shown)
     wide = value.astype(np.float64)
-    statistics = (wide.min(), wide.max(), wide.mean())  # NaN where there is one
+    statistics = (wide.min(), wide.max(), wide.mean())  # NaN if an element is NaN
     return (*head, *(f"{number:.6g}" for number in statistics), shown)
 
 
@@ -222,7 +225,7 @@ def save_outputs(outputs: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
         InterpreterError: The file cannot be written.
     """
     try:
-        # What numpy.savez does, which takes the arrays as keyword arguments beside its own.
+        # Equivalent to numpy.savez, whose own arguments may clash with the names of the arrays.
         with zipfile.ZipFile(path, "w") as archive:
             for output, value in outputs.items():
                 for name, array in _stored(output, value).items():

@@ -1,4 +1,4 @@
-"""How commands fail: exit codes, and errors as JSON."""
+"""Failures of commands: exit codes, and errors as JSON."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _ASKED = "litefuse.json"
 
 
 class ExitCode(IntEnum):
-    """What a command ends with."""
+    """Exit codes of commands."""
 
     DONE = 0
     FAILED = 1
-    """Refused, or what was compared differs."""
+    """The command failed, or the compared models differ."""
     USAGE = 2
     INCONCLUSIVE = 3
-    """What was compared neither differs nor proves anything."""
+    """The comparison found no difference, but proves nothing."""
     NOT_COMPARED = 4
-    """One of the two that were to be compared cannot be loaded or called."""
+    """One of the models to compare cannot be loaded or called."""
 
 
 def json_option(help_text: str) -> Callable[[_Command], _Command]:
-    """Adds the option ``--json``, with which errors are JSON too."""
+    """Makes the option ``--json``, with which errors are JSON too."""
 
     def remember(context: click.Context, _: click.Parameter, value: bool) -> bool:
         context.meta[_ASKED] = value
@@ -40,12 +40,12 @@ def json_option(help_text: str) -> Callable[[_Command], _Command]:
 
 
 def json_asked_for(context: click.Context) -> bool:
-    """Whether the command that runs was asked for JSON."""
+    """Whether the running command has the option ``--json``."""
     return bool(context.meta.get(_ASKED))
 
 
 def error_json(error: BaseException, code: int) -> dict[str, Any]:
-    """An error as dictionaries and lists: its class, what its message is made of, and what else it tells."""
+    """Converts an error to dictionaries and lists: its class, its message and its other attributes."""
     told: dict[str, Any] = {"type": type(error).__name__, "message": getattr(error, "message", None) or str(error)}
     if not isinstance(error, LitefuseError):
         return {"ok": False, "exit_code": code, "error": told}
@@ -54,7 +54,7 @@ def error_json(error: BaseException, code: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold: of named tuples, such as ``UnsupportedOp``, their fields by name."""
+    """Converts a value for JSON: named tuples, such as ``UnsupportedOp``, become dictionaries of their fields."""
     if not isinstance(value, tuple):
         return value
     values: Any = cast("Any", value)

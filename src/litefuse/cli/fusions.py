@@ -28,7 +28,7 @@ def _first_line(cls: type) -> str:
 
 
 def _origin(cls: type) -> str:
-    """The distribution that a fusion comes from, or its module."""
+    """Returns the distribution that a fusion comes from, or its module."""
     from litefuse.plug_ins.entry_points import find_plug_ins
 
     if cls.__module__.partition(".")[0] == "litefuse":

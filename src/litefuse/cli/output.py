@@ -1,4 +1,4 @@
-"""What commands print, and how: for people on a terminal, plain elsewhere."""
+"""Output of commands: formatted on a terminal, plain elsewhere."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["OutputError", "check_writable", "print_json", "print_sections", "progress"]
 
-# Work that is done sooner needs no progress.
+# Progress is shown only for work that takes longer, in seconds.
 _PATIENCE = 1.0
 
 
 class OutputError(Exception):
-    """What a command prints cannot be written.
+    """The output of a command cannot be written.
 
     Attributes:
-        error: Why.
+        error: The reason.
     """
 
     def __init__(self, error: OSError) -> None:
@@ -37,15 +37,15 @@ class OutputError(Exception):
 
 
 def check_writable(target: Path, what: str, *, reads: Iterable[Path] = ()) -> None:
-    """Finds out before the work what would prevent writing its result.
+    """Checks before the work that its result can be written.
 
     Args:
         target: The file to write.
-        what: What is to be written, for the message.
-        reads: What is read for it, files and folders, which the result must not replace.
+        what: What will be written, for the message.
+        reads: The files and folders that the work reads, which the result must not replace.
 
     Raises:
-        LitefuseError: There is no such folder, it cannot be written to, or the file is one of those that are read.
+        LitefuseError: There is no such folder, it is not writable, or the file would replace one that is read.
     """
     reason = ""
     try:
@@ -70,13 +70,13 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = ()) -> No
 
 
 def _would_replace(target: Path, source: Path) -> bool:
-    """Whether a file is ``source``, or in that folder; one that an earlier conversion wrote there may be replaced."""
+    """Whether a file is ``source`` or an existing file in it; a ``.tflite`` file there may be replaced."""
     place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
     return place == read or (place.is_file() and place.is_relative_to(read) and place.suffix != ".tflite")
 
 
 def print_json(value: Any) -> None:
-    """Prints a value of dictionaries and lists as JSON."""
+    """Prints dictionaries and lists as JSON."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
@@ -96,10 +96,10 @@ def print_sections(sections: Iterable[Section]) -> None:
 
 @contextmanager
 def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], None]]:
-    """Shows on the standard error, if that is a terminal, what step work is in that takes longer than a second.
+    """Shows the current step of work that takes longer than a second on standard error, if that is a terminal.
 
     Args:
-        title: What is being done.
+        title: The description of the work.
         quiet: Whether to show nothing.
 
     Yields:

@@ -1,4 +1,4 @@
-"""What options and arguments of several commands have in common."""
+"""Parameters shared by several commands."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import click
 
 __all__ = ["KERNELS", "PATH", "SECONDS", "parse_shape", "parse_size", "process_limit_options", "split_names"]
 
-# A click.Path that gives Path objects; whether there is such a file, the command says, or whoever reads it.
+# A click.Path that returns Path objects; the command, or the code that reads the file, checks that it exists.
 PATH: Any = click.Path(path_type=Path)
 
 SECONDS = click.FloatRange(min=0, min_open=True)
 
-# The option of commands that run models.
+# An option of commands that run models.
 KERNELS = click.option(
     "--kernels",
     multiple=True,
@@ -27,7 +27,7 @@ _FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def parse_size(text: str | int) -> int:
-    """A number of bytes, such as 1000, 512M or 2G."""
+    """Parses a number of bytes, such as 1000, 512M or 2G."""
     given = str(text).strip().upper()
     factor = _FACTORS.get(given[-1:], 1)
     digits = given[:-1] if factor > 1 else given
@@ -53,12 +53,12 @@ def split_names(names: str) -> list[str]: ...
 @overload
 def split_names(names: None) -> None: ...
 def split_names(names: str | None) -> list[str] | None:
-    """The names in a list that is separated by commas; None of None."""
+    """Splits a comma-separated list of names; returns None for None."""
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
 def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
-    """An input's name and shape, of ``NAME=1,2,3``."""
+    """Parses an input's name and shape from ``NAME=1,2,3``."""
     name, equals, sizes = text.rpartition("=")
     try:
         shape = tuple(int(size) for size in sizes.split(",")) if sizes else ()

@@ -69,7 +69,7 @@ def run(
     if output is None:
         print_sections(run_model(_RUNNER, job, str(model)))
         return
-    # The process that writes the outputs may die while it does.
+    # The process may die while it writes the outputs.
     try:
         with whole_file(output) as partial:
             sections = run_model(_RUNNER, job._replace(partial=partial), str(model))

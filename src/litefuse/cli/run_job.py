@@ -1,4 +1,4 @@
-"""What ``litefuse run`` asks the process for that runs the model."""
+"""The job that ``litefuse run`` sends to the process that runs the model."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ __all__ = ["RunJob"]
 
 
 class RunJob(NamedTuple):
-    """What to run, and how.
+    """A request to run a model.
 
     Attributes:
         model: The model's file.
         signature: The key of the signature; None for the only one.
         inputs: The file of the inputs; None for random ones.
         seed: The seed of random inputs.
-        shapes: Shapes of random inputs by their names.
+        shapes: Shapes of random inputs by name.
         kernels: Files and modules that register kernels.
-        output: The file that the outputs are for, as the user calls it; None to show them.
-        partial: Where to write them.
-        repeat: How often to run.
+        output: The file for the outputs, as given by the user; None to show them.
+        partial: The file to write them to.
+        repeat: The number of runs.
     """
 
     model: Path
