@@ -1,1 +1,1 @@
-"""Processes for work that must not meet what this one has loaded, or that may die."""
+"""Child processes for work that conflicts with modules loaded in this process, or that may crash."""

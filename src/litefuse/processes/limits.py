@@ -1,4 +1,4 @@
-"""What the processes that convert may take: time, and memory."""
+"""Time and memory limits of the processes that convert."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from litefuse.errors import LimitError, LitefuseError
 
 __all__ = ["ProcessLimits", "extra_memory", "limit_memory", "process_limits", "processes_limited", "tells_of_no_memory"]
 
-# What Python, C++, LLVM, the loader and protobuf say when there is no memory.
+# The messages of Python, C++, LLVM, the loader and protobuf when memory is exhausted.
 _OUT_OF_MEMORY = (
     *("bad_alloc", "out of memory", "cannot allocate memory", "memoryerror", "failed to map segment"),
     "failed to serialize proto",
 )
 
 
-# A year, in seconds: what a timer takes has a bound.
+# A year, in seconds: timers have an upper bound.
 _LONGEST = 365 * 24 * 3600
 
 
@@ -34,8 +34,8 @@ class ProcessLimits:
     """The limits of the processes of one conversion.
 
     Attributes:
-        timeout: The seconds that they may take together; None for no limit.
-        memory: The bytes that each may have of its own, those of mapped files left out; None for no limit.
+        timeout: The maximum time in seconds, for all together; None for no limit.
+        memory: The maximum memory of each in bytes, without mapped files; None for no limit.
     """
 
     timeout: float | None = None
@@ -55,20 +55,20 @@ class ProcessLimits:
 
     @property
     def remaining(self) -> float | None:
-        """The seconds that are left; None if there is no limit."""
+        """The remaining seconds; None if there is no limit."""
         return None if self.timeout is None else max(self._begun + self.timeout - time.monotonic(), 0.0)
 
     def check_time(self, step: str) -> None:
-        """Raises the error about the time, where none is left.
+        """Checks that time is left.
 
         Raises:
-            LimitError: None is left.
+            LimitError: The time is over.
         """
         if self.remaining == 0:
             raise self.out_of_time(step)
 
     def out_of_time(self, step: str) -> LimitError:
-        """The error of a process that was ended."""
+        """Returns the error for a process that was killed because its time was over."""
         return LimitError(
             f"it took longer than the limit timeout ({self.timeout:g} seconds) and was ended in the step {step!r}",
             hint="Pass a larger timeout, or none (on the command line, --timeout SECONDS).",
@@ -76,7 +76,7 @@ class ProcessLimits:
         )
 
     def out_of_memory(self, text: str) -> LimitError | None:
-        """The error of a process whose last words are ``text``; None where they are not about memory."""
+        """Returns the error for a process whose last output is ``text``; None if it is not about memory."""
         if self.memory is None or not tells_of_no_memory(text):
             return None
         return LimitError(
@@ -90,13 +90,13 @@ _current: ContextVar[ProcessLimits] = ContextVar("process_limits", default=Proce
 
 
 def process_limits() -> ProcessLimits:
-    """The limits that hold for the processes that are started."""
+    """Returns the limits for processes started now."""
     return _current.get()
 
 
 @contextmanager
 def processes_limited(limits: ProcessLimits) -> Generator[None]:
-    """Has these limits hold for the processes that are started, or get jobs, in the context."""
+    """Applies limits to the processes that are started, or get jobs, in the context."""
     token = _current.set(limits)
     try:
         yield
@@ -105,13 +105,13 @@ def processes_limited(limits: ProcessLimits) -> Generator[None]:
 
 
 def tells_of_no_memory(text: str) -> bool:
-    """Whether the last words of a process are that there is no memory."""
+    """Whether the last output of a process says that memory is exhausted."""
     return any(each in text.lower() for each in _OUT_OF_MEMORY)
 
 
 @contextmanager
 def extra_memory(size: int) -> Generator[None]:
-    """Lets this process have so many bytes more than it has in the context, on Linux; see :func:`limit_memory`."""
+    """Limits this process in the context to some bytes more than it uses now, on Linux; see :func:`limit_memory`."""
     if sys.platform != "linux":
         yield
         return
@@ -127,17 +127,17 @@ def extra_memory(size: int) -> Generator[None]:
 
 
 def _data_bytes() -> int:
-    """How much memory of its own this process has."""
+    """Returns the bytes of private memory of this process."""
     import resource
 
     return int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
 
 
 def limit_memory(size: int) -> bool:
-    """Limits the memory of this process, on Linux: what it allocates or maps for itself, not the files that it maps.
+    """Limits the private memory of this process, on Linux: allocations and anonymous mappings, not mapped files.
 
     Returns:
-        Whether there is any left; if not, there is no limit either, under which the process could say nothing.
+        Whether any is left; if not, no limit is set, since the process could not even report that.
     """
     import resource
 

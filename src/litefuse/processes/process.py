@@ -1,4 +1,4 @@
-"""Running a function in a process of its own: the engine's death is an exception, and TensorFlow never meets it."""
+"""Execution of functions in child processes: an engine crash becomes an exception, and TensorFlow is kept apart."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from litefuse.processes.limits import ProcessLimits, process_limits
 
 __all__ = ["prepare_model_process", "prepare_worker", "run_alone", "run_in_worker", "run_model"]
 
-# A conversion frees what it took, but an allocator keeps some of it: a process is replaced after so many.
+# A conversion frees its memory, but the allocator keeps some of it: a process is replaced after this many jobs.
 _JOBS_PER_WORKER = 200
 _STDERR_TAIL = 2000
 _FIRST_STEP = "start"  # before the function announces one
-# OpenBLAS begins with a thread for each core, which takes as long as a third of loading numpy; no conversion uses them.
+# OpenBLAS starts a thread per core, which takes a third of the time of loading numpy; no conversion uses them.
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
 
-# How long a process may take to end when its work is done: user's kernels may have something to write.
+# How long a process may take to exit after its work: user kernels may still have something to write.
 _END_SECONDS = 30
 
 _idle: list[_Worker] = []
@@ -38,9 +38,9 @@ class _Worker:
 
     Args:
         environment: Environment variables to set there; None: those of conversions.
-        module: What it imports before any job comes.
-        shown: Whether its standard streams are those of this process. Otherwise what it prints is kept for the message
-            of its death.
+        module: The module that it imports before the first job.
+        shown: Whether it shares the standard streams of this process. Otherwise its output is kept for the error
+            message of a crash.
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None, module: str = "", *, shown: bool = False) -> None:
@@ -48,7 +48,7 @@ class _Worker:
         child_receives, parent_sends = os.pipe()
         parent_receives, child_sends = os.pipe()
         self._stderr = None if shown else _new_file()
-        # The paths of this process let the worker find litefuse and the plug-ins where this process found them.
+        # With the import path of this process, the worker finds the same litefuse and plug-ins.
         program = (
             f"import sys; sys.path[:] = {sys.path!r}; "
             f"from litefuse.processes.worker import main; "
@@ -90,7 +90,7 @@ class _Worker:
                     announce(step)
                 else:
                     break
-        except (EOFError, pickle.UnpicklingError, BrokenPipeError):  # it ended, perhaps within an answer
+        except (EOFError, pickle.UnpicklingError, BrokenPipeError):  # it ended, perhaps in the middle of an answer
             if self.is_late:
                 raise process_limits().out_of_time(step) from None
             raise self._crash(step) from None
@@ -100,7 +100,7 @@ class _Worker:
 
     @contextmanager
     def _ended_in_time(self, limits: ProcessLimits) -> Generator[None]:
-        """Ends the process while the context lasts, if the time runs out; what reads its answers then sees the end."""
+        """Kills the process if the time runs out during the context; the reader of its answers then sees the end."""
         if limits.remaining is None:
             yield
             return
@@ -111,7 +111,7 @@ class _Worker:
             yield
         finally:
             timer.cancel()
-            timer.join()  # it must not end a process that has a next job
+            timer.join()  # it must not kill a process that has got its next job
 
     def _end_late(self) -> None:
         self.is_late = True
@@ -121,7 +121,7 @@ class _Worker:
         return self._process.poll() is None
 
     def end(self) -> None:
-        """Lets it end by itself, as it does when nothing more can come."""
+        """Lets it exit by itself, as it does when the connection closes."""
         self._requests.close()
         try:
             self._process.wait(_END_SECONDS)
@@ -139,7 +139,7 @@ class _Worker:
             self._stderr.close()
 
     def death(self) -> str:
-        """How it ended: a signal's name or an exit code."""
+        """Returns how it ended: a signal's name or an exit code."""
         code = self._process.wait()
         if code < 0:
             return signal.Signals(-code).name if -code in signal.Signals._value2member_map_ else f"signal {-code}"
@@ -166,19 +166,19 @@ def _new_file() -> IO[bytes]:
 
 
 def prepare_worker(module: str) -> None:
-    """Starts the process of the next :func:`run_in_worker` if there is none yet.
+    """Starts the process for the next :func:`run_in_worker` if there is none yet.
 
-    It imports a module while this process does other things.
+    It imports a module in the meantime.
 
     Args:
-        module: The module; ``sys.path`` must not change any more until it is needed.
+        module: The module; ``sys.path`` must not change until the process is used.
     """
     with _interrupts_wait():
         _give_back(_take(module)[0])
 
 
 def prepare_model_process(module: str) -> None:
-    """Starts the process of the next :func:`run_model`, which imports a module while this one does other things."""
+    """Starts the process for the next :func:`run_model`, which imports a module in the meantime."""
     with _interrupts_wait(), _lock:
         _for_models.append(_Worker({}, module, shown=True))
 
@@ -190,13 +190,13 @@ def run_in_worker(target: str, argument: object, announce: Callable[[str], None]
 
     Args:
         target: The function, as ``package.module:function``; its module need not be imported here.
-        argument: What it gets.
+        argument: Its argument.
         announce: Called here with each step that the function announces there.
 
     Raises:
         EngineCrashError: The process died; ``step`` says in which step.
-        LimitError: It took more time or memory than it may.
-        LitefuseError: What the function raises.
+        LimitError: It exceeded a time or memory limit.
+        LitefuseError: The error that the function raised.
     """
     worker: _Worker | None = None
     try:
@@ -207,7 +207,7 @@ def run_in_worker(target: str, argument: object, announce: Callable[[str], None]
         except EngineCrashError as error:
             if not waited or error.step != _FIRST_STEP:
                 raise
-            # It did not begin: somebody killed it while it waited, and that is nothing of this job.
+            # It did not start the job: it was killed while idle, which has nothing to do with this job.
             worker.close()
             with _interrupts_wait():
                 worker = _Worker(module=target.partition(":")[0])
@@ -224,16 +224,16 @@ def run_in_worker(target: str, argument: object, announce: Callable[[str], None]
 
 
 def run_alone(target: str, argument: object, *, environment: Mapping[str, str]) -> Any:
-    """As :func:`run_in_worker`, in a process that does this alone: what it loads, no conversion meets.
+    """Runs a function like :func:`run_in_worker`, in a process for this call only, whose modules no conversion sees.
 
     Args:
         target: The function, as ``package.module:function``; its module need not be imported here.
-        argument: What it gets.
+        argument: Its argument.
         environment: Environment variables to set there.
 
     Raises:
         EngineCrashError: The process died; ``step`` says in which step.
-        LitefuseError: What the function raises.
+        LitefuseError: The error that the function raised.
     """
     worker: _Worker | None = None
     try:
@@ -246,19 +246,19 @@ def run_alone(target: str, argument: object, *, environment: Mapping[str, str]) 
 
 
 def run_model(target: str, argument: object, where: str, announce: Callable[[str], None] = lambda _: None) -> Any:
-    """As :func:`run_in_worker`, for what runs a LiteRT model: neither the runtime nor a kernel ends this process.
+    """Runs a function like :func:`run_in_worker` that runs a LiteRT model, whose kernels may crash the process.
 
-    The process is for this call alone; what kernels print goes where this process prints.
+    The process is for this call only; kernels print to the standard streams of this process.
 
     Args:
         target: The function, as ``package.module:function``; its module need not be imported here.
-        argument: What it gets.
+        argument: Its argument.
         where: The model, for the message.
         announce: Called here with each step that the function announces there.
 
     Raises:
         ModelCrashError: The process died; ``step`` says in which step.
-        LitefuseError: What the function raises.
+        LitefuseError: The error that the function raised.
     """
     worker: _Worker | None = None
     try:
@@ -288,9 +288,9 @@ def run_model(target: str, argument: object, where: str, announce: Callable[[str
 
 @contextmanager
 def _interrupts_wait() -> Generator[None]:
-    """Interrupts come after the block: in between, a process would be started that nobody knows of.
+    """Defers interrupts to the end of the block: otherwise a process could be started and lost.
 
-    What is started in the block never sees those of a terminal: the one who started it does, and ends it.
+    Processes started in the block never see interrupts from a terminal: this process does, and ends them.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
@@ -300,9 +300,9 @@ def _interrupts_wait() -> Generator[None]:
 
 
 def _take(module: str) -> tuple[_Worker, bool]:
-    """A process, and whether it has been waiting."""
+    """Returns a process, and whether it was idle before."""
     with _lock:
-        while _idle and process_limits().memory is None:  # one whose memory is limited does nothing else
+        while _idle and process_limits().memory is None:  # a process with a memory limit is used only once
             worker = _idle.pop()
             if worker.owner != os.getpid():  # after a fork, the parent's workers are not ours
                 continue

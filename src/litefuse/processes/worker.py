@@ -1,8 +1,8 @@
-"""The process that conversions run in, or a model.
+"""Entry point of the child process that runs conversions or a model.
 
-It serves jobs from a connection until that closes. Each request names a function (``package.module:function``) and
-brings its argument; while it works, the process sends ``("step", name)``, at the end ``("done", result)`` or
-``("failed", exception)``.
+It serves jobs from a connection until that closes. Each request has the name of a function
+(``package.module:function``) and its argument; during the work, the process sends ``("step", name)``, at the end
+``("done", result)`` or ``("failed", exception)``.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ def main(receive_fd: int, send_fd: int, module: str, shown: bool, memory: int = 
     """Serves jobs.
 
     Args:
-        receive_fd: The inherited end of a pipe that requests come from.
-        send_fd: That which answers go to.
-        module: It is imported before any job comes.
-        shown: Whether the standard streams are those of the process that asked, and it is to run a model with the
-            kernels of users; otherwise it converts.
-        memory: The bytes that it may have of its own from then on, with what it has; 0 for no limit.
+        receive_fd: The inherited end of the pipe for requests.
+        send_fd: The inherited end of the pipe for answers.
+        module: The module to import before the first job.
+        shown: Whether it shares the standard streams of the parent process, to run a model with user kernels;
+            otherwise it runs conversions.
+        memory: The limit of its private memory in bytes, set after the import; 0 for no limit.
     """
-    # A terminal interrupts this process as well; the one that asked ends it, and tells what there is to tell.
+    # A terminal interrupts this process as well; the parent process ends it and reports the interrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     if not shown:
-        gc.disable()  # what is imported stays, and a job makes few cycles: looking for them takes a twentieth of it
+        gc.disable()  # imported objects stay, and a job makes few cycles: collecting them takes 5% of its time
     if module:
-        with contextlib.suppress(Exception):  # the job that needs it says what is wrong
+        with contextlib.suppress(Exception):  # the job that needs it reports what is wrong
             importlib.import_module(module)
         if not shown:
             from litefuse.engine.pages import release_library_pages
@@ -67,10 +67,10 @@ def main(receive_fd: int, send_fd: int, module: str, shown: bool, memory: int = 
             answer = _run(target, argument, lambda step: send("step", step))
             for stream in (sys.stdout, sys.stderr):
                 with contextlib.suppress(AttributeError, OSError, ValueError):  # None, full or closed by a kernel
-                    stream.flush()  # before the one that asked prints
+                    stream.flush()  # before the parent process prints
             send(*answer)
             if not shown:
-                gc.collect()  # an MLIR context owns the weights of its conversion: free it before the next one
+                gc.collect()  # frees the MLIR context, which owns the weights, before the next conversion
 
 
 def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[str, Any]:
@@ -91,7 +91,7 @@ def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[s
         )
     except OSError as error:
         return "failed", LitefuseError(f"{error.strerror or error}", where=str(error.filename or ""))
-    except Exception as error:  # noqa: BLE001  whatever is left is our mistake, and a traceback in another process is lost
+    except Exception as error:  # noqa: BLE001  any other error is a bug, whose traceback would be lost in this process
         trace = "".join(traceback.format_exception(error))
         return "failed", LitefuseError(
             f"{type(error).__name__}: {error}", hint=f"This is a bug in litefuse; please report it:\n{trace}"
@@ -99,9 +99,9 @@ def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[s
 
 
 def _sendable(error: LitefuseError) -> LitefuseError:
-    """An error as an exception that another process knows the class of, with its traceback as text."""
+    """Converts an error to a class that the parent process has, with its traceback as text."""
     trace = "".join(traceback.format_exception(error))
-    if not type(error).__module__.startswith("litefuse."):  # of a user's file, which only this process has imported
+    if not type(error).__module__.startswith("litefuse."):  # from a user's file, which only this process has imported
         kind = next(each for each in type(error).__mro__ if each.__module__.startswith("litefuse."))
         texts = [getattr(error, name, "") for name in ("message", "where", "hint")]
         error = kind(texts[0] or "".join(traceback.format_exception_only(error)).strip(), where=texts[1], hint=texts[2])
