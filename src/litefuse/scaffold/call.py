@@ -1,4 +1,4 @@
-"""One op as it stands in a model."""
+"""Calls of an op in a model."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class CallTensor:
     """An input or output of an op.
 
     Attributes:
-        name: A name for it that code can have.
+        name: Its name, a valid identifier.
         dtype: Its dtype, such as ``float32``.
-        shape: Its shape; None for an unknown size, or instead of the tuple for an unknown rank.
-        data: Its value as bytes if it is a constant of the model; not part of what tells calls apart.
+        shape: Its shape; None for an unknown dimension, or instead of the tuple for an unknown rank.
+        data: Its value as bytes if it is a constant of the model; it does not distinguish calls.
     """
 
     name: str
@@ -33,14 +33,14 @@ class CallTensor:
 
 @dataclass(frozen=True)
 class Call:
-    """One op as it stands in a model.
+    """A call of an op in a model.
 
     Attributes:
         inputs: Its inputs; None for an optional one that is absent.
         outputs: Its outputs.
-        options: Its decoded options; None when they are bytes of another format.
+        options: Its decoded options; None when they have another format.
         raw_options: The options as they are in the file.
-        reference: A model that computes what the op should, from its body; None when there is none.
+        reference: A model that computes the op's outputs, from its body; None when there is none.
     """
 
     inputs: tuple[CallTensor | None, ...]
@@ -51,6 +51,6 @@ class Call:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What tells this call from others of the same op."""
+        """The types and options that distinguish this call from others of the same op."""
         types = [[tensor and (tensor.dtype, tensor.shape) for tensor in each] for each in (self.inputs, self.outputs)]
         return str(types), self.raw_options

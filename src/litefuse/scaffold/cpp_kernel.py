@@ -1,4 +1,4 @@
-"""The beginning of a kernel in C++."""
+"""Template of a kernel in C++."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TYPES = {
     **{f"uint{bits}": f"UInt{bits}" for bits in (8, 16, 32, 64)},
 }
 
-# What an option cannot be called in C++ although the model calls it so.
+# Names that options of a model may have, but fields in C++ cannot.
 _KEYWORDS = frozenset(
     {
         *(
@@ -66,7 +66,7 @@ _KEYWORDS = frozenset(
 
 
 def cpp_types(calls: Sequence[Call]) -> bool:
-    """Whether kernels in C++ can have all the types: no strings, and none smaller than a byte."""
+    """Whether kernels in C++ support all the types: no strings, and none smaller than a byte."""
     tensors = [tensor for call in calls for tensor in (*call.inputs, *call.outputs) if tensor is not None]
     return all(tensor.dtype in _TYPES and tensor.dtype != "string" for tensor in tensors)
 
@@ -85,13 +85,13 @@ _INVOKE = (
 
 
 def known_types(calls: Sequence[Call]) -> bool:
-    """Whether kernels of any form can have all the types."""
+    """Whether kernels of some form support all the types."""
     tensors = [tensor for call in calls for tensor in (*call.inputs, *call.outputs) if tensor is not None]
     return all(tensor.dtype in _TYPES for tensor in tensors)
 
 
 def cpp_kernel(op: str, calls: Sequence[Call], source: str) -> str:
-    """The source of the kernel: right shapes, zeros as values.
+    """Returns the source of a kernel that returns zeros of the right shapes.
 
     Args:
         op: The op's name.
@@ -154,7 +154,7 @@ def _comment(op: str, calls: Sequence[Call], source: str) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Text for a comment, which a backslash at its end would prolong."""
+    """Returns text for a line comment, which a backslash at its end would continue."""
     return " ".join(text.split()).replace("\\", "/")
 
 
@@ -162,7 +162,7 @@ _Option = tuple[str, str, str, bool]
 
 
 def _options(calls: Sequence[Call]) -> Iterator[_Option]:
-    """For each option the field, the name in the model, the C++ type, and whether all calls have it."""
+    """Yields for each option the field, the name in the model, the C++ type, and whether all calls have it."""
     values: dict[str, list[Any]] = {}
     for call in calls:
         for name, value in (call.options or {}).items():
@@ -178,7 +178,7 @@ def _options(calls: Sequence[Call]) -> Iterator[_Option]:
 
 
 def _cpp_type(values: Sequence[Any]) -> str | None:
-    """The type that holds all the values; None for a map or a list of several kinds, which the kit does not read."""
+    """Returns a type for all the values; None for a map or a mixed list, which the kit does not read."""
     if all(isinstance(value, list) for value in values):
         items = [item for value in values for item in value]
         inner = _cpp_type(items) if items else "int64_t"

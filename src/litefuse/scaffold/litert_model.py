@@ -1,4 +1,4 @@
-"""The calls of an op in a ``.tflite`` file, and models of one call."""
+"""Reader of an op's calls in a ``.tflite`` file, and writer of models of one call."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _TYPE_NAMES = {number: name for name, number in _TYPES.items()}
 
 
 def read_calls(path: Path, op: str) -> tuple[list[Call], list[str]]:
-    """The calls of a custom op or composite in a ``.tflite`` file.
+    """Reads the calls of a custom op or composite in a ``.tflite`` file.
 
     Returns:
         The calls, one for each combination of types and options, and the names of all custom ops and composites in the
         model, sorted.
 
     Raises:
-        InterpreterError: The file cannot be read, is no LiteRT model, or is damaged.
+        InterpreterError: The file cannot be read, is not a LiteRT model, or is damaged.
     """
     try:
         data = path.read_bytes()
@@ -74,7 +74,7 @@ def _calls(model: Any, op: str) -> list[Call]:
 
 
 def one_op_model(op: str, call: Call) -> bytes:
-    """A model of one custom op with the inputs, outputs and options of the call, as file content."""
+    """Returns the file content of a model of one custom op with the inputs, outputs and options of a call."""
     tensors: list[Any] = []
     buffers: list[Any] = [schema.BufferT()]
     operator, graph = schema.OperatorT(), schema.SubGraphT()
@@ -103,7 +103,7 @@ def one_op_model(op: str, call: Call) -> bytes:
 
 
 def bind_constants(reference: bytes, call: Call) -> bytes:
-    """The reference with those inputs as constants that are constants in ``one_op_model``."""
+    """Returns the reference with the same inputs bound to constants as in ``one_op_model``."""
     model = schema.ModelT.InitFromPackedBuf(bytearray(reference), 0)
     graph = model.subgraphs[0]
     inputs = [int(index) for index in graph.inputs]
@@ -179,7 +179,7 @@ def _call_tensor(model: Any, tensor: Any, default: str, used: set[str]) -> CallT
     shape = tuple(None if size < 0 else int(size) for size in sizes) if known and sizes is not None else None
     buffer = model.buffers[tensor.buffer].data if tensor.buffer else None
     data = bytes(bytearray(buffer)) if buffer is not None and 0 < len(buffer) <= _LARGEST_CONSTANT else None
-    # The last part of a tensor's name tells most: "model/layer/weights:0".
+    # The last part of a tensor's name is the most informative: "model/layer/weights:0".
     name = re.sub(r"\W", "_", _text(tensor.name).split(";")[0].split(":")[0].rpartition("/")[2]).lower()
     for key in model.signatureDefs or ():  # the inputs of signatures: "serving_default_x"
         name = name.removeprefix(f"{_text(key.signatureKey).lower()}_")
@@ -198,7 +198,7 @@ def _text(value: bytes | str | None) -> str:
 
 
 def _decomposition(model: Any, root: int, inputs: Sequence[CallTensor | None]) -> bytes | None:
-    """The model of a composite's body; None when its inputs are not simply those of the op, or custom ops are in it."""
+    """Returns the model of a composite's body; None if its inputs differ from the op's, or it has custom ops."""
     if None in inputs or len(model.subgraphs[root].inputs) != len(inputs):
         return None
     order = {root: 0}
@@ -211,7 +211,7 @@ def _decomposition(model: Any, root: int, inputs: Sequence[CallTensor | None]) -
                 if index not in order:
                     order[index] = len(order)
                     waiting.append(index)
-    # Packed and read again: a copy of the parts, which the indices are changed in.
+    # Packed and read again as a deep copy, whose indices are changed.
     copy = schema.ModelT.InitFromPackedBuf(bytearray(_pack(model)), 0)
     copy.subgraphs = [copy.subgraphs[index] for index in order]
     copy.signatureDefs, copy.metadata = [], []
@@ -227,7 +227,7 @@ def _decomposition(model: Any, root: int, inputs: Sequence[CallTensor | None]) -
 
 
 def _references(operator: Any) -> Iterator[tuple[Any, str, int]]:
-    """The places where an op names a subgraph, such as a loop's body."""
+    """Yields an op's references to subgraphs, such as a loop's body."""
     for holder in (operator.builtinOptions, operator.builtinOptions2):
         if holder is None:
             continue

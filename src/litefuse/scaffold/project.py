@@ -1,4 +1,4 @@
-"""The folder that a kernel begins in."""
+"""Project folder of a new kernel."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from litefuse.scaffold.sources import copy_kit, new_folder
 __all__ = ["Project", "module_name", "new_project", "read_op"]
 
 _TEMPLATES = Path(__file__).with_name("templates")
-# So many calls of different types or options become cases of the test.
+# At most this many calls of different types or options become test cases.
 _MOST_CASES = 8
 
 
 @dataclass(frozen=True)
 class Project:
-    """What was written.
+    """A written project.
 
     Attributes:
         folder: The folder.
-        files: The files of the op's own, relative to it; the kit's are in ``kit``.
-        calls: How many different calls the model has.
+        files: The op's files, relative to it; those of the kit are in ``kit``.
+        calls: The number of different calls in the model.
     """
 
     folder: Path
@@ -41,13 +41,13 @@ class Project:
 
 
 def module_name(op: str) -> str:
-    """The op's name in snake case, as a module can be called."""
+    """Returns the op's name in snake case, as a module name."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", class_name(op))
     return words.lower()
 
 
 def read_op(model: Path, op: str, tags: Collection[str] | None, on_step: Callable[[str], None]) -> list[Call]:
-    """The calls of an op in a ``.tflite`` file, or in a model that is converted for that.
+    """Reads the calls of an op in a ``.tflite`` file, or in a model that is converted for that.
 
     Raises:
         LitefuseError: The model cannot be read, or has no such op.
@@ -67,16 +67,16 @@ def read_op(model: Path, op: str, tags: Collection[str] | None, on_step: Callabl
 
 
 def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Project:
-    """Writes a kernel in Python, the same in C++, a CMake file, a test, and what they need.
+    """Writes a kernel in Python, the same in C++, a CMake file, a test, and their data.
 
     Args:
         op: The op's name.
         calls: Its calls in the model.
         source: The model's name.
-        folder: The folder to write, which must not be there or be empty.
+        folder: The folder to write, which must not exist or be empty.
 
     Raises:
-        LitefuseError: The folder cannot be written, or the op has types that kernels cannot take.
+        LitefuseError: The folder cannot be written, or the op has types that kernels do not support.
     """
     if not known_types(calls):
         raise LitefuseError(
@@ -116,7 +116,7 @@ def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Pr
 
 
 def _filled(text: str, names: dict[str, str], *, native: bool) -> str:
-    """A template with its names filled in; the lines between ``@native`` and ``@end`` only for kernels in C++."""
+    """Fills in a template's names; keeps lines between ``@native`` and ``@end`` only with a kernel in C++."""
     kept: list[str] = []
     skipping = False
     for line in text.splitlines(keepends=True):

@@ -1,4 +1,4 @@
-"""The beginning of a kernel in Python."""
+"""Template of a kernel in Python."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ __all__ = ["UNWRITTEN", "class_name", "python_kernel", "tensor_names", "types_se
 
 _WIDTH = 100
 
-#: How an error begins that tells what is still to be written; the generated test looks for it.
+#: The prefix of errors about parts that are still to be written; the generated test checks for it.
 UNWRITTEN = "still to be written"
 
 
 def class_name(op: str) -> str:
-    """The op's name in camel case."""
+    """Returns the op's name in camel case."""
     words = "".join(letter if letter.isalnum() and letter.isascii() else " " for letter in op).split()
     name = "".join(word[0].upper() + word[1:] for word in words)
     return name if name.isidentifier() else f"Op{name}"
 
 
 def tensor_names(calls: Sequence[Call]) -> tuple[list[str], list[str]]:
-    """The names of inputs and outputs: those of the call that has most; numbers where an option is called so."""
+    """Returns the names of inputs and outputs from the call with the most; numbered if an option has the name."""
     fullest = max(calls, key=lambda call: (len(call.inputs), sum(each is not None for each in call.inputs)))
     taken = _options(calls).keys()
 
@@ -39,14 +39,14 @@ def tensor_names(calls: Sequence[Call]) -> tuple[list[str], list[str]]:
 
 
 def types_seen(calls: Sequence[Call], role: str, index: int) -> list[str]:
-    """The types of an input or output in the calls, such as ``float32 [?, 3]``."""
+    """Returns the types of an input or output in the calls, such as ``float32 [?, 3]``."""
     rows = [call.inputs if role == "in" else call.outputs for call in calls]
     tensors = [row[index] if index < len(row) else None for row in rows]
     return list(dict.fromkeys("absent" if each is None else str(each) for each in tensors))
 
 
 def python_kernel(op: str, calls: Sequence[Call], source: str) -> str:
-    """The source of a module with the kernel: right shapes, zeros as values.
+    """Returns the source of a module with a kernel that returns zeros of the right shapes.
 
     Args:
         op: The op's name.
@@ -106,7 +106,7 @@ def _options(calls: Sequence[Call]) -> dict[str, list[Any]]:
 
 
 def _parameters(calls: Sequence[Call]) -> list[str]:
-    """The options as keyword parameters. One that some calls lack gets None as its default."""
+    """Returns the options as keyword parameters, with the default None if some calls lack it."""
     parts = ["*"]
     for name, values in _options(calls).items():
         if not name.isidentifier() or _is_keyword(name):
@@ -116,7 +116,7 @@ def _parameters(calls: Sequence[Call]) -> list[str]:
 
 
 def _definition(name: str, parameters: Sequence[str], result: str) -> Iterator[str]:
-    """The first line of a method; several where it is long."""
+    """Yields the lines of a method's signature: one, or several if it is long."""
     line = f"    def {name}({', '.join(parameters)}) -> {result}:"
     if len(line) <= _WIDTH:
         yield line
@@ -174,7 +174,7 @@ def _prepare(calls: Sequence[Call], inputs: list[str], outputs: list[str]) -> It
 
 
 def _unknown_shape(calls: Sequence[Call]) -> tuple[int, str] | None:
-    """The first output whose shape is not known to follow from the inputs, and what of it."""
+    """Returns the first output whose shape cannot be inferred, and the part: its rank or a dimension."""
     for index, _ in enumerate(calls[0].outputs):
         sizes = output_sizes(calls, index)
         if sizes is None:

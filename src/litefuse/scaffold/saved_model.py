@@ -1,4 +1,4 @@
-"""The calls of an op in a SavedModel: it is converted, with its composites kept and other ops as custom ops."""
+"""Reader of an op's calls in a SavedModel: it is converted with composites kept and other ops as custom ops."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["read_saved_model"]
 def read_saved_model(
     folder: Path, op: str, tags: Collection[str] | None, on_step: Callable[[str], None]
 ) -> tuple[list[Call], list[str]]:
-    """Converts a SavedModel so that the op stays one, and reads its calls.
+    """Converts a SavedModel so that the op remains one op, and reads its calls.
 
     Args:
-        folder: The SavedModel, or another file that is converted: of Keras's, or a frozen graph.
+        folder: The SavedModel, or another file to convert: a Keras file or a frozen graph.
         op: The name of a composite or TensorFlow op.
-        tags: The tags of its graph; None takes the one for serving.
+        tags: The tags of its graph; None means the one for serving.
         on_step: Called with each step's name.
 
     Returns:
@@ -29,7 +29,7 @@ def read_saved_model(
         in the converted model.
 
     Raises:
-        LitefuseError: The model cannot be converted even so, or the composite cannot be kept.
+        LitefuseError: The model cannot be converted even like this, or the composite cannot be kept.
     """
     from litefuse.api import convert
 

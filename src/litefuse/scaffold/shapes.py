@@ -1,4 +1,4 @@
-"""How an output's shape follows from the shapes of the inputs, as far as the calls show."""
+"""Inference of output shapes from input shapes, based on the calls in a model."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["Size", "output_sizes", "whole_input"]
 
 @dataclass(frozen=True)
 class Size:
-    """One size of an output.
+    """The size of one dimension of an output.
 
     Attributes:
-        input: The input whose size it is, with ``axis``; None when it is none's.
+        input: The input that has this size on ``axis``; None if there is none.
         axis: The axis of the input.
-        constant: The size, when it is the same in all calls and no input's; None when nothing is known.
+        constant: The size if it is the same in all calls and no input has it; None if it is unknown.
     """
 
     input: int | None = None
@@ -26,10 +26,10 @@ class Size:
 
 
 def output_sizes(calls: Sequence[Call], output: int) -> tuple[Size, ...] | None:
-    """Where the sizes of an output come from; None when its rank is unknown or differs.
+    """Infers the sizes of an output's dimensions; None if its rank is unknown or differs between calls.
 
-    A size is that of the first input of the same rank that has the same size, known or not, on the same axis in all
-    calls; of an input of another rank if none has; else the number that it is in all calls.
+    A size comes from the first input of the same rank that has the same size, known or not, on the same axis in all
+    calls; else from such an input of another rank; else it is the constant that it is in all calls.
     """
     shapes = [call.outputs[output].shape for call in calls]
     ranks = {None if shape is None else len(shape) for shape in shapes}
@@ -40,7 +40,7 @@ def output_sizes(calls: Sequence[Call], output: int) -> tuple[Size, ...] | None:
 
 
 def whole_input(calls: Sequence[Call], sizes: Sequence[Size]) -> int | None:
-    """The input whose whole shape these sizes are, or None."""
+    """Returns the input whose entire shape these sizes are, or None."""
     index = sizes[0].input if sizes else None
     if index is None or any((size.input, size.axis) != (index, axis) for axis, size in enumerate(sizes)):
         return None

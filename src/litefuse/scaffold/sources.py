@@ -1,4 +1,4 @@
-"""The C++ sources of the kernel pack."""
+"""C++ sources of the kernel pack."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NOT_COPIED = frozenset({"build", "__pycache__"})
 
 
 def native_sources() -> Path:
-    """The folder ``native`` with the kernel pack's sources: of the installed package, else of the checkout.
+    """Returns the folder ``native`` with the kernel pack's sources, in the installed package or else the checkout.
 
     Raises:
-        LitefuseError: There is none.
+        LitefuseError: There is no such folder.
     """
     installed = Path(str(resources.files("litefuse").joinpath("native")))
     checkout = Path(__file__).parents[3] / "native"
@@ -35,10 +35,10 @@ def native_sources() -> Path:
 
 
 def check_empty(target: Path) -> None:
-    """Finds out before the work whether the folder can be written.
+    """Checks before the work that a folder can be written.
 
     Raises:
-        LitefuseError: It is a file, or there is something in it.
+        LitefuseError: It is a file, or not empty.
     """
     try:
         reason = ""
@@ -54,10 +54,10 @@ def check_empty(target: Path) -> None:
 
 @contextmanager
 def new_folder(target: Path) -> Generator[None]:
-    """Makes the folder, which must not be there or be empty; what fails to fill it in the context leaves nothing in it.
+    """Creates a folder, which must not exist or be empty; an error in the context leaves nothing in it.
 
     Raises:
-        LitefuseError: There is something in it, or it cannot be made or written.
+        LitefuseError: It is not empty, or it cannot be created or written.
     """
     check_empty(target)
     there = target.is_dir()
@@ -80,7 +80,7 @@ def new_folder(target: Path) -> Generator[None]:
 
 
 def copy_kit(target: Path) -> None:
-    """Copies what every kernel in C++ needs, without the pack's kernels: ``include`` and ``src``.
+    """Copies the sources that every kernel in C++ needs, without the pack's kernels: ``include`` and ``src``.
 
     Raises:
         OSError: It cannot be written.
@@ -93,7 +93,7 @@ def copy_kit(target: Path) -> None:
 
 
 def _copy_folder(source: Path, target: Path) -> None:
-    """Copies the files alone, not their modes: those of an installation may be read-only."""
+    """Copies the files without their modes: those of an installation may be read-only."""
     for path in source.iterdir():
         if path.is_file():
             write_new(target / path.name, path.read_bytes())
@@ -103,7 +103,7 @@ def _copy_folder(source: Path, target: Path) -> None:
 
 
 def export_pack(target: Path) -> list[Path]:
-    """Copies the pack's sources into a new folder, with a README about their use in an app.
+    """Copies the pack's sources into a new folder, with a README about how to use them in an app.
 
     Returns:
         The files, relative to the folder.
