@@ -1,1 +1,1 @@
-"""What users choose: forms of composites, shapes, limits, ops that may be custom."""
+"""Conversion options: forms of composites, input shapes, limits, allowed custom ops."""

@@ -1,4 +1,4 @@
-"""The names of ops that users allow as custom ops."""
+"""Names of ops that users allow as custom ops."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["check_allowed", "closest"]
 
 
 def check_allowed(allowed: Iterable[str], lacking: Collection[str], others: Collection[str]) -> None:
-    """Refuses names that no op has: what is misspelt would be allowed in vain, and nobody would be told.
+    """Rejects names of ops that the model lacks: otherwise nobody would notice a misspelled name.
 
     Args:
         allowed: The names.
         lacking: The model's ops that LiteRT lacks.
-        others: All other ops of the model, which need no permission.
+        others: All other ops of the model, which need not be allowed.
 
     Raises:
         LitefuseError: There is no such op in the model.
@@ -33,7 +33,7 @@ def check_allowed(allowed: Iterable[str], lacking: Collection[str], others: Coll
 
 
 def closest(unknown: Iterable[str], lacking: Collection[str], others: Collection[str] = ()) -> str:
-    """A sentence that says what was perhaps meant, with a blank after it; empty if nothing is alike."""
+    """Returns a sentence with similar names, followed by a space; empty if there are none."""
     meant: dict[str, None] = {}
     for name in unknown:
         for among, likeness in ((lacking, 0.6), (others, 0.8)):

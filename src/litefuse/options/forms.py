@@ -1,4 +1,4 @@
-"""What composites, recurrent layers and weights are to become, as the user chose."""
+"""Forms that the user chooses for composites, recurrent layers and weights."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ __all__ = [
     "RnnForm",
 ]
 
-#: ``fuse``: what its fusion makes of it; ``builtin``: the same, if it is builtin ops; ``custom``: a custom op of its
-#: name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE of its name and attributes, with its body as
-#: decomposition; ``inline``: its body.
+#: The form of a composite: ``fuse``: the result of its fusion; ``builtin``: the same, but only builtin ops; ``custom``:
+#: a custom op with its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE with its name and attributes, and
+#: its body as decomposition; ``inline``: its body.
 CompositeForm: TypeAlias = Literal["fuse", "builtin", "custom", "keep", "inline"]
 
 FORMS: tuple[CompositeForm, ...] = get_args(CompositeForm)
 
-#: What recurrent layers that nobody annotated become: ``auto``: the faster of the two; ``fused``: one op; ``loop``.
+#: The form of recurrent layers without annotation: ``auto``: the faster of the two; ``fused``: one op; ``loop``.
 RnnForm: TypeAlias = Literal["auto", "fused", "loop"]
 
 RNN_FORMS: tuple[RnnForm, ...] = get_args(RnnForm)
 
-#: What weights become: ``dynamic``: int8, and LiteRT quantizes what they are multiplied with on each call; ``weights``:
-#: int8, of which LiteRT makes float32 again; ``float16``, likewise; ``int8`` and ``int16``: int8, and all that is
-#: computed is of int8 or int16, with ranges that samples tell.
+#: The form of weights: ``dynamic``: int8, and LiteRT quantizes the activations on each call; ``weights``: int8, which
+#: LiteRT dequantizes to float32; ``float16``, likewise; ``int8`` and ``int16``: int8, with activations of int8 or
+#: int16, whose ranges are calibrated with samples.
 Quantization: TypeAlias = Literal["dynamic", "weights", "float16", "int8", "int16"]
 
 QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 
-#: The forms that take samples, and the bits of what is computed.
+#: The forms that take samples, and the bits of activations.
 INTEGER_ACTIVATIONS: dict[Quantization, int] = {"int8": 8, "int16": 16}
 
 
 @dataclass(frozen=True)
 class CompositeForms:
-    """The form of each composite.
+    """The forms of composites.
 
     Attributes:
-        default: The form of those that are not named.
-        by_name: The forms of others by name, or by a pattern such as ``lstm_*``; a name counts before
-            patterns, and the first pattern that fits before others.
-        better_inline: Patterns of those that are inlined if no form was chosen for them, and why.
+        default: The form of composites that are not named.
+        by_name: The forms of others by name, or by a pattern such as ``lstm_*``; a name takes precedence over
+            patterns, and the first matching pattern over others.
+        better_inline: Patterns of composites that are inlined if no form was chosen for them, and why.
     """
 
     default: CompositeForm = "fuse"
@@ -60,7 +60,7 @@ class CompositeForms:
 
     @classmethod
     def of(cls, value: str | Mapping[str, str]) -> CompositeForms:
-        """One form for all composites, or a form for each name.
+        """Makes the forms from one form for all composites, or a form for each name.
 
         Raises:
             LitefuseError: There is no such form.
@@ -83,7 +83,7 @@ class CompositeForms:
         return fitting[0] if fitting else self.default
 
     def inlined_because(self, name: str) -> str | None:
-        """Why the composite is inlined; None if it is not."""
+        """Returns why the composite is inlined; None if it is not."""
         if self[name] == "inline":
             return "its form was chosen to be inline"
         if self.default != "fuse" or self.names(name):
@@ -91,9 +91,9 @@ class CompositeForms:
         return next((why for pattern, why in self.better_inline.items() if fnmatchcase(name, pattern)), None)
 
     def names(self, name: str) -> bool:
-        """Whether the form of this composite was chosen, by its name or a pattern."""
+        """Whether a form was chosen for this composite, by its name or a pattern."""
         return any(fnmatchcase(name, pattern) for pattern in self.by_name)
 
     def unused(self, names: set[str]) -> list[str]:
-        """The names and patterns that fit none of these."""
+        """Returns the names and patterns that match none of these names."""
         return [pattern for pattern in self.by_name if not any(fnmatchcase(name, pattern) for name in names)]

@@ -1,4 +1,4 @@
-"""The shapes that a conversion is asked to give the inputs of a model."""
+"""Shapes that a conversion sets for the inputs of a model."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class InputShapes:
     """Shapes for some inputs, and a batch size for the others.
 
     Attributes:
-        shapes: Shapes by the names of inputs, or by ``SIGNATURE:NAME``; None is a size that stays as it is. A name may
-            have ``:0`` behind it, as a graph's tensors do, or lack it.
-        batch: The first size of every input whose first size is not known otherwise; None leaves them so.
+        shapes: Shapes by the names of inputs, or by ``SIGNATURE:NAME``; None is a dimension that stays as it is. A name
+            may end in ``:0``, as a graph's tensors do, or lack it.
+        batch: The first dimension of every input whose first dimension is otherwise dynamic; None leaves it dynamic.
     """
 
     shapes: Mapping[str, tuple[int | None, ...]] = field(default_factory=dict[str, "tuple[int | None, ...]"])
@@ -35,10 +35,10 @@ class InputShapes:
 
     @classmethod
     def of(cls, shapes: Mapping[str, Sequence[int | None]] | None, batch: int | None) -> InputShapes:
-        """What a user asked for, checked.
+        """Checks the user's request.
 
         Raises:
-            LitefuseError: A size is no number, negative, or more than LiteRT can note.
+            LitefuseError: A size is not a number, negative, or beyond LiteRT's limit.
         """
         if shapes is not None and not isinstance(cast("object", shapes), Mapping):
             raise LitefuseError(f"shapes are given by the names of inputs, not as {shapes!r}")
@@ -58,7 +58,7 @@ class InputShapes:
         return cls(checked, batch)
 
     def check_names(self, signatures: Mapping[str, Iterable[str]]) -> None:
-        """Refuses names that are no input's.
+        """Rejects names that are not names of inputs.
 
         Args:
             signatures: The names of the inputs of each signature that is converted.
@@ -79,15 +79,15 @@ class InputShapes:
     def of_input(
         self, signature: str, name: str, declared: tuple[int | None, ...] | None
     ) -> tuple[int | None, ...] | None:
-        """The shape of an input in the converted model.
+        """Returns the shape of an input in the converted model.
 
         Args:
             signature: The key of its signature.
             name: Its name.
-            declared: What the model says of its shape; None for an unknown rank.
+            declared: Its shape in the model; None for an unknown rank.
 
         Raises:
-            SignatureError: The shape that was given contradicts it.
+            SignatureError: The given shape contradicts it.
         """
         key = self._key(signature, name)
         shape = declared if key is None else self.shapes[key]
@@ -108,14 +108,14 @@ class InputShapes:
         return shape
 
     def _key(self, signature: str, name: str) -> str | None:
-        """What an input is called in ``shapes``, if it is there; with or without ``:0`` behind it."""
+        """Returns the key of an input in ``shapes``, with or without ``:0`` at its end; None if it is not there."""
         names = (name, name.removesuffix(_FIRST) if name.endswith(_FIRST) else name + _FIRST)
         keys = (key for each in names for key in (f"{signature}:{each}", each))
         return next((key for key in keys if key in self.shapes), None)
 
 
 def _is_size(size: object) -> bool:
-    # Those of numpy are integers as well.
+    # numpy's integers count as well.
     return size is None or (isinstance(size, SupportsIndex) and not isinstance(size, bool) and index(size) >= 0)
 
 

@@ -1,7 +1,7 @@
-"""How large a model may become on its way: small files can describe models that nothing could hold.
+"""Limits on the size of a model during conversion: small files can describe models too large for any memory.
 
-A function that calls another twice, which calls a third twice, doubles with each of them, since calls are inlined; and
-one element in a file may stand for a constant of any shape.
+If a function calls another twice, which calls a third twice, the size doubles with each of them, since calls are
+inlined; and one element in a file may represent a constant of any shape.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from litefuse.errors import LimitError, LitefuseError
 
 __all__ = ["MAX_CONSTANT_BYTES", "MAX_OPS", "Limits", "check_constant", "current_limits", "held_bytes", "limited"]
 
-#: How many ops a model may have with its calls inlined. Those of large transformers are some ten thousand.
+#: The maximum number of ops of a model with its calls inlined. Large transformers have some ten thousand.
 MAX_OPS = 1_000_000
-#: How many bytes of constants may be made beyond what the model's files hold. Tables of positions take some 10 MB.
+#: The maximum bytes of created constants beyond the size of the model's files. Tables of positions take some 10 MB.
 MAX_CONSTANT_BYTES = 1 << 28
 
-# What the files hold may grow as it is: int8 becomes float64 where it is dequantized.
+# The contents of the files may grow by this factor: dequantized int8 becomes float64.
 _GROWTH = 8
 
 
@@ -30,8 +30,8 @@ class Limits:
     """The limits of one conversion.
 
     Attributes:
-        max_ops: How many ops it may have with its calls inlined.
-        max_constant_bytes: How many bytes of constants may be made, each and together, beyond what its files hold.
+        max_ops: The maximum number of ops with its calls inlined.
+        max_constant_bytes: The maximum bytes of created constants, each and together, beyond the size of its files.
     """
 
     max_ops: int = MAX_OPS
@@ -48,13 +48,13 @@ _current: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B
 
 
 def current_limits() -> Limits:
-    """The limits of the conversion that runs."""
+    """Returns the limits of the current conversion."""
     return _current.get()
 
 
 @contextmanager
 def limited(limits: Limits) -> Generator[None]:
-    """Has these limits hold for what runs in the context."""
+    """Applies limits in the context."""
     token = _current.set(limits)
     try:
         yield
@@ -63,12 +63,12 @@ def limited(limits: Limits) -> Generator[None]:
 
 
 def check_constant(size: int, held: int, what: str, where: str = "") -> None:
-    """Refuses constants that are larger than the limit.
+    """Rejects constants that are larger than the limit.
 
     Args:
-        size: Their bytes.
-        held: The bytes that the model's files hold of them, or of what they are made of.
-        what: What they are, for the message.
+        size: Their size in bytes.
+        held: The bytes in the model's files that they are computed from.
+        what: Their description, for the message.
         where: The node or the like.
 
     Raises:
@@ -88,7 +88,7 @@ def check_constant(size: int, held: int, what: str, where: str = "") -> None:
 
 
 def held_bytes(source: Path) -> int:
-    """The bytes of a frozen graph, or of a SavedModel's graph and variables."""
+    """Returns the size in bytes of a frozen graph, or of a SavedModel's graph and variables."""
     if source.is_file():
         return source.stat().st_size
     files = [source / "saved_model.pb", *(source / "variables").glob("*")]
