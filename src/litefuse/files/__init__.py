@@ -1,1 +1,1 @@
-"""Temporary files, and files that appear whole or not at all."""
+"""Temporary files, and files that are written atomically."""

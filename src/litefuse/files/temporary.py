@@ -1,7 +1,8 @@
-"""Temporary folders and files, and what to say where there can be none.
+"""Temporary folders and files, and the errors where they cannot be created.
 
-A process has one folder in each place, with all of its temporary folders in it. It holds a lock on that folder, which
-the system takes back when the process ends, however it ends: so the next process knows which ones nobody needs.
+A process has one folder in each place, which contains all of its temporary folders there. It holds a lock on that
+folder, which the system releases when the process ends, however it ends: so the next process knows which folders are
+abandoned.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from litefuse.errors import LitefuseError
 
 __all__ = ["TemporaryFolder", "make_temporary_file", "make_temporary_folder"]
 
-# What makes a folder one of ours: nobody else has a file of this name, and it is written when the lock is held.
+# Marks a folder as litefuse's: no other program has a file of this name, and it is written when the lock is held.
 _MARK = ".made-by-litefuse"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -29,10 +30,10 @@ _tidied: set[str] = set()
 
 
 class TemporaryFolder:
-    """A folder that goes with the object, at the end of a ``with`` statement, or with the process.
+    """A folder that is removed with the object, at the end of a ``with`` statement, or with the process.
 
     Attributes:
-        name: Its path, which is absolute.
+        name: Its absolute path.
     """
 
     def __init__(self, owned: _Owned) -> None:
@@ -42,7 +43,7 @@ class TemporaryFolder:
         self._remove = weakref.finalize(self, _remove, self.name, owned)
 
     def cleanup(self) -> None:
-        """Removes it, with all that is in it."""
+        """Removes it with everything in it."""
         self._remove()
 
     def __enter__(self) -> str:
@@ -53,7 +54,7 @@ class TemporaryFolder:
 
 
 class _Owned:
-    """The folder of this process in a place."""
+    """This process's folder in a place."""
 
     def __init__(self, place: str, prefix: str) -> None:
         import tempfile
@@ -67,7 +68,7 @@ class _Owned:
         except OSError:
             Path(self.path).rmdir()
             raise
-        with contextlib.suppress(OSError):  # a file system without locks: nobody else will remove it
+        with contextlib.suppress(OSError):  # a file system without locks: without the mark, no other process removes it
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.close(os.open(_MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self._descriptor))
 
@@ -79,15 +80,15 @@ class _Owned:
 
 
 def make_temporary_folder(place: str | os.PathLike[str] | None = None) -> TemporaryFolder:
-    """A new folder, which goes with the object; its path is absolute, so that other processes can be told.
+    """Creates a folder, which is removed with the object; its path is absolute, so that other processes can use it.
 
-    Those that processes left there that were killed are removed.
+    The folders that killed processes left in the same place are removed.
 
     Args:
-        place: The folder to make it in; None: the system's for temporary files.
+        place: The folder to create it in; None: the system's for temporary files.
 
     Raises:
-        LitefuseError: It cannot be made.
+        LitefuseError: It cannot be created.
     """
     import tempfile
 
@@ -96,8 +97,8 @@ def make_temporary_folder(place: str | os.PathLike[str] | None = None) -> Tempor
         with _lock:
             owned = _owned.get(where)
             if owned is not None:
-                # Counted first: the garbage collector may end other temporary folders at any moment, also of this
-                # thread, for which the lock is open.
+                # Counted first: the garbage collector may remove other temporary folders at any moment, even in this
+                # thread, which can enter the lock again.
                 owned.count += 1
                 if owned.process != os.getpid() or _owned.get(where) is not owned or not Path(owned.path).is_dir():
                     owned.count -= 1
@@ -118,10 +119,10 @@ def make_temporary_folder(place: str | os.PathLike[str] | None = None) -> Tempor
 
 
 def make_temporary_file() -> IO[bytes]:
-    """A new file without a name, which goes when it is closed.
+    """Creates a file without a name, which is removed when it is closed.
 
     Raises:
-        LitefuseError: It cannot be made.
+        LitefuseError: It cannot be created.
     """
     import tempfile
 
@@ -140,7 +141,7 @@ def _none(what: str, place: str | os.PathLike[str] | None, error: OSError) -> Li
 
 
 def _remove(path: str, owned: _Owned) -> None:
-    if owned.process != os.getpid():  # a fork of the process has a copy of the object, but the folder is not its own
+    if owned.process != os.getpid():  # a forked process has a copy of the object, but does not own the folder
         return
     import shutil
 
@@ -165,7 +166,7 @@ def _tidy(place: str) -> None:
     with contextlib.suppress(OSError):
         in_place = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            for name in os.listdir(in_place):  # noqa: PTH208  the folder that was opened
+            for name in os.listdir(in_place):  # noqa: PTH208  lists the opened folder
                 if name.startswith((".litefuse-", "litefuse-")):
                     with contextlib.suppress(OSError):
                         _remove_abandoned(name, in_place)
@@ -174,7 +175,7 @@ def _tidy(place: str) -> None:
 
 
 def _remove_abandoned(name: str, in_place: int) -> None:
-    """Removes a folder if it is one of ours, of this user, and nobody holds its lock; follows no links.
+    """Removes a folder if it is litefuse's, belongs to this user, and is not locked; does not follow links.
 
     Raises:
         OSError: It is not, or it cannot be removed.
@@ -193,7 +194,7 @@ def _remove_abandoned(name: str, in_place: int) -> None:
 
 
 def _empty(descriptor: int) -> None:
-    """Removes all that is in an open folder, wherever that may have been moved; the mark last."""
+    """Removes everything in an open folder, even if that was moved meanwhile; the mark last."""
     for root, folders, files, folder in os.fwalk(".", topdown=False, dir_fd=descriptor):
         for name in files:
             if (root, name) != (".", _MARK):

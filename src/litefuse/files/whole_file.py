@@ -1,4 +1,4 @@
-"""Writing files that appear whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = ["final_place", "give_usual_mode", "whole_file", "write_new"]
 
 @contextmanager
 def whole_file(target: Path) -> Generator[Path]:
-    """A file to write, which takes the target's place when the context ends without an error.
+    """Provides a file to write, which replaces the target when the context ends without an error.
 
-    It is in a new temporary folder beside the target, which is this user's alone, so that nobody can put a link in its
-    place; if the process is killed, the next one removes it. A target that is a link stays one, and what it leads to is
-    written.
+    It is in a new temporary folder beside the target, which only this user can access, so that nobody can replace it by
+    a link; if the process is killed, the next one removes it. If the target is a symbolic link, the file that it points
+    to is written.
 
     Args:
-        target: The file that is to appear; its folder must exist.
+        target: The file to write; its folder must exist.
 
     Yields:
-        The path to write to, where there is no file yet.
+        The path to write to, where no file exists yet.
 
     Raises:
         OSError: It cannot be written.
@@ -35,7 +35,7 @@ def whole_file(target: Path) -> Generator[Path]:
     try:
         temporary = make_temporary_folder(place.parent)
     except LitefuseError as error:
-        raise error.__cause__ or error from None  # the caller says what cannot be written
+        raise error.__cause__ or error from None  # the caller reports what cannot be written
     with temporary as folder:
         partial = Path(folder, place.name)
         yield partial
@@ -44,10 +44,10 @@ def whole_file(target: Path) -> Generator[Path]:
 
 
 def final_place(target: Path) -> Path:
-    """What a path leads to, where a file is to be put.
+    """Returns the path to write a file to, with symbolic links resolved.
 
     Raises:
-        OSError: There is something that is neither a file nor a folder, which a file would replace.
+        OSError: It is a device, pipe or the like, which a file would replace.
     """
     place = Path(os.path.realpath(target))
     if place.exists() and not place.is_file() and not place.is_dir():
@@ -56,7 +56,7 @@ def final_place(target: Path) -> Path:
 
 
 def give_usual_mode(path: Path) -> None:
-    """Gives a file the mode of any that a program makes; temporary ones are for their owner alone."""
+    """Sets the default mode of new files on a file; temporary files are private to their owner."""
     # The only way to read the mask is to set it.
     mask = os.umask(0)
     os.umask(mask)
@@ -64,10 +64,10 @@ def give_usual_mode(path: Path) -> None:
 
 
 def write_new(path: Path, content: bytes) -> None:
-    """Writes a file that is not there yet; a link in its place is an error too, wherever it leads.
+    """Writes a file that does not exist yet; any link at its path is an error too.
 
     Raises:
-        OSError: It is there, or cannot be written.
+        OSError: It exists, or cannot be written.
     """
     with path.open("xb") as file:
         file.write(content)
