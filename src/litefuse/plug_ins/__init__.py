@@ -1,1 +1,1 @@
-"""What installed packages, files and scripts bring."""
+"""Plug-ins: extensions from installed packages, files and scripts."""

@@ -1,4 +1,4 @@
-"""Pickling what scripts, notebooks and files of plug-ins define, by value: no other process can import it."""
+"""Pickling by value, for definitions in scripts, notebooks and plug-in files, which other processes cannot import."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["pickle_by_value"]
 
 
 def pickle_by_value(value: object) -> bytes:
-    """What ``cloudpickle.dumps`` gives, but with the names of the files that code is from: messages tell them."""
+    """Pickles like ``cloudpickle.dumps``, but keeps the file names of code, for error messages."""
     file = io.BytesIO()
     _Pickler(file).dump(value)
     return file.getvalue()
@@ -24,7 +24,7 @@ _TABLE: Any = cloudpickle.Pickler.dispatch_table  # pyright: ignore[reportUnknow
 
 def _reduce_code(code: types.CodeType) -> tuple[Any, tuple[Any, ...]]:
     make, arguments = _TABLE[types.CodeType](code)
-    # cloudpickle 3.1.3 writes this in the place of the file's name.
+    # cloudpickle 3.1.3 replaces the file's name by this.
     return make, tuple(code.co_filename if each == "<dynamic-code>" else each for each in arguments)
 
 

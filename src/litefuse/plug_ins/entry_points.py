@@ -1,8 +1,7 @@
-"""What installed packages offer litefuse: their entry points.
+"""Entry points of installed packages for litefuse.
 
-Finding them means to read the metadata of every installed package, which takes as long as loading the lowering engine.
-So it is done once, in the process that was asked for a conversion, while the one that converts starts; that one is told
-what was found.
+Finding them takes reading the metadata of every installed package, which takes as long as loading the lowering engine.
+So it is done once, in the calling process, while the conversion process starts; the result is sent to the latter.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ class PlugIn(NamedTuple):
 
     Attributes:
         group: Its group, such as ``litefuse.fusions``.
-        name: Its name; what that means, the group says.
-        value: What it names: ``package.module`` or ``package.module:object``.
-        package: The distribution that it is from.
+        name: Its name; the group determines its meaning.
+        value: Its target: ``package.module`` or ``package.module:object``.
+        package: The distribution that provides it.
     """
 
     group: str
@@ -38,14 +37,14 @@ class PlugIn(NamedTuple):
 
     @property
     def module(self) -> str:
-        """The module that it is in."""
+        """Its module."""
         return self._entry_point().module
 
     def load(self) -> Any:
         """Imports the module, and returns it or the object in it.
 
         Raises:
-            Exception: Whatever that raises.
+            Exception: Any exception of the import.
         """
         return self._entry_point().load()
 
@@ -56,7 +55,7 @@ class PlugIn(NamedTuple):
 
 
 def find_plug_ins(*groups: str) -> tuple[PlugIn, ...]:
-    """The entry points of these groups, one group after the other; without any, those of all of litefuse's groups."""
+    """Returns the entry points of these groups in order; without arguments, those of all of litefuse's groups."""
     global _found
     if _found is None:
         from importlib.metadata import entry_points
@@ -73,15 +72,15 @@ def find_plug_ins(*groups: str) -> tuple[PlugIn, ...]:
 
 
 def take_plug_ins(found: Iterable[PlugIn] | None) -> None:
-    """Takes over what another process found; None makes the next look find anew."""
+    """Uses the entry points that another process found; None lets the next call find them anew."""
     global _found
     _found = None if found is None else tuple(found)
 
 
 def what_was_raised(error: BaseException) -> str:
-    """An exception of somebody else's code for a message: its type, its text, and the line of that code it came from.
+    """Describes an exception of third-party code for a message: its type, its text, and the line of that code.
 
-    The line is the last one in the file that litefuse called, not in what that file calls in turn.
+    The line is the last one in the file that litefuse called, not in other files that it calls.
     """
     import traceback
 
@@ -93,5 +92,5 @@ def what_was_raised(error: BaseException) -> str:
     return f"{text} ({last.filename}, line {last.lineno}, in {last.name})"
 
 
-# Files whose lines are not somebody else's: litefuse's own, and what Python imports modules with.
+# Files that are not third-party code: litefuse's own, and Python's import system.
 _INNER = (str(Path(__file__).parents[1]), str(Path(importlib.__file__).parent), "<frozen ")

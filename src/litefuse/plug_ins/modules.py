@@ -1,4 +1,4 @@
-"""Loading the Python files that register kernels, fusions and recognizers, for the commands that take them."""
+"""Import of the Python files that register kernels, fusions and recognizers, for the commands that take them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["import_kernels"]
 
 
 def import_kernels(sources: Iterable[str]) -> None:
-    """Imports modules, given as ``.py`` files or by their names, so that they register what they define.
+    """Imports modules, given as ``.py`` files or by their names, so that they register their definitions.
 
     Raises:
         KernelError: There is no such file or module, or importing it fails.
-        LitefuseError: What it registers is refused.
+        LitefuseError: Its registration is rejected.
     """
     for source in sources:
         try:
@@ -31,7 +31,7 @@ def import_kernels(sources: Iterable[str]) -> None:
                 importlib.import_module(source)
         except LitefuseError:
             raise
-        except Exception as error:  # whatever a user's module raises
+        except Exception as error:  # any error of a user's module
             raise KernelError(f"cannot be imported: {what_was_raised(error)}", where=source) from error
 
 
@@ -45,6 +45,6 @@ def _import_file(path: Path) -> None:
         raise KernelError("this is no Python file", where=str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
-    # What it registers is sent to the process that converts, where no module of its name can be imported.
+    # Its definitions are sent to the conversion process, which cannot import a module of this name.
     cloudpickle.register_pickle_by_value(module)
     spec.loader.exec_module(module)

@@ -1,8 +1,8 @@
-"""litefuse's own classes, by what their decorators say, without importing their modules.
+"""Registries of litefuse's own classes from their decorators, without importing their modules.
 
-A registry of classes is made from the classes themselves: a class says in a decorator what it is for, and there is no
-list beside it. Most models need few of these classes, so their modules are not imported to find out: the decorators are
-read from the source.
+A registry is made from the classes themselves: the decorator of a class says what it is for, and there is no separate
+list. Most models need few of these classes, so their modules are not imported for that: the decorators are read from
+the source.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ __all__ = ["OwnClass", "own_classes"]
 
 
 class OwnClass(NamedTuple):
-    """A class, and one decorator of it.
+    """A class and one of its decorators.
 
     Attributes:
-        module: The module that it is in.
+        module: Its module.
         name: Its name.
-        arguments: The decorator's arguments by position.
-        keywords: Its keyword arguments.
+        arguments: The decorator's positional arguments.
+        keywords: The decorator's keyword arguments.
     """
 
     module: str
@@ -35,18 +35,18 @@ class OwnClass(NamedTuple):
     keywords: Mapping[str, Any]
 
     def load(self) -> Any:
-        """The class; imports its module."""
+        """Returns the class; imports its module."""
         return getattr(importlib.import_module(self.module), self.name)
 
 
 @functools.cache
 def own_classes(package: str, decorator: str) -> tuple[OwnClass, ...]:
-    """The classes in a package and those within it that have a decorator, in the order of their modules and lines.
+    """Returns the classes in a package and its subpackages that have a decorator, sorted by module and line.
 
     Args:
         package: The package, such as ``litefuse.legalize``; it is imported, its modules are not.
-        decorator: The decorator's name. Where it is used, it is called by this name, begins a line, and its arguments
-            are literals.
+        decorator: The decorator's name. Each use must have this name, start a line, and have only literals as
+            arguments.
 
     Raises:
         ImportError: The package has no source files.
