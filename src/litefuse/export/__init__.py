@@ -1,4 +1,4 @@
-"""The finished model: what it holds."""
+"""Export of the lowered module: the model's file and a summary of its contents."""
 
 from litefuse.export.summary import ModelSummary, summarize
 

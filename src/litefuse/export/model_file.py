@@ -1,4 +1,4 @@
-"""The model's file: what the engine writes, with the mapped weights behind it."""
+"""Writer of the model's file: the engine's flatbuffer with the mapped weights appended."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from litefuse.weights import Weights
 
 __all__ = ["write_model"]
 
-# A flatbuffer's offsets are signed 32-bit numbers for most readers; larger models keep weights outside of it.
+# Most readers take a flatbuffer's offsets as signed 32-bit numbers; larger models keep weights outside of it.
 _MAX_FLATBUFFER = 2**31 - 1
 # LiteRT's alignment of buffers (schema.fbs, Buffer.data).
 _ALIGNMENT = 16
 _STUB_BYTES = 16
-# Mapped pages count as memory of the process until they are released.
+# Mapped pages count as the process's memory until they are released.
 _RELEASE_BYTES = 1 << 24
 
 # The fields of the schema's tables that are read here, by their position in the vtable: 4 + 2 * index.
@@ -39,19 +39,18 @@ _DATA, _OFFSET, _SIZE = 4, 6, 8  # Buffer
 def write_model(module: ir.Module, weights: Weights, path: Path, *, max_flatbuffer: int = _MAX_FLATBUFFER) -> None:
     """Writes a module of ``tfl`` ops as a LiteRT model.
 
-    The engine writes it with a small stub in the place of each weight. Then the weights are appended, one block after
-    the other, and the flatbuffer's tables of buffers and the shapes of the tensors are corrected. Where that makes a
-    flatbuffer of more than 2 GB, the weights lie behind it, and the buffers hold ``offset`` and ``size``, as the stock
-    converter does it.
+    The engine writes it with a small stub in place of each weight. Then the weights are appended block by block, and
+    the flatbuffer's buffer tables and the tensors' shapes are corrected. If the flatbuffer would exceed 2 GB, the
+    weights are stored after it, and the buffers have ``offset`` and ``size``, as in the stock converter's files.
 
     Args:
-        module: The module; it is of no use afterwards.
-        weights: What its placeholders stand for.
+        module: The module; it is consumed.
+        weights: The weights that its placeholders represent.
         path: The file.
-        max_flatbuffer: The size from which weights lie behind the flatbuffer, in bytes.
+        max_flatbuffer: The maximum size of the flatbuffer in bytes; weights are stored after a larger one.
 
     Raises:
-        LoweringError: The exporter refused the module.
+        LoweringError: The exporter rejected the module.
     """
     token = os.urandom(_STUB_BYTES - 4)
     numbers = _place_stubs(module, weights, token)
@@ -94,9 +93,9 @@ def _place_stubs(module: ir.Module, weights: Weights, token: bytes) -> set[int]:
 
 
 def _stub_buffers(data: Any, token: bytes) -> dict[int, tuple[int, int]]:
-    """By the index of each buffer that is a stub, the position of its entry in the vector, and the weight's number.
+    """Finds and clears the stubs; maps each one's buffer index to its entry's position and the weight's number.
 
-    The stubs are cleared.
+    The position is that of the buffer's entry in the vector of buffers.
     """
     found: dict[int, tuple[int, int]] = {}
     for index, entry in enumerate(entries(data, follow(data, 0), _BUFFERS)):
@@ -109,12 +108,12 @@ def _stub_buffers(data: Any, token: bytes) -> dict[int, tuple[int, int]]:
             start, length = struct.unpack_from("<Q", data, offset)[0], struct.unpack_from("<Q", data, size)[0]
         if length == _STUB_BYTES and data[start : start + len(token)] == token:
             found[index] = entry, int.from_bytes(data[start + len(token) : start + length], "little")
-            data[start : start + length] = bytes(length)  # what is written must not be random
+            data[start : start + length] = bytes(length)  # the token is random, the file must not be
     return found
 
 
 def _correct_shapes(data: Any, shapes: Mapping[int, tuple[int, ...]]) -> None:
-    """Gives the tensors with these buffers the shapes of the weights, of the same rank as the stubs."""
+    """Sets the shapes of the tensors with these buffers to those of the weights, which have the stubs' rank."""
     for graph in entries(data, follow(data, 0), _SUBGRAPHS):
         for entry in entries(data, follow(data, graph), _TENSORS):
             tensor = follow(data, entry)
@@ -127,10 +126,10 @@ def _correct_shapes(data: Any, shapes: Mapping[int, tuple[int, ...]]) -> None:
 
 
 class _Layout(NamedTuple):
-    """Where everything goes behind the end of what the engine wrote.
+    """The layout of everything after the end of the engine's flatbuffer.
 
     Attributes:
-        head: The new tables and their vtable, from that end on.
+        head: The new tables and their vtable, starting at that end.
         tables: The positions of the tables by the weights' numbers.
         data: The positions of the weights' bytes.
         prefixed: Whether each is a vector, with its length before the bytes.
@@ -153,7 +152,7 @@ def _aligned(position: int, alignment: int = _ALIGNMENT) -> int:
 
 
 def _inner_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
-    """Tables with vectors of bytes: the usual form."""
+    """Lays out tables with vectors of bytes: the usual form."""
     vtable = _aligned(end, 8)
     first = vtable + 8  # of a vtable's 6 bytes
     tables = {number: first + 8 * index for index, number in enumerate(sizes)}
@@ -169,7 +168,7 @@ def _inner_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
 
 
 def _outer_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
-    """Tables with positions in the file."""
+    """Lays out tables with positions in the file."""
     vtable = _aligned(end, 16)
     first = vtable + 16 + 4  # of a vtable's 10 bytes; the 64-bit fields are aligned
     tables = {number: first + 24 * index for index, number in enumerate(sizes)}
@@ -185,9 +184,9 @@ def _outer_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
 
 
 def _reserve(file: BinaryIO, size: int) -> None:
-    """Has the file system place all of a file before it is written, where it can.
+    """Lets the file system allocate all blocks of a file before it is written, if it can.
 
-    What is not placed when a file takes the place of another one is placed and written right then, by ext4 for one:
+    When a file replaces another one, some file systems, such as ext4, allocate and write all delayed blocks at once:
     that takes longer than writing the file.
     """
     if sys.platform == "linux":

@@ -1,4 +1,4 @@
-"""What a lowered module holds, in the words of the file format."""
+"""Summary of a lowered module: its operators by their names in the file format."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF", "vhlo.composite_v1":
 
 
 class ModelSummary(NamedTuple):
-    """What a model holds.
+    """Summary of a model.
 
     Attributes:
-        op_counts: How often each operator stands in it, over all subgraphs; custom ops by their names.
+        op_counts: The number of each operator over all subgraphs; custom ops by their names.
         custom_ops: The names of the custom ops.
     """
 
