@@ -1,4 +1,4 @@
-"""The converted demo against TensorFlow's results."""
+"""Comparison of the converted demo with TensorFlow's results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from litefuse.runtime.delegate import delegate
 
 __all__ = ["Comparison", "compare"]
 
-# Of the largest value, at least 1: some hundred additions of float32 may come in another order.
+# Relative to the largest value, at least 1: some hundred float32 additions may be done in another order.
 _TOLERANCE = 1e-5
 
 
@@ -29,8 +29,8 @@ class Comparison:
         signature: The signature called.
         batch: The batch size.
         output: The output's name.
-        max_error: The largest absolute difference from TensorFlow's result; infinite where nothing can be compared.
-        problem: In what it differs; empty when it does not.
+        max_error: The largest absolute difference from TensorFlow's result; infinite if they cannot be compared.
+        problem: The difference; empty if there is none.
     """
 
     call: int
@@ -42,7 +42,7 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
-        """Whether it is TensorFlow's result, within the rounding of float32."""
+        """Whether it equals TensorFlow's result up to float32 rounding."""
         return not self.problem
 
 
@@ -67,7 +67,7 @@ _Arrays = dict[str, npt.NDArray[Any]]
 
 
 def _reference_calls() -> dict[tuple[int, str], tuple[_Arrays, _Arrays]]:
-    """The inputs and outputs of each call, by its number and signature, in order."""
+    """Returns the inputs and outputs of each call, by its number and signature, in order."""
     calls: dict[tuple[int, str], tuple[_Arrays, _Arrays]] = defaultdict(lambda: ({}, {}))
     with np.load(REFERENCES) as references:
         for key in references:  # in the order of the calls
@@ -77,7 +77,7 @@ def _reference_calls() -> dict[tuple[int, str], tuple[_Arrays, _Arrays]]:
 
 
 def _difference(found: npt.NDArray[Any] | None, wanted: npt.NDArray[Any]) -> tuple[float, str]:
-    """The largest absolute difference, and what is wrong."""
+    """Returns the largest absolute difference and the problem, if there is one."""
     if found is None:
         return np.inf, "it is missing"
     if (found.dtype, found.shape) != (wanted.dtype, wanted.shape):

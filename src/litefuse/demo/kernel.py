@@ -14,9 +14,9 @@ __all__ = ["MyCustomFusedOp"]
 class MyCustomFusedOp(litefuse.CustomOp):
     """``relu(input_1 + input_2) * example_option``, elementwise on float32 tensors of one shape.
 
-    The factor is the annotation's attribute ``example_option``, which the converter hands over in the op's options.
+    The factor is the annotation's attribute ``example_option``, which the converter stores in the op's options.
 
-    It is not registered with ``litefuse.custom_op``: the demo gives it to its own interpreter alone, so that a program
+    It is not registered with ``litefuse.custom_op``: the demo passes it only to its own interpreter, so that a program
     may have a kernel of that name.
     """
 
