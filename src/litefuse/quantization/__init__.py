@@ -1,4 +1,4 @@
-"""Quantization of a model that was written: litert-quantizer does it, and LiteRT shows what it costs.
+"""Quantization of a written model with litert-quantizer; LiteRT measures the error.
 
-``dataset`` is what the caller's process needs, and loads no LiteRT; the rest runs in the process that converts.
+``dataset`` is for the calling process, and does not load LiteRT; the rest runs in the conversion process.
 """

@@ -1,4 +1,4 @@
-"""The ranges of what a model computes."""
+"""Calibration: the ranges of a model's tensors."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from litefuse.runtime.interpreter import Interpreter
 __all__ = ["Ranges", "check_finite", "ranges_of"]
 
 Ranges = dict[str, dict[str, npt.NDArray[np.float32]]]
-"""The least and the largest element of each tensor, ``min`` and ``max`` of shape ``[1]``, by the tensor's name."""
+"""The minimum and maximum of each tensor, ``min`` and ``max`` of shape ``[1]``, by the tensor's name."""
 
 
 def ranges_of(path: Path, calls: Calls) -> Ranges:
-    """The ranges of all tensors of a model, in loops and branches too: from the least to the largest in any call.
+    """Returns the ranges of all tensors of a model over all calls, also in loops and branches.
 
-    So does TFLiteConverter take them. litert-quantizer's own calibration averages them over calls, and has no kernels
-    of custom ops; as in that, LiteRT itself looks at the tensors, after each op.
+    TFLiteConverter calibrates in the same way. litert-quantizer's own calibration averages ranges over calls, and lacks
+    kernels of custom ops; as there, LiteRT itself observes the tensors after each op.
 
     Args:
         path: A LiteRT model.
@@ -39,13 +39,13 @@ def ranges_of(path: Path, calls: Calls) -> Ranges:
         interpreter: Any = Interpreter(
             path,
             num_threads=os.cpu_count(),
-            # Where XNNPACK takes several ops at once, what is between them must be seen nevertheless.
+            # Where XNNPACK fuses several ops, the tensors between them must still be observed.
             experimental_disable_delegate_node_fusion=True,
             experimental_force_delegate_node_profiling=True,
         )
         runner: Any = interpreter.get_signature_runner(signature)
         observed = _Observed(interpreter)
-        runner._interpreter_wrapper = observed  # noqa: SLF001  what the runner calls to run
+        runner._interpreter_wrapper = observed  # noqa: SLF001  the object whose Invoke the runner calls
         for number, inputs in enumerate(of_signature, 1):
             try:
                 runner(**inputs)
@@ -58,11 +58,11 @@ def ranges_of(path: Path, calls: Calls) -> Ranges:
 
 
 def check_finite(ranges: Ranges, apart: Collection[str]) -> None:
-    """Finds out whether there is a range for each tensor.
+    """Checks that all tensors have finite ranges.
 
     Args:
         ranges: The ranges of a model's tensors.
-        apart: The tensors that need none.
+        apart: The tensors that need no range.
 
     Raises:
         InterpreterError: A tensor is not finite.

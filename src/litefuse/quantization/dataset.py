@@ -1,4 +1,4 @@
-"""The representative dataset that a caller gives, as something that can be sent to the process that converts."""
+"""Representative dataset of the caller, in a form that can be sent to the conversion process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from litefuse.errors import LitefuseError
 __all__ = ["RepresentativeDataset", "Sample", "Samples", "take_samples"]
 
 RepresentativeDataset: TypeAlias = str | os.PathLike[str] | Iterable[Any] | Callable[[], Iterable[Any]]
-"""The file of an ``.npz`` archive, or samples, or a function that gives samples, such as a generator function.
+"""The path of an ``.npz`` archive, or samples, or a function that returns samples, such as a generator function.
 
 A sample is a mapping from the names of a signature's inputs to arrays, an array or a list of one array (for a signature
 with one input), or a pair of a signature's key and one of these.
@@ -26,8 +26,8 @@ class Sample(NamedTuple):
     """The inputs of one call.
 
     Attributes:
-        signature: The signature's key; None for that of a model that has one.
-        inputs: The inputs by name; by the name ``None`` for that of a signature that has one.
+        signature: The signature's key; None for a model with one signature.
+        inputs: The inputs by name; the name ``None`` for a signature with one input.
     """
 
     signature: str | None
@@ -35,14 +35,14 @@ class Sample(NamedTuple):
 
 
 Samples: TypeAlias = Path | tuple[Sample, ...]
-"""The archive, or the samples themselves: something that can be sent to another process."""
+"""The archive, or the samples themselves; it can be sent to another process."""
 
 
 def take_samples(dataset: RepresentativeDataset) -> Samples:
-    """What a caller gave, read to its end.
+    """Reads all samples of a dataset; an archive stays a path.
 
     Raises:
-        LitefuseError: It is of no known kind, or empty.
+        LitefuseError: It is not a dataset, or empty.
     """
     if isinstance(dataset, str | os.PathLike):
         return Path(os.fspath(dataset)).absolute()

@@ -1,4 +1,4 @@
-"""What quantization does to a model's outputs: the model before and after it, run in LiteRT."""
+"""Measurement of the quantization error: the model before and after quantization, run in LiteRT."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["Difference", "difference_on_random_inputs", "difference_on_samples"]
 
 
 class Difference(NamedTuple):
-    """What quantization does to a model's outputs.
+    """The effect of quantization on a model's outputs.
 
     Attributes:
-        error: The largest difference, on drawn inputs of each signature or on samples, in units of the largest
+        error: The largest difference, on random inputs of each signature or on samples, relative to the largest
             element of each output; None if it was not measured.
-        unchecked: Why not, or which outputs stood still.
+        unchecked: Why it was not measured, or which outputs did not change with the inputs.
     """
 
     error: float | None
@@ -37,13 +37,13 @@ class Difference(NamedTuple):
 
 
 def difference_on_random_inputs(before: Path, after: Path) -> Difference:
-    """The difference between two models on inputs that are drawn from the first one's graph.
+    """Returns the difference between two models on random inputs drawn for the first one's graph.
 
-    Each signature is called twice, and again with other numbers while an output does not move: what stands still may be
-    anything after quantization.
+    Each signature is called twice, and again with other numbers while an output does not change: the comparison of
+    constant outputs proves nothing.
 
     Raises:
-        LitefuseError: LiteRT does not run the second, but the first.
+        LitefuseError: LiteRT runs the first, but not the second.
     """
     inputs = ModelInputs.of_file(before)
     unchecked = ""
@@ -64,7 +64,7 @@ def difference_on_random_inputs(before: Path, after: Path) -> Difference:
 
 
 def _drawn(before: Path, inputs: ModelInputs, size: int, limit: int | None) -> tuple[Calls, list[_Outputs]]:
-    """Calls of all signatures, and what the model gives; more calls while outputs do not move."""
+    """Draws calls of all signatures, more while outputs do not change; returns them with the model's outputs."""
     random = Random(0)
     drawers = {key: inputs.drawer(key, random) for key in inputs.signatures}
     takes = _takes(before)
@@ -79,7 +79,7 @@ def _drawn(before: Path, inputs: ModelInputs, size: int, limit: int | None) -> t
         if not _still(inputs, expected):
             break
         more = {key: [*each, draw(key, manner)] for key, each in calls.items()}
-        with suppress(*_NOT_RUN):  # of such numbers
+        with suppress(*_NOT_RUN):  # the model may reject such numbers
             expected = list(_outputs(before, more))
             calls = more
     return calls, expected
@@ -91,7 +91,7 @@ def _takes(path: Path) -> dict[str, Any]:
 
 
 def _still(inputs: ModelInputs, outputs: Sequence[_Outputs]) -> list[str]:
-    """The outputs that follow from inputs, and are the same in all calls."""
+    """Returns the outputs that depend on inputs, but are the same in all calls."""
     first: _Outputs = {}
     moved: set[tuple[str, str]] = set()
     for each in outputs:
@@ -102,7 +102,7 @@ def _still(inputs: ModelInputs, outputs: Sequence[_Outputs]) -> list[str]:
 
 
 def difference_on_samples(before: Path, after: Path, calls: Calls) -> Difference:
-    """The difference between two models on the first samples of each signature.
+    """Returns the difference between two models on the first samples of each signature.
 
     Raises:
         LitefuseError: LiteRT does not run one of the two.
@@ -113,11 +113,11 @@ def difference_on_samples(before: Path, after: Path, calls: Calls) -> Difference
 
 # How many samples of each signature are compared.
 _SAMPLES = 16
-# The sizes that open dimensions but the first are tried with: of images, for example, few models take the least.
+# The sizes tried for dynamic dimensions other than the first: few image models, for example, take the smallest.
 _OPEN_SIZES = (1, 32, 224)
-# What an output has to move, relative to its largest element.
+# How much an output has to change, relative to its largest element.
 _LEAST_MOVEMENT = 1e-4
-# What LiteRT raises where it refuses a model or a call.
+# The exceptions of LiteRT when it rejects a model or a call.
 _NOT_RUN = (LitefuseError, RuntimeError, ValueError)
 
 _Outputs: TypeAlias = dict[tuple[str, str], npt.NDArray[Any]]
@@ -136,7 +136,7 @@ def _difference_of(expected: Sequence[_Outputs], after: Path, calls: Calls) -> D
 
 
 def _outputs(path: Path, calls: Calls) -> Iterator[_Outputs]:
-    """The outputs of each call of all signatures, in floating point, by signature and name."""
+    """Yields the outputs of each call of all signatures, dequantized, by signature and name."""
     interpreter = Interpreter(path)
     for key, of_signature in calls.items():
         runner = interpreter.get_signature_runner(key)

@@ -1,7 +1,7 @@
-"""Masks, which integers have no room for: of numbers from -1e9 to 5, one step of int8 is all from -4e6 to 5.
+"""Detection of masks, which integers cannot represent: for a range from -1e9 to 5, one int8 step covers -4e6 to 5.
 
-Attention, for example, adds -1e9 to the scores of words that are padding, or puts it in their place, so that SOFTMAX
-makes 0 of them. What is masked stays float32 until the masks are gone: SOFTMAX gives numbers from 0 to 1.
+Attention, for example, adds -1e9 to the scores of padding, or replaces them by it, so that SOFTMAX makes them 0. Masked
+tensors stay float32 until the masks are gone: SOFTMAX returns numbers from 0 to 1.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from litefuse.quantization.calibration import Ranges
 
 __all__ = ["masked_tensors", "tensor_name"]
 
-# Those that put a mask beside, or upon, other numbers.
+# The ops that add a mask to numbers or mix it with them.
 _MASKING = frozenset(
     getattr(schema.BuiltinOperator, name) for name in ("ADD", "MAXIMUM", "MINIMUM", "SELECT", "SELECT_V2", "SUB")
 )
-# A number is a mask if it is as large as that, and so many times as large as those that it masks: nothing much would be
-# left of them in steps of a 255th of it.
+# A number is a mask if it is at least this large, and this many times as large as the numbers that it masks: little
+# would be left of them in steps of a 255th of it.
 _LARGE = 1000.0
 _TIMES = 100.0
 
 
 def masked_tensors(model: Any, ranges: Ranges) -> set[str]:
-    """The results of the ops, of a model's signatures, that have masks among the numbers that they take or give.
+    """Returns the results of those ops in a model's signatures that have masks in their operands or results.
 
     Args:
         model: The model, as the schema's objects.
@@ -47,13 +47,13 @@ def masked_tensors(model: Any, ranges: Ranges) -> set[str]:
 
 
 def tensor_name(tensor: Any) -> str:
-    """The name of a tensor among the schema's objects."""
+    """Returns the name of a tensor, which is an object of the schema."""
     return tensor.name.decode()
 
 
 def _masked(operators: Sequence[tuple[int, Sequence[int], Sequence[int]]], tensors: _Tensors) -> Iterator[int]:
-    """The results of ops that take or give masks, in the order of the ops."""
-    masked: dict[int, float] = {}  # how large the other numbers of a tensor with masks are
+    """Yields the results of ops with masks in their operands or results, in the order of the ops."""
+    masked: dict[int, float] = {}  # the size of the other numbers in a tensor with masks
     for code, inputs, outputs in operators:
         takes = {each: tensors.size(each) for each in inputs if tensors.is_real(each)}
         gives = {each: tensors.size(each) for each in outputs if tensors.is_real(each)}
@@ -69,7 +69,7 @@ def _masked(operators: Sequence[tuple[int, Sequence[int], Sequence[int]]], tenso
 
 
 def _is_mask(size: float, others: float, *, infinite: bool) -> bool:
-    if math.isinf(size):  # else numbers have become too large, on which no range is to be based
+    if math.isinf(size):  # without infinite operands, it is an overflow, which check_finite must see
         return infinite
     return size >= _LARGE and size >= _TIMES * others
 
@@ -92,7 +92,7 @@ class _Tensors:
         return self._buffers[self._tensors[index].buffer].data is not None
 
     def size(self, index: int) -> float:
-        """The largest absolute value of a tensor; 0 where it is not known."""
+        """Returns the largest absolute value of a tensor; 0 if it is unknown."""
         if self.is_constant(index):
             values: Any = np.frombuffer(bytes(self._buffers[self._tensors[index].buffer].data), np.float32)
             return float(np.abs(values).max()) if values.size else 0.0

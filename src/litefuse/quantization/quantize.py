@@ -1,4 +1,4 @@
-"""Quantization by litert-quantizer."""
+"""Quantization with litert-quantizer."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ __all__ = ["quantize_model"]
 def quantize_model(
     path: Path, target: Path, form: Quantization, samples: Samples | None = None, *, quantized_io: bool = False
 ) -> Difference:
-    """Quantizes those ops that litert-quantizer takes.
+    """Quantizes the ops that litert-quantizer supports.
 
     Args:
         path: A LiteRT model.
-        target: Where to write the quantized one.
-        form: What becomes of the weights, and of what is computed.
-        samples: Inputs from which the ranges of what is computed are told, for the forms that need them.
+        target: The file for the quantized model.
+        form: The form of weights and activations.
+        samples: Inputs to calibrate the ranges of activations, for the forms that need them.
         quantized_io: Whether the inputs and outputs are quantized too, in these forms.
 
     Raises:
         InterpreterError: The samples are not for this model, or it does not run on them.
-        LitefuseError: litert-quantizer refuses the model, or LiteRT does not run what it made.
+        LitefuseError: litert-quantizer rejects the model, or LiteRT does not run the result.
     """
     calls = None if samples is None else calls_of(samples, path)
     ranges = None if calls is None else ranges_of(path, calls)
-    real = set[str]()  # the tensors of what stays in floating point
+    real = set[str]()  # the tensors that stay in floating point
     if ranges is not None:
         model = importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils").read_model(str(path))
         masked = masked_tensors(model, ranges)
@@ -53,7 +53,7 @@ def quantize_model(
                 _leave(quantizer, _products_of_constants(path))
         else:
             _ask_for_integers(quantizer, INTEGER_ACTIVATIONS[form], real, quantized_io=quantized_io)
-            # It would load the model in an interpreter that has no kernels of custom ops.
+            # It would load the model in an interpreter without kernels of custom ops.
             quantizer._ensure_model_qsv_sufficient = _accept  # noqa: SLF001
         quantizer.quantize(
             ranges, serialize_to_path=str(target), enable_progress_bar=False, enable_progress_report=False
@@ -67,7 +67,7 @@ def quantize_model(
 
 
 def _accept(_: Any) -> None:
-    """A check of ranges that has nothing to say."""
+    """Accepts any ranges, in place of the quantizer's check."""
 
 
 def _everything() -> dict[str, Any]:
@@ -89,22 +89,22 @@ def _ask_for_integers(quantizer: Any, bits: int, real: set[str], *, quantized_io
     grains: Any = importlib.import_module("litert_quantizer.qtyping").QuantGranularity
     everything = {"operation_name": names.ALL_SUPPORTED}
     static = {"activation_num_bits": bits, "weight_num_bits": 8}
-    # The last configuration that an op has a form for counts; a regular expression has one for all ops.
+    # The last configuration that supports an op counts; a regular expression has one for all ops.
     quantizer.add_dynamic_config(".*", **everything, num_bits=8)
     quantizer.add_static_config("^", **everything, **static)
-    # LiteRT reads the scale of the first channel alone.
+    # LiteRT reads only the scale of the first channel.
     quantizer.add_static_config("^", names.BATCH_MATMUL, **static, weight_granularity=grains.TENSORWISE)
     if not quantized_io:
         for boundary in (names.INPUT, names.OUTPUT):
             quantizer.update_quantization_recipe("^", boundary, algorithm_key="no_quantize")
-    # What a loop, a branch or a composite runs must take and give what the op that runs it does, which is of no integer
-    # kind: there, and where there are masks, weights alone become integers.
+    # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized: there,
+    # and where there are masks, only weights become integers.
     if real:
         quantizer.add_dynamic_config(f"(?:){_leave(quantizer, real)}", **everything, num_bits=8)
 
 
 def _leave(quantizer: Any, results: Collection[str]) -> str:
-    """Leaves the ops that give these results as they are; returns the regular expression for them."""
+    """Excludes the ops with these results from quantization; returns the regular expression for them."""
     regex = f"^(?:{'|'.join(map(re.escape, sorted(results)))});"
     if results:
         names: Any = importlib.import_module("litert_quantizer.qtyping").TFLOperationName
@@ -114,7 +114,7 @@ def _leave(quantizer: Any, results: Collection[str]) -> str:
 
 
 def _products_of_constants(path: Path) -> set[str]:
-    """The results of products whose first factor is a constant: LiteRT computes with integer weights as the second."""
+    """Returns the results of products with a constant first factor: LiteRT supports integer weights as the second."""
     with content_of(path) as content:
         return {
             graph.tensor(op.outputs[0]).name
@@ -125,7 +125,7 @@ def _products_of_constants(path: Path) -> set[str]:
 
 
 def _inner_tensors(model: Any) -> Iterator[str]:
-    """The names of all tensors of the subgraphs that are no signatures: litert-quantizer tells ops apart by names."""
+    """Yields the names of tensors in subgraphs that are not signatures: litert-quantizer identifies ops by names."""
     signatures = {each.subgraphIndex for each in model.signatureDefs or ()}
     for index, subgraph in enumerate(model.subgraphs):
         if index not in signatures:

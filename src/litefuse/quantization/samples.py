@@ -1,4 +1,4 @@
-"""Representative samples as calls of the model that is to be quantized."""
+"""Conversion of representative samples to calls of the model to quantize."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["WHERE", "Calls", "calls_of"]
 Calls: TypeAlias = dict[str, list[dict[str, npt.NDArray[Any]]]]
 """The inputs of calls, by signature."""
 
-#: Where an error is, if it is in a sample.
+#: The location in errors about a sample.
 WHERE = "representative dataset"
 
 
 def calls_of(samples: Samples, model: Path) -> Calls:
-    """The samples as calls of a model's signatures.
+    """Converts samples to calls of a model's signatures.
 
     In an archive, an array is for the input of its name, ``SIGNATURE/NAME`` if the model has several signatures. It has
-    one axis more than the input, or as many: then pieces along the first axis are samples, each as long as the input's
-    first axis is, or 1 where that is open.
+    one axis more than the input, or as many: then slices along the first axis are samples, each as long as the input's
+    first dimension, or 1 if that is dynamic.
 
     Raises:
-        InterpreterError: The archive cannot be read, a sample is for no input, lacks one or does not fit, or a
-            signature has no sample.
+        InterpreterError: The archive cannot be read, a sample has an unknown input, lacks one or does not fit, or a
+            signature has no samples.
     """
     interpreter = Interpreter(model)
     specs = {key: input_specs(interpreter, key) for key in interpreter.get_signature_list()}
@@ -48,7 +48,7 @@ def calls_of(samples: Samples, model: Path) -> Calls:
         if not of_signature and specs[key]:
             raise InterpreterError(f"there is no sample for the signature {key!r}", where=WHERE)
         if not of_signature:
-            of_signature.append({})  # it takes nothing: one call tells all
+            of_signature.append({})  # without inputs, all calls are alike
         for number, inputs in enumerate(of_signature, 1):
             for name, value in inputs.items():
                 if value.dtype.kind in "fc" and not np.isfinite(value).all():
