@@ -41,7 +41,7 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# Names whose modules are loaded when they are first asked for: the command line starts without them.
+# Names whose modules are imported on first access: the command line starts without them.
 _LAZY = {
     "ConversionResult": "litefuse.result",
     "CustomOp": "litefuse.runtime.custom_op",

@@ -1,4 +1,4 @@
-"""``convert()`` and its result."""
+"""Public function ``convert()``."""
 
 from __future__ import annotations
 
@@ -77,81 +77,81 @@ def convert(
 ) -> ConversionResult:
     """Converts a TensorFlow model to LiteRT, with its composites fused.
 
-    The work is done in a child process, which is kept for the next call: neither a crash of the lowering engine nor a
-    loaded TensorFlow reaches it.
+    The work is done in a child process, which is kept for the next call: a crash of the lowering engine does not affect
+    this process, and a TensorFlow loaded here does not affect the engine.
 
     Args:
         model: The folder of a SavedModel; a file with a frozen graph (``.pb``, or ``.pbtxt`` for its text form); a
-            ``.keras`` or ``.h5`` file; a Keras model (of Keras 3 on TensorFlow, or of Keras 2); a ``tf.function`` with
+            ``.keras`` or ``.h5`` file; a Keras model (Keras 3 on TensorFlow or JAX, or Keras 2); a ``tf.function`` with
             an input signature or one trace; a concrete function; a ``tf.Module`` with such functions, each of which
-            becomes a signature.
-        signatures: The keys of the signatures to convert; None takes all of them.
-        tags: The tags of the meta graph to convert; None takes the one for serving.
-        input_arrays: The tensors of a frozen graph that are its inputs, ``node`` or ``node:index``, which also name
-            them; None takes the placeholders.
-        output_arrays: The tensors of a frozen graph that are its outputs; None takes the only one that nothing reads.
+            becomes a signature; or an exported JAX function.
+        signatures: The keys of the signatures to convert; None means all.
+        tags: The tags of the meta graph to convert; None means the one for serving.
+        input_arrays: The input tensors of a frozen graph, ``node`` or ``node:index``, which are also the inputs' names;
+            None means the placeholders.
+        output_arrays: The output tensors of a frozen graph; None means the only one that nothing reads.
         shapes: Shapes of inputs by their names (``SIGNATURE:NAME`` if signatures differ), in place of those in the
-            model, which may leave sizes open; None is a size that stays as it is. The shapes in the model are inferred
-            from them again.
-        batch: The first size of every input whose first size is open otherwise.
-        allow_custom_ops: Make custom ops of TensorFlow ops that LiteRT lacks, that have no exact rewriting into ops
-            that it has, and that litefuse has no kernel for: True for any, or the names of those that may. The
-            interpreter needs kernels for them.
-        builtins_only: Make no custom op of an op that LiteRT lacks, not even where litefuse has a kernel: the model
-            runs in any LiteRT, or ``UnsupportedOpsError`` is raised.
-        narrow: Make float32 of all that is float64, inputs and outputs of signatures too, and complex64 of complex128;
-            and compute an op of int64 that LiteRT lacks in int32, between two casts: int64 inputs, outputs and
-            variables stay. Values that fit neither are computed wrongly then; constants that do not are an error.
-        widen: Make float32 of all that is float16 or bfloat16, inputs and outputs of signatures too: a model of mixed
-            precision then runs without the casts between its layers, and without their rounding.
-        composites: What composites are to become, all of them or each by name (or by a pattern such as ``lstm_*``).
-            ``fuse``: what the fusion that is registered makes of it; ``builtin``: the same, if it is builtin ops;
-            ``custom``: a custom op of its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE of its name
-            and attributes, which carries the body in LiteRT ops and runs anywhere, and which a kernel or an
-            accelerator may claim; ``inline``: the ops of its body.
-        rnn: What recurrent layers that nobody annotated, but that are recognized, are to become: ``fused``, one op;
-            ``loop``, a loop; ``auto``, whichever is faster.
-        quantize: Make the weights of products, convolutions and embeddings smaller with litert-quantizer (the extra
-            ``quantize``): ``dynamic``: int8, and LiteRT quantizes what they are multiplied with on each call;
-            ``weights``: int8, of which LiteRT makes float32 again; ``float16``, likewise. Or compute in integers, with
-            weights of int8: ``int8`` or ``int16``, which need a representative dataset. The report says how much
-            smaller the model is and how far its outputs are from those before.
-        representative_dataset: Inputs of the kind that the model will get, which tell the ranges of what it computes:
-            an ``.npz`` file with an array for each input, whose first axis counts samples or rows of them; or samples,
-            or a function that gives them, each a mapping from names of inputs to arrays, the array of the only input,
+            model, which may have dynamic dimensions; None is a dimension that stays as it is. The shapes in the model
+            are inferred from them again.
+        batch: The first dimension of every input whose first dimension is otherwise dynamic.
+        allow_custom_ops: Allow custom ops for TensorFlow ops that LiteRT lacks, that have no exact rewriting into ops
+            that it has, and that litefuse has no kernel for: True for any, or the names of allowed ops. The interpreter
+            needs kernels for them.
+        builtins_only: Make no custom ops for ops that LiteRT lacks, even if litefuse has a kernel: the model runs in
+            any LiteRT, or ``UnsupportedOpsError`` is raised.
+        narrow: Convert float64 to float32 and complex128 to complex64, also inputs and outputs of signatures; and
+            compute int64 ops that LiteRT lacks in int32, between two casts: int64 inputs, outputs and variables stay.
+            Values out of range are then computed wrongly; constants out of range are an error.
+        widen: Convert float16 and bfloat16 to float32, also inputs and outputs of signatures: a mixed-precision model
+            then runs without the casts between its layers, and without their rounding.
+        composites: The form of composites, one for all or each by name (or by a pattern such as ``lstm_*``). ``fuse``:
+            the result of the registered fusion; ``builtin``: the same, but only builtin ops; ``custom``: a custom op
+            with its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE with its name and attributes, which
+            contains the body in LiteRT ops and runs anywhere, and which a kernel or an accelerator may claim;
+            ``inline``: the ops of its body.
+        rnn: The form of recurrent layers that are recognized without an annotation: ``fused``, one op; ``loop``, a
+            loop; ``auto``, whichever is faster.
+        quantize: Quantize the weights of products, convolutions and embeddings with litert-quantizer (the extra
+            ``quantize``): ``dynamic``: int8, and LiteRT quantizes the activations on each call; ``weights``: int8,
+            which LiteRT dequantizes to float32; ``float16``, likewise. Or compute in integers, with int8 weights:
+            ``int8`` or ``int16``, which need a representative dataset. The report says how much smaller the model is
+            and how much its outputs differ from those before.
+        representative_dataset: Inputs like those that the model will get, to calibrate the ranges of activations: an
+            ``.npz`` file with an array for each input, whose first axis counts samples or rows of them; or samples, or
+            a function that returns them, each a mapping from names of inputs to arrays, the array of the only input,
             or a pair of a signature's key and one of these.
         quantized_io: With ``int8`` and ``int16``, make inputs and outputs integers too, with scales.
-        max_error: The largest difference that quantization may make to an output, in units of its largest element, else
+        max_error: The largest difference that quantization may make to an output, relative to its largest element, else
             ``QuantizationError``; None: any.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
-        check_fusions: Apply a fusion only when it computes what the composite's body computes: both are run on random
+        check_fusions: Apply a fusion only if it computes the same as the composite's body: both are run on random
             inputs in the stock runtime and compared. A composite that its author declared a custom op
-            (``tfl_fusable_op``) is not checked, since its body may be a placeholder, unless ``check_custom_ops``.
-            Kernels are those that are registered, litefuse's and those of plug-ins.
-        check_custom_ops: Check these too, where there are kernels for them.
-        check_file: Load the file that was written in LiteRT, and call each of its signatures once, else
-            ``FileCheckError``. What has custom ops without kernels is not called; the report says so.
-        max_ops: How many ops the model may have with its calls inlined: a small file may describe any number.
-        max_constant_bytes: How many bytes of constants may be made of the model, each and together, beyond those that
-            its files hold: one element may stand for a constant of any shape.
-        timeout: The seconds that the conversion may take, in all of its processes; it is ended then. The export of a
-            model that is an object in this process is not cut short, but counts. None for no limit.
-        memory: The bytes of memory that each of its processes may have, those of files that it maps, such as the
-            checkpoint, left out. On Linux alone. None for no limit.
-        in_process: Convert in this process, for a debugger in conversion code. TensorFlow must not be loaded.
-        temporary_folder: Where the model is kept until it is saved; None: in the system's folder for temporary files.
-            A large model is saved faster on the same file system.
-        on_step: Called with the name of each step when it begins.
+            (``tfl_fusable_op``) is not checked, since its body may be a placeholder, unless ``check_custom_ops``. The
+            registered kernels are used, litefuse's and those of plug-ins.
+        check_custom_ops: Check these too, if there are kernels for them.
+        check_file: Load the written file in LiteRT, and call each of its signatures once, else ``FileCheckError``. A
+            model with custom ops without kernels is not called; the report says so.
+        max_ops: The maximum number of ops of the model with its calls inlined: a small file may describe any number.
+        max_constant_bytes: The maximum bytes of created constants, each and together, beyond the size of the model's
+            files: one element may represent a constant of any shape.
+        timeout: The maximum time of the conversion in seconds, in all of its processes, which are then killed. The
+            export of a model that is an object in this process is not interrupted, but counts. None for no limit.
+        memory: The maximum memory of each of its processes in bytes, without mapped files such as the checkpoint. Only
+            on Linux. None for no limit.
+        in_process: Convert in this process, to debug conversion code. TensorFlow must not be loaded.
+        temporary_folder: The folder for the model until it is saved; None: the system's folder for temporary files. A
+            large model is saved faster on the same file system.
+        on_step: Called with the name of each step at its start.
 
     Returns:
         The model and the report.
 
     Raises:
-        SavedModelError: The SavedModel cannot be read, or a shape was given that does not fit the input.
-        LitefuseError: ``model`` is nothing that can be converted, or cannot be exported.
+        SavedModelError: The SavedModel cannot be read, or a given shape does not fit the input.
+        LitefuseError: ``model`` is not something that can be converted, or cannot be exported.
         ConversionError: It cannot be converted.
-        FileCheckError: LiteRT does not run what was written.
-        QuantizationError: Quantization makes more of a difference than ``max_error``.
+        FileCheckError: LiteRT does not run the written file.
+        QuantizationError: The difference from quantization exceeds ``max_error``.
         LimitError: It exceeds ``max_ops``, ``max_constant_bytes``, ``timeout`` or ``memory``; ``limit`` says which.
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
@@ -253,7 +253,7 @@ def _samples(form: Quantization | None, dataset: RepresentativeDataset | None, *
 
 def _kernels() -> dict[str, bytes]:
     if "litefuse.runtime.custom_op" not in sys.modules:
-        return {}  # nobody registered any: the runtime need not be loaded
+        return {}  # none are registered: the runtime need not be loaded
     from litefuse.runtime.transfer import pickle_kernels
 
     return pickle_kernels()
@@ -298,11 +298,11 @@ def _convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Re
     try:
         report = run_in_worker(_JOB_RUNNER, job, announce)
     except EngineCrashError as error:
-        if (full := os.strerror(errno.ENOSPC)) in error.message:  # the engine does not outlive that
+        if (full := os.strerror(errno.ENOSPC)) in error.message:  # the engine crashes in this case
             raise LitefuseError(
                 f"the model cannot be written: {full.lower()}", where=str(job.output.parent), hint="Make room there."
             ) from None
-        if process_limits().memory is not None:  # which may be why it died
+        if process_limits().memory is not None:  # the limit may be the reason for the crash
             raise
         error.module_path = _save_module(job, error.step)
         if error.module_path is not None:
@@ -312,7 +312,7 @@ def _convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Re
 
 
 def _with_file_check(report: Report, job: ConversionJob, on_step: Callable[[str], None], *, in_process: bool) -> Report:
-    """The report with what became of calling the file that was written."""
+    """Checks the written file and returns the report with the result."""
     from litefuse.report import FileCheckReport
     from litefuse.verify.file_check import CHECK_FILE, FileCheckJob, check_in_worker
 
@@ -333,7 +333,7 @@ def _save_module(job: ConversionJob, step: str) -> str | None:
     try:
         path = Path(tempfile.mkdtemp(prefix="litefuse-crash-"), "module.mlirbc")
     except OSError:
-        return None  # the crash is what there is to tell
+        return None  # the crash is reported without the module
     try:
         run_in_worker(_JOB_RUNNER, replace(job, output=path, save_module_before=step))
     except LitefuseError:

@@ -1,4 +1,4 @@
-"""One conversion from SavedModel to file, in this process."""
+"""Conversion of a SavedModel to a file, in this process."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ from litefuse.weights import Weights
 __all__ = ["run_conversion", "run_job"]
 
 
-class _ModuleSaved(Exception):  # noqa: N818  no error: it ends a conversion that was asked for no more
-    """The module was saved, as the job asked."""
+class _ModuleSaved(Exception):  # noqa: N818  not an error: it ends a conversion that was to save the module only
+    """The module was saved, as the job requested."""
 
 
 @dataclass
@@ -78,7 +78,7 @@ class _Steps:
 
 @dataclass(frozen=True)
 class _SelfCheck:
-    """The self-check as a step of its own; what it runs models with is loaded for the first composite."""
+    """The self-check as a separate step; the runtime is loaded for the first composite."""
 
     lowering: Lowering
     on_step: Callable[[str], None]
@@ -99,7 +99,7 @@ class _SelfCheck:
 
 
 def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
-    """Runs a job that another process sent: with the fusions and kernels that came with it."""
+    """Runs a job from another process, with the fusions and kernels that it contains."""
     take_plug_ins(job.plug_ins)
     unpickle_registered(job.fusions)
     unpickle_kernels(job.kernels)
@@ -111,7 +111,7 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
 
     Args:
         job: The conversion.
-        announce: Called with the name of each step when it begins.
+        announce: Called with the name of each step at its start.
 
     Raises:
         LitefuseError: The model cannot be read, converted or written.
@@ -190,7 +190,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
 
 
 def _import(job: ConversionJob, steps: _Steps, retyping: Retyping | None) -> tuple[SavedModel, ImportedModule]:
-    """Reads the model, of other dtypes where that was asked for, and gives its inputs their shapes."""
+    """Reads the model, changes dtypes if requested, imports it and sets the shapes of its inputs."""
     steps.begin("read")
     arrays = {"input_arrays": job.input_arrays, "output_arrays": job.output_arrays}
     saved_model = load(job.source, job.tags, **arrays)
@@ -206,9 +206,9 @@ def _import(job: ConversionJob, steps: _Steps, retyping: Retyping | None) -> tup
 def _write(
     module: ir.Module, weights: Weights, job: ConversionJob, steps: _Steps
 ) -> tuple[ModelSummary, QuantizationReport | None]:
-    """Writes the model, quantized where that was asked for; returns what it holds.
+    """Writes the model, quantized if requested; returns its summary.
 
-    The file appears whole or not at all.
+    The file is written atomically.
     """
     check_constants(module, held_bytes(job.source))
     steps.begin("write")
@@ -229,7 +229,7 @@ def _write(
 def _quantize(
     path: Path, job: ConversionJob, form: Quantization, summary: ModelSummary
 ) -> tuple[QuantizationReport, ModelSummary]:
-    """Quantizes the model in a file, in its place; returns what is to be said of it, and what it holds then."""
+    """Quantizes the model in a file in place; returns the report and the new summary."""
     from litefuse.inspection.litert_model import inspect_litert_model
     from litefuse.quantization.quantize import quantize_model
 
@@ -258,12 +258,12 @@ def _check_difference(error: float | None, unchecked: str | None, allowed: float
         )
 
 
-# What Keras 2 calls the composites that it makes of its LSTM layers itself: an interface's name and a UUID.
+# The names of the composites that Keras 2 makes from its LSTM layers: an interface's name and a UUID.
 _LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
 
 
 def _forms(job: ConversionJob) -> CompositeForms:
-    """What composites become: as recurrent layers that nobody annotated, those that Keras annotates."""
+    """Returns the forms of composites; Keras's own LSTM composites get the form of layers without annotation."""
     if not job.quantize or job.rnn != "auto" or job.require_fused:
         return job.composites
     why = "with smaller weights, a loop is smaller and faster (rnn='fused' makes it one op)"
@@ -271,7 +271,7 @@ def _forms(job: ConversionJob) -> CompositeForms:
 
 
 def _rnn_form(job: ConversionJob) -> RnnForm:
-    """What recurrent layers become: the weights of a loop can be made smaller, those of a fused layer cannot."""
+    """Returns the form of recurrent layers: the weights of a loop can be quantized, those of a fused layer cannot."""
     return "loop" if job.quantize and job.rnn == "auto" else job.rnn
 
 
@@ -285,7 +285,7 @@ def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:
 
 
 def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpForm]) -> tuple[LackingOpReport, ...]:
-    """One entry for all ops that ended alike."""
+    """Returns one entry for all ops of one name with the same outcome and reason."""
     found: Counter[LackingOpReport] = Counter(LackingOpReport(each.op, each.form) for each in decomposed)
     found.update(LackingOpReport(each.op, "pack" if each.in_pack else "custom", each.reason) for each in emitted)
     ordered = sorted(found, key=lambda each: (each.op, each.outcome, each.reason))
@@ -306,23 +306,23 @@ def _left_out(saved_model: SavedModel, imported: ImportedModule, *, chosen: bool
 
 
 def _known_ops(saved_model: SavedModel, module: ir.Module) -> set[str]:
-    """The names of all ops in a model's functions, and of those that programs of JAX became."""
+    """Returns the names of all ops in a model's functions, and of those that JAX programs were translated to."""
     known = {node.op for function in saved_model.functions.values() for node in function.node_def}
     ops = (op for function in functions(module).values() for op in operations(function))
     return known | {name for op in ops if (name := tensorflow_name(op)) is not None}
 
 
 def _names_of(composites: Sequence[CompositeReport]) -> set[str]:
-    """The names of composites, and of the ops that they became."""
+    """Returns the names of composites, and of the ops that they became."""
     fused_into = [name for each in composites if each.fused_into for name in each.fused_into.split(", ")]
     return {*fused_into, *(each.name for each in composites)}
 
 
 def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> list[CompositeReport]:
-    """The annotations that only functions have that nobody calls.
+    """Returns the annotations that occur only on functions without callers.
 
-    TensorFlow calls copies of an annotated function, without the annotation, where there are gradients of it, and takes
-    it apart in ``tf.vectorized_map``.
+    For gradients of an annotated function, TensorFlow calls copies without the annotation, and it decomposes the
+    function in ``tf.vectorized_map``.
     """
     names = {composite.name for composite in called}
     found: dict[str, CompositeReport] = {}
@@ -355,7 +355,7 @@ def _present(names: Collection[str]) -> str:
 
 
 def _no_composite(uncalled: Sequence[CompositeReport]) -> NotFusedError:
-    """All composites had to be fused, and there is none: an annotation may have been lost."""
+    """Returns the error for requiring all composites to be fused without having any: an annotation may be lost."""
     listed = "".join(f"\n  {each.name!r} (function {each.function}): {each.reason}" for each in uncalled)
     return NotFusedError(
         f"there is no composite that could be fused, though all have to be{':' if listed else ''}{listed}",

@@ -1,4 +1,4 @@
-"""The exceptions that litefuse raises.
+"""Exceptions that litefuse raises.
 
 The tree::
 
@@ -12,13 +12,13 @@ The tree::
     │   ├── FusionError             a fusion was registered or written wrongly
     │   ├── NotFusedError           a composite that was required to fuse did not
     │   ├── FileCheckError          the file that was written does not run
-    │   ├── QuantizationError       quantization makes more of a difference than it may
-    │   ├── LimitError              it takes more ops, bytes of constants, time or memory than it may
+    │   ├── QuantizationError       the difference from quantization exceeds the limit
+    │   ├── LimitError              it exceeds a limit on ops, bytes of constants, time or memory
     │   └── LoweringError           the lowering engine reported an error
     ├── EngineCrashError            the process that ran the conversion died
     ├── KernelError                 a custom op's kernel was registered or answered wrongly
     └── InterpreterError            a model cannot be loaded or run
-        ├── MissingKernelError      it has custom ops that there is no kernel for
+        ├── MissingKernelError      it has custom ops without kernels
         └── ModelCrashError         the process that ran the model died
 
 Every message says what is wrong and where; ``hint`` says what to do next.
@@ -59,13 +59,13 @@ class LitefuseError(Exception):
         message: What is wrong.
         where: The file, signature, function or node that it is about; may be empty.
         hint: What to do next; may be empty.
-        trace: The traceback in the process that it comes from, as text; empty if that is this one.
+        trace: The traceback in the process that raised it, as text; empty if that is this one.
     """
 
     trace = ""
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
-        # Only ``message`` is positional: so an instance survives pickling on its way out of the conversion process.
+        # Only ``message`` is positional, so that an instance can be pickled and sent from the conversion process.
         super().__init__(message)
         self.message = message
         self.where = where
@@ -97,11 +97,11 @@ class GraphError(ConversionError):
 
 
 class UnsupportedOp(NamedTuple):
-    """One op that LiteRT lacks, as it stands in the model.
+    """An op in the model that LiteRT lacks.
 
     Attributes:
         op: The TensorFlow op's name, such as ``ExtractImagePatches``.
-        node: The node's name, with the functions around it.
+        node: The node's name, with the enclosing functions.
         function: The function (signature) that holds it after inlining.
         operands: Its operands' types, such as ``float32[1,8,8,3]``.
         results: Its results' types, in the same form.
@@ -142,10 +142,10 @@ class FileCheckError(ConversionError):
 
 
 class QuantizationError(ConversionError):
-    """Quantization makes more of a difference to the outputs than it may.
+    """The difference in the outputs from quantization exceeds the limit.
 
     Attributes:
-        error: The largest difference, in units of the largest element of each output; None if it was not measured.
+        error: The largest difference, relative to the largest element of each output; None if it was not measured.
     """
 
     def __init__(self, message: str, *, where: str = "", hint: str = "", error: float | None = None) -> None:
@@ -154,7 +154,7 @@ class QuantizationError(ConversionError):
 
 
 class LimitError(ConversionError):
-    """The conversion takes more than it may.
+    """The conversion exceeds a limit.
 
     Attributes:
         limit: The argument of ``convert()`` that sets the limit: ``max_ops``, ``max_constant_bytes``, ``timeout`` or
@@ -167,7 +167,7 @@ class LimitError(ConversionError):
 
 
 class LoweringError(ConversionError):
-    """The lowering engine refused the module; the message carries its diagnostics."""
+    """The lowering engine rejected the module; the message contains its diagnostics."""
 
 
 class EngineCrashError(LitefuseError):
@@ -176,7 +176,7 @@ class EngineCrashError(LitefuseError):
     Attributes:
         step: The step that it was in, such as ``lower``.
         death: How it ended: a signal's name or an exit code.
-        module_path: Where the module that it worked on was saved for a bug report, or None.
+        module_path: The path where the module that it worked on was saved for a bug report, or None.
     """
 
     def __init__(
@@ -204,7 +204,7 @@ class InterpreterError(LitefuseError):
 
 
 class MissingKernelError(InterpreterError):
-    """A model has custom ops that there is no kernel for.
+    """A model has custom ops without kernels.
 
     Attributes:
         ops: Their names.
@@ -216,7 +216,7 @@ class MissingKernelError(InterpreterError):
 
 
 class ModelCrashError(InterpreterError):
-    """The process that ran a model died, of the runtime or of a kernel.
+    """The process that ran a model died because of the runtime or a kernel.
 
     Attributes:
         step: The step that it was in, such as ``invoke``.

@@ -1,4 +1,4 @@
-"""What a conversion is asked to do."""
+"""Definition of a conversion job."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ __all__ = ["ConversionJob"]
 
 @dataclass(frozen=True)
 class ConversionJob:
-    """What to convert and how; it can be sent to another process.
+    """A request to convert a model; it can be sent to another process.
 
     Attributes:
         source: The SavedModel's folder, or the file of a frozen graph.
-        output: Where to write the model; it appears whole or not at all.
-        signatures: The keys to convert; None takes all.
-        tags: The tags of the meta graph; None takes the one for serving.
-        input_arrays: The tensors that are a frozen graph's inputs; None takes its placeholders.
-        output_arrays: The tensors that are its outputs; None takes the only one that nothing reads.
-        input_shapes: The shapes that the inputs are to have.
-        allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
-        builtins_only: No custom op takes the place of an op that LiteRT lacks.
-        narrow: float64 becomes float32, and an op of int64 that LiteRT lacks is computed in int32.
-        widen: float16 and bfloat16 become float32.
-        composites: What the composites are to become.
-        rnn: Which of the recurrent layers that nobody annotated are to be fused.
+        output: The file to write the model to, atomically.
+        signatures: The keys to convert; None means all.
+        tags: The tags of the meta graph; None means the one for serving.
+        input_arrays: The input tensors of a frozen graph; None means its placeholders.
+        output_arrays: The output tensors of a frozen graph; None means the only one that nothing reads.
+        input_shapes: The shapes to set for the inputs.
+        allow_custom_ops: Ops that LiteRT lacks that may become custom ops: True for any, or their names.
+        builtins_only: Whether no custom op may replace an op that LiteRT lacks.
+        narrow: Whether float64 becomes float32, and int64 ops that LiteRT lacks are computed in int32.
+        widen: Whether float16 and bfloat16 become float32.
+        composites: The forms of composites.
+        rnn: The form of recurrent layers without annotation.
         require_fused: Composites that must be fused: True for all, or names.
-        check_fusions: Whether a fusion is applied only when it computes what the composite computes.
+        check_fusions: Whether a fusion is applied only if it computes the same as the composite.
         check_custom_ops: Whether that also holds for composites that their author declared custom ops.
-        quantize: What weights, and what is computed, become; None leaves them as they are.
+        quantize: The form of weights and activations; None leaves them unquantized.
         samples: The representative dataset, for forms of quantization that need one.
         quantized_io: Whether inputs and outputs are quantized too, in these forms.
-        max_error: The difference that quantization may make to the outputs; None: any.
-        limits: How large the model may become on its way.
-        plug_ins: What installed packages offer; None: whoever needs it looks.
+        max_error: The maximum difference in the outputs from quantization; None: any.
+        limits: The limits on the model's size during conversion.
+        plug_ins: The entry points of installed packages; None: they are found when needed.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
         kernels: The kernels registered by the caller, each pickled, by their ops.
-        mapped_from: Weights of at least so many bytes stay in the mapped checkpoint until they are written.
+        mapped_from: Weights of at least this many bytes stay in the mapped checkpoint until they are written.
         save_module_before: Only write the module as it is before this step, as MLIR bytecode, to ``output``.
     """
 

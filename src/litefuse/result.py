@@ -1,4 +1,4 @@
-"""The result of a conversion."""
+"""Result of a conversion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ConversionResult"]
 
 
 class ConversionResult:
-    """A converted model, and what is to be said about it.
+    """A converted model and its report.
 
     Attributes:
         report: What was fused, what was not and why; variables, ops, sizes, timings.
@@ -31,7 +31,7 @@ class ConversionResult:
 
     @property
     def path(self) -> Path:
-        """The file with the model: a temporary one, which goes with this object, until the model was moved."""
+        """The model's file: a temporary one, which is removed with this object, unless the model was moved."""
         return self._path
 
     @property
@@ -40,12 +40,12 @@ class ConversionResult:
         return self._path.read_bytes()
 
     def save(self, path: str | os.PathLike[str], *, copy: bool = True) -> Path:
-        """Writes the model; the file appears whole or not at all, in the place of one that is there.
+        """Writes the model atomically; replaces an existing file.
 
         Args:
             path: The file to write; its folder must exist.
-            copy: False moves the model there, which takes no time within a file system; from then on, the result's
-                model is that file.
+            copy: Whether to copy the model; False moves it, which takes no time within a file system; from then on, the
+                result's model is that file.
 
         Returns:
             The path.
@@ -61,7 +61,7 @@ class ConversionResult:
                 self._path.replace(place)
             else:
                 with whole_file(target) as partial:
-                    shutil.copyfile(self._path, partial)  # within the kernel, where there is such a way
+                    shutil.copyfile(self._path, partial)  # copied by the operating system if it supports that
         except OSError as error:
             raise LitefuseError(f"the model cannot be written: {error.strerror or error}", where=str(target)) from error
         if not copy:
