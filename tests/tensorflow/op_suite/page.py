@@ -28,7 +28,7 @@ _HEAD = """\
 # TensorFlow's ops, one by one
 
 What becomes of each op, as measured: every case of the suite in `tests/tensorflow/op_suite` (an op, dtypes, ranks,
-open or fixed sizes, attributes) is converted alone, run twice on one stock interpreter for each size of its open
+dynamic or fixed sizes, attributes) is converted alone, run twice on one stock interpreter for each size of its dynamic
 dimensions, and compared with TensorFlow. Beside it stands what TensorFlow's own converter, without Select TF ops, makes
 of the same cases. This page is written by `python -m scripts.write_ops_page`, the verdicts by
 `python -m scripts.measure_ops`.
