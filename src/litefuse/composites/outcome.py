@@ -1,4 +1,4 @@
-"""What the pass tells, and what it asks whoever checks a fusion."""
+"""What the pass reports, and the self-check that it calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Check(Protocol):
 
 
 class Outcome(NamedTuple):
-    """What became of one annotated function.
+    """The outcome for one annotated function.
 
     Attributes:
         name: The composite's name.
