@@ -1,4 +1,4 @@
-"""The finished model: what it holds."""
+"""Writes the finished model, and summarizes it."""
 
 from litefuse.export.summary import ModelSummary, summarize
 

@@ -1,4 +1,4 @@
-"""The model's file: what the engine writes, with the mapped weights behind it."""
+"""Writes the model's file: the engine's output, with the mapped weights behind it."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _DATA, _OFFSET, _SIZE = 4, 6, 8  # Buffer
 def write_model(module: ir.Module, weights: Weights, path: Path, *, max_flatbuffer: int = _MAX_FLATBUFFER) -> None:
     """Writes a module of ``tfl`` ops as a LiteRT model.
 
-    The engine writes it with a small stub in the place of each weight. Then the weights are appended, one block after
-    the other, and the flatbuffer's tables of buffers and the shapes of the tensors are corrected. Where that makes a
-    flatbuffer of more than 2 GB, the weights lie behind it, and the buffers hold ``offset`` and ``size``, as the stock
-    converter does it.
+    The engine writes it with a small stub in place of each weight. Then the weights are appended, one block after the
+    other, and the flatbuffer's buffer tables and the tensors' shapes are corrected. If that would make a flatbuffer of
+    more than 2 GB, the weights are stored behind it, and the buffers hold ``offset`` and ``size``, as the stock
+    converter does.
 
     Args:
-        module: The module; it is of no use afterwards.
-        weights: What its placeholders stand for.
+        module: The module; it must not be used afterward.
+        weights: The weights that its placeholders represent.
         path: The file.
-        max_flatbuffer: The size from which weights lie behind the flatbuffer, in bytes.
+        max_flatbuffer: The size from which weights are stored behind the flatbuffer, in bytes.
 
     Raises:
         LoweringError: The exporter refused the module.
@@ -83,7 +83,7 @@ def _place_stubs(module: ir.Module, weights: Weights, token: bytes) -> set[int]:
         numbers.add(number)
         kind = ir.RankedTensorType(op.results[0].type)
         stub = np.frombuffer(token + number.to_bytes(4, "little"), weights[number].dtype)
-        # The exporter takes the shape from the attribute if the type has none.
+        # The exporter uses the shape of the attribute if the type has none.
         attribute = ir.DenseElementsAttr.get(stub.reshape([1] * (kind.rank - 1) + [-1]))
         unranked = ir.UnrankedTensorType.get(kind.element_type)
         with ir.InsertionPoint(op), op.location:
@@ -94,7 +94,7 @@ def _place_stubs(module: ir.Module, weights: Weights, token: bytes) -> set[int]:
 
 
 def _stub_buffers(data: Any, token: bytes) -> dict[int, tuple[int, int]]:
-    """By the index of each buffer that is a stub, the position of its entry in the vector, and the weight's number.
+    """Returns, by the index of each stub buffer, the position of its entry in the vector, and the weight's number.
 
     The stubs are cleared.
     """
@@ -109,7 +109,7 @@ def _stub_buffers(data: Any, token: bytes) -> dict[int, tuple[int, int]]:
             start, length = struct.unpack_from("<Q", data, offset)[0], struct.unpack_from("<Q", data, size)[0]
         if length == _STUB_BYTES and data[start : start + len(token)] == token:
             found[index] = entry, int.from_bytes(data[start + len(token) : start + length], "little")
-            data[start : start + length] = bytes(length)  # what is written must not be random
+            data[start : start + length] = bytes(length)  # the file must not contain random bytes
     return found
 
 
@@ -127,7 +127,7 @@ def _correct_shapes(data: Any, shapes: Mapping[int, tuple[int, ...]]) -> None:
 
 
 class _Layout(NamedTuple):
-    """Where everything goes behind the end of what the engine wrote.
+    """The layout of everything behind the end of the engine's output.
 
     Attributes:
         head: The new tables and their vtable, from that end on.
@@ -153,7 +153,7 @@ def _aligned(position: int, alignment: int = _ALIGNMENT) -> int:
 
 
 def _inner_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
-    """Tables with vectors of bytes: the usual form."""
+    """Lays out tables with vectors of bytes: the usual form."""
     vtable = _aligned(end, 8)
     first = vtable + 8  # of a vtable's 6 bytes
     tables = {number: first + 8 * index for index, number in enumerate(sizes)}
@@ -169,7 +169,7 @@ def _inner_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
 
 
 def _outer_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
-    """Tables with positions in the file."""
+    """Lays out tables with positions in the file."""
     vtable = _aligned(end, 16)
     first = vtable + 16 + 4  # of a vtable's 10 bytes; the 64-bit fields are aligned
     tables = {number: first + 24 * index for index, number in enumerate(sizes)}
@@ -185,9 +185,9 @@ def _outer_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
 
 
 def _reserve(file: BinaryIO, size: int) -> None:
-    """Has the file system place all of a file before it is written, where it can.
+    """Has the file system allocate the whole file before it is written, where possible.
 
-    What is not placed when a file takes the place of another one is placed and written right then, by ext4 for one:
+    Otherwise some file systems, such as ext4, allocate and write a file at the moment when it replaces another one:
     that takes longer than writing the file.
     """
     if sys.platform == "linux":

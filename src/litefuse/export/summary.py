@@ -1,4 +1,4 @@
-"""What a lowered module holds, in the words of the file format."""
+"""Summarizes a lowered module in terms of the file format."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF", "vhlo.composite_v1":
 
 
 class ModelSummary(NamedTuple):
-    """What a model holds.
+    """The contents of a model.
 
     Attributes:
-        op_counts: How often each operator stands in it, over all subgraphs; custom ops by their names.
+        op_counts: How often it has each operator, over all subgraphs; custom ops by their names.
         custom_ops: The names of the custom ops.
     """
 
