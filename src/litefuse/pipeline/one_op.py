@@ -14,7 +14,10 @@ __all__ = ["before_engine_of_one_op", "lower_one_op"]
 
 
 def before_engine_of_one_op(decomposed: list[Decomposed]) -> list[Pass]:
-    """Returns the passes that prepare an op's rewriting for the engine; it has no weights, and few loops."""
+    """Returns the passes that prepare an op's rewriting for the engine.
+
+    It has no weights, and has loops only if it iterates.
+    """
     return [RewriteBeforeLowering(decomposed)]
 
 
