@@ -30,7 +30,7 @@ _NONE = Tables()
 
 @dataclass(frozen=True)
 class ModelJob:
-    """What the process is to call.
+    """The job of the process: the model to call, and its inputs.
 
     Attributes:
         model: The model's file, or its content.

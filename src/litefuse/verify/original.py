@@ -65,7 +65,7 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True)
 class OriginalJob:
-    """What the process is to call.
+    """The job of the process: the model and the calls.
 
     Attributes:
         model: The folder of a SavedModel, or the file of a frozen graph.

@@ -39,7 +39,7 @@ _ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
 class Reference(NamedTuple):
-    """What a model is compared with.
+    """The model that another one is compared with.
 
     Attributes:
         name: Its name for messages.

@@ -37,7 +37,7 @@ _MOST_RUNS = 100
 
 @dataclass(frozen=True)
 class ObservationJob:
-    """What the process is to read.
+    """The job of the process: the tensors to read.
 
     Attributes:
         job: The model, and its kernels.

@@ -64,7 +64,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class OriginalObservationJob:
-    """What the process is to read.
+    """The job of the process: the nodes to read.
 
     Attributes:
         job: The model; of its calls, all in one round, the nodes of the last one are read.
@@ -90,7 +90,7 @@ class Candidate(NamedTuple):
 
 
 class Match(NamedTuple):
-    """What a tensor is compared with.
+    """The values that a tensor is compared with.
 
     Attributes:
         candidates: The values; several where a function is called several times.
