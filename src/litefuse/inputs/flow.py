@@ -62,7 +62,7 @@ class Trace(NamedTuple):
 
 
 class Value(NamedTuple):
-    """What is known of a tensor.
+    """The facts known about a tensor.
 
     Attributes:
         traces: The inputs whose values it holds.
