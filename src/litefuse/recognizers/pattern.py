@@ -274,75 +274,75 @@ def op(name: str, *operands: Operand, **attributes: Any) -> Pattern:
 
 
 def matmul(a: Pattern, b: Pattern, *, transpose_b: bool = False) -> Pattern:
-    """The product of two matrices; the second may be transposed, the first may not."""
+    """Matches the product of two matrices; the second may be transposed, the first may not."""
     return op("MatMul", a, b, transpose_b=transpose_b)
 
 
 def transposed(matrix: Pattern) -> Pattern:
-    """The transpose of a matrix."""
+    """Matches the transpose of a matrix."""
     return Transposition(matrix)
 
 
 def sigmoid(a: Pattern) -> Pattern:
-    """The logistic function of each element."""
+    """Matches the logistic function of each element."""
     return op("Sigmoid", a)
 
 
 def tanh(a: Pattern) -> Pattern:
-    """The hyperbolic tangent of each element."""
+    """Matches the hyperbolic tangent of each element."""
     return op("Tanh", a)
 
 
 def relu(a: Pattern) -> Pattern:
-    """Each element, or 0 where it is less."""
+    """Matches each element, or 0 where it is less."""
     return op("Relu", a)
 
 
 def erf(a: Pattern) -> Pattern:
-    """The error function of each element."""
+    """Matches the error function of each element."""
     return op("Erf", a)
 
 
 def exp(a: Pattern) -> Pattern:
-    """The exponential function of each element."""
+    """Matches the exponential function of each element."""
     return op("Exp", a)
 
 
 def sqrt(a: Pattern) -> Pattern:
-    """The square root of each element."""
+    """Matches the square root of each element."""
     return op("Sqrt", a)
 
 
 def rsqrt(a: Pattern) -> Pattern:
-    """1 divided by the square root of each element."""
+    """Matches 1 divided by the square root of each element."""
     return op("Rsqrt", a)
 
 
 def square(a: Pattern) -> Pattern:
-    """The square of each element."""
+    """Matches the square of each element."""
     return op("Square", a)
 
 
 def concat(values: Sequence[Pattern]) -> Pattern:
-    """The concatenation of values along the last dimension."""
+    """Matches the concatenation of values along the last dimension."""
     return Concatenation(tuple(values))
 
 
 def parts(whole: Pattern, count: int) -> list[Pattern]:
-    """The equal parts of a value along its last dimension."""
+    """Matches the equal parts of a value along its last dimension."""
     return [Part(whole, index, index + 1, count) for index in range(count)]
 
 
 def placed_parts(whole: Pattern, places: Sequence[Place]) -> list[Pattern]:
-    """The equal parts of a value along its last dimension, each at its place; there are as many as places."""
+    """Matches the equal parts of a value along its last dimension, each at its place; there are as many as places."""
     return [PlacedPart(whole, place, len(places)) for place in places]
 
 
 def rows(whole: Pattern, count: int) -> list[Pattern]:
-    """The rows of a matrix that has ``count`` of them."""
+    """Matches the rows of a matrix that has ``count`` of them."""
     return [Row(whole, index, count) for index in range(count)]
 
 
 def one_of(*alternatives: Pattern) -> Pattern:
-    """Any of several formulas."""
+    """Matches any of several formulas."""
     return OneOf(alternatives)

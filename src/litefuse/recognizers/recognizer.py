@@ -41,7 +41,7 @@ class Recognizer:
     attributes: ClassVar[Mapping[str, Any]] = {}
 
     def formula(self, *arguments: Pattern, **numbers: Pattern) -> Pattern | Sequence[Pattern]:
-        """The formula, over the patterns of ``litefuse.recognizers.pattern``.
+        """Builds the formula from the patterns of ``litefuse.recognizers.pattern``.
 
         Override it with its own parameters: positional ones become the arguments of the composite; keyword-only ones
         are constant numbers of the model, and become attributes of these names.

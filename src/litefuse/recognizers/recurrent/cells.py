@@ -106,17 +106,17 @@ class Step(NamedTuple):
 
 
 def matrix(name: str) -> Variable:
-    """A weight that is a matrix."""
+    """Returns a variable for a weight that is a matrix."""
     return Variable(name, lambda value: _is_float32(value, 2))
 
 
 def vector(name: str) -> Variable:
-    """A weight that is a vector."""
+    """Returns a variable for a weight that is a vector."""
     return Variable(name, lambda value: _is_float32(value, 1))
 
 
 def number(name: str) -> Variable:
-    """A constant number."""
+    """Returns a variable for a constant number."""
     return Variable(name, lambda value: constant_number(value) is not None)
 
 

@@ -220,7 +220,7 @@ class _Gru:
         return {letter: make(f"{gate}'s {name}") for letter, gate in _GATES.items()}
 
     def _both_gates(self, total: Pattern) -> list[Pattern]:
-        """The update and the reset gate: parts of a function of a sum, or that function of its parts."""
+        """Returns the update and the reset gate: parts of a function of a sum, or that function of its parts."""
         whole = self.gate(total)
         return [
             one_of(PlacedPart(whole, self.places[letter], 2), self.gate(PlacedPart(total, self.places[letter], 2)))
@@ -237,7 +237,7 @@ class _Gru:
         attributes: Mapping[str, Any],
         **options: Any,
     ) -> Cell:
-        """The cell that multiplies by each gate's weights; it may lack the biases, or those of the last output."""
+        """Returns the cell with products of each gate's weights; it may lack the biases, or those of the last output."""
 
         def gate(letter: str) -> Pattern:
             terms = [matmul(self.x, kernels[letter]), matmul(self.h, recurrents[letter])]
@@ -267,7 +267,7 @@ class _Gru:
         gates: Mapping[str, Place] | None = None,
         usual_gates: str = "zrh",
     ) -> Cell:
-        """The cell of an update gate ``z`` and a candidate, whose sum is written in any of the usual ways."""
+        """Returns the cell of an update gate ``z`` and a candidate, whose sum is written in any of the usual ways."""
         h = self.h
         swapped = [z * candidate + (1 - z) * h, h + z * (candidate - h), z * candidate + (h - z * h)]
         return Cell(
@@ -302,5 +302,5 @@ def _joint(h_first: bool) -> dict[str, bool]:
 
 
 def _with_some(terms: Sequence[Pattern], choices: Sequence[Sequence[Pattern]]) -> Pattern:
-    """The sum of the terms and any one of several choices of further terms."""
+    """Returns the sum of the terms and any one of several choices of further terms."""
     return one_of(*(reduce(add, [*terms, *some]) for some in choices))
