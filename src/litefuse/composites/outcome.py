@@ -1,4 +1,4 @@
-"""What the pass reports, and the self-check that it calls."""
+"""The outcomes that the pass reports, and the interface of its self-check."""
 
 from __future__ import annotations
 
