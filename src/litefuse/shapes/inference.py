@@ -26,7 +26,7 @@ _MALFORMED = (ArithmeticError, LookupError, TypeError, ValueError)
 
 
 class Inference:
-    """What is known of every value of a module.
+    """Infers the facts about every value of a module.
 
     Attributes:
         graph: The module, in which each called function has one caller.
