@@ -33,7 +33,7 @@ ENTRY_POINT_GROUP = "litefuse.kernels"
 
 @dataclass(frozen=True, init=False)
 class TensorSpec:
-    """What is known of a tensor before the model runs.
+    """The type of a tensor as it is known before the model runs.
 
     Attributes:
         shape: Its sizes; None if they are known only after the kernel ran.
