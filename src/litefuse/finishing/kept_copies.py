@@ -12,7 +12,7 @@ from litefuse.ir.mlir import ir, producer
 
 __all__ = ["KeepCopies"]
 
-# What XNNPACK computes, of float32.
+# Ops that XNNPACK computes in float32.
 _DELEGATED = frozenset(
     {
         *("abs", "add", "average_pool_2d", "batch_matmul", "ceil", "concatenation", "conv_2d", "depth_to_space"),
@@ -23,13 +23,13 @@ _DELEGATED = frozenset(
         *("strided_slice", "sub", "sum", "tanh", "transpose", "transpose_conv"),
     }
 )
-# What of that it computes by copying.
+# Those of them that it computes by copying.
 _COPIES = frozenset({"concatenation", "expand_dims", "reshape", "split", "squeeze"})
-# What LiteRT knows the shapes of only when it has run: it prepares what comes after it then.
+# Ops whose result shapes LiteRT knows only after they ran: it prepares the ops behind them then.
 _UNKNOWN_SHAPES = frozenset(
     {"tfl.non_max_suppression_v4", "tfl.non_max_suppression_v5", "tfl.topk_v2", "tfl.unique", "tfl.where"}
 )
-# Of what this is so unless an operand is a constant, and which one.
+# Ops for which that holds unless an operand is a constant, and the position of that operand.
 _UNKNOWN_UNLESS_CONSTANT = {
     "tfl.one_hot": 1,
     "tfl.scatter_nd": 2,

@@ -18,7 +18,7 @@ __all__ = ["PrepareShapes", "is_computed_in_calls"]
 
 _CONSTANTS = ("arith.constant", "tfl.pseudo_const")
 _KNOWN = frozenset({"tfl.shape", *_CONSTANTS})
-# What LiteRT computes when it prepares a model, if it knows the operands by then (measured with ai-edge-litert 2.3.0).
+# Ops that LiteRT evaluates when it prepares a model, if the operands are known (measured with ai-edge-litert 2.3.0).
 _PREPARED = frozenset(
     {
         "tfl.broadcast_args",
