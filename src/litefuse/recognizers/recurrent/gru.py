@@ -237,7 +237,7 @@ class _Gru:
         attributes: Mapping[str, Any],
         **options: Any,
     ) -> Cell:
-        """Returns the cell with products of each gate's weights; it may lack the biases, or those of the last output."""
+        """Returns the cell with products of each gate's weights; it may lack all biases, or the last output's."""
 
         def gate(letter: str) -> Pattern:
             terms = [matmul(self.x, kernels[letter]), matmul(self.h, recurrents[letter])]
