@@ -1,1 +1,1 @@
-"""The pass that fuses composites: a body replaced by its fused op, or kept with the reason."""
+"""The pass that fuses composites: replaces a body by its fused op, or keeps it and records the reason."""

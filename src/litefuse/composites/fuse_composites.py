@@ -1,4 +1,4 @@
-"""The pass that replaces composites by what their fusions make of them."""
+"""The pass that replaces composites by what their fusions build."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FindFusion: TypeAlias = Callable[[Annotation], "Fusion | None"]
 
 
 def registered_fusion(annotation: Annotation) -> Fusion | None:
-    """The fusion that is registered for an annotation."""
+    """Returns the fusion that is registered for an annotation."""
     return find_fusion(annotation.name, by_prefix=annotation.by_prefix)
 
 
@@ -28,19 +28,19 @@ def registered_fusion(annotation: Annotation) -> Fusion | None:
 class FuseComposites:
     """Replaces the bodies of annotated functions by fused ops.
 
-    The function keeps its name, arguments and results, so that its call sites need no change; the fused op gets there
-    through inlining. A new body is built beside the old one, which is given up only when the new one is valid.
+    The function keeps its name, arguments and results, so its call sites need no change; inlining moves the fused op
+    there. A new body is built next to the old one, which is given up only when the new one is valid.
 
     Attributes:
         outcomes: Filled with one entry for each annotated function.
         check: The self-check that a fusion must pass; None for none.
-        find: The fusion for an annotation; None when there is none.
-        forms: What the composites are to become.
-        check_custom_ops: Whether to check custom ops too that a composite's author asked for.
+        find: Returns the fusion for an annotation; None if there is none.
+        forms: The forms of the composites.
+        check_custom_ops: Whether to also check custom ops that a composite's author asked for.
 
     Raises:
         FusionError: A ``tfl_fusable_op`` composite has an attribute that custom options cannot hold, or conversion code
-            failed in a way that its author did not foresee.
+            failed in an unexpected way.
     """
 
     name: ClassVar[str] = "fuse-composites"
@@ -59,7 +59,7 @@ class FuseComposites:
         }
         if not annotated:
             return False
-        # Most models have no composites, and need nothing of what makes fused ops of them.
+        # Most models have no composites, and do not need the code that builds fused ops.
         from litefuse.composites.replace import Replacer
 
         replacer = Replacer(self.check, self.find, self.forms, check_custom_ops=self.check_custom_ops)
@@ -81,7 +81,7 @@ class FuseComposites:
 
 
 def _calls(by_symbol: Mapping[str, func.FuncOp]) -> Counter[str]:
-    """How many ops call each function, in functions that are exported or called themselves."""
+    """Counts the ops that call each function, in functions that are exported or called themselves."""
     calls: Counter[str] = Counter()
     waiting = [symbol for symbol, function in by_symbol.items() if is_public(function)]
     seen = set(waiting)

@@ -1,4 +1,4 @@
-"""Records of the pass that fuses composites: what it asks of a self-check, and what became of each composite."""
+"""Outcomes of composites that the pass reports, and the terms and results of its self-check."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "CheckResult", "CheckTerms", "InputsOfSize", "Outcome"]
 
-#: The inputs for a size of the unknown dimensions; None when any random values will do.
+#: Returns the inputs for a size of the dynamic dimensions; None if any random values will do.
 InputsOfSize: TypeAlias = "Callable[[int, np.random.Generator], Sequence[npt.NDArray[Any]] | None]"
 
 
 class CheckTerms(NamedTuple):
-    """What a fusion says of the comparison with the composite.
+    """A fusion's terms for the comparison with the composite.
 
     Attributes:
-        tolerance: The largest relative difference of float results that is allowed; others must be equal.
-        inputs: Where the inputs come from, if the composite is not defined for any random values.
+        tolerance: The largest allowed relative difference of float results; others must be equal.
+        inputs: Returns the inputs, if the composite is not defined for any random values.
         open_results: The indices of results of which only shape and dtype are compared.
-        ids_in_range: Whether ids are left out that no table has.
+        ids_in_range: Whether out-of-range ids are left out.
     """
 
     tolerance: float
@@ -34,12 +34,12 @@ class CheckTerms(NamedTuple):
 
 
 class CheckResult(NamedTuple):
-    """What a self-check found.
+    """The result of a self-check.
 
     Attributes:
-        error: The largest difference between the two, relative to the largest value (at least 1); None when nothing
-            could be compared.
-        problem: Why the fused op is not what the composite says; None when it is, or when nothing could be compared.
+        error: The largest difference between the two, relative to the largest value (at least 1); None if nothing could
+            be compared.
+        problem: Why the fused op is not equivalent to the composite; None if it is, or if nothing could be compared.
         unchecked: Why nothing could be compared.
     """
 
@@ -61,7 +61,7 @@ class Check(Protocol):
 
 
 class Outcome(NamedTuple):
-    """What became of one annotated function.
+    """The outcome for one annotated function.
 
     Attributes:
         name: The composite's name.

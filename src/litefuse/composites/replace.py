@@ -1,4 +1,4 @@
-"""One composite: its body and the fused op that takes its place."""
+"""Replaces the body of one composite by a fused op."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ __all__ = ["Replacer"]
 
 
 class Replacer:
-    """Builds fused ops, has them checked, and puts them in the places of composites' bodies.
+    """Builds fused ops, has them checked, and replaces composites' bodies by them.
 
     Args:
         check: The self-check that a fusion must pass; None for none.
-        find: The fusion for an annotation; None when there is none.
-        forms: What the composites are to become.
-        check_custom_ops: Whether to check custom ops too that a composite's author asked for.
+        find: Returns the fusion for an annotation; None if there is none.
+        forms: The forms of the composites.
+        check_custom_ops: Whether to also check custom ops that a composite's author asked for.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Replacer:
         self._check_custom_ops = check_custom_ops
 
     def replace(self, module: ir.Module, function: func.FuncOp, annotation: Annotation, outcome: Outcome) -> Outcome:
-        """Replaces the body of one annotated function, if it can be; what became of it."""
+        """Replaces the body of one annotated function, if possible; returns the outcome."""
         form = self._forms[annotation.name]
         fusion = self._fusion(annotation, form)
         if isinstance(fusion, str):
@@ -94,7 +94,7 @@ class Replacer:
         return outcome._replace(kind="fused", fused_into=named, error=checked.error, unchecked=checked.unchecked)
 
     def _fusion(self, annotation: Annotation, form: CompositeForm) -> Fusion | str:
-        """The conversion code for a composite, or why there is none."""
+        """Returns the conversion code for a composite, or why there is none."""
         if (why := self._forms.inlined_because(annotation.name)) is not None:
             return why
         named = bool(annotation.name.strip()) and annotation.name.isprintable()
@@ -119,7 +119,7 @@ class Replacer:
 
 
 class _Body:
-    """A copy of a composite for a fused op that carries it; made when the op asks for it."""
+    """A copy of a composite for a fused op that carries it; created on demand."""
 
     def __init__(self, function: func.FuncOp) -> None:
         self._function = function
@@ -150,7 +150,7 @@ def _not_builtin(custom_ops: Sequence[str]) -> str:
     return f"its form was chosen to be builtin, and its fusion gives {', '.join(custom_ops)}"
 
 
-_UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # no ops in a model
+_UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # not ops in a model
 
 
 def _empty_copy(function: func.FuncOp) -> func.FuncOp:
@@ -191,7 +191,7 @@ def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize | None:
     return inputs
 
 
-# The dtypes that numpy has itself.
+# The dtypes that numpy supports itself.
 _NUMPY = frozenset(
     {
         *("bool", "complex64", "float16", "float32", "float64", "int8", "int16", "int32", "int64"),
@@ -201,7 +201,7 @@ _NUMPY = frozenset(
 
 
 def _fitting(given: Sequence[Any], types: Sequence[TensorType], where: str) -> list[npt.NDArray[Any]]:
-    """What a fusion gives for the check, as the composite takes it; numpy itself makes floats float64."""
+    """Returns a fusion's inputs for the check in the composite's dtypes; numpy itself makes floats float64."""
     if len(given) != len(types):
         raise FusionError(f"check_inputs gave {len(given)} arrays for {len(types)} arguments", where=where)
     arrays = [np.asarray(value) for value in given]
@@ -242,7 +242,7 @@ def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp, body:
     except ir.MLIRError as error:
         reason = f"the fused op is not valid: {_first_line(error)}"
     except FusionError as error:
-        if isinstance(fusion, FusableOp):  # the author asked for this op and no other form of it would run
+        if isinstance(fusion, FusableOp):  # the author asked for this op, and no other form of it would run
             error.where = error.where or where
             raise
         reason = error.message
@@ -294,7 +294,7 @@ def _op_name(op: ir.OpView) -> str:
 
 
 def _swap_bodies(function: func.FuncOp, replacement: func.FuncOp) -> None:
-    """Puts the replacement's ops in the place of the function's."""
+    """Replaces the function's ops by those of the replacement."""
     block = function.entry_block
     for op in reversed(list(block.operations)):
         op.operation.erase()

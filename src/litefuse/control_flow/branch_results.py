@@ -1,4 +1,4 @@
-"""Results of branches and of composites' bodies, each in memory of its own."""
+"""Gives each result of a branch, or of a composite's body, memory of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["CopyBranchResults"]
 
 
 class CopyBranchResults:
-    """Copies what a branch, or the body of a kept composite, returns for the second time::
+    """Copies values that a branch, or the body of a kept composite, returns more than once::
 
         %y = tfl.sin(%x)              %y = tfl.sin(%x)
         return %y, %y            -->  %z = tfl.maximum(%y, %y)

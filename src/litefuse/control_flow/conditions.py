@@ -1,4 +1,4 @@
-"""Conditions of any type as booleans."""
+"""Converts conditions of any type to booleans."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["LowerConditions"]
 class LowerConditions:
     """Makes the conditions of If and While scalars of type bool, as LiteRT demands.
 
-    TensorFlow takes a number, which is true when it is not zero, a string, which is true when it is not empty, and a
-    tensor of rank 1 or more, which is true when it has elements (``tf.ToBool``).
+    TensorFlow also takes a number, which is true if it is not zero, a string, which is true if it is not empty, and a
+    tensor of rank 1 or more, which is true if it has elements (``tf.ToBool``).
     """
 
     name: ClassVar[str] = "lower-conditions"

@@ -1,4 +1,4 @@
-"""Branches whose condition is known."""
+"""Folds branches with constant conditions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["FoldBranches"]
 
 
 class FoldBranches:
-    """Replaces ``tf.If`` on a constant by a call of the branch that it takes; inlining does the rest."""
+    """Replaces ``tf.If`` on a constant by a call of the taken branch; inlining does the rest."""
 
     name: ClassVar[str] = "fold-branches"
 

@@ -1,4 +1,4 @@
-"""Products that a loop computes step by step, computed for all steps before it."""
+"""Hoists products that a loop computes step by step, and computes them for all steps before the loop."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 __all__ = ["HoistProjections"]
 
-# What a weight may go through on its way to the product.
+# Ops that may be between a weight and the product.
 _REARRANGING = frozenset(
     {"tf.Identity", "tf.Reshape", "tf.Slice", "tf.Split", "tf.SplitV", "tf.Squeeze", "tf.StridedSlice", "tf.Transpose"}
 )
 
 
 class HoistProjections:
-    """Moves out of a loop the product of each step's input and a weight, as recurrent layers have it::
+    """Hoists the product of each step's input and a weight out of a loop, as recurrent layers have it::
 
         %y = tf.While(%t, %xs) {                     %ps = tf.BatchMatMulV2(%xs, %w)
           %x = tf.GatherV2(%xs, %t, 0)         -->   %y = tf.While(%t, %xs, %ps) {
           %p = tf.MatMul(%x, %w)                       %p = tf.GatherV2(%ps, %t, 0)
           ... tf.AddV2(%t, 1)                          ... tf.AddV2(%t, 1)
 
-    One large product is faster than many small ones, and what is added to it alone, a bias, goes with it. The step must
-    be a counter that goes up by one, so that no product is computed that the loop would not come to, unless it ends
-    early.
+    One large product is faster than many small ones, and a bias that is added to it alone is hoisted with it. The step
+    must be a counter that increases by one, so that only products are computed that the loop would reach, unless it
+    ends early.
 
-    The product of input and state side by side, as the cells of TensorFlow 1 have it, is split for that::
+    For that, the product of concatenated input and state, as in TensorFlow 1's cells, is split::
 
         %z = tf.MatMul(tf.ConcatV2(%x, %h), %w)   -->   %z = tf.MatMul(%x, %w[:n]) + tf.MatMul(%h, %w[n:])
     """
@@ -67,7 +67,7 @@ class _Product(NamedTuple):
 
     Attributes:
         op: The MatMul.
-        item: The step's input: the loop variable with those of all steps, the step, and the dimension of the steps.
+        item: The step's input: the loop variable that holds the inputs of all steps, the step, and the step dimension.
         weight: The other factor.
         bias: The op that adds a bias to the product, and the bias; None if there is none.
     """
@@ -92,7 +92,7 @@ def _is_transposed(op: ir.OpView, attribute: str) -> bool:
 
 
 def _split(op: ir.OpView, loop: ir.OpView, body: func.FuncOp) -> bool:
-    """Splits the product of a concatenation, one part of which is a step's input, and a constant."""
+    """Splits the product of a constant and a concatenation, one part of which is a step's input."""
     if op.name != "tf.MatMul" or any(_is_transposed(op, name) for name in ("transpose_a", "transpose_b")):
         return False
     joined, weight = (without_copies(operand).owner for operand in op.operands)
@@ -134,7 +134,7 @@ def _product(op: ir.OpView, loop: ir.OpView, body: func.FuncOp) -> _Product | No
 
 
 def _bias(product: ir.Value, body: func.FuncOp) -> tuple[ir.OpView, ir.Value] | None:
-    """What alone is done with a product, if a vector from before the loop is added to each of its rows."""
+    """Returns the only user of a product and its bias, if it adds a loop-invariant vector to each of the rows."""
     uses = list(product.uses)
     if len(uses) != 1 or uses[0].owner.name not in {"tf.Add", "tf.AddV2", "tf.BiasAdd"}:
         return None
@@ -149,7 +149,7 @@ def _bias(product: ir.Value, body: func.FuncOp) -> tuple[ir.OpView, ir.Value] | 
 
 
 def _step_input(value: ir.Value, loop: ir.OpView, body: func.FuncOp) -> Item | None:
-    """The loop variable of all steps' inputs, the step, and the dimension of the steps, of one step's input."""
+    """Returns the loop variable of all steps' inputs, the step, and the step dimension, for one step's input."""
     from litefuse.tensor_lists.item_reads import item_of  # few models have loops
 
     owner = without_copies(value).owner
@@ -187,7 +187,7 @@ def _is_counter(value: ir.Value, body: func.FuncOp) -> bool:
 
 
 def _comes_from_outside(value: ir.Value, body: func.FuncOp) -> bool:
-    """Whether a value is the same in every turn, and can be computed before the loop."""
+    """Whether a value is the same in every iteration, and can be computed before the loop."""
     if isinstance(value, ir.BlockArgument):
         return _is_invariant(value, body)
     owner = value.owner
@@ -245,7 +245,7 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
 
 
 def _outside(value: ir.Value, outside: dict[ir.Value, ir.Value], loop: ir.OpView) -> ir.Value:
-    """A value of the body, computed before the loop."""
+    """Computes a value of the body before the loop."""
     if value not in outside:
         owner = value.owner
         assert not isinstance(owner, ir.Block)

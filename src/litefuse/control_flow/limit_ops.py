@@ -1,4 +1,4 @@
-"""How many ops a module has once its calls are inlined."""
+"""Limits the number of ops that a module has once its calls are inlined."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["LimitOps"]
 
 
 class LimitOps:
-    """Refuses a module with more ops than the limit, each function counted once for each use of it.
+    """Refuses a module with more ops than the limit, where each function counts once for each use.
 
-    A branch, or the body of a loop, counts as a call does: functions that several ops run are copied for each.
+    A branch, or the body of a loop, counts as a call does: functions with several callers are copied for each.
 
     Raises:
-        LimitError: There are more; it names the function that contributes most to it.
+        LimitError: There are more; the message names the function that contributes most.
         GraphError: Functions call each other in a cycle.
     """
 
@@ -56,12 +56,12 @@ class LimitOps:
 
 
 def _callees(op: ir.OpView) -> list[str]:
-    """The functions that an op runs; a composite of StableHLO may become its decomposition."""
+    """Returns the callees of an op; a composite of StableHLO may become its decomposition."""
     if op.operation.name == "stablehlo.composite":
         return [ir.FlatSymbolRefAttr(op.attributes["decomposition"]).value]
     return callees(op)
 
 
 def _number(value: int) -> str:
-    """A number in few digits: it may double with each function, and have thousands."""
+    """Formats a number in few digits: it may double with each function, and have thousands of digits."""
     return f"{value:,}" if value < 10**15 else f"about 2**{value.bit_length() - 1}"

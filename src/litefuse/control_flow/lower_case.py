@@ -1,4 +1,4 @@
-"""tf.Case as nested tf.If."""
+"""Lowers tf.Case to nested tf.If."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class _Chain:
         return list(create_call(self._branches[position], self._result_types, arguments).results)
 
     def _outline(self, part: str, position: int, *, rest: bool) -> str:
-        """A function of (index, arguments...): the branch at ``position``, or the choice from there on."""
+        """Adds a function of (index, arguments...): the branch at ``position``, or the choice from there on."""
         symbol = base = f"{self._branches[0]}.{part}.{position}"
         while symbol in self._taken:
             symbol = f"{base}.{len(self._taken)}"

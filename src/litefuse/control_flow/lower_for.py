@@ -1,4 +1,4 @@
-"""tf.For as tf.While."""
+"""Lowers tf.For to tf.While."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class LowerFor:
                                                          for.cond: %i < %limit
                                                          for.body: %i + %delta, %limit, %delta, @body(%i, %x)
 
-    With a step below 0 the condition is ``%i > %limit``. Where the sign is not known, it is the sign of the distance
-    that is left that tells: TensorFlow takes no range that leads away from its limit.
+    With a negative step the condition is ``%i > %limit``. If the sign is unknown, the sign of the remaining distance
+    decides: TensorFlow takes no range that leads away from its limit.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/For.
 
     Raises:
-        GraphError: The body takes or gives another number of values than the loop hands on.
+        GraphError: The body takes or returns another number of values than the loop carries.
     """
 
     name: ClassVar[str] = "lower-for"
@@ -52,7 +52,7 @@ def _lower(module: ir.Module, op: ir.OpView) -> None:
             f"{len(called.results)}",
             where=f"node {node_name(op.location)}",
         )
-    # What is handed on has the type that the body takes it as, or any: it may grow.
+    # A carried value has the type of the body's argument, or an unknown one: it may grow.
     index, *handed_on = called.inputs
     counters = [index] * 3
     condition = _function(module, f"{body}.for.cond", [*counters, *handed_on], op.location)
@@ -86,13 +86,13 @@ def _lower(module: ir.Module, op: ir.OpView) -> None:
 
 
 def _known_step(value: ir.Value) -> int:
-    """The step where it is a constant, else 0."""
+    """Returns the step if it is constant, else 0."""
     elements = elements_of_constant(without_copies(value), "tf.Const")
     return 0 if elements is None else int(np.array(elements).item())
 
 
 def _goes_on(number: ir.Value, limit: ir.Value, delta: ir.Value, *, step: int) -> ir.Value:
-    """Whether the loop goes on; ``step`` is 0 where it is not known."""
+    """Emits whether the loop goes on; ``step`` is 0 if it is unknown."""
     boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
     if step:
         return ir.Operation.create("tf.Less" if step > 0 else "tf.Greater", [boolean], [number, limit]).result
@@ -103,7 +103,7 @@ def _goes_on(number: ir.Value, limit: ir.Value, delta: ir.Value, *, step: int) -
 
 
 def _function(module: ir.Module, name: str, kinds: list[ir.Type], location: ir.Location) -> func.FuncOp:
-    """A private function of these arguments, whose symbol is not taken."""
+    """Adds a private function with these arguments and an unused symbol."""
     with ir.InsertionPoint(module.body), location:
         function = func.FuncOp(free_symbol(module, name), ir.FunctionType.get(kinds, []), visibility="private")
     function.add_entry_block()

@@ -1,4 +1,4 @@
-"""Loop bodies as functions, which is what the flatbuffer's WHILE refers to."""
+"""Outlines loop bodies into functions, which the flatbuffer's WHILE refers to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OutlineLoops:
     A value that a region takes from outside becomes a loop variable that never changes, except a constant, which is
     copied into the function. A loop whose tensors may grow from nothing gets a variable that makes the runtime see it.
 
-    Loops that were outlined before stay as they are.
+    Loops that were outlined before are left unchanged.
     """
 
     name: ClassVar[str] = "outline-loops"
@@ -41,13 +41,13 @@ class OutlineLoops:
                 _outline(module, loop, f"{symbol}.while.{number}", copied_constants)
                 modified = True
         for constant in copied_constants:
-            if not list(constant.results[0].uses):  # it would be a tensor of the file nevertheless
+            if not list(constant.results[0].uses):  # otherwise it would be a tensor of the file
                 constant.erase()
         return modified
 
 
 def _loops(block: ir.Block) -> Iterator[ir.OpView]:
-    """The loops in a block and in the regions of its ops that are to be outlined, inner ones first."""
+    """Yields the loops to outline in a block and in the regions of its ops, inner ones first."""
     for op in list(block.operations):
         for region in op.regions:
             for inner in region.blocks:
@@ -95,11 +95,11 @@ def _outline(module: ir.Module, loop: ir.OpView, base: str, copied_constants: di
 
 
 def _captured(block: ir.Block, copied_constants: dict[ir.OpView, None]) -> list[ir.Value]:
-    """The values that ops of a block take from outside it, after constants were copied in.
+    """Returns the values that ops of a block capture from outside, after constants were copied in.
 
     Args:
         block: The block.
-        copied_constants: The constants that were; filled.
+        copied_constants: Filled with the constants that were copied.
     """
     inside: set[ir.Value] = set(block.arguments)
     copies: dict[ir.Value, ir.Value] = {}
@@ -139,7 +139,7 @@ def _replace_uses_inside(block: ir.Block, old: ir.Value, new: ir.Value) -> None:
 
 
 def _copy_moved_variables(body: ir.Block) -> None:
-    """Copies a loop variable that the body yields in a later place.
+    """Copies a loop variable that the body yields at a later position.
 
     The runtime writes the next values over the present ones, one after the other: a later place would get what an
     earlier one has overwritten already.
@@ -157,7 +157,7 @@ def _last(block: ir.Block, count: int) -> list[ir.Value]:
 
 
 def _grows_from_nothing(loop: ir.OpView, body: ir.Block) -> bool:
-    """Whether a variable may be empty at first, and is what it was and more after a step."""
+    """Whether a variable may be empty at first, and is extended in each step."""
     terminator = list(body.operations)[-1]
     for first, value in zip(loop.operands, terminator.operands, strict=False):
         owner = value.owner
@@ -178,7 +178,7 @@ def _changing_size(loop: ir.OpView, blocks: Sequence[ir.Block]) -> tuple[ir.Valu
     whose size changes otherwise.
 
     Returns:
-        The values of before and after.
+        The values before the loop and after a step.
     """
     kind = ir.RankedTensorType.get([ir.ShapedType.get_dynamic_size()], ir.IntegerType.get_signless(32))
     for block in blocks:

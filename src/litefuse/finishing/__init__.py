@@ -1,1 +1,1 @@
-"""The last passes, on lowered modules: names, states, what XNNPACK must be told."""
+"""The last passes, on lowered modules: names, states, and workarounds for XNNPACK."""

@@ -1,4 +1,4 @@
-"""Rows of constant tables as EMBEDDING_LOOKUP, whose table may be quantized."""
+"""Replaces gathers of a constant table's rows by EMBEDDING_LOOKUP, whose table may be quantized."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _CONSTANTS = frozenset({"arith.constant", "tfl.external_const", "tfl.pseudo_cons
 
 
 class EmbeddingLookups:
-    """Looks rows up in the place of gathering them::
+    """Looks rows up instead of gathering them::
 
         %y = tfl.gather(%table : tensor<1000x8xf32>, %ids : tensor<?x5xi32>) {axis = 0}
         -->  %r = tfl.embedding_lookup(tfl.reshape(%ids, [-1]), %table)
              %y = tfl.reshape(%r, [-1, 5, 8])
 
-    The tables of embeddings, which are most of many models of language, are tables of gatherings where nobody marked
-    the lookup. Quantization knows EMBEDDING_LOOKUP, not GATHER.
+    The embedding tables that make up most of many language models are operands of gathers where nobody marked the
+    lookup. Quantization supports EMBEDDING_LOOKUP, not GATHER.
     """
 
     name: ClassVar[str] = "embedding-lookups"
@@ -67,7 +67,7 @@ def _look_up(op: ir.OpView) -> None:
 
 
 def _shape(ids: ir.Value, indices: ir.ShapedType, width: int) -> ir.Value:
-    """The shape of the ids with one more dimension."""
+    """Returns the shape of the ids with one more dimension."""
     sizes = [-1 if indices.is_dynamic_dim(axis) else indices.shape[axis] for axis in range(indices.rank)]
     if sizes.count(-1) < 2:
         return int32_vector([*sizes, width])

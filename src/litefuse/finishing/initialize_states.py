@@ -1,4 +1,4 @@
-"""States of LSTM ops: memory that holds the initial value at the beginning of every call."""
+"""Initializes states of LSTM ops: memory that holds the initial value at the beginning of every call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CONSTANT_OR_PACKED = ("arith.constant", "tfl.pack", "tfl.pseudo_const")
 
 
 class InitializeStates:
-    """Gives each state the ops that write its initial value in every call::
+    """Adds the ops that write each state's initial value in every call::
 
         %s = litefuse.initial_state(0.0)  -->  %s = tfl.fill(%dims, 0.0)
         %s = litefuse.initial_state(%v)   -->  %s = tfl.broadcast_to(%v, tfl.pack(%size0, %size1))
@@ -47,7 +47,7 @@ class InitializeStates:
 
 
 def _erase(op: ir.OpView) -> None:
-    """Erases the op, and the FILL that it was the only one to use."""
+    """Erases the op, and its FILL if that has no other uses."""
     value = op.operands[0]
     op.operation.erase()
     if not isinstance(value.owner, ir.Block) and value.owner.name == "tfl.fill" and not list(value.uses):
@@ -68,7 +68,7 @@ def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
 
 
 def _computed(dims: ir.Value) -> ir.Value:
-    """Dims that are constants, or put together of elements in the call; packed if they are not."""
+    """Returns dims that are constant, or built from elements at run time; packs them if they are not."""
     joined = producer(dims, "tfl.concatenation")
     # SLICE is computed in the call, and what comes of it.
     in_the_call = joined is not None and any(producer(part, "tfl.slice") for part in joined.operands)
@@ -76,7 +76,7 @@ def _computed(dims: ir.Value) -> ir.Value:
 
 
 def _packed(shape: ir.Value) -> ir.Value:
-    """A shape, packed from its elements: such that the runtime computes it when it is called, not before.
+    """Returns a shape that is packed from its elements, so that the runtime computes it during the call, not before.
 
     Only then does the op that gets it allocate its result itself. An op behind one whose result has a size that only
     the call decides (a loop, Where) is prepared during the call, and then a variable tensor that the runtime was to

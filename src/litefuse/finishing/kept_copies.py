@@ -1,4 +1,4 @@
-"""Copies that XNNPACK is to make in every call."""
+"""Copies for XNNPACK to make in every call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from litefuse.ir.mlir import ir, producer
 
 __all__ = ["KeepCopies"]
 
-# What XNNPACK computes, of float32.
+# Ops that XNNPACK computes in float32.
 _DELEGATED = frozenset(
     {
         *("abs", "add", "average_pool_2d", "batch_matmul", "ceil", "concatenation", "conv_2d", "depth_to_space"),
@@ -23,13 +23,13 @@ _DELEGATED = frozenset(
         *("strided_slice", "sub", "sum", "tanh", "transpose", "transpose_conv"),
     }
 )
-# What of that it computes by copying.
+# Those of them that it computes by copying.
 _COPIES = frozenset({"concatenation", "expand_dims", "reshape", "split", "squeeze"})
-# What LiteRT knows the shapes of only when it has run: it prepares what comes after it then.
+# Ops whose result shapes LiteRT knows only after they ran: it prepares the ops behind them then.
 _UNKNOWN_SHAPES = frozenset(
     {"tfl.non_max_suppression_v4", "tfl.non_max_suppression_v5", "tfl.topk_v2", "tfl.unique", "tfl.where"}
 )
-# Of what this is so unless an operand is a constant, and which one.
+# Ops for which that holds unless an operand is a constant, and the position of that operand.
 _UNKNOWN_UNLESS_CONSTANT = {
     "tfl.one_hot": 1,
     "tfl.scatter_nd": 2,
@@ -91,7 +91,7 @@ def _is_prepared_in_calls(block: ir.Block) -> bool:
 
 
 def _taken(parts: Mapping[ir.OpView, int]) -> dict[ir.Value, list[tuple[ir.OpView, int]]]:
-    """What XNNPACK takes from elsewhere, by ops of the part that a copy of it is in, and their operands."""
+    """Returns the values that XNNPACK takes from elsewhere: their uses by ops of the part that shares a copy."""
     taken: dict[ir.Value, list[tuple[ir.OpView, int]]] = {}
     for op, part in parts.items():
         for index, value in enumerate(op.operands if part % 2 else ()):
@@ -101,7 +101,7 @@ def _taken(parts: Mapping[ir.OpView, int]) -> dict[ir.Value, list[tuple[ir.OpVie
 
 
 def _left_out(parts: Mapping[ir.OpView, int]) -> list[tuple[ir.OpView, ir.Value]]:
-    """Copies of what XNNPACK computes whose results leave XNNPACK's memory."""
+    """Returns copies of XNNPACK's results whose own results leave XNNPACK's memory."""
     found: list[tuple[ir.OpView, ir.Value]] = []
     for op, part in parts.items():
         if part % 2 == 0 or op.name.removeprefix("tfl.") not in _COPIES:
@@ -118,9 +118,9 @@ def _replace(users: Sequence[tuple[ir.OpView, int]], copy: ir.Value) -> None:
 
 
 def _parts(block: ir.Block) -> dict[ir.OpView, int]:
-    """Which ops LiteRT gives to XNNPACK together: one odd number for all of a part, even ones for other ops.
+    """Numbers the ops that LiteRT delegates to XNNPACK together: an odd number for all of a part, even ones for others.
 
-    The first op says whether the first part is XNNPACK's (tensorflow/lite/graph_info.cc).
+    The first op decides whether the first part is XNNPACK's (tensorflow/lite/graph_info.cc).
     """
     parts: dict[ir.OpView, int] = {}
     first: int | None = None
@@ -147,7 +147,7 @@ def _leaves(value: ir.Value, part: int, parts: Mapping[ir.OpView, int]) -> bool:
 
 
 def _is_float(value: ir.Value) -> bool:
-    if not isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType)):  # an operand that is left out
+    if not isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType)):  # an omitted operand
         return False
     return isinstance(value.type.element_type, ir.F32Type)
 

@@ -1,4 +1,4 @@
-"""Shapes that LiteRT computes when it prepares a model, and not each time that it runs."""
+"""Moves the computation of shapes from run time to LiteRT's preparation of a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["PrepareShapes", "is_computed_in_calls"]
 
 _CONSTANTS = ("arith.constant", "tfl.pseudo_const")
 _KNOWN = frozenset({"tfl.shape", *_CONSTANTS})
-# What LiteRT computes when it prepares a model, if it knows the operands by then (measured with ai-edge-litert 2.3.0).
+# Ops that LiteRT evaluates when it prepares a model, if the operands are known (measured with ai-edge-litert 2.3.0).
 _PREPARED = frozenset(
     {
         "tfl.broadcast_args",
@@ -31,15 +31,15 @@ _PREPARED = frozenset(
         "tfl.tile",
     }
 )
-# How many dimensions STRIDED_SLICE takes, and the dtypes that SLICE takes as well.
+# The highest rank that STRIDED_SLICE supports, and the dtypes that SLICE supports as well.
 _MAX_RANK = 5
 _SLICED = frozenset({"f32", "i1", "i16", "i32", "i64", "i8", "ui8"})
-# Where ops have the shape of their result.
+# The operands that hold the shape of an op's result.
 _STATED = {"tfl.broadcast_to": 1, "tfl.fill": 0, "tfl.reshape": 1, "tfl.tile": 1}
 
 
 def is_computed_in_calls(op: ir.OpView) -> bool:
-    """Whether the shape of an op's result is stated by an operand that LiteRT knows only when it runs."""
+    """Whether the shape of an op's result is given by an operand that LiteRT knows only at run time."""
     if op.name not in _STATED:
         return False
     owner = op.operands[_STATED[op.name]].owner
@@ -47,7 +47,7 @@ def is_computed_in_calls(op: ir.OpView) -> bool:
 
 
 class PrepareShapes:
-    """Writes the shapes that are computed from those of the inputs in ops that LiteRT computes when it prepares::
+    """Computes shapes from those of the inputs with ops that LiteRT evaluates when it prepares a model::
 
         %s = tfl.shape(%x)                              %s = tfl.shape(%x)
         %a = tfl.strided_slice(%s, 0)  (a scalar)       %v = tfl.strided_slice(%s, 0 : 2)
@@ -77,7 +77,7 @@ class PrepareShapes:
 
 
 def _prepared(ops: Sequence[ir.OpView]) -> list[ir.OpView]:
-    """The ops that pack sizes which LiteRT knows when it prepares the model, if it knows the shapes of tensors then."""
+    """Returns the ops that pack sizes known when LiteRT prepares the model, if it knows the shapes of tensors then."""
     if not any(op.name == "tfl.pack" for op in ops):
         return []
     prepared: set[ir.Value] = set()
@@ -98,7 +98,7 @@ def _is_shape(op: ir.OpView) -> bool:
 
 
 def _concatenated(scalars: Sequence[ir.Value]) -> ir.Value:
-    """The vector of these scalars: neighbors in one vector are a slice of it, constants one constant."""
+    """Returns the vector of these scalars: neighbors in one vector become a slice of it, constants one constant."""
     parts: list[ir.Value] = []
     position = 0
     while position < len(scalars):
@@ -143,7 +143,7 @@ def _slice_from_the_first(sizes: ir.OpView) -> None:
 
 
 def _numbers(scalars: Sequence[ir.Value]) -> list[int]:
-    """The numbers of the constants that come first."""
+    """Returns the values of the leading constants."""
     constants = takewhile(lambda elements: elements is not None, map(_elements, scalars))
     return [int(np.array(elements).item()) for elements in constants]
 
@@ -153,7 +153,7 @@ def _elements(value: ir.Value) -> ir.DenseElementsAttr | None:
 
 
 def _place(value: ir.Value) -> tuple[ir.Value, int] | None:
-    """The vector that a scalar is an element of, and which."""
+    """Returns the vector that a scalar is an element of, and its index."""
     owner = producer(value, "tfl.strided_slice")
     if owner is None or any(attribute_value(owner.attributes[mask]) != (mask == MASKS[-1]) for mask in MASKS):
         return None
@@ -176,7 +176,7 @@ def _create(
 
 
 def _erase(op: ir.OpView) -> None:
-    """Erases an op, and those before it that nothing else uses; they would be written to the file."""
+    """Erases an op, and its operands without other uses; they would be written to the file."""
     operands = list(op.operands)
     op.operation.erase()
     for value in dict.fromkeys(operands):

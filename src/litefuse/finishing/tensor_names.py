@@ -1,4 +1,4 @@
-"""The names of input and output tensors."""
+"""Sets the names of input and output tensors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["NameTensors"]
 
 @dataclass(frozen=True)
 class NameTensors:
-    """Names the tensors at the border of each exported function as TFLiteConverter does, after the TensorFlow graph.
+    """Names the inputs and outputs of each exported function as TFLiteConverter does, after the TensorFlow graph.
 
-    Signatures have names of their own; these are what ``get_input_details()`` shows.
+    Signatures have names of their own; ``get_input_details()`` shows these.
 
     Attributes:
-        names: For each exported function the names of its arguments and of its results.
+        names: For each exported function, the names of its arguments and of its results.
     """
 
     name: ClassVar[str] = "name-tensors"

@@ -1,10 +1,10 @@
-"""Inputs drawn from a LiteRT model: its graph says which values have a meaning there.
+"""Draws inputs for a LiteRT model; its graph says which values are meaningful there.
 
-``model_inputs``  what the signatures of a model take, and calls of them; the way in
-``graph``         the graphs of a model, as far as that is asked for
-``flow``          how values flow through them; ``rules``, ``arithmetic`` and ``custom_rules`` are those of the ops
-``uses``          what is found
-``tables``        what its tables hold, for another model
-``movement``      how far outputs move with them
+``model_inputs``  the inputs of a model's signatures, and calls of them; the entry point
+``graph``         the graphs of a model, as far as they are needed here
+``flow``          how values flow through them; ``rules``, ``arithmetic`` and ``custom_rules`` have a rule for each op
+``uses``          the uses that are found
+``tables``        the contents of its tables, for another model
+``movement``      how far outputs move with the inputs
 ``drawer``        draws values; ``texts`` strings, ``deck`` rows of tables and words, ``numbers`` arrays
 """

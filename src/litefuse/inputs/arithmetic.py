@@ -1,4 +1,4 @@
-"""What arithmetic with constants does with the values that flow into it."""
+"""Rules for arithmetic: how operations with constants change the values that flow into them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from litefuse.inputs.uses import Image, Limits, Mask
 
 __all__ = ["MOST_COLUMNS", "arithmetic", "clip", "floor_div", "modulo", "power"]
 
-#: More columns than this that are treated each in its own way are not told apart.
+#: More columns than this, each with a constant of its own, are not distinguished.
 MOST_COLUMNS = 64
 _PIXEL_SCALES = (1 / 300, 1 / 100)
 _PIXEL_MEANS = (100.0, 140.0)
 
 
 def arithmetic(place: Place) -> Results:
-    """A sum, difference, product or quotient with a constant."""
+    """Maps the traces of a sum, difference, product or quotient with a constant."""
     name = place.op.name
     dtype = place.kind(0).dtype
     whole = dtype is not None and dtype.kind in "iu"
@@ -35,7 +35,7 @@ def arithmetic(place: Place) -> Results:
         if not whole:
             _note_pixels(place, operand, values)
         if name == "SUB" and operand == 1 and values.tolist() == [1.0]:
-            place.use(operand, Mask())  # 1 - mask: what is not there
+            place.use(operand, Mask())  # 1 - mask: the complement
         return [
             made
             for trace in place.traces(operand)
@@ -46,7 +46,7 @@ def arithmetic(place: Place) -> Results:
 
 
 def _note_pixels(place: Place, operand: int, values: npt.NDArray[Any]) -> None:
-    """Pixels are scaled by 1/255 or the like, or their mean is taken off."""
+    """Notes that values are pixels: they are scaled by 1/255 or the like, or their mean is subtracted."""
     name = place.op.name
     low, high = _PIXEL_SCALES if name == "MUL" else tuple(1 / each for each in reversed(_PIXEL_SCALES))
     is_scale = (name in {"MUL", "DIV"} and operand == 0) or name == "MUL"
@@ -62,7 +62,7 @@ def _note_pixels(place: Place, operand: int, values: npt.NDArray[Any]) -> None:
 def _mapped(
     trace: Trace, name: str, constant: npt.NDArray[Any], place: Place, *, reverse: bool
 ) -> Sequence[Trace | None]:
-    """The traces of a result: one for each column where the constant is a row of different numbers."""
+    """Returns the traces of a result: one for each column where the constant is a row of different numbers."""
     values = constant.astype(np.float64).reshape(-1)
     if (values == values[0]).all() if values.size else False:
         return [_with_constant(trace, name, float(values[0]), reverse=reverse)]
@@ -93,7 +93,7 @@ def _with_constant(trace: Trace, name: str, number: float, *, reverse: bool) -> 
 
 
 def clip(place: Place) -> Results:
-    """A limit, which may be what is wrong: the values keep their meaning, and none of them is illegal."""
+    """Marks values as limited, perhaps by a faulty model: they keep their meaning, and none of them is illegal."""
     both = [*place.traces(0), *place.traces(1)]
     if place.constant(0) is None and place.constant(1) is None:
         return both
@@ -101,7 +101,7 @@ def clip(place: Place) -> Results:
 
 
 def modulo(place: Place) -> Results:
-    """A remainder: any number is legal before it."""
+    """Marks operands of a remainder as limited: any number is legal before it."""
     divisor = place.constant(1)
     if divisor is None:
         place.restrict(1, Limits(1, 9))
@@ -110,13 +110,13 @@ def modulo(place: Place) -> Results:
 
 
 def floor_div(place: Place) -> Results:
-    """A quotient of whole numbers: the divisor must not be 0."""
+    """Restricts the divisor of an integer quotient: it must not be 0."""
     place.restrict(1, Limits(1, 9))
     return ()
 
 
 def power(place: Place) -> Results:
-    """A power of whole numbers: the exponent must not be negative."""
+    """Restricts the exponent of an integer power: it must not be negative."""
     dtype = place.kind(0).dtype
     if dtype is not None and dtype.kind in "iu":
         place.restrict(1, Limits(0, 3))

@@ -1,4 +1,4 @@
-"""What custom ops of litefuse's pack, and of the runtime, do with the values that flow into them."""
+"""Rules for custom ops of litefuse's pack and of the runtime: how values flow through them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _same(place: Place) -> Results:
 
 
 def _expression(place: Place) -> Results:
-    """The pattern is an option, or a constant operand."""
+    """Notes the pattern, which is an option or a constant operand."""
     pattern = place.op.custom_options.get("pattern")
     constant = place.constant(1) if pattern is None else None
     if constant is not None and constant.size == 1:
@@ -24,7 +24,7 @@ def _expression(place: Place) -> Results:
 
 
 def _split(place: Place) -> Results:
-    """The pieces are the second result; the delimiter is an operand, empty for white space."""
+    """Forwards the pieces as the second result; the delimiter is an operand, empty for white space."""
     delimiter = place.constant(1)
     at = bytes(delimiter.reshape(-1)[0]) if delimiter is not None and delimiter.size else b""
     if place.op.name == "StringSplit":
@@ -75,7 +75,7 @@ def _characters(place: Place) -> Results:
 
 
 def _boxes(place: Place) -> Results:
-    """Boxes are told by their places and sizes in anchors; those are not negative."""
+    """Notes that anchors are positive: boxes are encoded relative to their places and sizes."""
     place.use(2, Positive())
     return ()
 

@@ -1,4 +1,4 @@
-"""Values that are dealt like cards: each of them once, in a random order, before any comes again."""
+"""Deals values like cards: each of them once, in a random order, before any is repeated."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from litefuse.inputs.numbers import whole
 __all__ = ["MOST_CARDS", "Deck", "shuffled"]
 
 MOST_CARDS = 50_000
-"""Of more values than this, not every one is dealt, but the ends and a sample."""
+"""With more values than this, only the ends and a sample are dealt."""
 
 
 class Deck:
     """Values to deal.
 
     Attributes:
-        name: What they are of, such as a table.
+        name: What the values belong to, such as a table.
         size: How many there are.
-        dealt: How many of them have been dealt, or picked if not all of them will be, in calls that are settled.
-        sampled: Whether there are so many that not all of them will be.
+        dealt: How many of them have been dealt, or picked if only a sample is, in settled calls.
+        sampled: Whether there are so many that only a sample is dealt.
     """
 
     def __init__(self, values: range | Sequence[Any], random: Random, name: str = "") -> None:
@@ -40,11 +40,11 @@ class Deck:
 
     @property
     def left(self) -> int:
-        """How many have not been dealt; 0 where not all of them will be."""
+        """How many have not been dealt; 0 if only a sample is dealt."""
         return 0 if self.sampled else self.size - self.dealt
 
     def settle(self, *, ran: bool) -> None:
-        """Counts what was dealt since it was asked for last, if the model took it."""
+        """Counts the values dealt since the last call of this, if the model took them."""
         places, self._open = self._open, []
         if not ran or not places:
             return
@@ -55,7 +55,7 @@ class Deck:
             self.dealt = int(np.count_nonzero(self._seen))
 
     def deal(self, count: int) -> npt.NDArray[Any]:
-        """The next values."""
+        """Returns the next values."""
         if self.sampled:
             return self.pick(count)
         while len(self._order) < count:
@@ -65,9 +65,9 @@ class Deck:
         return self._at(places)
 
     def pick(self, count: int) -> npt.NDArray[Any]:
-        """Any of the values, which may come again.
+        """Returns any of the values, which may repeat.
 
-        They are not counted: where there are several in a call, what is wrong with two may cancel out, as in a sum.
+        They are not counted: with several in a call, two wrong ones may cancel out, as in a sum.
         """
         places = whole(0, self.size - 1, (count,), self._random)
         if self.sampled:
@@ -83,5 +83,5 @@ class Deck:
 
 
 def shuffled(count: int, random: Random) -> npt.NDArray[np.int64]:
-    """The numbers below ``count`` in a random order. Python's own generator: numpy's takes 7 MB."""
+    """Returns the numbers below ``count`` in a random order. Python's own generator: numpy's takes 7 MB."""
     return np.argsort(np.frombuffer(random.randbytes(8 * count), np.uint64), kind="stable")

@@ -34,7 +34,7 @@ from litefuse.inputs.uses import (
 
 __all__ = ["LEVELS", "OTHER_NUMBERS", "Drawer", "Manner"]
 
-#: What integers are less than where a model refuses what its graph says that it takes: None, that is what is drawn.
+#: Exclusive upper bounds of integers, tried in turn where a model refuses what its graph allows; None: no bound.
 LEVELS = (None, 10, 2, 1)
 _SOME = 100
 _ROWFULS = 8
@@ -44,12 +44,12 @@ class Manner(NamedTuple):
     """How values are drawn.
 
     Attributes:
-        limit: What integers are less than, one of ``LEVELS``; strings are single words then, known ones with the first
-            limit, and of eight letters with others. None: as the graph says.
-        scale: What real numbers are multiplied with.
+        limit: The exclusive upper bound of integers, one of ``LEVELS``; strings are then single words, known ones with
+            the first bound, and of eight letters with others. None: as the graph says.
+        scale: The factor of real numbers.
         constant: Whether all numbers of an input are the same.
-        covering: Whether the values that pick rows, and words, are dealt and nothing else.
-        in_range: Whether values are left out that pick no row.
+        covering: Whether only values that pick rows, and words, are dealt.
+        in_range: Whether values that pick no row are left out.
     """
 
     limit: int | None = None
@@ -59,16 +59,16 @@ class Manner(NamedTuple):
     in_range: bool = False
 
 
-#: How other numbers are drawn where results stand still, one after the other.
+#: How other numbers are drawn where results do not move, one after the other.
 OTHER_NUMBERS = (Manner(scale=10), Manner(scale=100), Manner(constant=True))
 
 
 class Drawer:
-    """Draws calls of one signature, other ones each time.
+    """Draws calls of one signature, different ones each time.
 
     Args:
         domains: Its inputs.
-        random: Where chance comes from.
+        random: The source of randomness.
     """
 
     def __init__(self, domains: Iterable[Domain], random: Random) -> None:
@@ -77,22 +77,22 @@ class Drawer:
 
     @property
     def decks(self) -> list[Deck]:
-        """What there is to deal: rows and words."""
+        """The decks to deal from: rows and words."""
         return [deck for each in self._inputs.values() for deck in each.decks]
 
     @property
     def left(self) -> dict[str, int]:
-        """How much of it has not been dealt, by the inputs that have a part in that."""
+        """How many of these have not been dealt, by the inputs that they belong to."""
         left = {name: max((deck.left for deck in each.decks), default=0) for name, each in self._inputs.items()}
         return {name: count for name, count in left.items() if count}
 
     def settle(self, *, ran: bool) -> None:
-        """Counts what was dealt in the calls since it was asked for last, if the model took them."""
+        """Counts the values dealt since the last call of this, if the model took them."""
         for deck in self.decks:
             deck.settle(ran=ran)
 
     def draw(self, shapes: Mapping[str, Sequence[int]], manner: Manner | None = None) -> dict[str, npt.NDArray[Any]]:
-        """The inputs of one call.
+        """Draws the inputs of one call.
 
         Args:
             shapes: Their shapes; inputs that have none are left out.
@@ -114,12 +114,12 @@ class Drawer:
 
 
 class _Part(NamedTuple):
-    """A part of an input, and what is done with it.
+    """A part of an input, and its uses.
 
     Attributes:
-        box: Which part.
-        uses: What is done with it, and with what it is part of.
-        low: The least value that is legal; None if any is.
+        box: The part.
+        uses: The uses of the part, and of what contains it.
+        low: The least legal value; None if any is legal.
         high: The greatest one.
         deck: The values that pick rows, or are looked up.
     """
@@ -228,7 +228,7 @@ class _Input:
             elif isinstance(use, Padding) and values.ndim > 1 and values.size:
                 rows = values.reshape(-1, values.shape[-1])
                 other = use.value + (1 if _within(use.value + 1, low, high) else -1)
-                rows[(rows == use.value).all(1), 0] = other  # of an empty row models know nothing
+                rows[(rows == use.value).all(1), 0] = other  # models are not made for empty rows
         return values
 
     def _bulk(
@@ -252,9 +252,9 @@ class _Input:
         return whole(least if low is None else low, _SOME if high is None else high, (count,), random)
 
     def _dealt(self, deck: Deck, count: int, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
-        """Cards; if a row holds a good part of all, each second one is one of them again.
+        """Deals values; if a row holds many of them, every second place repeats one value.
 
-        Of a sum of all rows of a table, it does not matter which is which.
+        In a sum of all rows of a table, the assignment of rows would not matter.
         """
         if len(shape) < 2 or shape[-1] < 2 or deck.size > _ROWFULS * shape[-1]:
             return deck.deal(count)
@@ -264,7 +264,7 @@ class _Input:
         return values[shuffled(count, self._random)]
 
     def _planted(self, count: int, values: Sequence[int]) -> npt.NDArray[np.int64]:
-        """The places of values that are to be among others: most of the places, if there are few."""
+        """Returns the places of values that are planted among others: most of the places, if there are few."""
         number = min(len(values), max(count - 1, 0)) if count > 1 else min(len(values), count) * (self._calls % 2)
         return shuffled(count, self._random)[:number] if number else np.empty(0, np.int64)
 
@@ -273,7 +273,7 @@ class _Input:
         values.reshape(-1)[places] = planted[: len(places)]
 
     def _masks(self, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        """Truth values: the first ones of each row in every other call, any in the others; the first one always."""
+        """Draws booleans: true at the starts of rows in every other call, else random; the first of a row is true."""
         if len(shape) > 1 and self._calls % 2:
             return (~self._padding(shape)).astype(np.int64)
         values = whole(0, 1, shape, self._random)
@@ -282,7 +282,7 @@ class _Input:
         return values
 
     def _padding(self, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-        """The ends of rows: none of the first row, any number of others, never a whole row."""
+        """Draws the ends of rows: none of the first row, any number in others, never a whole row."""
         if len(shape) < 2 or not math.prod(shape):
             return np.zeros(shape, np.bool_)
         rows = np.prod(shape[:-1], dtype=np.int64)
@@ -297,7 +297,7 @@ def _same(values: npt.NDArray[Any], manner: Manner) -> npt.NDArray[Any]:
 
 
 def _parts(domain: Domain, random: Random) -> list[_Part]:
-    """The parts of an input, the whole first."""
+    """Returns the parts of an input, the whole first."""
     boxes = sorted({(), *(box for box, _ in domain.uses)}, key=lambda box: (len(box), box))
     found: list[_Part] = []
     for box in boxes:
@@ -346,7 +346,7 @@ def _numbers(keys: Sequence[bytes | int]) -> list[int]:
 
 
 def _ends(part: _Part, low: int | None, high: int | None, *, beyond: bool) -> list[int]:
-    """Values at which things change: the ends of tables, those beside them, and those beside constants."""
+    """Returns values at boundaries: the ends of tables, the values next to them, and those next to constants."""
     found: list[int] = [each for each in (low, high) if each is not None]
     for use in part.uses:
         if isinstance(use, Rows) and use.count:
@@ -377,13 +377,13 @@ def _within(value: int, low: int | None, high: int | None) -> bool:
 
 
 def _contains(box: Box, other: Box) -> bool:
-    """Whether one part is part of another."""
+    """Whether one part contains another."""
     inner = {axis: (start, stop) for axis, start, stop in other}
     return all(axis in inner and start <= inner[axis][0] and inner[axis][1] <= stop for axis, start, stop in box)
 
 
 def _place(box: Box, shape: tuple[int, ...]) -> tuple[slice, ...] | None:
-    """The part of an array; None if the array is too small for it."""
+    """Returns the slices of a part of an array; None if the array is too small for it."""
     cuts = [slice(None)] * len(shape)
     for axis, start, stop in box:
         if axis >= len(shape) or start >= shape[axis]:

@@ -1,4 +1,4 @@
-"""How values flow from the inputs of a LiteRT model through its ops, and what they come to mean there."""
+"""Follows values from the inputs of a LiteRT model through its ops, to find what they mean there."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from litefuse.inputs.uses import Box, Domain, Small, Use
 
 __all__ = ["Flow", "Place", "Results", "Rule", "Trace", "Value"]
 
-# More ways from an input to one tensor than this are not told apart.
+# More paths than this from an input to one tensor are not distinguished.
 _MOST_TRACES = 64
 _MOST_TURNS = 8
 
 
 class Trace(NamedTuple):
-    """A tensor holds values of an input, or numbers that follow from them one by one: ``scale * value + offset``.
+    """A tensor holds values of an input, or an affine function of each: ``scale * value + offset``.
 
     Attributes:
         input: The input's name.
-        scale: What the value is multiplied with.
-        offset: What is added then.
+        scale: The factor of the value.
+        offset: The number that is added then.
         box: The part of the input that it is.
         axes: For each axis of the tensor that of the input; None where there is none. None for all if they are unknown.
-        limited: Whether something limits the numbers, so that none is illegal.
-        delimiter: What strings were split at; None if they were not.
+        limited: Whether an op limits the numbers, so that none is illegal.
+        delimiter: The delimiter at which strings were split; None if they were not.
     """
 
     input: str
@@ -43,17 +43,17 @@ class Trace(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the numbers are the values."""
+        """Whether the numbers are the values themselves."""
         return self.scale == 1 and not self.offset
 
     def axis(self, axis: int, rank: int) -> int | None:
-        """The input's axis that an axis of the tensor is; None if it is none."""
+        """Returns the input's axis that corresponds to an axis of the tensor; None if there is none."""
         if self.axes is None or len(self.axes) != rank or not -rank <= axis < rank:
             return None
         return self.axes[axis]
 
     def cut(self, axis: int | None, start: int, stop: int) -> Trace:
-        """The trace of a part along one of the input's axes."""
+        """Returns the trace of a part along one of the input's axes."""
         if axis is None:
             return self
         base = next((each[1] for each in self.box if each[0] == axis), 0)
@@ -62,12 +62,12 @@ class Trace(NamedTuple):
 
 
 class Value(NamedTuple):
-    """What is known of a tensor.
+    """The facts known about a tensor.
 
     Attributes:
-        traces: Of which inputs its values are.
-        roots: The inputs and variables that its values follow from.
-        table: The number of the runtime's table that it stands for; None if it is none.
+        traces: The inputs whose values it holds.
+        roots: The inputs and variables that its values depend on.
+        table: The number of the runtime's table that it is a handle of; None if it is not a table.
     """
 
     traces: tuple[Trace, ...] = ()
@@ -79,15 +79,15 @@ _NOTHING = Value()
 
 Results: TypeAlias = "Sequence[Trace] | Mapping[int, Sequence[Trace]]"
 Rule: TypeAlias = "Callable[[Place], Results]"
-"""Gives the traces of all results of an op, or of those with these indices."""
+"""Returns the traces of all results of an op, or of those with these indices."""
 
 
 @dataclass
 class Place:
-    """An op and what flows into it, for a rule.
+    """An op and the values that flow into it, for a rule.
 
     Attributes:
-        flow: Takes what the inputs are used for.
+        flow: Records the uses of inputs.
         graph: The op's subgraph.
         op: The op.
         values: What is known of its operands.
@@ -99,28 +99,28 @@ class Place:
     values: Sequence[Value]
 
     def traces(self, operand: int = 0) -> tuple[Trace, ...]:
-        """The traces of an operand; none if it is left out."""
+        """Returns the traces of an operand; none if it is omitted."""
         return self.values[operand].traces if operand < len(self.values) else ()
 
     def constant(self, operand: int) -> npt.NDArray[Any] | None:
-        """The value of an operand that is a constant."""
+        """Returns the value of a constant operand; None if it is not a constant."""
         return self.graph.constant(self.op.inputs[operand]) if operand < len(self.op.inputs) else None
 
     def kind(self, operand: int) -> Tensor:
-        """The type of an operand that is there."""
+        """Returns the type of an operand that is present."""
         return self.graph.tensor(self.op.inputs[operand])
 
     def result(self, index: int = 0) -> Tensor:
-        """The type of a result."""
+        """Returns the type of a result."""
         return self.graph.tensor(self.op.outputs[index])
 
     def use(self, operand: int, use: Use) -> None:
-        """Notes what inputs are used for whose values an operand is."""
+        """Notes a use of the inputs whose values an operand holds."""
         for trace in self.traces(operand):
             self.flow.note(trace, use)
 
     def restrict(self, operand: int, use: Use) -> None:
-        """Notes what inputs are used for that an operand is or follows from, if not any value is legal there."""
+        """Notes a use, which restricts the legal values, of the inputs that an operand holds or depends on."""
         self.use(operand, use)
         traced = {trace.input for trace in self.traces(operand)}
         for name in self.values[operand].roots - traced if operand < len(self.values) else ():
@@ -133,8 +133,8 @@ class Flow:
 
     Attributes:
         model: The model.
-        domains: What is found of each input, by what stands for it among the roots.
-        rule_of: The rule of an op, if it has one, and whether the values of its results follow from its operands'.
+        domains: What is found about each input, by the input's name among the roots.
+        rule_of: Returns the rule of an op, if any, and whether the values of its results depend on its operands'.
         state: The roots of each variable's values, by name.
     """
 
@@ -159,17 +159,17 @@ class Flow:
         return found
 
     def note(self, trace: Trace, use: Use) -> None:
-        """Notes what an input is used for."""
+        """Notes a use of an input."""
         if trace.input in self.domains:
             self.domains[trace.input].uses[trace.box, use] = None
 
     def note_root(self, name: str, use: Use) -> None:
-        """Notes what an input is used for that something follows from, one does not know how."""
+        """Notes a use of an input on which something depends in an unknown way."""
         if name in self.domains:
             self.domains[name].uses[(), use] = None
 
     def run(self, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
-        """What is known of a subgraph's results."""
+        """Returns what is known of a subgraph's results."""
         known = dict(zip(graph.inputs, arguments, strict=False))
         for op in graph.ops:
             values = [known.get(index, _NOTHING) for index in op.inputs]
@@ -214,7 +214,7 @@ class Flow:
             turns = self.run(condition, carried)
             self._note_turns(turns)
             after = self.run(body, carried)
-            # Traces are those of the first turn: what the values are used for in later ones is the same.
+            # Traces are those of the first iteration: the values have the same uses in later ones.
             grown = [
                 Value(before.traces, before.roots | new.roots | turns[0].roots)
                 for before, new in zip(carried, after, strict=False)
@@ -234,7 +234,7 @@ class Flow:
 
 
 def _followed(rule: Rule, place: Place) -> Results:
-    """What a rule gives; nothing where the op is not as its definition says, which the runtime will say."""
+    """Applies a rule; returns nothing where the op is malformed, which the runtime will report."""
     try:
         return rule(place)
     except (ArithmeticError, LookupError, TypeError, ValueError, struct.error):
@@ -242,7 +242,7 @@ def _followed(rule: Rule, place: Place) -> Results:
 
 
 def _variable(op: Op) -> str:
-    """What stands for a variable among the roots: no input has such a name."""
+    """Returns the name of a variable among the roots: no input has such a name."""
     return f"\0{op.text_option(0)}/{op.text_option(1)}"
 
 

@@ -1,6 +1,6 @@
-"""The graphs of a LiteRT model, as far as the flow of values through them is asked for.
+"""The graphs of a LiteRT model, as far as the flow of values needs them.
 
-It is read by the numbers of the schema's fields (schema.fbs): constants are read one by one, when they are asked for.
+Fields are read by their numbers in the schema (schema.fbs); constants are read one by one, on demand.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Tensor(NamedTuple):
     Attributes:
         name: Its name.
         dtype: Its numpy dtype, ``object`` for strings; None for a resource, a variant or packed numbers.
-        shape: Its shape; None for a size that is open.
+        shape: Its shape; None for a dynamic dimension.
         scale: The scale of quantized numbers; 0 for others.
         zero: Their zero point.
-        ranked: Whether the rank is known; some files say of no scalar that it is.
-        is_variable: Whether it keeps its value from call to call.
+        ranked: Whether the rank is known; some files never say that a tensor is a scalar.
+        is_variable: Whether it keeps its value between calls.
     """
 
     name: str
@@ -58,8 +58,8 @@ class Op:
     Attributes:
         name: Its name in the schema; that of a custom op is its own.
         custom: Whether it is a custom op.
-        inputs: The indices of the tensors that it takes; -1 for one that is left out.
-        outputs: Those of the tensors that it gives.
+        inputs: The indices of its operands; -1 for one that is omitted.
+        outputs: The indices of its results.
     """
 
     def __init__(self, table: Table, name: str, *, custom: bool) -> None:
@@ -70,28 +70,28 @@ class Op:
         self.outputs = table.numbers(fields.OP_OUTPUTS)
 
     def option(self, field: int, kind: str = "i", default: int = 0) -> int:
-        """A number of the builtin options, by the number of its field; ``kind`` as in the module ``struct``."""
+        """Returns a number of the builtin options, by its field number; ``kind`` as in the module ``struct``."""
         options = self._table.table(fields.OPTIONS)
         return default if options is None else options.number(field, kind, default)
 
     def text_option(self, field: int) -> str:
-        """A text of the builtin options."""
+        """Returns a text of the builtin options."""
         options = self._table.table(fields.OPTIONS)
         return "" if options is None else options.text(field)
 
     def numbers_option(self, field: int) -> tuple[int, ...]:
-        """A vector of int32 of the builtin options."""
+        """Returns a vector of int32 of the builtin options."""
         options = self._table.table(fields.OPTIONS)
         return () if options is None else options.numbers(field)
 
     @property
     def custom_options(self) -> dict[str, Any]:
-        """The options of a custom op that has a flexbuffer map of them."""
+        """The options of a custom op, if they are a flexbuffer map."""
         return decode_map(self._table.content(fields.CUSTOM_OPTIONS)) or {}
 
     @property
     def composite(self) -> str:
-        """The name of the composite that it is; empty if it is none."""
+        """The name of the composite; empty if it is not a composite."""
         options = self._table.table(fields.OPTIONS_2) if self.name == "STABLEHLO_COMPOSITE" else None
         return "" if options is None else options.text(0)
 
@@ -112,8 +112,8 @@ class Graph:
     """A subgraph.
 
     Attributes:
-        inputs: The indices of the tensors that are its inputs.
-        outputs: The indices of those that are its outputs.
+        inputs: The indices of its input tensors.
+        outputs: The indices of its output tensors.
         size: How many tensors it has.
     """
 
@@ -132,7 +132,7 @@ class Graph:
         return [self._model.op(table) for table in self._operators]
 
     def tensor(self, index: int) -> Tensor:
-        """A tensor by its index."""
+        """Returns a tensor by its index."""
         if index not in self._tensors:
             self._tensors[index] = _tensor(self._tables[index])
         return self._tensors[index]
@@ -142,7 +142,7 @@ class Graph:
         return index >= 0 and self._model.has_data(self._tables[index].number(fields.BUFFER, "I"))
 
     def constant(self, index: int) -> npt.NDArray[Any] | None:
-        """The value of a constant, strings as bytes; None if the tensor is none, or of a dtype that numpy lacks."""
+        """Returns a constant's value, strings as bytes; None if it is not a constant, or numpy lacks its dtype."""
         if not self.is_constant(index):
             return None
         kind = self.tensor(index)
@@ -174,7 +174,7 @@ class Model:
     """A LiteRT model.
 
     Args:
-        content: The content of the file, which is sound: bytes or a memory map.
+        content: The content of a valid file: bytes or a memory map.
     """
 
     def __init__(self, content: Any) -> None:
@@ -188,7 +188,7 @@ class Model:
         }
 
     def constant_shapes(self) -> frozenset[tuple[int, ...]]:
-        """The shapes of all constants that have axes."""
+        """Returns the shapes of all constants that have axes."""
         return frozenset(
             tuple(size or 0 for size in graph.tensor(index).shape)
             for graph in self.graphs
@@ -197,19 +197,19 @@ class Model:
         )
 
     def op(self, table: Table) -> Op:
-        """The op of a table."""
+        """Returns the op of a table."""
         code = self._codes[table.number(fields.OPCODE, "I")]
         return Op(table, code.shown, custom=code.name == "CUSTOM")
 
     def has_data(self, buffer: int) -> bool:
-        """Whether a buffer holds anything."""
+        """Whether a buffer has data."""
         table = self._buffers[buffer]
         return table.length(fields.DATA) > 0 or table.number(fields.SIZE, "Q") > 0
 
     def data(self, buffer: int) -> Any:
-        """What a buffer holds."""
+        """Returns the data of a buffer."""
         table = self._buffers[buffer]
-        if size := table.number(fields.SIZE, "Q"):  # it stands behind the flatbuffer
+        if size := table.number(fields.SIZE, "Q"):  # it is stored behind the flatbuffer
             offset = table.number(fields.OFFSET, "Q")
             return memoryview(self._content)[offset : offset + size]
         return table.content(fields.DATA)
@@ -230,7 +230,7 @@ def _tensor(table: Table) -> Tensor:
 
 
 def _quantization(parameters: Table | None) -> tuple[float, int]:
-    """Scale and zero point of a tensor that has one of each; 0 if it has none, or several."""
+    """Returns scale and zero point of a tensor that has one of each; 0 if it has none, or several."""
     if parameters is None or parameters.length(fields.SCALE) != 1:
         return 0.0, 0
     scale: float = struct.unpack("<f", _vector(parameters, fields.SCALE, 4))[0]
@@ -240,7 +240,7 @@ def _quantization(parameters: Table | None) -> tuple[float, int]:
 
 
 def _vector(table: Table, field: int, size: int) -> bytes:
-    """The first element of a vector of numbers of a size."""
+    """Returns the first element of a vector of numbers of a size."""
     start = table.vector(field)
     return bytes(table.data[start : start + size])
 

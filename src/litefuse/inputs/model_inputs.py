@@ -1,4 +1,4 @@
-"""What the signatures of a LiteRT model take, and calls of them."""
+"""Describes the inputs of a LiteRT model's signatures, and draws calls of them."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ __all__ = ["LEVELS", "OTHER_NUMBERS", "Manner", "ModelInputs"]
 
 
 class ModelInputs:
-    """What the signatures of a model take, by the flow of values through its graphs.
+    """The inputs of a model's signatures, by the flow of values through its graphs.
 
     Attributes:
-        signatures: The inputs of each signature, by key and name. A model without signatures has one, the key of which
-            is empty: that of its first subgraph, with the names of tensors.
+        signatures: The inputs of each signature, by key and name. A model without signatures has one with an empty key:
+            that of its first subgraph, with the names of tensors.
         unranked: The inputs of each signature that may be of any rank.
-        tables: What its tables hold.
-        moving: The outputs of each signature that follow from inputs of it or of others, through variables.
+        tables: The contents of its tables.
+        moving: The outputs of each signature that depend on inputs of it or of others, through variables.
 
     Args:
-        content: The content of the ``.tflite`` file, which is sound: bytes or a memory map.
+        content: The content of a valid ``.tflite`` file: bytes or a memory map.
     """
 
     def __init__(self, content: Any) -> None:
@@ -59,13 +59,13 @@ class ModelInputs:
     def shapes(
         self, signature: str, *, batch: int, size: int, given: Mapping[str, tuple[int, ...]] | None = None
     ) -> dict[str, tuple[int, ...]]:
-        """Shapes of a signature's inputs.
+        """Returns shapes of a signature's inputs.
 
         Args:
             signature: The signature's key.
-            batch: The first size, where it is open.
-            size: Other sizes that are open.
-            given: Shapes of some of them; those of other inputs are left alone.
+            batch: The first dimension, if it is dynamic.
+            size: The other dynamic dimensions.
+            given: Shapes of some inputs; those of other inputs are left alone.
 
         Raises:
             InterpreterError: A shape does not fit its input.
@@ -86,13 +86,13 @@ class ModelInputs:
         return found
 
     def widen(self, tables: Tables) -> None:
-        """Has words drawn that another model knows as well, which is to do the same."""
+        """Adds words to draw that another model, which is to compute the same, knows as well."""
         for domains in self.signatures.values():
             for domain in domains.values():
                 domain.uses = {(box, _widened(use, tables)): None for box, use in domain.uses}
 
     def beyond(self, signature: str, tables: Tables) -> Iterator[tuple[str, Box, Rows, int]]:
-        """The rows that a table of another model has and this one's lacks.
+        """Finds the rows that a table of another model has and this model's table lacks.
 
         Yields:
             The input that picks them, the part of it, the rows that there are, and how many there should be.
@@ -105,21 +105,21 @@ class ModelInputs:
                         yield name, box, use, more
 
     def drawer(self, signature: str, random: Random) -> Drawer:
-        """Draws calls of a signature."""
+        """Returns a drawer for calls of a signature."""
         return Drawer(self.signatures[signature].values(), random)
 
     def calls(
         self, *, batch: int = 1, size: int = 7, seed: int = 0, manner: Manner | None = None
     ) -> dict[str, dict[str, npt.NDArray[Any]]]:
-        """One call of each signature, by its key: arrays of the dtypes that the file has.
+        """Draws one call of each signature, by its key: arrays of the dtypes that the file has.
 
-        A model may refuse them: what is legal does not always follow from its graph. Then other sizes may be tried,
-        and ``Manner(limit=each)`` with the ``LEVELS``.
+        A model may refuse them: the graph does not always determine what is legal. Then other sizes may be tried, and
+        ``Manner(limit=each)`` with the ``LEVELS``.
 
         Args:
-            batch: The first size of inputs, where it is open.
-            size: Other sizes that are open.
-            seed: What the values follow from.
+            batch: The first dimension of inputs, if it is dynamic.
+            size: The other dynamic dimensions.
+            seed: The seed of the values.
             manner: How they are drawn.
         """
         random = Random(seed)
@@ -159,12 +159,12 @@ def _unranked(model: Model, signature: Signature) -> frozenset[str]:
 
 
 def _root(signature: str, name: str) -> str:
-    """What stands for an input among the roots of values."""
+    """Returns the name of an input among the roots of values."""
     return f"{signature}/{name}"
 
 
 def _follow(flow: Flow, key: str, signature: Signature) -> frozenset[str]:
-    """Notes what is done with the inputs of a signature, and gives the outputs that follow from any input."""
+    """Notes the uses of a signature's inputs; returns the outputs that depend on any input."""
     graph = flow.model.graphs[signature.graph]
     names = {index: _root(key, name) for name, index in signature.inputs.items()}
     arguments = [

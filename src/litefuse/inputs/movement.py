@@ -1,4 +1,4 @@
-"""How far an output moves from call to call: a comparison of what stands still says nothing."""
+"""How far an output moves between calls: a comparison of an output that does not move says nothing."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["movement"]
 
 
 def movement(before: npt.NDArray[Any], after: npt.NDArray[Any]) -> float:
-    """How far an output is from what it was in another call.
+    """Returns how far an output is from that of another call.
 
-    Of real and complex numbers, the largest difference, relative to the largest of the finite values; of others, the
-    share that differs; infinite if the shapes differ, or the places of what is not finite.
+    Of real and complex numbers, the largest difference, relative to the largest finite value; of other values, the
+    share that differs; infinite if the shapes differ, or the places of non-finite values.
     """
     if before.shape != after.shape:
         return float("inf")

@@ -13,12 +13,12 @@ import numpy.typing as npt
 __all__ = ["normal", "uniform", "whole"]
 
 _CHUNK = 1 << 14
-# Of more numbers than this the others repeat it: a prime, so that no two rows of an array begin alike.
+# More numbers than this repeat after it: a prime, so that no two rows of an array begin alike.
 _DISTINCT = (1 << 18) - 5
 
 
 def normal(shape: Sequence[int], random: Random) -> npt.NDArray[np.float32]:
-    """Numbers of the standard normal distribution.
+    """Draws numbers of the standard normal distribution.
 
     Source: Box and Muller, A Note on the Generation of Random Normal Deviates, 1958.
     """
@@ -36,12 +36,12 @@ def normal(shape: Sequence[int], random: Random) -> npt.NDArray[np.float32]:
 
 
 def uniform(shape: Sequence[int], random: Random) -> npt.NDArray[np.float64]:
-    """Numbers from 0 to less than 1."""
+    """Draws numbers from 0 to less than 1."""
     words = np.frombuffer(random.randbytes(4 * math.prod(shape)), np.uint32)
     return (words.astype(np.float64) * 2.0**-32).reshape(shape)
 
 
 def whole(low: int, high: int, shape: Sequence[int], random: Random) -> npt.NDArray[np.int64]:
-    """Integers from ``low`` to ``high``."""
+    """Draws integers from ``low`` to ``high``, inclusive."""
     words: npt.NDArray[Any] = np.frombuffer(random.randbytes(8 * math.prod(shape)), np.uint64)
     return (words % np.uint64(high - low + 1)).astype(np.int64).reshape(shape) + low

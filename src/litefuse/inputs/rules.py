@@ -1,4 +1,4 @@
-"""What LiteRT's ops do with the values that flow into them: which they hand on, and to which they give a meaning."""
+"""Rules for LiteRT's ops: which values they forward, and to which values they give a meaning."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["rule_of"]
 
 
 def rule_of(op: Op) -> tuple[Rule | None, bool]:
-    """The rule of an op, if it has one, and whether the values of its results follow from those of its operands."""
+    """Returns the rule of an op, if any, and whether the values of its results depend on those of its operands."""
     if op.custom:
         return CUSTOM_RULES.get(op.name, _unknown), True
     return _RULES.get(op.name), op.name not in _CUT
 
 
-# What these give follows from shapes alone.
+# The results of these depend on shapes alone.
 _CUT = frozenset({"SHAPE", "RANK", "ZEROS_LIKE"})
 
 
 def _unknown(place: Place) -> Results:
-    """A custom op that nothing is known of."""
+    """Restricts the operands of a custom op of which nothing is known."""
     for operand in range(len(place.values)):
         place.restrict(operand, Small())
     return ()
@@ -45,11 +45,11 @@ def _reshape(place: Place) -> Results:
 
 
 def _reshaped(place: Place) -> Results:
-    """Axes of length 1 may come and go; where others change, no axis is known."""
+    """Maps axes across a reshape: axes of length 1 may come and go; if others change, no axis is known."""
     given, made = place.kind(0).shape, place.result().shape
     keep = [axis for axis, size in enumerate(given) if size != 1]
     into = [axis for axis, size in enumerate(made) if size != 1]
-    # One open size among others is the same, whether it is said or not.
+    # One dynamic dimension among others stays the same, whether it is annotated or not.
     alike = len(keep) == len(into) and all(given[a] == made[b] for a, b in zip(keep, into, strict=True))
     places = dict(zip(into, keep, strict=True)) if alike else {}
 
@@ -96,7 +96,7 @@ def _without_axes(place: Place) -> Results:
 
 
 def _joined(place: Place) -> Results:
-    """A concatenation or a stack: no trace knows any longer where along the axis it stands."""
+    """Maps axes across a concatenation or a stack: the place of a trace along the joined axis is lost."""
     along = place.op.option(0 if place.op.name == "CONCATENATION" else 1)
     rank = len(place.result().shape)
     stacks = place.op.name == "PACK"
@@ -177,7 +177,7 @@ def _slice(place: Place) -> Results:
 
 
 def _limit_start(place: Place, operand: int) -> None:
-    """Where a slice begins, or how long it is, must be within what is cut."""
+    """Restricts the start or the length of a slice to the sliced tensor."""
     sizes = place.kind(0).shape
     known = [size for size in sizes if size is not None]
     place.restrict(
@@ -202,7 +202,7 @@ def _strided_slice(place: Place) -> Results:
             size = shape[axis]
             begin, end = int(first[axis]), int(last[axis])
             if size is None and (begin < 0 or end < 0) and not masks[0] >> axis & 1:
-                continue  # from behind, of an open length
+                continue  # counted from the end of a dynamic dimension
             begin = 0 if masks[0] >> axis & 1 else begin + (size or 0) if begin < 0 else begin
             if axis in gone:
                 end = begin + 1
@@ -272,9 +272,9 @@ def _note_rows(
     Args:
         place: The op.
         operand: The operand.
-        table: What the rows are of.
-        count: How many there are; None if that is open.
-        weighty: Whether each of them matters.
+        table: The name of the table that has the rows.
+        count: How many rows there are; None if that is dynamic.
+        weighty: Whether each row matters.
         free: Whether numbers that pick no row are legal.
         row: The shape of a row.
     """
@@ -288,7 +288,7 @@ def _note_rows(
         low, high = (first, last) if trace.scale > 0 else (last, first)
         key, best = (trace.input, trace.box), trace
         before = legal.get(key)
-        if before is not None:  # where a negative number counts from behind, for one
+        if before is not None:  # for example, where a negative number counts from the end
             low = None if low is None or before[1] is None else min(low, before[1])
             high = None if high is None or before[2] is None else max(high, before[2])
             best = trace if trace.is_plain else before[0]
@@ -336,7 +336,7 @@ def _embedding_lookup(place: Place) -> Results:
 
 
 def _coordinates(place: Place, operand: int, shape: Sequence[int | None], table: str, *, weighty: bool) -> None:
-    """Each column of the operand picks along another axis."""
+    """Notes that each column of the operand picks along another axis."""
     indices = place.kind(operand).shape
     depth = indices[-1] if indices else 1
     axes = list(shape[: depth or 1])

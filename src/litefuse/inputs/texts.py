@@ -1,4 +1,4 @@
-"""Strings for a model: words that it knows and others, in the forms that texts come in."""
+"""Draws strings for a model: words that it knows and others, in common forms of text."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Texts:
     """Draws the strings of an input.
 
     Args:
-        domain: What is done with them.
-        random: Where chance comes from.
+        domain: The input and its uses.
+        random: The source of randomness.
     """
 
     def __init__(self, domain: Domain, random: Random) -> None:
@@ -43,11 +43,11 @@ class Texts:
         self._number = random.randrange(64)
 
     def draw(self, shape: Sequence[int], *, known: bool, plain: bool) -> npt.NDArray[Any]:
-        """Strings.
+        """Draws strings.
 
         Args:
-            shape: How many.
-            known: Whether each is to be one word that the model knows, such that all are dealt; if it knows any.
+            shape: The shape of the array.
+            known: Whether each is to be one word that the model knows, if it knows any, such that all words are dealt.
             plain: Whether they are to be single words in any case.
         """
         found = np.empty(shape, object)
@@ -77,7 +77,7 @@ class Texts:
         return delimiter + text + 2 * delimiter if form == 7 else text
 
     def _word(self, form: int) -> bytes:
-        """One word: as it is known, in another case, with marks, unknown, or of other letters than those of ASCII."""
+        """Draws one word: as the model knows it, in another case, with punctuation, unknown, or non-ASCII."""
         random = self._random
         if form == 6:
             return random.choice(_FOREIGN).encode()
@@ -92,7 +92,7 @@ class Texts:
 
 
 def eight_letters(random: Random) -> bytes:
-    """A word that hardly any model knows."""
+    """Draws a word that hardly any model knows."""
     return "".join(random.choices(string.ascii_lowercase, k=8)).encode()
 
 

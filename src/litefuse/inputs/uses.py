@@ -1,4 +1,4 @@
-"""What a model does with an input, as far as it gives its values a meaning."""
+"""The uses that a model makes of an input, as far as they give its values a meaning."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ __all__ = [
 ]
 
 Box: TypeAlias = "tuple[tuple[int, int, int], ...]"
-"""A part of an input: for each axis that is cut, the axis and the first index of the part and that behind it."""
+"""A part of an input: for each axis that is cut, the axis, the start of the part and its exclusive end."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Each value picks one of a number of rows, as of a table, or of classes.
+    """Each value picks one of a number of rows, such as those of a table, or classes.
 
     Attributes:
-        table: What the rows are of.
-        count: How many there are; None for as many as an open dimension has.
+        table: The name of the table that has the rows.
+        count: How many there are; None for the size of a dynamic dimension.
         first: The value that picks the first row.
-        low: The least value that is legal; None if any is.
+        low: The least legal value; None if any is legal.
         high: The greatest one.
-        weighty: Whether the rows hold something, so that each of them matters.
-        row: The shape of a row; None if it is not known.
+        weighty: Whether the rows hold data, so that each of them matters.
+        row: The shape of a row; None if it is unknown.
     """
 
     table: str
@@ -78,7 +78,7 @@ class Count:
     """The values are lengths.
 
     Attributes:
-        limit: The greatest length; None for that of an open dimension.
+        limit: The greatest length; None for that of a dynamic dimension.
     """
 
     limit: int | None
@@ -86,11 +86,11 @@ class Count:
 
 @dataclass(frozen=True)
 class Limits:
-    """The values are legal in some limits only.
+    """Values are legal only in some limits.
 
     Attributes:
         low: The least value.
-        high: The greatest one; None for that of an open dimension, less one.
+        high: The greatest one; None for that of a dynamic dimension, less one.
     """
 
     low: int
@@ -99,36 +99,36 @@ class Limits:
 
 @dataclass(frozen=True)
 class Small:
-    """The values decide what nothing is known of: sizes, axes, how often a loop turns."""
+    """The values decide something of unknown meaning: sizes, axes, how often a loop iterates."""
 
 
 @dataclass(frozen=True)
 class Sorted:
-    """The values are numbers of segments, in order."""
+    """The values are segment ids, in order."""
 
 
 @dataclass(frozen=True)
 class Image:
-    """The values are those of pixels, from 0 to 255."""
+    """The values are pixels, from 0 to 255."""
 
 
 @dataclass(frozen=True)
 class Positive:
-    """The values are greater than 0, as sizes of boxes."""
+    """The values are greater than 0, like sizes of boxes."""
 
 
 @dataclass(frozen=True)
 class Whole:
-    """Real numbers become whole ones."""
+    """Real numbers are converted to integers."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """Strings, or numbers, are looked up.
+    """Strings, or numbers, are looked up in a table.
 
     Attributes:
-        keys: What there is.
-        pieces: What the input is split at before that: empty for white space; None if it is not split.
+        keys: The keys of the table.
+        pieces: The delimiter at which the input is split before that: empty for white space; None if it is not split.
     """
 
     keys: tuple[bytes | int, ...]
@@ -137,10 +137,10 @@ class Words:
 
 @dataclass(frozen=True)
 class Text:
-    """Strings are taken apart.
+    """Strings are split.
 
     Attributes:
-        delimiter: Where; empty for white space.
+        delimiter: The delimiter; empty for white space.
     """
 
     delimiter: bytes
@@ -155,7 +155,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Numerals:
-    """Strings are read as something.
+    """Strings are parsed.
 
     Attributes:
         kind: ``number`` or ``base64``.
@@ -181,20 +181,20 @@ Use: TypeAlias = (
     | Expression
     | Numerals
 )
-"""What is done with values. No two kinds are equal, whatever their numbers are."""
+"""A use of values. Uses of different kinds are never equal, whatever their numbers are."""
 
 
 @dataclass
 class Domain:
-    """What an input takes.
+    """The values that an input takes.
 
     Attributes:
         name: Its name.
         dtype: Its numpy dtype, ``object`` for strings.
-        shape: Its shape; None for a size that is open.
+        shape: Its shape; None for a dynamic dimension.
         scale: The scale of quantized numbers; 0 for others.
         zero: Their zero point.
-        uses: What is done with which part of it, in the order in which it is found.
+        uses: The uses of its parts, in the order in which they are found.
     """
 
     name: str

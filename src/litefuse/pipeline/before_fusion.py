@@ -1,6 +1,6 @@
-"""The passes of each stage before composites are fused, in their order. Where it matters, the line says why.
+"""The passes of each stage before composites are fused, in order. Where the order matters, the line says why.
 
-``litefuse inspect`` takes these alone, and starts faster without the others.
+``litefuse inspect`` runs only these, and starts faster without the others.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = ["constant_variables", "explicit_state"]
 
 
 def explicit_state() -> list[Pass]:
-    """First of all: each variable's handle stands where it is used, and what is done with it is a read or a write."""
+    """Returns the first passes: they move variable handles to their uses, and make each use a read or a write."""
     return [
-        LowerFor(),  # whose body is called otherwise than all else that is called
+        LowerFor(),  # whose body is called unlike all others
         LimitOps(),  # before functions are copied for their callers
         LowerXlaCallModule(),
-        LimitOps(),  # with what programs of JAX call
+        LimitOps(),  # including the functions that programs of JAX call
         LowerCase(),
         LowerConditions(),
         LowerInplaceOps(),
@@ -45,7 +45,7 @@ def explicit_state() -> list[Pass]:
 
 
 def constant_variables(values: Callable[[str], ir.Attribute], verdicts: list[Verdict]) -> list[Pass]:
-    """Constants of the variables that are only read, and what recognizers look for in the form in which they do.
+    """Returns the passes that make constants of read-only variables, and prepare the forms that recognizers expect.
 
     Args:
         values: The elements attribute of a variable's value by its ``shared_name``.
@@ -53,6 +53,6 @@ def constant_variables(values: Callable[[str], ir.Attribute], verdicts: list[Ver
     """
     return [
         FreezeVariables(values, verdicts),
-        InferLoopTypes(),  # which constants are needed for
+        InferLoopTypes(),  # needs the constants
         ExpandBlockCells(),
     ]

@@ -1,4 +1,4 @@
-"""The stages that a conversion begins with, and ``inspect`` takes: variables are frozen and composites fused."""
+"""The first stages of a conversion, which ``inspect`` runs too: they freeze variables and fuse composites."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = ["Findings", "freeze_and_fuse"]
 
 
 class Findings(NamedTuple):
-    """What was found out about variables and composites, in the words of the report.
+    """The findings about variables and composites, as entries of the report.
 
     Attributes:
         composites: One entry for each annotated function.
         variables: One entry for each variable, in the order of first use.
-        loops: One entry for each loop, or unrolled layer, that stays one.
-        recognizers: One entry for each recognizer of a plug-in, or of the program that runs.
+        loops: One entry for each loop, or unrolled layer, that is left as it is.
+        recognizers: One entry for each recognizer of a plug-in, or of the running program.
     """
 
     composites: tuple[CompositeReport, ...]
@@ -51,7 +51,7 @@ def freeze_and_fuse(
     forms: CompositeForms | None = None,
     rnn: RnnForm = "auto",
 ) -> Findings:
-    """Freezes the variables that are only read, recognizes composites and fuses them; the module is changed in place.
+    """Freezes read-only variables, recognizes composites and fuses them; changes the module in place.
 
     Args:
         imported: The module.
@@ -59,13 +59,13 @@ def freeze_and_fuse(
         on_step: Called with each pass's name before it runs.
         values: The elements attribute of a variable's value by its name.
         check: The self-check that a fusion must pass; None for none.
-        check_custom_ops: Whether also one of a composite that its author declared a custom op.
-        forms: What the composites are to become; None: what their fusions make of them.
-        rnn: Which of the recurrent layers that nobody annotated are to be fused.
+        check_custom_ops: Whether to also check composites that their author declared custom ops.
+        forms: The forms of the composites; None: those that their fusions choose.
+        rnn: The unannotated recurrent layers to fuse.
 
     Raises:
         GraphError: The module is not valid.
-        LitefuseError: What a pass raises.
+        LitefuseError: Whatever a pass raises.
     """
     module = imported.module
     try:
@@ -76,13 +76,13 @@ def freeze_and_fuse(
     outcomes: list[Outcome] = []
     recognitions: list[Recognition] = []
     chosen = forms or CompositeForms()
-    # Custom ops of all composites are for those that have kernels, which a loop has none for.
+    # Custom ops for all composites are for users with kernels of their own, which there are none of for loops.
     recognize = RecognizeComposites(
         recognitions, "loop" if chosen.default == "custom" else rnn, chosen, registered_recognizers()
     )
     fuse = FuseComposites(outcomes, check, forms=chosen, check_custom_ops=check_custom_ops)
     run_passes(module, explicit_state(), on_step)
-    # The functions that sink-handles made copies of: nobody calls them, and what they do must not count.
+    # Removes the functions that sink-handles replaced by copies: nothing calls them, and their effects must not count.
     run_mlir_passes(module, "symbol-dce")
     run_passes(module, [*constant_variables(values, verdicts), recognize, fuse], on_step)
     return Findings(
@@ -94,7 +94,7 @@ def freeze_and_fuse(
 
 
 def _composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:
-    """One entry for all copies of a function that ended alike."""
+    """Returns one entry for all copies of a function with the same outcome."""
     call_sites: dict[Outcome, int] = {}
     for outcome in outcomes:
         alike = outcome._replace(call_sites=0)

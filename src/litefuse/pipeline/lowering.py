@@ -1,4 +1,4 @@
-"""From TensorFlow ops to a module that can be exported."""
+"""Lowers TensorFlow ops to a module that can be exported."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ __all__ = ["lower_module"]
 
 
 def lower_module(module: ir.Module, lowering: Lowering, on_step: Callable[[str], None] = lambda _: None) -> None:
-    """Lowers a module of TensorFlow ops whose composites are fused, in place: it can be exported then.
+    """Lowers a module of TensorFlow ops whose composites are fused, in place, so that it can be exported.
 
     Args:
         module: The module; its exported functions are public.
-        lowering: What differs between one lowering and another.
+        lowering: The options of the lowering.
         on_step: Called with the name of each step when it begins.
 
     Raises:
-        LitefuseError: What a pass or the engine raises.
+        LitefuseError: Whatever a pass or the engine raises.
     """
     run_passes(module, initial_state(lowering), on_step)
     unsettled = _inline_and_fold(module, on_step)
-    # What was replaced makes way for more, and lists become tensors, whose shapes are new.
+    # Replacements enable more, and lists become tensors, whose shapes are new.
     if run_passes(module, dense_lists(), on_step) or unsettled:
         ForwardValues().run(module)
         run_passes(module, [Simplify()], on_step)
@@ -50,16 +50,16 @@ def lower_module(module: ir.Module, lowering: Lowering, on_step: Callable[[str],
 
 
 def _inline_and_fold(module: ir.Module, on_step: Callable[[str], None]) -> bool:
-    """Inlines calls and computes what constants decide: sizes, and which branches are taken, which are calls again.
+    """Inlines calls and folds what constants determine: sizes, and taken branches, which are calls again.
 
     Returns:
-        Whether another inference of shapes may find more.
+        Whether another shape inference may find more.
     """
     while True:
         # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-operands prevents.
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
         on_step(ForwardValues.name)
-        ForwardValues().run(module)  # where shapes contradict each other, the module is not valid: inference says why
+        ForwardValues().run(module)  # where shapes contradict each other, the module is invalid; inference reports why
         shapes = Simplify()
         run_passes(module, [shapes], on_step)
         if not run_passes(module, [FoldBranches()], on_step):

@@ -1,4 +1,4 @@
-"""The stages of a rewriting of one op that the engine left, and its lowering by them."""
+"""Lowers the rewriting of one op that the engine leaves."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ __all__ = ["before_engine_of_one_op", "lower_one_op"]
 
 
 def before_engine_of_one_op(decomposed: list[Decomposed]) -> list[Pass]:
-    """What the engine must find in the rewriting of an op, which has no weights, and loops only where it iterates."""
+    """Returns the passes that prepare an op's rewriting for the engine.
+
+    It has no weights, and has loops only if it iterates.
+    """
     return [RewriteBeforeLowering(decomposed)]
 
 
 def _after_engine() -> list[Pass]:
-    """What the engine leaves undone in it; the rest is done where it is put in the op's place."""
+    """Returns the passes after the engine; all others run once the rewriting is inserted in the op's place."""
     return [TypeResults(), PrepareShapes()]
 
 
 def lower_one_op(module: ir.Module) -> None:
-    """Lowers a module of one function, which computes what an op computes that the engine left.
+    """Lowers a module of one function, which computes an op that the engine leaves.
 
     Raises:
         LoweringError: The engine refused it.

@@ -1,4 +1,4 @@
-"""The passes of each stage after composites are fused, in their order. Where it matters, the line says why."""
+"""The passes of each stage after composites are fused, in order. Where the order matters, the line says why."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class State:
-    """What a model remembers from call to call, as it is at first.
+    """The state that a model keeps between calls, with its initial values.
 
     Attributes:
         values: The elements attribute of a variable's value by its ``shared_name``.
@@ -67,19 +67,19 @@ class State:
 
 @dataclass(frozen=True)
 class Lowering:
-    """What differs between one lowering and another.
+    """The options of a lowering.
 
     Attributes:
-        entry_points: The exported functions, by the symbols that they have in the module.
-        state: The variables and tables of the model that the module is of, or is a part of.
-        weights: What stays mapped until the file is written.
+        entry_points: The exported functions, by their symbols in the module.
+        state: The variables and tables of the model that the module is, or is a part of.
+        weights: The weights that stay mapped until the file is written.
         allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
         kernels: The ops that may become custom ops in any case, because there are kernels for them.
-        narrow: An op of int64 that LiteRT lacks is computed in int32.
-        quantize: The file's weights are quantized afterwards.
+        narrow: Whether an int64 op that LiteRT lacks is computed in int32.
+        quantize: Whether the file's weights are quantized afterward.
         decomposed: Filled with the ops that are rewritten.
         emitted: Filled with the ops that become custom ops.
-        initializers: Filled with the symbols of the functions that run before anything else.
+        initializers: Filled with the symbols of the functions that run before all else.
     """
 
     entry_points: tuple[EntryPoint, ...]
@@ -95,7 +95,7 @@ class Lowering:
 
 
 def initial_state(lowering: Lowering) -> list[Pass]:
-    """What is left of variables and tables, with what is in them at first."""
+    """Returns the passes that give the remaining variables and tables their initial contents."""
     return [
         InitializeVariables(lowering.state.values, lowering.initializers),
         InitializeTables(lowering.state.tables, lowering.initializers),
@@ -103,7 +103,7 @@ def initial_state(lowering: Lowering) -> list[Pass]:
 
 
 def dense_lists() -> list[Pass]:
-    """Tensors in the places of lists, once calls are inlined: as a list is handed on, so is what is known of it."""
+    """Returns the passes that replace lists by tensors, once calls are inlined: the uses of a list are then known."""
     return [
         LowerTensorLists(),
         RefineCallTypes(),  # calls that return tensors now, where they returned lists
@@ -111,18 +111,18 @@ def dense_lists() -> list[Pass]:
 
 
 def before_engine(lowering: Lowering) -> list[Pass]:
-    """What the engine must find, or must not: the last passes on TensorFlow ops, when all shapes are inferred."""
+    """Returns the last passes on TensorFlow ops, once all shapes are inferred: they prepare the ops for the engine."""
     return [
         HoistProjections(),  # emits products and slices of weights, for the passes that follow
         *before_engine_of_one_op(lowering.decomposed),
         CutConstants(lowering.weights),  # before PlaceWeights: each part of a weight gets a placeholder of its own
         PlaceWeights(lowering.weights),
-        KeepZeroOperands(),  # a weight that is no placeholder may be a factor that is zero everywhere
+        KeepZeroOperands(),  # a weight without a placeholder may be a factor that is zero everywhere
     ]
 
 
 def after_engine(lowering: Lowering) -> list[Pass]:
-    """What the engine leaves undone, and what the runtime demands of a file."""
+    """Returns the passes for what the engine leaves undone, and for what the runtime demands of a file."""
     kept = lowering.weights
     return [
         ForwardValues(lowered=True),  # first: the other passes read types
@@ -139,14 +139,14 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         FillBuffers(),
         OutlineLoops(),  # before DecomposeOps, which looks into functions, not into regions
         DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),
-        OutlineLoops(),  # what was decomposed may have others
+        OutlineLoops(),  # decomposed ops may have new ones
         MergeHandles(),
         KeepCopies(),  # after all that adds ops which XNNPACK runs
         SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one
         CheckConstants(),
         # After DecomposeOps: what is left has no rewriting.
         EmitCustomOps(lowering.allow_custom_ops, lowering.kernels, lowering.emitted, lowering.narrow, lower_one_op),
-        DropConstants(),  # of what was decomposed, too
+        DropConstants(),  # those of decomposed ops, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
         NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),
     ]

@@ -1,4 +1,4 @@
-"""The values of a model's variables, as a module has them."""
+"""The values of a model's variables, as attributes of a module."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class VariableValues:
 
     Attributes:
         imported: The module with its variables.
-        weights: Where large ones stay mapped; None where all values are needed.
+        weights: Holds large values that stay mapped; None if all values are needed.
     """
 
     imported: ImportedModule
@@ -39,7 +39,7 @@ class VariableValues:
 
 @dataclass(frozen=True)
 class VariablePlaceholders:
-    """Zeros in place of the variables' values, for an analysis that looks at everything else: no weight is read.
+    """Zeros in place of the variables' values, for analyses that need everything else: no weight is read.
 
     Attributes:
         imported: The module with its variables.
@@ -51,7 +51,7 @@ class VariablePlaceholders:
         variable = self.imported.variables[name]
         if variable.dtype == DataType.STRING:
             return VariableValues(self.imported)(name)
-        if variable.is_partitioned:  # to read it is to copy it together
+        if variable.is_partitioned:  # reading it would assemble a copy
             shape = tuple(size for size in variable.shape or () if size is not None)
             if variable.shape is None or len(shape) != len(variable.shape):
                 return VariableValues(self.imported)(name)

@@ -1,7 +1,7 @@
-"""Recognizers: what nobody annotated becomes a composite, an annotated function, by outlining.
+"""Recognizers: code that nobody annotated becomes a composite, an annotated function, by outlining.
 
-A pattern is the formula that it recognizes, written as a Python function (``pattern``). What is recognized is fused and
-checked like every other composite. Importing this package loads no engine; ``recognize`` does.
+A pattern is the formula to recognize, written as a Python function (``pattern``). Recognized composites are fused and
+checked like all others. Importing this package does not load the engine; ``recognize`` does.
 """
 
 from litefuse.recognizers.recognizer import Recognizer, recognizer, registered_recognizers

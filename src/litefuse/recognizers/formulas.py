@@ -1,4 +1,4 @@
-"""Composites without loops: where a function computes a recognizer's formula."""
+"""Finds composites without loops: values of a function that are computed by a recognizer's formula."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from litefuse.recognizers.regions import region_between
 
 __all__ = ["FormulaSearch", "formula_search"]
 
-# A mismatch before these many parts matched is no near miss: most of what a model computes is something else.
+# A mismatch before these many parts matched is not a near miss: most of a model computes something else.
 _NEAR = 3
 
 
 @dataclass
 class FormulaSearch:
-    """One recognizer in one model.
+    """The search for one recognizer's formula in one model.
 
     Attributes:
         recognizer: The recognizer.
@@ -36,7 +36,7 @@ class FormulaSearch:
         numbers: The attributes that are constant numbers of the model.
         results: The formula's results.
         found: The names of the nodes where it was found.
-        closest: What came closest to it, in words, and by how many parts; None if nothing did.
+        closest: The number of matching parts and a description of the nearest miss; None if there is none.
     """
 
     recognizer: Recognizer
@@ -47,7 +47,7 @@ class FormulaSearch:
     closest: tuple[int, str] | None = None
 
     def outline_all(self, module: ir.Module, function: func.FuncOp) -> bool:
-        """Makes a composite of each place of a function where the formula is computed; whether there is one."""
+        """Outlines each computation of the formula in a function; returns whether there is one."""
         names = _op_names(self.results[0])
         ops = list(function.entry_block.operations)
         index, modified = len(ops), False
@@ -134,7 +134,7 @@ def _number(found: Match, variable: Variable) -> float:
 
 
 def _op_names(pattern: Pattern) -> frozenset[str] | None:
-    """The ops that a pattern's result may be of; None for any."""
+    """Returns the ops that may compute a pattern's result; None for any."""
     match pattern:
         case Op():
             return frozenset({pattern.name})
@@ -158,7 +158,7 @@ def _outline(
     arguments: Sequence[ir.Value],
     results: Sequence[ir.Value],
 ) -> None:
-    """Moves what computes results into an annotated function, and calls it in the place of the first of them."""
+    """Moves the ops that compute results into an annotated function, and calls it in place of the first result."""
     region = region_between(function, arguments, results)
     owner = region.ops[region.last]
     with ir.InsertionPoint(owner), owner.location:

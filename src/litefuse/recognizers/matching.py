@@ -1,4 +1,4 @@
-"""Where a model computes a formula."""
+"""Matches formulas with values of a model."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ADDITIONS = frozenset({"tf.Add", "tf.AddV2", "tf.BiasAdd"})
 #: The ops that multiply.
 PRODUCTS = frozenset({"tf.Mul"})
 
-# The functions of each element that activations are made of; the other operands are constant numbers.
+# The elementwise functions that make up activations; the other operands are constant numbers.
 _ELEMENTWISE = frozenset(
     f"tf.{name}"
     for name in (
@@ -47,7 +47,7 @@ _ELEMENTWISE = frozenset(
 )
 _LONGEST_ACTIVATION = 5
 
-# Attributes of MatMul, and what BatchMatMulV2 calls them.
+# Attributes of MatMul, and their names in BatchMatMulV2.
 _ADJOINT = {"transpose_a": "adj_x", "transpose_b": "adj_y"}
 
 
@@ -58,12 +58,12 @@ def _anything(variable: Variable, value: ir.Value) -> bool:
 
 @dataclass(frozen=True)
 class Match:
-    """What a formula is in a model.
+    """A formula's parts in a model.
 
     Attributes:
-        values: The value of each part of it.
-        functions: What each of its functions is: the names of the ops, with their numbers; empty for the identity.
-        places: Which part stands at each place.
+        values: The value of each part of the formula.
+        functions: The ops of each of its functions by name, with their numbers; empty for the identity.
+        places: The index of the part at each place.
     """
 
     values: Mapping[Pattern, ir.Value] = field(default_factory=dict[Pattern, ir.Value])
@@ -77,18 +77,18 @@ class Match:
         return len(self.values)
 
     def including(self, pattern: Pattern, value: ir.Value) -> Match:
-        """This, and the value of one more part."""
+        """Returns this match with the value of one more part."""
         return replace(self, values={**self.values, pattern: value})
 
 
 @dataclass(frozen=True)
 class Mismatch:
-    """How far the best of all attempts to match a formula got.
+    """How far the best attempt to match a formula got.
 
     Attributes:
         matched: How many parts of the formula matched.
         found: The value that did not.
-        expected: What it should have been, in words.
+        expected: A description of the expected value.
     """
 
     matched: int
@@ -116,8 +116,8 @@ def match(
         formula: The results.
         values: As many values.
         known: The values of some parts of the formula.
-        can_be: Whether a variable can be a value, beside its own condition.
-        accept: Whether a match is one; otherwise others are tried.
+        can_be: Whether a variable can be a value, in addition to its own condition.
+        accept: Whether to accept a match; otherwise others are tried.
 
     Returns:
         The value of each part of the formula; or where the attempt that got furthest ended.
@@ -138,7 +138,7 @@ def matches(
     known: Mapping[Pattern, ir.Value] | None = None,
     can_be: Callable[[Variable, ir.Value], bool] = _anything,
 ) -> Iterator[Match]:
-    """All ways to match the results of a formula with values, as ``match``."""
+    """Yields all ways to match the results of a formula with values, like ``match``."""
     return _Matcher(can_be).match_all(formula, values, Match(known or {}))
 
 
@@ -150,7 +150,7 @@ class _Matcher:
         self._can_be = can_be
 
     def match_all(self, patterns: Sequence[Pattern], values: Sequence[ir.Value], bound: Match) -> Iterator[Match]:
-        """All matches of some patterns with as many values, in this order."""
+        """Yields all matches of some patterns with as many values, in this order."""
         if not patterns:
             yield bound
             return
@@ -241,18 +241,18 @@ class _Matcher:
             self._fail(bound, value, f"{known or 'linear'}, as {pattern.function.name} is elsewhere")
 
     def _fail(self, bound: Match, value: ir.Value, expected: str) -> None:
-        # Of equal ones the last: it was made when the parts that say more had matched.
+        # Of equal ones the last: it was made after the more specific parts had matched.
         if self.closest is None or len(bound) >= self.closest.matched:
             self.closest = Mismatch(len(bound), value, expected)
 
 
 def _freedom(pattern: Pattern) -> int:
-    """What to match last: what says least about where the formula is, so that the closest attempt is a near one."""
+    """Returns a sort key that puts the least specific patterns last, so that the closest attempt is a near miss."""
     return 2 if isinstance(pattern, Number) else 1 if isinstance(pattern, Variable) else 0
 
 
 def _name(op: ir.OpView) -> str:
-    """An op's name; that of a product of two matrices is the same whichever op computes it."""
+    """Returns an op's name; a product of two matrices has the same name whichever op computes it."""
     if op.name != "tf.BatchMatMulV2":
         return op.name
     ranks = [kind.rank if kind.has_rank else None for kind in (ir.ShapedType(each.type) for each in op.operands)]
@@ -269,7 +269,7 @@ def _is_number(value: ir.Value, number: float) -> bool:
 
 
 def _different_attribute(op: ir.OpView, pattern: Op) -> str | None:
-    """What of an op's attributes is not as in the pattern, in words; a product transposes nothing unless it says so."""
+    """Describes an attribute that differs from the pattern; a product transposes nothing unless the pattern says so."""
     wanted = dict(pattern.attributes)
     if pattern.name == "tf.MatMul":
         wanted = {"transpose_a": False, "transpose_b": False} | wanted
@@ -282,7 +282,7 @@ def _different_attribute(op: ir.OpView, pattern: Op) -> str | None:
 
 
 def _terms(value: ir.Value, count: int, names: frozenset[str]) -> Iterator[list[ir.Value]]:
-    """All ways to take a value as the sum, or product, of so many others."""
+    """Yields all ways to split a value into so many terms of a sum or factors of a product."""
     if count == 1:
         yield [value]
         return
@@ -297,7 +297,7 @@ def _terms(value: ir.Value, count: int, names: frozenset[str]) -> Iterator[list[
 
 
 def _without_squeeze(term: ir.Value, total: ir.Value) -> ir.Value:
-    """The operand of an op that takes leading dimensions of size 1 away, which the sum brings back by broadcasting."""
+    """Skips an op that removes leading dimensions of size 1, which the sum restores by broadcasting."""
     owner = term.owner
     if isinstance(owner, ir.Block) or owner.name not in {"tf.Reshape", "tf.Squeeze"}:
         return term
@@ -320,7 +320,7 @@ def _joins_last(op: ir.OpView, count: int) -> bool:
 
 
 def _chains(value: ir.Value) -> Iterator[tuple[ir.Value, str]]:
-    """A value as a function of each element of others: of itself, of what an op computes it from, and so on."""
+    """Yields a value as an elementwise function of others: of itself, of what an op computes it from, and so on."""
     texts: list[str] = []
     for _ in range(_LONGEST_ACTIVATION):
         yield value, ", ".join(reversed(texts))

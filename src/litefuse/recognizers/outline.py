@@ -1,4 +1,4 @@
-"""Outlining: a recognized loop, with its lists, becomes a function that carries an annotation."""
+"""Outlines a recognized loop, with its lists, into an annotated function."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = ["empty_composite", "first_size", "layer_name", "outline_loop", "value
 
 
 def layer_name(op: ir.OpView) -> str:
-    """The name of the layer that a loop is: that of its node, without what Keras adds to it."""
+    """Returns the name of a loop's layer: that of its node, without the suffix that Keras adds."""
     return (node_name(op.location) or op.name).removesuffix("/while")
 
 
 def value_name(value: ir.Value) -> str:
-    """The name of the node that computes a value."""
+    """Returns the name of the node that computes a value."""
     owner = value.owner
     assert not isinstance(owner, ir.Block)
     return node_name(owner.location) or owner.name
@@ -43,10 +43,10 @@ def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
         f(inputs [time, batch, n], states [batch, u]..., kernel, recurrent kernel, bias if there is one)
           -> (outputs [time or 1, batch, u], last states...)
 
-    The function holds the loop as it was, around copies of its body and condition that get the weights as arguments.
+    The function contains the original loop, around copies of its body and condition that take the weights as arguments.
 
     Raises:
-        NotRecognized: The loop needs something else of the function that it stands in.
+        NotRecognized: The loop uses something else of the enclosing function.
     """
     loop, step = layer.loop, layer.step
     op = loop.op
@@ -104,7 +104,7 @@ def _loop(
     body: func.FuncOp,
     cond: func.FuncOp,
 ) -> list[ir.Value]:
-    """Emits the loop and its lists; what it returns is what the function returns."""
+    """Emits the loop and its lists; returns the results of the function."""
     loop = layer.loop
     op = loop.op
     count = first_size(inputs)
@@ -127,14 +127,14 @@ def _loop(
 
 
 def _starting_value(loop: StepLoop, position: int, inputs: ir.Value, count: ir.Value, state: ir.Value) -> ir.Value:
-    """What a loop variable that is neither a state nor a weight starts with.
+    """Returns the initial value of a loop variable that is neither a state nor a weight.
 
     Args:
         loop: The loop.
         position: The position of the variable.
         inputs: The inputs of all steps, [time, batch, n].
         count: The number of steps, an int32 scalar.
-        state: What the state that is the output starts with, [batch, u].
+        state: The initial value of the state that is the output, [batch, u].
     """
     value = loop.op.operands[position]
     if position == loop.input.position:
@@ -151,11 +151,11 @@ def _starting_value(loop: StepLoop, position: int, inputs: ir.Value, count: ir.V
         ).result
     if position in loop.steps and not _is_constant(value):
         return _cast(count, value.type)
-    return _copied(value)  # a constant: an index, or something that the loop keeps
+    return _copied(value)  # a constant: an index, or a loop invariant
 
 
 def _stacked(loop: StepLoop, written: ir.Value, inputs: ir.Value, state: ir.Value) -> ir.Value:
-    """The list of outputs, which are like a state, as a tensor [time or 1, batch, u]."""
+    """Stacks the list of outputs, which have the shape of a state, into a tensor [time or 1, batch, u]."""
     kind, given = ir.ShapedType(state.type), ir.ShapedType(inputs.type)
     steps = given.shape[0] if loop.every_step else 1
     known = not loop.every_step or not given.is_dynamic_dim(0)
@@ -171,7 +171,7 @@ def _stacked(loop: StepLoop, written: ir.Value, inputs: ir.Value, state: ir.Valu
 
 
 def _with_leading_dimension(value: ir.Value) -> ir.Value:
-    """A value with one more dimension, of size 1, before its own."""
+    """Adds a leading dimension of size 1 to a value."""
     kind = ir.ShapedType(value.type)
     whole = ir.RankedTensorType.get([1, *kind.shape], kind.element_type)
     return ir.Operation.create("tf.ExpandDims", [whole], [value, int32_constant(0)]).result
@@ -180,7 +180,7 @@ def _with_leading_dimension(value: ir.Value) -> ir.Value:
 def _with_constants_as_arguments(
     module: ir.Module, function: func.FuncOp, constants: Sequence[ir.Value], types: Sequence[ir.Type] = ()
 ) -> func.FuncOp:
-    """A copy of a loop's function with more loop variables: some of its constants, or some that it does not use."""
+    """Copies a loop's function, with more loop variables: some of its constants, or variables that it does not use."""
     copy = function.clone(ip=ir.InsertionPoint(function))
     assert isinstance(copy, func.FuncOp)
     copy.attributes["sym_name"] = ir.StringAttr.get(free_symbol(module, f"{function_symbol(function)}.outlined"))
@@ -211,11 +211,11 @@ def _results(function: func.FuncOp) -> list[ir.Value]:
 def empty_composite(
     module: ir.Module, place: str, name: str, attributes: Mapping[str, Any], types: Sequence[ir.Type]
 ) -> func.FuncOp:
-    """An annotated function without ops.
+    """Creates an annotated function without ops.
 
     Args:
-        module: Where it is put.
-        place: The name of the layer or node that it was made of.
+        module: The module to add it to.
+        place: The name of the layer or node that it is outlined from.
         name: The composite's name.
         attributes: Its attributes.
         types: The types of its arguments.
@@ -239,20 +239,20 @@ def _is_constant(value: ir.Value) -> bool:
 
 
 def _outside(loop: StepLoop, value: ir.Value) -> ir.Value:
-    """A weight beside the loop."""
+    """Returns a weight outside of the loop."""
     position = _argument_number(value)
     return _copied(value) if position is None else loop.op.operands[position]
 
 
 def _copied(value: ir.Value) -> ir.Value:
-    """The same constant at the insertion point."""
+    """Copies a constant to the insertion point."""
     owner = value.owner
     assert not isinstance(owner, ir.Block)
     return ir.Operation.create("tf.Const", [value.type], [], attributes_of(owner)).result
 
 
 def _item_shape(value: ir.Value, leading: int = 0) -> ir.Value:
-    """The shape of a list's items, -1 for what is not known, from a value's type without its leading dimensions."""
+    """Returns the shape of a list's items, -1 for dynamic dimensions, from a type without its leading dimensions."""
     kind = ir.ShapedType(value.type)
     sizes = [-1 if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in range(leading, kind.rank)]
     return int32_constant(sizes)
@@ -264,7 +264,7 @@ def _element_type(value: ir.Value) -> dict[str, ir.Attribute]:
 
 
 def first_size(value: ir.Value) -> ir.Value:
-    """The size of the first dimension, an int32 scalar."""
+    """Returns the size of the first dimension, an int32 scalar."""
     kind = ir.ShapedType(value.type)
     if not kind.is_dynamic_dim(0):
         return int32_constant(kind.shape[0])
@@ -280,7 +280,7 @@ def first_size(value: ir.Value) -> ir.Value:
 
 
 def _with_axes_swapped(value: ir.Value) -> ir.Value:
-    """A value with its first two dimensions in the other order."""
+    """Transposes the first two dimensions of a value."""
     kind = ir.ShapedType(value.type)
     order = [1, 0, *range(2, kind.rank)]
     dynamic = ir.ShapedType.get_dynamic_size()

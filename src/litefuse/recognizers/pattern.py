@@ -1,12 +1,12 @@
 """Patterns: formulas over TensorFlow ops, written as Python functions.
 
-A formula takes patterns and gives patterns::
+A formula takes patterns and returns patterns::
 
     def gated(x, gate, weight):
         return sigmoid(matmul(gate, weight)) * tanh(x)
 
 It is matched backwards from a value that may be its result (``match``). Sums and products match in any order and with
-any brackets, sums by whichever op adds (``AddV2``, ``Add``, ``BiasAdd``); ops that only hand a value on are not seen.
+any brackets, sums with any op that adds (``AddV2``, ``Add``, ``BiasAdd``); ops that only forward a value are ignored.
 Numbers in a formula are constants of the graph.
 """
 
@@ -56,7 +56,7 @@ __all__ = [
 
 
 class Pattern:
-    """A part of a formula. The same object in several places stands for the same value."""
+    """A part of a formula. The same object in several places is the same value."""
 
     def __add__(self, other: Operand) -> Pattern:
         return Sum((*_terms(self, Sum), *_terms(_pattern(other), Sum)))
@@ -94,11 +94,11 @@ Operand: TypeAlias = "Pattern | float"
 
 @dataclass(frozen=True, eq=False)
 class Variable(Pattern):
-    """A value that the formula computes from.
+    """An input of the formula.
 
     Attributes:
-        name: What it is, for messages: ``the kernel``.
-        condition: Whether a value can be it.
+        name: A description for messages: ``the kernel``.
+        condition: Whether a value can be bound to it.
     """
 
     name: str
@@ -110,7 +110,7 @@ class Variable(Pattern):
 
 @dataclass(frozen=True, eq=False)
 class Number(Pattern):
-    """A constant all of whose elements are one number, to the precision of float32."""
+    """A constant whose elements are all one number, to the precision of float32."""
 
     value: float
 
@@ -166,10 +166,10 @@ class Part(Pattern):
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Which of several equal parts: whichever a model has there, and the same wherever this object stands.
+    """An unknown index among several equal parts, the same wherever this object is used.
 
     Attributes:
-        name: What is there, for messages: ``the input gate``.
+        name: A description of the part there, for messages: ``the input gate``.
     """
 
     name: str
@@ -201,7 +201,7 @@ class Row(Pattern):
 
 @dataclass(frozen=True, eq=False)
 class Concatenation(Pattern):
-    """Values one behind the other along the last dimension."""
+    """A concatenation along the last dimension."""
 
     parts: tuple[Pattern, ...]
 
@@ -211,7 +211,7 @@ class Concatenation(Pattern):
 
 @dataclass(frozen=True, eq=False)
 class Transposition(Pattern):
-    """A matrix that is transposed."""
+    """A transposed matrix."""
 
     matrix: Pattern
 
@@ -231,10 +231,10 @@ class OneOf(Pattern):
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """Some function of each element, the same wherever it stands: an activation that may be any.
+    """An unknown elementwise function, the same wherever it is used: an activation that may be any.
 
     Attributes:
-        name: What it is, for messages.
+        name: A description for messages.
     """
 
     name: str
@@ -263,10 +263,10 @@ def _pattern(value: Operand) -> Pattern:
 
 
 def op(name: str, *operands: Operand, **attributes: Any) -> Pattern:
-    """The result of any op.
+    """Matches the result of any op.
 
     Args:
-        name: TensorFlow's name of it, such as ``Erf``.
+        name: Its name in TensorFlow, such as ``Erf``.
         *operands: Its operands.
         **attributes: Those of its attributes that must be as given.
     """
@@ -274,75 +274,75 @@ def op(name: str, *operands: Operand, **attributes: Any) -> Pattern:
 
 
 def matmul(a: Pattern, b: Pattern, *, transpose_b: bool = False) -> Pattern:
-    """The product of two matrices; the second may be transposed, not the first."""
+    """Matches the product of two matrices; the second may be transposed, the first may not."""
     return op("MatMul", a, b, transpose_b=transpose_b)
 
 
 def transposed(matrix: Pattern) -> Pattern:
-    """A matrix with its rows as columns."""
+    """Matches the transpose of a matrix."""
     return Transposition(matrix)
 
 
 def sigmoid(a: Pattern) -> Pattern:
-    """The logistic function of each element."""
+    """Matches the logistic function of each element."""
     return op("Sigmoid", a)
 
 
 def tanh(a: Pattern) -> Pattern:
-    """The hyperbolic tangent of each element."""
+    """Matches the hyperbolic tangent of each element."""
     return op("Tanh", a)
 
 
 def relu(a: Pattern) -> Pattern:
-    """Each element, or 0 where it is less."""
+    """Matches each element, or 0 where it is less."""
     return op("Relu", a)
 
 
 def erf(a: Pattern) -> Pattern:
-    """The error function of each element."""
+    """Matches the error function of each element."""
     return op("Erf", a)
 
 
 def exp(a: Pattern) -> Pattern:
-    """The exponential function of each element."""
+    """Matches the exponential function of each element."""
     return op("Exp", a)
 
 
 def sqrt(a: Pattern) -> Pattern:
-    """The square root of each element."""
+    """Matches the square root of each element."""
     return op("Sqrt", a)
 
 
 def rsqrt(a: Pattern) -> Pattern:
-    """1 divided by the square root of each element."""
+    """Matches 1 divided by the square root of each element."""
     return op("Rsqrt", a)
 
 
 def square(a: Pattern) -> Pattern:
-    """The square of each element."""
+    """Matches the square of each element."""
     return op("Square", a)
 
 
 def concat(values: Sequence[Pattern]) -> Pattern:
-    """Values one behind the other along the last dimension."""
+    """Matches the concatenation of values along the last dimension."""
     return Concatenation(tuple(values))
 
 
 def parts(whole: Pattern, count: int) -> list[Pattern]:
-    """The equal parts of a value along its last dimension."""
+    """Matches the equal parts of a value along its last dimension."""
     return [Part(whole, index, index + 1, count) for index in range(count)]
 
 
 def placed_parts(whole: Pattern, places: Sequence[Place]) -> list[Pattern]:
-    """The equal parts of a value along its last dimension, each at its place; there are as many as places."""
+    """Matches the equal parts of a value along its last dimension, each at its place; there are as many as places."""
     return [PlacedPart(whole, place, len(places)) for place in places]
 
 
 def rows(whole: Pattern, count: int) -> list[Pattern]:
-    """The rows of a matrix that has ``count`` of them."""
+    """Matches the rows of a matrix that has ``count`` of them."""
     return [Row(whole, index, count) for index in range(count)]
 
 
 def one_of(*alternatives: Pattern) -> Pattern:
-    """Any of several formulas."""
+    """Matches any of several formulas."""
     return OneOf(alternatives)

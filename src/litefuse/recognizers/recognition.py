@@ -1,4 +1,4 @@
-"""What the pass tells of one layer."""
+"""The recognizer pass's record of one layer."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ __all__ = ["Recognition"]
 
 
 class Recognition(NamedTuple):
-    """What was seen in one loop.
+    """The outcome for one loop.
 
     Attributes:
         layer: The layer's name, from the loop's node.
         name: The annotation that it got; None if it was not recognized.
-        reason: Why it was not, or why it was left as it is.
+        reason: Why it was not recognized, or why it was left unchanged.
     """
 
     layer: str

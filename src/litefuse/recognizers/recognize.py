@@ -1,4 +1,4 @@
-"""The pass that makes composites of what recognizers find."""
+"""The pass that outlines what recognizers find into composites."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ __all__ = ["RecognizeComposites"]
 
 @dataclass(frozen=True)
 class RecognizeComposites:
-    """Makes a composite, an annotated function, of each loop that is an LSTM or SimpleRNN layer::
+    """Outlines each loop that is an LSTM or SimpleRNN layer into a composite, an annotated function::
 
         %in = tf.TensorListFromTensor(%x)                       %call:3 = call @layer(%x, %h, %c, %kernel, ...)
         %out = tf.TensorListReserve(...)                   -->  %list = tf.TensorListFromTensor(%call#0)
         %r:7 = tf.While(0, %n, 0, %out, %h, %c, %in)            %y = tf.TensorListStack(%list)
         %y = tf.TensorListStack(%r#3)                           func @layer attributes {tf._implements = "lstm_loop"}
 
-    The loop itself is the function's body, so that what is not fused computes what it did. Loops in annotated functions
-    are left alone: those functions say themselves what they are.
+    The loop itself is the function's body, so without a fusion it computes the same as before. Loops in annotated
+    functions are left alone: their annotation already says what they are.
 
     Attributes:
         found: Filled with one entry for each loop.
-        form: Which layers to make composites of: those that are faster as one op, all or none.
-        forms: The forms of composites: a layer whose composite is named there is made one in any case.
-        recognizers: Formulas of others that are recognized too, where no loops are.
-        tried: Filled with each of these: its name, how often it was found, and what came closest if it was not.
+        form: The layers to make composites of: those that are faster as one op, all or none.
+        forms: The forms of composites: layers whose composite is named there become one in any case.
+        recognizers: Formulas of further recognizers, for code without loops.
+        tried: Filled for each of these with its name, how often it was found, and the nearest miss if it was not.
     """
 
     name: ClassVar[str] = "recognize-composites"
@@ -49,7 +49,7 @@ class RecognizeComposites:
         for function in _unannotated(functions(module)):
             if not _may_have_layers(function):
                 continue
-            # Most models have no layers, and need none of the formulas.
+            # Most models have no layers, and do not need the formulas.
             from litefuse.recognizers.recurrent.layers import LayerSearch
 
             modified |= LayerSearch(self.found, self.form, self.forms).outline_all(module, function)
@@ -69,7 +69,7 @@ def _may_have_layers(function: func.FuncOp) -> bool:
 
 
 def _unannotated(by_symbol: Mapping[str, func.FuncOp]) -> list[func.FuncOp]:
-    """The functions that are run outside of any composite."""
+    """Returns the functions that are called outside of any composite."""
     found = [symbol for symbol, function in by_symbol.items() if is_public(function)]
     for symbol in found:  # grows
         for op in operations(by_symbol[symbol]):

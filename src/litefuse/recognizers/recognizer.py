@@ -1,4 +1,4 @@
-"""What a recognizer of composites is, and the registry of all."""
+"""Recognizers of composites, and their registry."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Formula: TypeAlias = "Callable[..., Pattern | Sequence[Pattern]]"
 
 
 class Recognizer:
-    """A formula: where a model computes it, nobody need annotate the composite.
+    """A formula: where a model computes it, the composite needs no annotation.
 
-    Subclass it, and register the subclass for the composite that it makes; where there is nothing but the formula, a
-    function is enough::
+    Subclass it, and register the subclass for the composite that it makes; if there is only the formula, a function is
+    enough::
 
         from litefuse.recognizers.pattern import erf
 
@@ -30,21 +30,21 @@ class Recognizer:
         def gelu(x):
             return 0.5 * x * (1 + erf(x / 2**0.5))
 
-    What computes the formula becomes a function that is annotated with the name, with the formula's parameters as its
+    Code that computes the formula becomes a function annotated with the name, with the formula's parameters as its
     arguments; it is fused and checked like every other composite.
     """
 
     #: The name of the composite.
     name: ClassVar[str] = ""
 
-    #: Attributes of the composite, beside the formula's keyword-only parameters.
+    #: Attributes of the composite, in addition to the formula's keyword-only parameters.
     attributes: ClassVar[Mapping[str, Any]] = {}
 
     def formula(self, *arguments: Pattern, **numbers: Pattern) -> Pattern | Sequence[Pattern]:
-        """The formula, over the patterns of ``litefuse.recognizers.pattern``.
+        """Builds the formula from the patterns of ``litefuse.recognizers.pattern``.
 
-        Override it with the parameters that it has: those by position become the arguments of the composite; those by
-        keyword alone are constant numbers of the model, and become attributes of these names.
+        Override it with its own parameters: positional ones become the arguments of the composite; keyword-only ones
+        are constant numbers of the model, and become attributes of these names.
 
         Returns:
             The result; or several, of which the first is computed from all others.
@@ -53,7 +53,7 @@ class Recognizer:
         raise NotImplementedError
 
     def check(self, arguments: Sequence[TensorType], attributes: Mapping[str, Any]) -> str | None:
-        """The reason why what computes the formula is not the composite, or None.
+        """Returns why code that computes the formula is not the composite, or None if it is.
 
         Args:
             arguments: The dtypes and shapes of the arguments.
@@ -74,17 +74,17 @@ _registered: dict[str, tuple[str, _Target]] = {}  # those of the program that ru
 def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
     """Registers a formula, or a ``Recognizer`` subclass, that makes composites of this name.
 
-    There may be several of one name, for several ways to write the same. Recognizers are tried in the order in which
-    they were registered, and what one has recognized is left alone by the next.
+    Several may have one name, for several ways to write the same formula. Recognizers are tried in the order of
+    registration, and what one has recognized is left alone by the next.
 
     Args:
         name: The composite's name: fusions are registered for it, and users choose its form by it.
 
     Raises:
-        FusionError: It is neither a function nor a ``Recognizer``, or has a parameter that no pattern can be given for;
-            or there is no name.
+        FusionError: It is neither a function nor a ``Recognizer``, or has a parameter that cannot be bound to a
+            pattern; or there is no name.
     """
-    # Not only for the type checker's eyes: written without brackets, the formula is what is decorated with.
+    # Checked at run time too: in a decorator without brackets, ``name`` is the decorated formula.
     if not name or not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise FusionError("a recognizer needs its composite's name", hint='Write @litefuse.recognizer("name").')
 
@@ -112,7 +112,7 @@ def _check(target: Any) -> None:
 
 
 def registered_recognizers() -> list[Recognizer]:
-    """All recognizers, in the order in which they are tried: those of the running program come first."""
+    """Returns all recognizers, in the order in which they are tried: those of the running program come first."""
     load_plug_ins()
     found = {**_registered, **{key: value for key, value in _installed.items() if key not in _registered}}
     return [_instance(name, target) for name, target in found.values()]
@@ -129,11 +129,11 @@ def _instance(name: str, target: type[Recognizer] | Formula) -> Recognizer:
 
 
 def called_recognizers() -> Mapping[str, tuple[str, Any]]:
-    """What the running program registered, for the process that converts."""
+    """Returns the recognizers that the running program registered, for the process that converts."""
     return dict(_registered)
 
 
 def take_recognizers(registered: Mapping[str, tuple[str, Any]]) -> None:
-    """Takes over what another process registered, and forgets what an earlier one did."""
+    """Registers the recognizers of another process, and forgets those of an earlier one."""
     _registered.clear()
     _registered.update(registered)

@@ -1,4 +1,4 @@
-"""Ops that stand together: what computes some values of a function from others."""
+"""Regions of a function: the ops that compute some values from others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Region:
 
     Attributes:
         ops: All ops of the function.
-        order: The position of the op that each value is the result of.
+        order: The position of each value's defining op.
         inside: The positions of the region's ops.
     """
 
@@ -31,18 +31,18 @@ class Region:
         return max(self.inside)
 
     def position(self, op: ir.OpView | ir.Operation) -> int:
-        """The position of an op of the function; without results, it is the function's return."""
+        """Returns the position of an op of the function; one without results is the function's return."""
         return self.order.get(op.results[0], len(self.ops)) if len(op.results) else len(self.ops) - 1
 
     def users(self, value: ir.Value) -> list[int]:
-        """The positions of the ops outside that use a value."""
+        """Returns the positions of the ops outside that use a value."""
         return [position for use in value.uses if (position := self.position(use.owner)) not in self.inside]
 
     def copy_into(self, copies: dict[ir.Value, ir.Value]) -> None:
-        """Emits the ops at the insertion point.
+        """Emits copies of the ops at the insertion point.
 
         Args:
-            copies: What to use instead of the values from outside; filled with the copies of the region's values.
+            copies: The replacements of values from outside; filled with the copies of the region's values.
         """
         for index in sorted(self.inside):
             op = self.ops[index]
@@ -52,17 +52,17 @@ class Region:
             copies.update(zip(op.results, copy.results, strict=True))
 
     def erase_unused(self) -> None:
-        """Erases those of its ops that nobody uses any more."""
+        """Erases those of its ops that have no uses left."""
         for index in sorted(self.inside, reverse=True):
             if not any(list(result.uses) for result in self.ops[index].results):
                 self.ops[index].operation.erase()
 
 
 def region_between(function: func.FuncOp, given: Iterable[ir.Value], results: Iterable[ir.Value]) -> Region:
-    """The ops that compute values from others.
+    """Returns the ops that compute values from others.
 
     Raises:
-        NotRecognized: They need something more.
+        NotRecognized: They need other values too.
     """
     ops = list(function.entry_block.operations)
     order: dict[ir.Value, int] = {result: index for index, op in enumerate(ops) for result in op.results}

@@ -1,4 +1,4 @@
-"""Values that are parts of others."""
+"""Finds the values that others are slices of."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["part_of", "row_of"]
 
 
 def part_of(value: ir.Value, first: int, end: int, count: int) -> ir.Value | None:
-    """The value that this is the parts ``first`` to ``end`` of, of ``count`` equal ones along the last dimension."""
+    """Returns the whole of which this is the parts ``first`` to ``end``, of ``count`` equal ones of the last axis."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         return None
@@ -32,7 +32,7 @@ def part_of(value: ir.Value, first: int, end: int, count: int) -> ir.Value | Non
 
 
 def row_of(value: ir.Value, index: int, count: int) -> ir.Value | None:
-    """The matrix of ``count`` rows whose row this is, as a vector or as a matrix of one row."""
+    """Returns the matrix of ``count`` rows of which this is a row, as a vector or as a matrix of one row."""
     owner = value.owner
     if not isinstance(owner, ir.Block) and owner.name in {"tf.Reshape", "tf.Squeeze"}:
         before, after = (ir.ShapedType(each.type) for each in (owner.operands[0], value))
@@ -63,7 +63,7 @@ def _mask(op: ir.OpView, name: str) -> int:
 
 
 def _last_slice(op: ir.OpView, kind: ir.ShapedType) -> tuple[int, int] | None:
-    """Where a strided slice begins and ends along the last dimension, if it takes all of the others."""
+    """Returns start and end of a strided slice along the last dimension, if it takes the others whole."""
     begin, end, strides = (constant(source(operand)) for operand in list(op.operands)[1:])
     if not (isinstance(begin, list) and isinstance(end, list)) or strides != [1] * kind.rank:
         return None

@@ -1,4 +1,4 @@
-"""Sending fusions and recognizers of the running program to the process that converts."""
+"""Sends fusions and recognizers of the running program to the process that converts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["pickle_registered", "unpickle_registered"]
 
 
 def pickle_registered() -> bytes | None:
-    """The fusions and recognizers of the running program, for the process that converts; None when there are none.
+    """Pickles the fusions and recognizers of the running program for the process that converts; None if there are none.
 
     A class of an importable module is sent by name, one of a script or notebook with its code.
     """
@@ -27,10 +27,10 @@ def pickle_registered() -> bytes | None:
 
 
 def unpickle_registered(data: bytes | None) -> None:
-    """Takes over the fusions and recognizers of another process, and forgets those of an earlier one."""
+    """Registers the fusions and recognizers of another process, and forgets those of an earlier one."""
     registered: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
     if data is not None:
-        load_plug_ins()  # before the others are there, whose names may be taken on purpose
+        load_plug_ins()  # before the others are registered, which may override theirs on purpose
         registered = pickle.loads(data)
     take_fusions(registered[0])
     take_recognizers(registered[1])

@@ -64,7 +64,7 @@ class DelegateFlags(IntFlag):
 
 
 class BuiltinOperator(IntEnum):
-    """The codes of the operators that a delegate looks at."""
+    """The codes of the operators that a delegate inspects."""
 
     CUSTOM = 32
     STABLEHLO_COMPOSITE = 206
@@ -201,7 +201,7 @@ class TfLiteContext(ctypes.Structure):
 
 
 class TfLiteDelegate(ctypes.Structure):
-    """A delegate; this one we create."""
+    """A delegate; only this struct is created by litefuse."""
 
     Prepare: int | None
     flags: int
@@ -240,14 +240,14 @@ _libc.malloc.argtypes = (c_size_t,)
 _libc.free.restype = None
 _libc.free.argtypes = (c_void_p,)
 
-# Called by the runtime. Each takes the context alone, because what it acts on is bound to it (see ``callbacks``); the
-# further arguments that the runtime passes stay unread in their registers, which the calling conventions of the 64-bit
+# Called by the runtime. Each takes only the context, because all else is bound to it (see ``callbacks``); the further
+# arguments that the runtime passes stay unread in their registers, which the calling conventions of the 64-bit
 # platforms allow.
 CALLBACK = ctypes.CFUNCTYPE(c_int, c_void_p)
 INIT = ctypes.CFUNCTYPE(c_size_t, c_void_p)
 FREE = ctypes.CFUNCTYPE(None, c_void_p, c_size_t)
 
-# Called by us, with the GIL held throughout: they are short, and some of them call back.
+# Called by litefuse, with the GIL held throughout: they are short, and some of them call back.
 GET_EXECUTION_PLAN = ctypes.PYFUNCTYPE(c_int, c_void_p, c_void_p)
 GET_NODE_AND_REGISTRATION = ctypes.PYFUNCTYPE(c_int, c_void_p, c_int, c_void_p, c_void_p)
 REPLACE_NODE_SUBSETS = ctypes.PYFUNCTYPE(c_int, c_void_p, TfLiteRegistration, c_void_p, c_void_p)
@@ -257,12 +257,12 @@ REPORT_ERROR = ctypes.PYFUNCTYPE(None, c_void_p, c_char_p)
 
 
 def address_of(callback: Any) -> int:
-    """The address of a callback's code. Not by ``ctypes.cast``, which ties its argument into a reference cycle."""
+    """Returns the address of a callback's code. ``ctypes.cast`` would tie its argument into a reference cycle."""
     return c_size_t.from_buffer(callback).value
 
 
 def read_int_array(address: int | None) -> tuple[int, ...]:
-    """The numbers of the ``TfLiteIntArray`` at ``address``: an int32 count, then that many int32; none for NULL."""
+    """Reads the ``TfLiteIntArray`` at ``address``: an int32 count, then that many int32; returns none for NULL."""
     if not address:
         return ()
     count = c_int.from_address(address).value
@@ -270,12 +270,12 @@ def read_int_array(address: int | None) -> tuple[int, ...]:
 
 
 def int_array(*values: int) -> ctypes.Array[c_int]:
-    """A new ``TfLiteIntArray`` that holds ``values``."""
+    """Creates a ``TfLiteIntArray`` that holds ``values``."""
     return (c_int * (1 + len(values)))(len(values), *values)
 
 
 def owned_int_array(*values: int) -> int:
-    """The address of a new ``TfLiteIntArray`` that the runtime takes over and frees, so it comes from C's allocator."""
+    """Creates a ``TfLiteIntArray`` with C's allocator, for the runtime to own and free; returns its address."""
     array = int_array(*values)
     address = _libc.malloc(ctypes.sizeof(array))
     if not address:
@@ -285,5 +285,5 @@ def owned_int_array(*values: int) -> int:
 
 
 def free(address: int) -> None:
-    """Frees what C's allocator gave."""
+    """Frees memory of C's allocator."""
     _libc.free(address)

@@ -1,8 +1,8 @@
-"""The operands that LiteRT's builtin ops cannot do without.
+"""The operands that LiteRT's builtin ops require.
 
-The numbers are those of the ops' definitions (https://www.tensorflow.org/mlir/tfl_ops) and of the checks in their
-kernels; they are lower bounds, since later versions of some ops take more. What is not here, such as an op of a later
-runtime, is not known to need any.
+The numbers are from the ops' definitions (https://www.tensorflow.org/mlir/tfl_ops) and from the checks in their
+kernels; they are lower bounds, since later versions of some ops take more. Ops that are not listed, such as those of a
+later runtime, are not known to require any.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 __all__ = ["INPUTS", "OUTPUTS"]
 
-# By the number of inputs that the op has at least, all of which must be there.
+# By the least number of inputs, all of which must be present.
 _BY_COUNT = {
     1: """
         ABS ADD_N AVERAGE_POOL_2D BITCAST BUCKETIZE CAST CEIL COMPLEX_ABS CONCATENATION COS DENSIFY DEPTH_TO_SPACE
@@ -39,7 +39,7 @@ _BY_COUNT = {
     6: "NON_MAX_SUPPRESSION_V5",
 }
 
-# The positions of the inputs that must be there in ops whose other inputs may be left out: biases, for one.
+# The positions of the inputs that must be present in ops whose other inputs, such as biases, may be omitted.
 _BY_POSITION: Mapping[str, tuple[int, ...]] = {
     "BIDIRECTIONAL_SEQUENCE_LSTM": tuple(
         position
@@ -58,7 +58,7 @@ _BY_POSITION: Mapping[str, tuple[int, ...]] = {
     "UNIDIRECTIONAL_SEQUENCE_LSTM": (0, 2, 3, 4, 6, 7, 8, 13, 14, 15, 18, 19),
 }
 
-# By the op's name, the positions of the inputs that it must have, and whether all further ones must be there as well.
+# By the op's name, the positions of the inputs that it must have, and whether all further ones must be present as well.
 INPUTS: Mapping[str, tuple[tuple[int, ...], bool]] = {
     **{name: (tuple(range(count)), True) for count, names in _BY_COUNT.items() for name in names.split()},
     **{name: (positions, False) for name, positions in _BY_POSITION.items()},
@@ -75,5 +75,5 @@ _OTHER_OUTPUTS: Mapping[str, int] = {
     "WHILE": 0,
 }
 
-# By the op's name, how many outputs it has at least.
+# By the op's name, the least number of outputs.
 OUTPUTS: Mapping[str, int] = {**dict.fromkeys([*INPUTS, "HASHTABLE", "VAR_HANDLE"], 1), **_OTHER_OUTPUTS}

@@ -1,9 +1,9 @@
-"""C callbacks in Python that no exception leaves, interrupts included.
+"""C callbacks in Python that let no exception escape, not even interrupts.
 
-ctypes prints and drops an exception that leaves a callback, and the caller in C reads a result that nobody wrote. A
+ctypes prints and drops an exception that leaves a callback, and the caller in C reads an uninitialized result. A
 ``try`` in the callback's body is not enough: Python handles signals when a function is entered, before its first
-statement, and after a long op in C an interrupt is waiting just there. A suspended generator is inside its ``try``
-already when it is resumed, so the callback is the ``send`` of one. It takes one argument, whence the prototypes in
+statement, and after a long op in C an interrupt is pending exactly then. A suspended generator is already inside its
+``try`` when it is resumed, so the callback is the ``send`` of one. It takes one argument, hence the prototypes in
 ``abi``.
 """
 
@@ -18,7 +18,7 @@ __all__ = ["guarded"]
 
 
 def guarded(function: Callable[[int], int], failed: Callable[[BaseException], int]) -> Callable[[int], int]:
-    """Wraps ``function`` so that whatever it raises goes to ``failed``, which gives the result in its place."""
+    """Wraps ``function`` so that ``failed`` handles whatever it raises, and returns a result in its place."""
     generator = _guard(function, failed)
     next(generator)
     return generator.send

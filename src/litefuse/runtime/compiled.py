@@ -1,4 +1,4 @@
-"""Kernels whose ``invoke`` numba compiles: it runs as machine code, without the interpreter lock."""
+"""Kernels whose ``invoke`` is compiled by numba: it runs as machine code, without the interpreter lock."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["compiled"]
 
 Kernel = TypeVar("Kernel", bound=CustomOp)
 
-# numba knows float16 too, but makes code of it for GPUs only.
+# numba knows float16 too, but compiles it for GPUs only.
 _DTYPES = frozenset(
     {
         *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -38,7 +38,7 @@ def compiled(kernel: type[Kernel]) -> type[Kernel]: ...
 @overload
 def compiled(*, fastmath: bool = False, cache: bool = False) -> Callable[[type[Kernel]], type[Kernel]]: ...
 def compiled(kernel: type[Any] | None = None, *, fastmath: bool = False, cache: bool = False) -> Any:
-    """Class decorator: numba compiles the kernel's ``invoke`` when the model is prepared.
+    """Class decorator that has numba compile the kernel's ``invoke`` when the model is prepared.
 
     ::
 
@@ -47,7 +47,7 @@ def compiled(kernel: type[Any] | None = None, *, fastmath: bool = False, cache: 
         class Standardize(litefuse.CustomOp): ...
 
     ``prepare`` stays Python. ``invoke`` must be code that numba can compile (``numba.njit``), and is called without the
-    interpreter lock. It sees
+    interpreter lock. It gets
 
     - ``inputs`` and ``outputs``: tuples of arrays, None for an optional input that is absent. All dtypes but strings,
       float16 and bfloat16. Outputs are filled, not assigned, so ``prepare`` must know their shapes.
@@ -57,10 +57,10 @@ def compiled(kernel: type[Any] | None = None, *, fastmath: bool = False, cache: 
     Args:
         kernel: The kernel's class.
         fastmath: Let the compiler reorder floating point operations.
-        cache: Keep the compiled code in ``__pycache__`` beside the source for the next process.
+        cache: Keep the compiled code in ``__pycache__`` next to the source for the next process.
 
     Returns:
-        A subclass that compiles; the class itself stays as it is.
+        A subclass that compiles; the class itself is unchanged.
 
     Raises:
         KernelError: ``invoke`` takes something that compiled code cannot, such as ``**attributes``. When the model is
@@ -113,13 +113,13 @@ def _compiled(kernel: type[CustomOp], *, fastmath: bool, cache: bool) -> type[Cu
         "form": "compiled",
     }
     made = cast("type[CustomOp]", type(kernel.__name__, (kernel,), body))
-    if is_registered(kernel):  # the decorators stand in the other order
+    if is_registered(kernel):  # the decorators are in the other order
         custom_op(kernel.op_name, replace=True)(made)
     return made
 
 
 def _plain_function(method: Any, where: str) -> FunctionType:
-    """``invoke`` as a function whose signature compiled code can have."""
+    """Returns ``invoke`` as a function with a signature that compiled code supports."""
     if not isinstance(method, FunctionType):
         raise KernelError("invoke must be a plain method to be compiled", where=where)
     kinds = {parameter.kind for parameter in inspect.signature(method).parameters.values()}
@@ -133,7 +133,7 @@ def _plain_function(method: Any, where: str) -> FunctionType:
 
 
 def _with_options_of(prepare: Callable[..., Any], invoke: FunctionType) -> inspect.Signature:
-    """The signature of ``prepare`` with the options of ``invoke``, which it compiles for."""
+    """Returns the signature of ``prepare`` with the options of ``invoke``, which it compiles for."""
     signature = inspect.signature(prepare)
     parameters = list(signature.parameters.values())
     rest = [parameter for parameter in parameters if parameter.kind is parameter.VAR_KEYWORD]
@@ -156,7 +156,7 @@ def _dispatcher(invoke: FunctionType, where: str, *, fastmath: bool, cache: bool
             where=where,
             hint="Install it with: pip install 'litefuse[numba]'. Or leave out @litefuse.compiled.",
         ) from error
-    # Compiled code has no keyword-only parameters. Behind the others they take the same places in the frame.
+    # Compiled code has no keyword-only parameters. After the others they take the same places in the frame.
     code = invoke.__code__
     code = code.replace(co_argcount=code.co_argcount + code.co_kwonlyargcount, co_kwonlyargcount=0)
     positional = FunctionType(code, invoke.__globals__, invoke.__name__, None, invoke.__closure__)
@@ -175,7 +175,7 @@ def _compile(
     """Compiles for the types that ``invoke`` will be called with.
 
     Raises:
-        KernelError: Compiled code cannot have them, or the code does not compile.
+        KernelError: Compiled code does not support them, or the code does not compile.
     """
     import numba
 
@@ -204,7 +204,7 @@ def _compile(
 
 
 def _example(spec: TensorSpec, *, writable: bool) -> Any:
-    """An array of the type that the tensor's view has."""
+    """Returns an array of the type that the tensor's view has."""
     array = np.empty((0,) * len(spec.shape or ()), spec.dtype)
     if str(spec.dtype) not in _DTYPES:
         kind = "strings" if spec.dtype == np.dtype(object) else str(spec.dtype)
@@ -217,23 +217,23 @@ def _example(spec: TensorSpec, *, writable: bool) -> Any:
 
 
 def _names(code: CodeType) -> frozenset[str]:
-    """The names of attributes and globals that the code uses, in functions within it as well."""
+    """Returns the names of attributes and globals that the code uses, including those of nested functions."""
     inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return frozenset(code.co_names).union(*inner)
 
 
 def _value(value: Any) -> Any:
-    """Lists as tuples, which compiled code takes."""
+    """Converts lists to tuples, which compiled code supports."""
     return tuple(_value(item) for item in cast("list[Any]", value)) if isinstance(value, list) else value
 
 
 def _view(kernel: CustomOp, read: frozenset[str]) -> Any:
-    """What compiled code sees as ``self``: a tuple with the names of the instance's attributes that it reads."""
+    """Returns the ``self`` of compiled code: a named tuple of the instance's attributes that it reads."""
     attributes = {name: _value(value) for name, value in sorted(vars(kernel).items()) if name in read}
     return _view_class(tuple(attributes))(**attributes) if attributes else None
 
 
 @functools.cache
 def _view_class(names: tuple[str, ...]) -> Callable[..., Any]:
-    # One class for all instances: numba compiles anew for another.
+    # One class for all instances: numba compiles again for another one.
     return cast("Callable[..., Any]", namedtuple("self", names))  # pyright: ignore[reportUntypedNamedTuple] # noqa: PYI024

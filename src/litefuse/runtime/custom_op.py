@@ -1,4 +1,4 @@
-"""Kernels of custom ops: how they are written, and how they are found by the name of their op."""
+"""Kernels of custom ops: how to write them, and how they are found by the name of their op."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ ENTRY_POINT_GROUP = "litefuse.kernels"
 
 @dataclass(frozen=True, init=False)
 class TensorSpec:
-    """What is known of a tensor before the model runs.
+    """The type of a tensor as it is known before the model runs.
 
     Attributes:
-        shape: Its sizes; None when they are known only after the kernel ran.
+        shape: Its sizes; None if they are known only after the kernel ran.
         dtype: Its numpy dtype. Strings are ``object`` (the elements are ``bytes``), bfloat16 is ``ml_dtypes.bfloat16``.
-        name: Its name in the model; empty in a specification that a kernel makes.
+        name: Its name in the model; empty in a specification that a kernel creates.
         value: Its value as a read-only array if it is a constant of the model, else None.
     """
 
@@ -61,16 +61,16 @@ class TensorSpec:
 
 
 class CustomOp:
-    """Base class of kernels: what one custom op does, in numpy.
+    """Base class of kernels: the implementation of one custom op, in numpy.
 
-    There is one instance for each node of the model that the op stands at, made when the model is loaded and again
-    whenever the runtime undoes and redoes its delegates; ``self`` may hold what ``prepare`` computes for ``invoke``.
+    There is one instance for each node of the op in the model, created when the model is loaded and again whenever the
+    runtime undoes and redoes its delegates; ``self`` may hold what ``prepare`` computes for ``invoke``.
 
     The op's options arrive as keyword arguments. A method that names some of them receives those; one that ends in
     ``**attributes`` receives all. A named option without a default that the model lacks is a ``KernelError``.
 
-    Any exception that a method raises leaves ``litefuse.Interpreter.allocate_tensors`` or ``invoke``, with a note of
-    the op and the node.
+    Any exception that a method raises propagates from ``litefuse.Interpreter.allocate_tensors`` or ``invoke``, with a
+    note of the op and the node.
     """
 
     op_name: ClassVar[str] = ""
@@ -86,15 +86,16 @@ class CustomOp:
     def decode_options(cls, data: bytes) -> dict[str, Any]:
         """Turns a node's ``custom_options`` into the keyword arguments of ``prepare`` and ``invoke``.
 
-        By default a flexbuffer map (its integers, floats, strings, booleans, blobs as bytes, vectors as lists); data of
-        any other form gives no options. Override it for an op that writes something else, such as a C struct.
+        By default it decodes a flexbuffer map (with integers, floats, strings, booleans, blobs as bytes, vectors as
+        lists); data of any other form gives no options. Override it for an op that writes something else, such as a C
+        struct.
         """
         from litefuse.runtime.options import decode_map
 
         return decode_map(data) or {}
 
     def prepare(self, *inputs: Any, **attributes: Any) -> Any:
-        """Says what the op's outputs will be; called before ``invoke`` and again when an input was resized.
+        """Returns the types of the op's outputs; called before ``invoke`` and again when an input was resized.
 
         Args:
             *inputs: A ``TensorSpec`` for each input of the node, with known shape; None for an optional input that is
@@ -111,8 +112,8 @@ class CustomOp:
         """Computes the outputs.
 
         Args:
-            inputs: One read-only array for each input, a view of the runtime's memory that is valid during this call
-                only; None for an optional input that is absent. Strings are an object array of ``bytes``.
+            inputs: One read-only array for each input, a view of the runtime's memory that is valid only during this
+                call; None for an optional input that is absent. Strings are an object array of ``bytes``.
             outputs: One writable array for each output, likewise: fill ``outputs[i][...]``, or assign
                 ``outputs[i] = array``. An output whose shape was None must be assigned. The arrays are not cleared.
             **attributes: The op's options.
@@ -126,7 +127,7 @@ _registered: dict[str, type[CustomOp]] = {}
 
 
 def custom_op(name: str, *, replace: bool = False) -> Callable[[type[Kernel]], type[Kernel]]:
-    """Class decorator: the class is the kernel of the custom op (or StableHLO composite) called ``name``.
+    """Class decorator that registers the class as the kernel of the custom op (or StableHLO composite) ``name``.
 
     Args:
         name: The op's name in the model, such as ``ExtractImagePatches``.
@@ -136,9 +137,9 @@ def custom_op(name: str, *, replace: bool = False) -> Callable[[type[Kernel]], t
         A decorator that registers the class and returns it.
 
     Raises:
-        KernelError: The class is no kernel, or the name is empty or taken by another class.
+        KernelError: The class is not a kernel, or the name is empty or taken by another class.
     """
-    # Not only for the type checker's eyes: written without brackets, the class is what is decorated with.
+    # Checked at run time too: in a decorator without brackets, ``name`` is the decorated class.
     if not name or not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise KernelError("a custom op needs a name", hint='Write @custom_op("NameOfTheOp").')
 
@@ -146,7 +147,7 @@ def custom_op(name: str, *, replace: bool = False) -> Callable[[type[Kernel]], t
         kernel.op_name = name
         kernels_by_name([kernel])
         present = _registered.get(name)
-        # The same class again is a module that was reloaded or a notebook cell that was run again.
+        # The same class again is a module that was reloaded, or a notebook cell that was run again.
         same = present is not None and (present.__module__, present.__qualname__) == (
             kernel.__module__,
             kernel.__qualname__,
@@ -171,7 +172,7 @@ def kernels_by_name(kernels: Iterable[type[CustomOp]]) -> dict[str, type[CustomO
     """
     named: dict[str, type[CustomOp]] = {}
     for kernel in kernels:
-        # Not only for the type checker's eyes: plug-ins and untyped callers bring anything.
+        # Checked at run time too: plug-ins and untyped callers may pass anything.
         if not (isinstance(kernel, type) and issubclass(kernel, CustomOp)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise KernelError(f"{kernel!r} is not a subclass of CustomOp", hint="Pass the kernel's class.")
         where = f"{kernel.__module__}.{kernel.__qualname__}"
@@ -190,31 +191,31 @@ def kernels_by_name(kernels: Iterable[type[CustomOp]]) -> dict[str, type[CustomO
 
 
 def is_registered(kernel: type[CustomOp]) -> bool:
-    """Whether this very class is what ``custom_op`` registered under its op's name."""
+    """Whether exactly this class is the kernel that ``custom_op`` registered under its op's name."""
     return _registered.get(kernel.op_name) is kernel
 
 
 def registered_kernels() -> dict[str, type[CustomOp]]:
-    """The kernels that ``custom_op`` registered, by the name of their op."""
+    """Returns the kernels that ``custom_op`` registered, by the name of their op."""
     return dict(_registered)
 
 
 def replace_registered(kernels: Mapping[str, type[CustomOp]]) -> None:
-    """Puts these in the place of all kernels that ``custom_op`` registered."""
+    """Replaces all kernels that ``custom_op`` registered by these."""
     _registered.clear()
     _registered.update(kernels)
 
 
 def installed_kernels() -> dict[str, PlugIn]:
-    """The entry points of installed packages that offer kernels, by the name of their op; they are not loaded."""
+    """Returns the entry points of installed packages that offer kernels, by their op's name, without loading them."""
     return {plug_in.name: plug_in for plug_in in find_plug_ins(ENTRY_POINT_GROUP)}
 
 
 def find_kernel(name: str, *, without: Container[str] = ()) -> type[CustomOp] | None:
-    """The kernel of the custom op ``name``, or None.
+    """Returns the kernel of the custom op ``name``, or None.
 
-    Looked for among those registered with ``custom_op``, then in the pack ``litefuse.kernels``, then among the entry
-    points of the group ``litefuse.kernels`` (entry point ``NameOfTheOp = package.module:KernelClass``).
+    It is looked up among those registered with ``custom_op``, then in the pack ``litefuse.kernels``, then among the
+    entry points of the group ``litefuse.kernels`` (entry point ``NameOfTheOp = package.module:KernelClass``).
 
     Args:
         name: The op's name.

@@ -26,8 +26,9 @@ Result = TypeVar("Result")
 
 logger = logging.getLogger("litefuse")
 
-# What the runtime holds pointers to, from the moment a node is claimed until the runtime frees it. It cannot be the
-# delegate's, which Python may drop first: an array that views a tensor keeps the runtime's interpreter alive alone.
+# The objects that the runtime holds pointers to, from the moment a node is claimed until the runtime frees it. The
+# delegate cannot own them, since Python may drop it first: an array that views a tensor keeps only the interpreter
+# alive.
 _live: dict[int, tuple[object, ...]] = {}
 _keys = itertools.count(1)
 
@@ -36,8 +37,8 @@ def _free(_context: int | None, key: int, *, live: dict[int, tuple[object, ...]]
     live.pop(key, None)
 
 
-# Never freed itself, since it drops the other callbacks of its node and must not do that to its own code. Nor when
-# Python ends: an interpreter that is a part of a cycle may be destroyed after the modules are cleared.
+# Never freed itself, since it drops the other callbacks of its node and must not do that to its own code. Not even when
+# Python exits: an interpreter in a reference cycle may be destroyed after the modules are cleared.
 _FREE = abi.FREE(_free)
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(_FREE))
 
@@ -53,8 +54,8 @@ def delegate(*ops: type[CustomOp]) -> Delegate:
     exception. It is also logged with its traceback to the logger ``litefuse``, and kept as ``failure``.
 
     Args:
-        *ops: The kernels to use. None stands for all that are known: registered with ``custom_op``, in
-            ``litefuse.kernels``, or offered by an entry point.
+        *ops: The kernels to use. Without any, all known ones: registered with ``custom_op``, in ``litefuse.kernels``,
+            or offered by an entry point.
 
     Raises:
         KernelError: One of ``ops`` is not a kernel.
@@ -63,13 +64,13 @@ def delegate(*ops: type[CustomOp]) -> Delegate:
 
 
 class Delegate:
-    """Claims the nodes that there are kernels for; see ``delegate``.
+    """Claims the nodes that have kernels; see ``delegate``.
 
     Args:
-        find: Gives the kernel of an op, or None.
-        native: The ops that a delegate of native kernels after this one runs.
-        report: Whether to log exceptions and to put them into the runtime's error messages. Not needed by an owner who
-            makes the runtime work through ``run`` alone, which raises them.
+        find: Returns the kernel of an op, or None.
+        native: The ops that are run by a delegate of native kernels behind this one.
+        report: Whether to log exceptions and to put them into the runtime's error messages. Not needed by an owner that
+            calls the runtime through ``run`` alone, which raises them.
 
     Attributes:
         failure: The exception that the last failing kernel raised, or None.
@@ -88,7 +89,7 @@ class Delegate:
         self.unresolved: dict[str, None] = {}
         self._find = find
         self._report = report
-        # Weak, so that a delegate goes when its last user does and not when the cycle collector comes around.
+        # Weak, so that a delegate is freed with its last user, and not when the garbage collector runs.
         this: weakref.ref[Delegate] = weakref.ref(self)
         self._context = 0
         self._callback = abi.CALLBACK(
@@ -103,10 +104,10 @@ class Delegate:
 
         Args:
             function: The function.
-            explain: Gives the exception to raise for one that the runtime raised on its own account, maybe the same.
+            explain: Returns the exception to raise for one of the runtime's own, maybe the same.
 
         Raises:
-            BaseException: What a kernel raised meanwhile, the very object, whatever the runtime made of it.
+            BaseException: The exception object that a kernel raised meanwhile, whatever the runtime made of it.
         """
         self.failure = None
         result, error = None, None
@@ -114,18 +115,18 @@ class Delegate:
             result = function()
         except (RuntimeError, ValueError) as raised:
             error = raised
-        # Outside of the handler, or Python would take the runtime's error for the context of the kernel's.
+        # Outside of the handler, or Python would chain the runtime's error to the kernel's as its context.
         failure = self._take_failure()
         try:
-            # The runtime goes on when a kernel fails while it tries a delegate of its own, and the kernel is called
-            # again; not so an interrupt.
+            # If a kernel fails while the runtime tries one of its own delegates, the runtime goes on and calls the
+            # kernel again; but not after an interrupt.
             if failure is not None and (error is not None or not isinstance(failure, Exception)):
                 raise failure
             if error is not None:
                 explained = explain(error)
                 raise explained from (None if explained is error else error)
         finally:
-            # Each holds this frame through its traceback.
+            # Each refers to this frame through its traceback.
             del failure, error
         return cast("Result", result)
 
@@ -134,21 +135,21 @@ class Delegate:
         return failure
 
     def _get_native_delegate_pointer(self) -> int:
-        """What the interpreter asks every delegate for."""
+        """Returns the pointer that the interpreter asks every delegate for."""
         check_layout()
         return ctypes.addressof(self._struct)
 
     def claim(self, context: int) -> int:
-        """Takes over the nodes of one subgraph; the runtime calls it."""
+        """Takes over the nodes of one subgraph; called by the runtime."""
         self._context = context
         known = abi.TfLiteContext.from_address(context)
-        # All nodes are made before the first is replaced, which moves the runtime's.
+        # All nodes are created before the first is replaced, which moves the runtime's nodes.
         for index, node in list(self._nodes(known, context)):
             self._replace(known, context, index, node)
         return abi.Status.OK
 
     def claim_failed(self, error: BaseException) -> int:
-        """Reports what ``claim`` raised."""
+        """Reports an exception of ``claim``."""
         return self._fail(error, self._context, "")
 
     def _nodes(self, known: abi.TfLiteContext, context: int) -> Iterator[tuple[int, Node]]:
@@ -187,7 +188,7 @@ class Delegate:
     def _replace(self, known: abi.TfLiteContext, context: int, index: int, node: Node) -> None:
         """Makes the runtime run ``node`` instead of its node ``index``.
 
-        One call for each: given several, the runtime fuses neighbors into one, and plans no memory for the tensors
+        One call for each: given several, the runtime fuses neighbors into one node, and plans no memory for the tensors
         between them.
         """
         key = next(_keys)
@@ -215,7 +216,7 @@ class Delegate:
             raise InterpreterError("the runtime does not let a delegate run the node", where=node.where)
 
     def _fail(self, error: BaseException, context: int, where: str) -> int:
-        """Keeps the exception, and tells the runtime and the log of it unless someone takes it from here."""
+        """Keeps the exception, and reports it to the runtime and the log unless the owner takes it from here."""
         self.failure = error
         _say_where(error, where)
         if self._report:
@@ -223,14 +224,14 @@ class Delegate:
             if not isinstance(error, LitefuseError):
                 message = f"{where or 'delegate'}: {type(error).__name__}: {message}"
             logger.error("%s", message, exc_info=error)
-            # A format in C, so percent signs are doubled; it ends at the first zero byte.
+            # It is a format string in C, so percent signs are doubled; it ends at the first zero byte.
             text = message.encode("utf-8", "replace").replace(b"%", b"%%").replace(b"\0", b" ")
             abi.REPORT_ERROR(abi.TfLiteContext.from_address(context).ReportError)(context, text)
         return abi.Status.ERROR
 
 
 def _say_where(error: BaseException, where: str) -> None:
-    """Tells an exception which node it is about; one of others' gets a note (``add_note`` is not in Python 3.10)."""
+    """Adds the node to an exception; a foreign one gets a note (``add_note`` is not in Python 3.10)."""
     if isinstance(error, LitefuseError):
         error.where = error.where or where
         return
@@ -255,7 +256,7 @@ def _bytes_at(address: int | None, size: int) -> bytes:
 
 
 def _beyond_native(op: str, options: bytes) -> type[CustomOp] | None:
-    """The pack's kernel in Python, where that in C++ does not take an op with these options."""
+    """Returns the pack's kernel in Python, if the one in C++ does not support an op with these options."""
     from litefuse.kernels.partly_native import PARTLY_NATIVE, is_beyond_native
 
     if op not in PARTLY_NATIVE or not is_beyond_native(op, decode_map(options) or {}):

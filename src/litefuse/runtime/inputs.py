@@ -1,4 +1,4 @@
-"""The inputs of a model that is run: what it takes, and those of a file."""
+"""The inputs of a model: their types, and arrays for them from files."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class InputSpec:
-    """What an input takes.
+    """The dtype and shape of an input.
 
     Attributes:
         name: Its name.
         dtype: Its numpy dtype; ``object`` for strings.
-        shape: Its shape; None for an unknown size.
+        shape: Its shape; None for a dynamic dimension.
     """
 
     name: str
@@ -48,11 +48,11 @@ class InputSpec:
         return f"{'string' if self.dtype == object else self.dtype} [{sizes}]"
 
     def is_of(self, dtype: np.dtype[Any]) -> bool:
-        """Whether the runtime takes an array of this dtype as it is."""
+        """Whether the runtime takes an array of this dtype without conversion."""
         return dtype.kind in "OSU" if self.dtype == object else dtype == self.dtype
 
     def accepts(self, shape: Sequence[int]) -> bool:
-        """Whether an array of this shape fits; what the model tells nothing about fits."""
+        """Whether an array of this shape fits; any shape fits where the model declares none."""
         if not self.shape:
             return True
         return len(shape) == len(self.shape) and all(
@@ -61,7 +61,7 @@ class InputSpec:
 
 
 def input_specs(interpreter: Interpreter, signature: str | None) -> list[InputSpec]:
-    """The inputs of a signature; of the model's first subgraph when it has no signatures.
+    """Returns the inputs of a signature; those of the model's first subgraph if it has no signatures.
 
     Raises:
         InterpreterError: There is no such signature, or there are several and none is named.
@@ -78,10 +78,10 @@ def _specs(details: Mapping[str, Mapping[str, Any]]) -> list[InputSpec]:
 
 
 def misfits(details: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the inputs of a call, in sentences.
+    """Describes in sentences what is wrong with the inputs of a call.
 
     Args:
-        details: What the runtime tells of the signature's inputs.
+        details: The runtime's details of the signature's inputs.
         given: The inputs of the call.
     """
     specs = {spec.name: spec for spec in _specs(details)}
@@ -110,13 +110,13 @@ def _spec(name: str, detail: Mapping[str, Any]) -> InputSpec:
 
 
 def load_inputs(path: Path, specs: Sequence[InputSpec]) -> dict[str, npt.NDArray[Any]]:
-    """The inputs in an ``.npz`` file, by their names.
+    """Loads the inputs in an ``.npz`` file, by their names.
 
     Numbers are converted where numpy calls that safe or of the same kind (float64 to float32) and no integer overflows.
     Strings may be arrays of ``S`` or ``U`` dtype.
 
     Raises:
-        InterpreterError: The file cannot be read, an input is missing, an array is for none, or does not fit.
+        InterpreterError: The file cannot be read, an input is missing, or an array is for no input or does not fit.
     """
     arrays = load_arrays(path)
     unknown = sorted(arrays.keys() - {spec.name for spec in specs})
@@ -129,12 +129,12 @@ def load_inputs(path: Path, specs: Sequence[InputSpec]) -> dict[str, npt.NDArray
 
 
 def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """The arrays in an ``.npz`` file, by their names.
+    """Loads the arrays in an ``.npz`` file, by their names.
 
     Raises:
-        InterpreterError: The file cannot be read, or says that it holds more than there is memory for.
+        InterpreterError: The file cannot be read, or claims to hold more than there is memory for.
     """
-    if not path.is_file():  # a pipe would be waited for
+    if not path.is_file():  # reading a pipe would block
         raise InterpreterError("this is no file" if path.exists() else "there is no such file", where=str(path))
     try:
         with np.load(path) as archive:  # without pickles: they run code
@@ -152,11 +152,11 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
 def fit_inputs(
     arrays: Mapping[str, npt.NDArray[Any]], specs: Sequence[InputSpec], lacking: str, where: str
 ) -> dict[str, npt.NDArray[Any]]:
-    """The arrays as the inputs take them; see :func:`load_inputs`.
+    """Converts arrays to the dtypes of the inputs; see :func:`load_inputs`.
 
     Raises:
-        InterpreterError: An array is for none, or does not fit; an input is missing, for which the message begins with
-            ``lacking``.
+        InterpreterError: An array is for no input, or does not fit; an input is missing, for which the message begins
+            with ``lacking``.
     """
     if unknown := sorted(arrays.keys() - {spec.name for spec in specs}):
         raise no_input(unknown, specs, where)
@@ -166,10 +166,10 @@ def fit_inputs(
 
 
 def fitting(array: npt.NDArray[Any], spec: InputSpec, where: str) -> npt.NDArray[Any]:
-    """The array as the input takes it; see :func:`load_inputs`.
+    """Converts an array to the dtype of the input; see :func:`load_inputs`.
 
     Raises:
-        InterpreterError: It does not fit; ``where`` says where it is from.
+        InterpreterError: It does not fit; ``where`` tells where it is from.
     """
     found = f"the input {spec.name!r} is {array.dtype} {list(array.shape)}; the model takes {spec}"
     if not spec.accepts(array.shape):
@@ -187,7 +187,7 @@ def fitting(array: npt.NDArray[Any], spec: InputSpec, where: str) -> npt.NDArray
 
 
 def no_input(names: Sequence[str], specs: Sequence[InputSpec], where: str = "") -> InterpreterError:
-    """What to raise where something is given for inputs that do not exist."""
+    """Returns the error to raise where something is given for inputs that do not exist."""
     there = ", ".join(f"{spec.name} ({spec})" for spec in specs) or "none"
     return InterpreterError(
         f"the model has no input {', '.join(map(repr, names))}", where=where, hint=f"The inputs are: {there}."

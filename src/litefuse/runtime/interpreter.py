@@ -29,25 +29,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Interpreter", "SignatureRunner"]
 
-# How the native kernels begin a message.
+# The prefix of the native kernels' messages.
 _NATIVE_ERROR = re.compile(r"litefuse kernel (?P<op>[^,]*), node (?P<node>[^\n]*?): (?P<message>[^\n]*)")
 
 
 class Interpreter(litert.Interpreter):
-    """``ai_edge_litert.interpreter.Interpreter`` that runs custom ops in Python as well.
+    """``ai_edge_litert.interpreter.Interpreter`` that also runs custom ops in Python.
 
     A custom op runs with the kernel given in ``custom_ops``, else with the one registered with ``litefuse.custom_op``,
-    in the pack ``litefuse.kernels`` (its native form where that is installed), or offered by an entry point of the
-    group ``litefuse.kernels``. A StableHLO composite that there is a kernel for runs with it instead of its
-    decomposition.
+    in the pack ``litefuse.kernels`` (its native form if that is installed), or offered by an entry point of the group
+    ``litefuse.kernels``. A StableHLO composite that has a kernel runs with it instead of its decomposition.
 
     Results without elements are read as empty arrays, where the runtime's own interpreter raises.
 
-    It runs in this process, which ends if the runtime or a native kernel dies. ``litefuse run``, ``litefuse verify``
+    It runs in this process, which ends if the runtime or a native kernel crashes. ``litefuse run``, ``litefuse verify``
     and ``litefuse.verify_model`` run models in a child process.
 
-    An exception that a kernel raises leaves ``allocate_tensors``, ``invoke`` and signature runners, with a note of the
-    op and the node.
+    An exception that a kernel raises propagates from ``allocate_tensors``, ``invoke`` and signature runners, with a
+    note of the op and the node.
 
     Args:
         model_path: The ``.tflite`` file, or its content as bytes.
@@ -55,12 +54,12 @@ class Interpreter(litert.Interpreter):
         custom_ops: Kernels to use before all others: ``CustomOp`` classes, or paths of shared libraries that are
             external delegates of LiteRT.
         num_threads: How many threads the runtime's own kernels use.
-        experimental_delegates: Further delegates; they are offered what the kernels leave.
+        experimental_delegates: Further delegates; they are offered the nodes that the kernels leave.
         **options: The other arguments of ``ai_edge_litert.interpreter.Interpreter``.
 
     Raises:
         InterpreterError: The file is missing, is not a LiteRT model, or is damaged.
-        KernelError: A kernel is incomplete, or the node's inputs and options are not those that it takes.
+        KernelError: A kernel is incomplete, or does not support the node's inputs and options.
     """
 
     def __init__(
@@ -106,10 +105,10 @@ class Interpreter(litert.Interpreter):
         self._kernels.run(load, self._explain_loading)
 
     def allocate_tensors(self) -> None:
-        """Plans the memory; kernels' ``prepare`` run here. Needed before the first ``invoke`` and after a resize.
+        """Plans the memory, and runs the kernels' ``prepare``. Needed before the first ``invoke`` and after a resize.
 
         Raises:
-            MissingKernelError: The model has custom ops that nothing here runs; the message names them all.
+            MissingKernelError: The model has custom ops without a kernel; the message names them all.
         """
         self._kernels.run(super().allocate_tensors, self._explain_running)
 
@@ -118,7 +117,7 @@ class Interpreter(litert.Interpreter):
         self._kernels.run(super().invoke, self._explain_running)
 
     def announce_steps(self, announce: Callable[[str], None] | None) -> None:
-        """Has a function called with each step of the runtime before it begins; None: no more."""
+        """Sets a function to call with each step of the runtime before it begins; None for no function."""
         if isinstance(self._interpreter, StepsOfRuntime):
             self._interpreter.announce = announce
         elif announce is not None:
@@ -129,14 +128,14 @@ class Interpreter(litert.Interpreter):
         super().set_tensor(tensor_index, _with_strings(value))
 
     def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> npt.NDArray[Any]:
-        """A copy of a tensor; an empty array where it has no elements."""
+        """Returns a copy of a tensor; an empty array if it has no elements."""
         return read_tensor(self._interpreter, tensor_index, subgraph_index)
 
     def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
-        """A function that runs one signature: takes arrays by the names of its inputs, returns a dictionary.
+        """Returns a function that runs one signature: it takes arrays by input name, and returns a dictionary.
 
         Args:
-            signature_key: The signature; may be left out if there is just one.
+            signature_key: The signature; may be omitted if there is exactly one.
 
         Raises:
             InterpreterError: There is no such signature, or there are several and none was named.
@@ -154,14 +153,14 @@ class Interpreter(litert.Interpreter):
         return InterpreterError(_message(error), where=self._where, hint=hint)
 
     def _explain_running(self, error: Exception) -> Exception:
-        # The runtime repeats all that it ever reported, so only what is new tells what happened.
+        # The runtime repeats all that it ever reported, so only the new part says what happened.
         message = _message(error)
         text = message.removeprefix(self._reported)
         self._reported = message
         if (native := _NATIVE_ERROR.search(text)) is not None:
             return KernelError(native["message"], where=f"custom op {native['op']}, node {native['node']!r}")
         unresolved = list(self._kernels.unresolved)
-        # Another delegate may run one of them: what is invoked has a kernel.
+        # Another delegate may run one of them: an op that is invoked has a kernel.
         if not any(f"({name}) failed to prepare" in text for name in unresolved):
             return InterpreterError(text.strip(), where=self._where) if isinstance(error, UnicodeDecodeError) else error
         hint = (
@@ -177,7 +176,7 @@ class Interpreter(litert.Interpreter):
 
 
 class SignatureRunner(litert.SignatureRunner):
-    """``ai_edge_litert.interpreter.SignatureRunner`` that raises what a kernel raised."""
+    """``ai_edge_litert.interpreter.SignatureRunner`` that raises the exceptions of kernels."""
 
     def __init__(self, interpreter: Interpreter, signature_key: str, guard: _Guard) -> None:
         super().__init__(interpreter, signature_key)
@@ -185,11 +184,11 @@ class SignatureRunner(litert.SignatureRunner):
         self._guard = guard
 
     def __call__(self, /, **inputs: npt.NDArray[Any]) -> _Outputs:
-        """Runs the signature: an array for each of its inputs, resized as needed; gives its outputs by name.
+        """Runs the signature with an array for each of its inputs, resized as needed; returns its outputs by name.
 
-        What the runtime raises also says which inputs are not those that the model takes.
+        Errors of the runtime also say which inputs do not fit the model.
         """
-        if "self" in inputs:  # the name of its own argument, in the runtime's runner
+        if "self" in inputs:  # the name of the runner's own argument, in the runtime
             raise InterpreterError(
                 "the runtime's runners cannot be given an input that is called 'self'",
                 hint="Use set_tensor, invoke and get_tensor of the interpreter.",
@@ -200,7 +199,7 @@ class SignatureRunner(litert.SignatureRunner):
         except Exception as error:
             from litefuse.runtime.inputs import misfits
 
-            # A kernel's exception has a note, and is its own matter.
+            # A kernel's exception has a note; the inputs are not to blame for it.
             runtimes = type(error) in {AttributeError, RuntimeError, ValueError} and not hasattr(error, "__notes__")
             found = misfits(self.get_input_details(), inputs) if runtimes else []
             if not found:
@@ -209,17 +208,17 @@ class SignatureRunner(litert.SignatureRunner):
 
 
 def _message(error: Exception) -> str:
-    """What the runtime reported: where that is no UTF-8, as of a kernel, its bindings raise this in its place."""
+    """Returns the runtime's message; one that is not UTF-8, as of a kernel, is raised as a decode error instead."""
     if isinstance(error, UnicodeDecodeError):
         return error.object.decode(errors="backslashreplace")
     return str(error)
 
 
 def _with_strings(value: Any) -> Any:
-    """An array as the runtime's bindings take it.
+    """Converts an array to the form that the runtime's bindings expect.
 
-    Of a scalar object they would take the address for its bytes, of a scalar string all bytes that numpy keeps for it,
-    of which there is at least one, and of characters the four bytes of each.
+    They would use the address of a scalar object as its bytes, all bytes that numpy keeps for a scalar string, of which
+    there is at least one, and the four bytes of each character.
     """
     if not isinstance(value, np.ndarray):
         return value
@@ -237,7 +236,7 @@ def _path_and_content(
     model: str | os.PathLike[str] | bytes | bytearray | memoryview | None,
     content: bytes | bytearray | memoryview | None,
 ) -> tuple[str | None, bytes | None]:
-    """Tells a path from a content, and rejects what the runtime reports badly."""
+    """Distinguishes a path from a content, and rejects what the runtime reports badly."""
     if isinstance(model, (bytes, bytearray, memoryview)) and content is None:
         model, content = None, model
     if content is not None and model is None:
@@ -256,13 +255,13 @@ def _path_and_content(
         raise InterpreterError("the file is empty", where=str(path))
     try:
         str(path).encode()
-    except UnicodeEncodeError:  # of bytes that are no UTF-8, which the runtime takes for paths alone
+    except UnicodeEncodeError:  # of bytes that are not UTF-8, which the runtime does not take as a path
         return None, path.read_bytes()
     return str(path), None
 
 
 def _check(path: str | None, content: bytes | None, where: str) -> None:
-    """Refuses what the runtime would die of."""
+    """Rejects models that would crash the runtime."""
     if path is None:
         check_soundness(content, where)
         return

@@ -1,8 +1,8 @@
-"""Compares the structs of ``abi`` with the runtime that is installed, once per process, before they are used.
+"""Compares the structs of ``abi`` with the installed runtime, once per process, before they are used.
 
-A delegate that does nothing but look is given a small model of which everything is known. It reads the runtime's
-memory through a pipe, where a wrong address is an error and not a crash, and calls nothing until all data is where it
-should be.
+A delegate that only inspects is given a small model of which everything is known. It reads the runtime's memory
+through a pipe, where a wrong address is an error and not a crash, and calls nothing until all data is in its expected
+place.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ TENSORS = (
 
 @dataclass(frozen=True)
 class Layout:
-    """What the check learned.
+    """The result of the check.
 
     Attributes:
-        unresolved_invoke: The address of the function that stands for every custom op the runtime has no kernel of.
+        unresolved_invoke: The address of the function that represents every custom op without a kernel in the runtime.
     """
 
     unresolved_invoke: int
 
 
 class _MismatchError(Exception):
-    """Something is not where the structs say."""
+    """Something is not where the structs say it is."""
 
 
 _lock = threading.Lock()
@@ -68,10 +68,10 @@ _layout: Layout | None = None
 
 
 def check_layout() -> Layout:
-    """Checks the structs against the installed runtime; the first call does it, the others return its answer.
+    """Checks the structs against the installed runtime; the first call does it, the others return its result.
 
     Raises:
-        InterpreterError: The runtime is laid out differently.
+        InterpreterError: The runtime has another layout.
     """
     global _layout
     with _lock:
@@ -87,7 +87,7 @@ def _check() -> Layout:
     problems: list[BaseException] = []
 
     def look(context: int) -> int:
-        # The delegate is shown every subgraph, and the composite's body is one.
+        # The delegate is offered every subgraph, and the composite's body is one.
         if not found and not problems:
             found.append(_examine(context))
         return abi.Status.OK
@@ -142,7 +142,7 @@ def _examine(context: int) -> Layout:
     for name in functions:
         _expect(_library_of(_field(context, abi.TfLiteContext, name)), library, f"TfLiteContext.{name}")
 
-    # It ends the part that is used, and says that nothing was put in before.
+    # It is the last field that is used, and shows that none was inserted before it.
     _expect(_field(context, abi.TfLiteContext, "recommended_num_threads"), 1, "TfLiteContext.recommended_num_threads")
 
     known = abi.TfLiteContext.from_address(context)
@@ -200,7 +200,7 @@ def _node(known: abi.TfLiteContext, context: int, index: int, code: int) -> tupl
 
 
 def _peek(address: int, size: int) -> bytes:
-    """Reads memory; the kernel refuses to write from an address that is not mapped."""
+    """Reads memory through a pipe; the kernel refuses to write from an address that is not mapped."""
     reader, writer = os.pipe()
     try:
         if ctypes.CDLL(None).write(writer, ctypes.c_void_p(address), ctypes.c_size_t(size)) != size:
@@ -236,7 +236,7 @@ class _DlInfo(ctypes.Structure):
 
 
 def _library_of(function: int) -> int:
-    """The base address of the shared library that holds the function."""
+    """Returns the base address of the shared library that holds the function."""
     info = _DlInfo()
     if not ctypes.CDLL(None).dladdr(ctypes.c_void_p(function), ctypes.byref(info)):
         raise _MismatchError(f"no function at {function:#x}")
@@ -254,7 +254,7 @@ def _expect_string(address: int, expected: str, what: str) -> None:
 
 
 def probe_model() -> bytes:
-    """The model that is looked at: an unresolved custom op with an absent input, and a composite."""
+    """Builds the model to inspect: an unresolved custom op with an absent input, and a composite."""
     import flatbuffers
     from ai_edge_litert import schema_py_generated as schema
 

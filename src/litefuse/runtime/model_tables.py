@@ -19,7 +19,7 @@ OPERATOR_CODES, SUBGRAPHS, BUFFERS, SIGNATURES = 1, 2, 4, 7
 DEPRECATED_CODE, CUSTOM_CODE, CODE = 0, 1, 3
 # SubGraph
 TENSORS, GRAPH_INPUTS, GRAPH_OUTPUTS, OPERATORS, GRAPH_NAME = range(5)
-# Operator; its options of either kind come behind their type.
+# Operator; the fields of its options of either kind follow those of their types.
 OPCODE, OP_INPUTS, OP_OUTPUTS, OPTIONS_TYPE, OPTIONS, CUSTOM_OPTIONS = range(6)
 OPTIONS_2_TYPE, OPTIONS_2 = 11, 12
 # Tensor
@@ -46,7 +46,7 @@ TENSOR_TYPES = _names(schema.TensorType)
 
 
 class OpCode(NamedTuple):
-    """An op that the model has.
+    """An op code of the model.
 
     Attributes:
         name: Its name in the schema; CUSTOM for custom ops.
@@ -59,18 +59,18 @@ class OpCode(NamedTuple):
     @classmethod
     def read(cls, code: Table) -> OpCode:
         """Reads an OperatorCode."""
-        # Old files have the number in a field of one byte only.
+        # Old files have the number in a field of only one byte.
         number = max(code.number(CODE, "i"), code.number(DEPRECATED_CODE, "b"))
         name = BUILTIN_OPS.get(number, f"BUILTIN_{number}")
         return cls(name, code.text(CUSTOM_CODE) if name == "CUSTOM" else "")
 
     @property
     def shown(self) -> str:
-        """The op's name, of a custom op its own."""
+        """The op's name, or that of a custom op."""
         return self.custom or self.name
 
 
 def sizes_of(tensor: Table) -> tuple[int | None, ...]:
-    """The shape of a tensor; None for a size that is open. Empty where the rank is unknown, too."""
+    """Returns the shape of a tensor; None for a dynamic dimension. Empty if the rank is unknown, too."""
     sizes = tensor.numbers(SHAPE_SIGNATURE) or tensor.numbers(SHAPE)
     return tuple(None if size < 0 else size for size in sizes)

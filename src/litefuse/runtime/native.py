@@ -25,20 +25,21 @@ class NativeKernels:
 
     Attributes:
         path: The library.
-        names: The ops that it has kernels for; empty if it does not say (only libraries made with litefuse's kit do).
+        names: The ops that it has kernels for; empty if it does not list them (only libraries built with litefuse's kit
+            do).
 
     Args:
         path: A library that exports ``tflite_plugin_create_delegate`` and ``tflite_plugin_destroy_delegate``.
 
     Raises:
-        KernelError: There is no such file, or it is no such library.
+        KernelError: There is no such file, or it is not such a library.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         if not self.path.is_file():
             raise KernelError("no such file", where=str(path))
-        # A bare name would be looked for where the system's libraries are.
+        # A bare name would be searched for in the system's library folders.
         absolute = str(self.path.resolve())
         try:
             library = ctypes.CDLL(absolute)
@@ -55,7 +56,7 @@ class NativeKernels:
         self.names = _names(library)
 
     def _get_native_delegate_pointer(self) -> int:
-        """What the interpreter asks every delegate for."""
+        """Returns the pointer that the interpreter asks every delegate for."""
         check_layout()
         return self._delegate._get_native_delegate_pointer()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the runtime's protocol
 
@@ -75,7 +76,7 @@ def _names(library: ctypes.CDLL) -> frozenset[str]:
 
 @functools.cache
 def pack() -> NativeKernels | None:
-    """The native kernels of litefuse's pack; None where it was installed without a C++ compiler."""
+    """Returns the native kernels of litefuse's pack; None if it was installed without a C++ compiler."""
     from litefuse.kernels import native_library
 
     path = native_library()

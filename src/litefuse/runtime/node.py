@@ -28,7 +28,7 @@ class Node:
     Attributes:
         context: The address of the ``TfLiteContext`` of the last call.
         op: The op's name in the model.
-        where: What error messages call the node.
+        where: The node's name in error messages.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Node:
         self._prepare_options = _accepted(kernel.prepare, len(inputs), decoded, self.where)
         self._invoke_options = Parameters.of(kernel.invoke).select(decoded, where=self.where)
         self._specs: tuple[TensorSpec, ...] = ()
-        # Valid as long as the runtime keeps its tensors, and their data, where they were.
+        # Valid as long as the runtime does not move its tensors or their data.
         self._tensors = 0
         self._data: tuple[tuple[TfLiteTensor, int | None], ...] = ()
         self._inputs: tuple[npt.NDArray[Any] | None, ...] = ()
@@ -61,7 +61,7 @@ class Node:
         self._copying = False
 
     def prepare(self, context: int) -> int:
-        """Asks the kernel for its outputs' shapes and gives them to the runtime."""
+        """Asks the kernel for its outputs' shapes and passes them to the runtime."""
         self.context = context
         inputs, outputs = self._find_tensors(TfLiteContext.from_address(context).tensors)
         specs = [self._spec(tensor) for tensor in inputs]
@@ -110,9 +110,9 @@ class Node:
         return Status.OK
 
     def _refuse(self, error: Exception, what: str) -> None:
-        """Raises what the pack's own kernels raise for a model that no converter wrote: they check what models have.
+        """Raises a KernelError for errors of the pack's kernels, which do not check for models that no converter wrote.
 
-        What the kernels of others raise is theirs.
+        Exceptions of other kernels are left to propagate.
         """
         if self._is_of_pack and not isinstance(error, LitefuseError):
             message = f"litefuse's kernel does not take {what}: {type(error).__name__}: {error}"
@@ -127,7 +127,7 @@ class Node:
         )
 
     def _bind(self, tensors: int) -> None:
-        """Makes the arrays over the tensors' memory."""
+        """Creates the arrays over the tensors' memory."""
         inputs, outputs = self._find_tensors(tensors)
         self._inputs = tuple(tensor and self._view(tensor) for tensor in inputs)
         bound = [Output(tensor, spec.dtype, spec.shape) for tensor, spec in zip(outputs, self._specs, strict=True)]
@@ -146,7 +146,7 @@ class Node:
         return array_view(tensor.data, shape_of(tensor), dtype, writable=False)
 
     def _with_strings(self, inputs: tuple[npt.NDArray[Any] | None, ...]) -> tuple[npt.NDArray[Any] | None, ...]:
-        """The inputs, strings read anew: their array is a copy, and their memory may change without moving."""
+        """Returns the inputs with strings read again: the array is a copy, and the memory may change without moving."""
         if not any(array is not None and array.dtype == STRING for array in inputs):
             return inputs
         tensors, _ = self._find_tensors(self._tensors)
@@ -167,7 +167,7 @@ class Node:
         )
 
     def _checked(self, answer: object, outputs: Sequence[TfLiteTensor]) -> tuple[TensorSpec, ...]:
-        """What ``prepare`` returned, if it fits the node's outputs."""
+        """Returns the result of ``prepare``, if it fits the node's outputs."""
         given = [answer] if isinstance(answer, TensorSpec) else answer
         if not isinstance(given, Sequence) or not all(
             isinstance(spec, TensorSpec) for spec in cast("Sequence[object]", given)
@@ -202,12 +202,12 @@ class Node:
 
 
 def node_text(op: str, name: str) -> str:
-    """What messages call a node: nodes have no names, so it is the op's and the first output's (``name``)."""
+    """Returns a node's name for messages: nodes have no names, so it is the op's and the first output's (``name``)."""
     return f"custom op {op}, node {name!r}"
 
 
 def _accepted(method: Any, inputs: int, options: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The options for ``prepare``, once it is known to take that many inputs."""
+    """Returns the options for ``prepare``, once it is known to take that many inputs."""
     parameters = Parameters.of(method)
     least, most = parameters.positional
     if inputs < least or (most is not None and inputs > most):

@@ -1,7 +1,7 @@
-"""Strings in ``.npz`` files, which hold no arrays of objects but as pickles.
+"""Strings in ``.npz`` files, which can hold arrays of objects only as pickles.
 
-Numpy pads an array of bytes with NULs and takes none at the end of an element for its own. Where there are such
-strings, a second array has the lengths of all.
+Numpy pads an array of bytes with NULs, and drops those at the end of an element. If there are such strings, a second
+array has the lengths of all.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 __all__ = ["restored_strings", "stored_strings"]
 
-# What the array of lengths is called, after the name of the strings; no input or output is called so.
+# The suffix of the array of lengths, after the name of the strings; no input or output has such a name.
 _LENGTHS = " (lengths)"
 
 
 def stored_strings(name: str, strings: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-    """The arrays by name that hold an array of ``bytes`` and ``str`` (written as UTF-8)."""
+    """Returns the arrays by name that store an array of ``bytes`` and ``str`` (written as UTF-8)."""
     elements = [each.encode() if isinstance(each, str) else bytes(each) for each in strings.reshape(-1).tolist()]
     stored: dict[str, npt.NDArray[Any]] = {name: np.array(elements, np.bytes_).reshape(strings.shape)}
     if any(each.endswith(b"\0") for each in elements):
@@ -28,10 +28,10 @@ def stored_strings(name: str, strings: npt.NDArray[Any]) -> dict[str, npt.NDArra
 
 
 def restored_strings(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a file, where strings have their lengths with them as arrays of ``bytes``.
+    """Returns the arrays of a file, with strings that have lengths restored to arrays of ``bytes``.
 
     Raises:
-        ValueError: A length is less than that of a string.
+        ValueError: A length is less than that of its string.
     """
     restored = dict(arrays)
     for name, strings in arrays.items():

@@ -1,4 +1,4 @@
-"""Where an op that the runtime names in a message stands in the model."""
+"""Finds the op that the runtime names in a message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from litefuse.runtime.model_tables import TENSOR_TYPES, OpCode, sizes_of
 
 __all__ = ["FailedOp", "OpPlace", "failed_op", "op_at"]
 
-# What the runtime reports of a node that fails, the innermost first.
+# The runtime's reports of nodes that fail, the innermost first.
 _FAILURE = re.compile(r"Node number (?P<number>\d+) \((?P<op>[^)\n]*)\) failed to (?P<step>prepare|invoke)")
 
 
@@ -36,7 +36,7 @@ class OpPlace(NamedTuple):
 
 
 def op_at(content: Any, subgraph: int, position: int) -> OpPlace | None:
-    """The op at a position in a subgraph; None if there is none.
+    """Returns the op at a position in a subgraph; None if there is none.
 
     Args:
         content: The content of the ``.tflite`` file: bytes or a memory map.
@@ -71,18 +71,18 @@ class FailedOp(NamedTuple):
 
 
 def failed_op(content: Any, message: str) -> FailedOp | None:
-    """The op that a message of the runtime is about.
+    """Finds the op that a message of the runtime is about.
 
     Args:
         content: The content of the ``.tflite`` file: bytes or a memory map.
-        message: What the runtime reported.
+        message: The runtime's message.
 
     Returns:
-        The op; None if the message names none of the model's.
+        The op; None if the message names none of the model's ops.
     """
     subgraphs = range(root(content).length(fields.SUBGRAPHS))
     for failure in _FAILURE.finditer(message):
-        for subgraph in subgraphs:  # which of them, the message does not say
+        for subgraph in subgraphs:  # the message does not say which
             place = op_at(content, subgraph, int(failure["number"]))
             if place is not None and place.op == failure["op"]:
                 return FailedOp(place, failure["step"])

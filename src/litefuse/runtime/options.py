@@ -1,4 +1,4 @@
-"""The options of a custom op: a flexbuffer map, and which of its entries a kernel's method takes."""
+"""The options of a custom op: a flexbuffer map, and the entries of it that a kernel's method takes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["Parameters", "decode_map"]
 
 
 def decode_map(data: bytes) -> dict[str, Any] | None:
-    """Decodes a flexbuffer map; anything else gives None.
+    """Decodes a flexbuffer map; returns None for anything else.
 
-    Custom options carry no mark of their format, so bytes that are no flexbuffer are told from one by trying.
+    Custom options do not declare their format, so the only way to recognize a flexbuffer is to try.
     """
     if len(data) < 3:
         return None
@@ -32,12 +32,12 @@ def decode_map(data: bytes) -> dict[str, Any] | None:
 
 @dataclass
 class _Decoder:
-    """Reads no more values than the bytes can hold, of which each takes one.
+    """Reads at most as many values as there are bytes, since each takes at least one.
 
-    In bytes that were made for that, vectors refer to one vector many times, and so on: what they hold has no end.
+    In malicious data, vectors may refer to one vector many times, and so on: their contents grow without bound.
 
     Attributes:
-        left: How many values there may be yet.
+        left: How many more values are allowed.
     """
 
     left: int
@@ -66,12 +66,12 @@ class _Decoder:
 
 @dataclass(frozen=True)
 class Parameters:
-    """How a kernel's method is called.
+    """The signature of a kernel's method.
 
     Attributes:
         positional: The least and the greatest number of positional arguments after ``self``; None for no limit.
-        required: The options that it cannot be called without.
-        optional: The options that it takes if they are there.
+        required: The options that are required.
+        optional: The options that are optional.
         takes_all: Whether it takes all others as well.
     """
 
@@ -98,10 +98,10 @@ class Parameters:
         )
 
     def select(self, options: Mapping[str, Any], *, where: str) -> dict[str, Any]:
-        """The options to call the method with.
+        """Returns the options to call the method with.
 
         Raises:
-            KernelError: One that it requires is missing.
+            KernelError: A required one is missing.
         """
         missing = sorted(self.required - options.keys())
         if missing:

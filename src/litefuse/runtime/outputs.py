@@ -35,9 +35,9 @@ class Output:
     Attributes:
         tensor: The runtime's tensor.
         dtype: Its dtype.
-        shape: Its shape, as ``prepare`` said; None if ``invoke`` decides.
-        array: What the kernel fills: a view of the tensor if ``in_place``, else an array that is copied into it after
-            the kernel ran, None as long as the kernel gave none.
+        shape: Its shape, as returned by ``prepare``; None if ``invoke`` determines it.
+        array: The array for the kernel to fill: a view of the tensor if ``in_place``, else an array that is copied into
+            it after the kernel ran, or None until the kernel assigns one.
     """
 
     tensor: TfLiteTensor
@@ -55,7 +55,7 @@ class Outputs:
     """The outputs that a kernel writes: read an array to fill it, ``outputs[0][...] = 1``, or assign one.
 
     Assigning copies an array of the right dtype and shape into the tensor; nothing is cast or broadcast. It is the only
-    way for an output whose shape ``prepare`` left open, and its shape becomes the tensor's.
+    way for an output without a shape from ``prepare``; the array's shape becomes the tensor's.
     """
 
     def __init__(self, where: str, outputs: list[Output]) -> None:
@@ -65,7 +65,7 @@ class Outputs:
             if output.shape is not None and output.in_place:
                 if output.tensor.data:
                     output.array = array_view(output.tensor.data, output.shape, output.dtype, writable=True)
-                else:  # the runtime plans no memory for an output that nobody reads
+                else:  # the runtime plans no memory for an output without users
                     output.array = np.empty(output.shape, output.dtype)
         self._copied = [output for output in outputs if not output.in_place]
 
@@ -85,7 +85,7 @@ class Outputs:
 
     def __setitem__(self, index: int, value: npt.ArrayLike) -> None:
         output = self._outputs[index]
-        # Strings go in as they are: numpy's own string dtypes would cut off trailing zero bytes.
+        # Strings are stored as objects: numpy's own string dtypes would cut off trailing zero bytes.
         array = np.asarray(value, STRING if output.dtype == STRING else None)
         shape = array.shape if output.shape is None else output.shape
         if array.dtype != output.dtype or array.shape != shape:
@@ -100,12 +100,12 @@ class Outputs:
             output.array = array
 
     def begin(self) -> None:
-        """Forgets what the last call assigned."""
+        """Forgets the assignments of the last call."""
         for output in self._copied:
             output.array = None if output.shape is None else np.full(output.shape, b"", STRING)
 
     def commit(self, context: int) -> None:
-        """Copies what was assigned into the runtime's tensors, which get its shape."""
+        """Copies assigned arrays into the runtime's tensors, which get their shapes."""
         for output in self._copied:
             if output.array is None:
                 index = self._outputs.index(output)
@@ -127,14 +127,14 @@ class Outputs:
 
 
 def make_dynamic(tensor: TfLiteTensor) -> None:
-    """Takes the tensor out of the memory plan: it gets memory of its own when it is resized."""
+    """Removes the tensor from the memory plan: it gets its own memory when it is resized."""
     if tensor.allocation_type != AllocationType.DYNAMIC:
         tensor.allocation_type = AllocationType.DYNAMIC
         tensor.data = None
 
 
 def resize(context: int, tensor: TfLiteTensor, shape: tuple[int, ...], *, where: str) -> None:
-    """Sets the sizes of a tensor; one that is dynamic gets memory for them at once.
+    """Sets the sizes of a tensor; a dynamic one gets memory for them at once.
 
     Raises:
         KernelError: The runtime refuses, because the tensor is a constant or too large.
@@ -150,8 +150,8 @@ def _write_strings(context: int, tensor: TfLiteTensor, array: npt.NDArray[Any], 
     except (TypeError, OverflowError) as error:
         raise KernelError(f"output {name_of(tensor)!r}: {error}", where=where) from error
     make_dynamic(tensor)
-    # The runtime resizes strings without giving them memory, since their sizes do not tell how much, and frees that
-    # memory itself later. As a tensor of bytes it gets memory that is the runtime's own.
+    # The runtime resizes strings without giving them memory, since their sizes do not determine how much, and later
+    # frees that memory itself. As a tensor of bytes it gets memory that the runtime owns.
     _resize_as(TfLiteType.UINT8, context, tensor, (len(data),), where=where)
     assert tensor.data is not None
     ctypes.memmove(tensor.data, data, len(data))
@@ -159,7 +159,8 @@ def _write_strings(context: int, tensor: TfLiteTensor, array: npt.NDArray[Any], 
 
 
 def _make_empty(context: int, tensor: TfLiteTensor, shape: tuple[int, ...], *, where: str) -> None:
-    # Resizing gives even an empty dynamic tensor some memory, and ``get_tensor`` rejects an empty tensor that has any.
+    # Resizing gives even an empty dynamic tensor some memory, and ``get_tensor`` rejects an empty tensor that has
+    # memory.
     if tensor.data:
         free(tensor.data)
     tensor.data, tensor.bytes = None, 0
@@ -167,7 +168,7 @@ def _make_empty(context: int, tensor: TfLiteTensor, shape: tuple[int, ...], *, w
 
 
 def _resize_as(type_: TfLiteType, context: int, tensor: TfLiteTensor, shape: tuple[int, ...], *, where: str) -> None:
-    """Resizes as if the tensor were of another type: as STRING it gets its sizes only, as UINT8 one byte each."""
+    """Resizes as if the tensor were of another type: as STRING it gets its sizes only, as UINT8 one byte for each."""
     own = tensor.type
     tensor.type = type_
     try:

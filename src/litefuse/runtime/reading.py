@@ -1,4 +1,4 @@
-"""Reading tensors, those without elements too, for which the runtime's binding alone raises."""
+"""Reads tensors, including those without elements, for which the runtime's binding itself raises."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["ReadingBinding", "read_tensor"]
 
 
 def read_tensor(binding: Any, index: int, subgraph: int = 0) -> npt.NDArray[Any]:
-    """A copy of a tensor; strings as an array of objects.
+    """Returns a copy of a tensor; strings as an array of objects.
 
     Args:
         binding: The binding of an interpreter, ``Interpreter._interpreter``.

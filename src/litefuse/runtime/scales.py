@@ -1,4 +1,4 @@
-"""Values of inputs and outputs that a model has as integers with a scale."""
+"""Quantizes inputs and dequantizes outputs by the scales of a model."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["dequantized", "is_quantized", "quantized"]
 
 
 def is_quantized(detail: Mapping[str, Any]) -> bool:
-    """Whether integers of a tensor stand for real numbers.
+    """Whether a tensor's integers are quantized real numbers.
 
     Args:
-        detail: What the interpreter says of the tensor.
+        detail: The interpreter's details of the tensor.
     """
     return bool(detail["quantization"][0]) and np.dtype(detail["dtype"]).kind in "iu"
 
 
 def quantized(value: npt.NDArray[Any], detail: Mapping[str, Any]) -> npt.NDArray[Any]:
-    """The integers nearest to real numbers, if the tensor is of such; else the value as it is."""
+    """Quantizes real numbers, if the tensor is quantized; otherwise returns the value unchanged."""
     if not is_quantized(detail) or value.dtype.kind != "f":
         return value
     scale, zero = detail["quantization"]
@@ -32,7 +32,7 @@ def quantized(value: npt.NDArray[Any], detail: Mapping[str, Any]) -> npt.NDArray
 
 
 def dequantized(value: npt.NDArray[Any], detail: Mapping[str, Any]) -> npt.NDArray[Any]:
-    """The real numbers that integers stand for, in float64, if the tensor is of such; else the value as it is."""
+    """Dequantizes integers to float64, if the tensor is quantized; otherwise returns the value unchanged."""
     if not is_quantized(detail):
         return value
     scale, zero = detail["quantization"]

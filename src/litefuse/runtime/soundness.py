@@ -1,8 +1,8 @@
-"""Whether a LiteRT model holds together: what the runtime takes for granted, and dies of where it is not so.
+"""Checks what the runtime assumes of a LiteRT model: it crashes on models that violate it.
 
 The runtime checks the bytes of a file and the sizes of its constants. It does not check that every value is computed
-before it is used, that ops have the operands that their kernels look at, that what is written is no constant, that
-signatures name inputs and outputs of their subgraph, that subgraphs do not call themselves, and that names are UTF-8.
+before it is used, that ops have the operands that their kernels read, that no constant is written, that signatures
+name inputs and outputs of their subgraph, that subgraphs do not call themselves, and that names are UTF-8.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from litefuse.runtime.tensors import are_strings
 
 __all__ = ["IDENTIFIER", "check_soundness"]
 
-#: What follows the first four bytes of a LiteRT model.
+#: The identifier behind the first four bytes of a LiteRT model.
 IDENTIFIER = b"TFL3"
 
 
 class _Unsound(Exception):  # noqa: N818  becomes an InterpreterError
-    """What does not hold together."""
+    """A violation."""
 
 
 def check_soundness(content: Any, where: str) -> None:
     """Checks the graphs and signatures of a model. Of its constants only strings are read.
 
-    What is no model at all is left to the runtime, which says so.
+    Content that is not a model at all is left to the runtime, which reports it.
 
     Args:
         content: The content of the ``.tflite`` file: bytes or a memory map.
-        where: What the file is called in a message.
+        where: The file's name in messages.
 
     Raises:
         InterpreterError: The model is damaged.
@@ -77,8 +77,8 @@ class _Graph(NamedTuple):
         tensors: Its tensors.
         buffers: The model's buffers.
         operators: Its ops, in the order in which they run.
-        inputs: The indices of the tensors that are its inputs.
-        outputs: The indices of those that are its outputs.
+        inputs: The indices of its input tensors.
+        outputs: The indices of its output tensors.
     """
 
     number: int
@@ -108,11 +108,11 @@ class _Graph(NamedTuple):
         return f"tensor {index} ({name})" if name else f"tensor {index}"
 
     def types(self, indices: Sequence[int]) -> list[int]:
-        """The numbers of tensors' types."""
+        """Returns the type numbers of tensors."""
         return [self.tensor(index).number(fields.TYPE, "b") for index in indices]
 
     def is_constant(self, index: int) -> bool:
-        """Whether a tensor's value is in the file, or in a file of weights beside it."""
+        """Whether a tensor's value is in the file, or in an external file of weights."""
         tensor = self.tensor(index)
         number = tensor.number(fields.BUFFER, "I")
         if number >= len(self.buffers):
@@ -125,7 +125,7 @@ class _Graph(NamedTuple):
         )
 
     def expect_value(self, index: int, who: str) -> None:
-        """Raises an exception if a tensor that no op has computed is neither a constant nor a variable nor empty."""
+        """Raises an exception if a tensor that no op has computed is not a constant, a variable or empty."""
         tensor = self.tensor(index)
         if self.is_constant(index):
             if tensor.number(fields.TYPE, "b") == schema.TensorType.STRING:
@@ -141,11 +141,11 @@ class _Graph(NamedTuple):
 
 
 def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[OpCode]) -> Iterator[_Graph]:
-    """Checks the inputs, ops and outputs of a subgraph, and gives the subgraphs that it calls."""
+    """Checks the inputs, ops and outputs of a subgraph; yields the subgraphs that it calls."""
     for index in (*graph.inputs, *graph.outputs):
         graph.tensor(index)
     for index in graph.inputs:
-        if graph.is_constant(index):  # what is set is written into the file's pages
+        if graph.is_constant(index):  # setting the input would write into the file's pages
             raise _Unsound(f"{graph.described(index)} is an input of {graph}, and a constant")
     for index, tensor in enumerate(graph.tensors):
         _check_text(tensor, fields.TENSOR_NAME, f"the name of tensor {index} of {graph}")
@@ -181,7 +181,7 @@ def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[OpCode
                 if name in {"IF", "WHILE"}:
                     _check_call(graph, inputs if name == "WHILE" else inputs[1:], outputs, graphs[number], role, who)
                 yield graphs[number]
-            elif name != "STABLEHLO_COMPOSITE":  # which a kernel may run, without what it is made of
+            elif name != "STABLEHLO_COMPOSITE":  # a kernel may run it without its decomposition
                 raise _Unsound(f"{who} calls subgraph {number}, which is missing")
     for index in graph.outputs:
         if index not in computed:
@@ -189,7 +189,7 @@ def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[OpCode
 
 
 def _check_operands(name: str, inputs: Sequence[int], outputs: Sequence[int], who: str) -> None:
-    """Checks that an op has the inputs and outputs that its kernel looks at."""
+    """Checks that an op has the inputs and outputs that its kernel reads."""
     needed, complete = INPUTS.get(name, ((), False))
     if needed and len(inputs) <= needed[-1]:
         raise _Unsound(f"{who} has {len(inputs)} inputs of at least {needed[-1] + 1}")
@@ -202,15 +202,15 @@ def _check_operands(name: str, inputs: Sequence[int], outputs: Sequence[int], wh
         raise _Unsound(f"{who} lacks its output {outputs.index(-1)}")
 
 
-# The custom ops that the runtime has kernels of, which take their options for a flexbuffer map without looking.
+# The runtime's custom ops whose kernels assume without a check that their options are a flexbuffer map.
 _READERS_OF_OPTIONS = frozenset({"AudioSpectrogram", "Mfcc", "NumericVerify", "TFLite_Detection_PostProcess"})
 
-# The fields of options that are the number of an op's outputs, or of its inputs.
+# The fields of options that are the number of an op's outputs or inputs.
 _COUNTS = {"PACK": 0, "SPLIT": 0, "SPLIT_V": 0, "UNPACK": 0}
 
 
 def _check_count(name: str, operator: Table, inputs: Sequence[int], outputs: Sequence[int], who: str) -> None:
-    """Checks that an op of any number of tensors has as many as its options say."""
+    """Checks that an op with a variable number of tensors has as many as its options say."""
     if name in _COUNTS:
         options = operator.table(fields.OPTIONS)
         said = 0 if options is None else options.number(_COUNTS[name], "i")
@@ -222,7 +222,7 @@ def _check_count(name: str, operator: Table, inputs: Sequence[int], outputs: Seq
 def _check_call(
     graph: _Graph, inputs: Sequence[int], outputs: Sequence[int], callee: _Graph, role: str, who: str
 ) -> None:
-    """Checks that a condition or a loop passes what a subgraph takes, and gets what it returns."""
+    """Checks that the types that a condition or a loop passes and gets are those that a subgraph takes and returns."""
     passed, taken = graph.types(inputs), callee.types(callee.inputs)
     gotten = [schema.TensorType.BOOL] if role == "CondSubgraphIndex" else graph.types(outputs)
     returned = callee.types(callee.outputs)
@@ -255,7 +255,7 @@ def _check_signature(signature: Table, graphs: Sequence[_Graph]) -> None:
 
 
 def _check_text(table: Table, field: int, what: str) -> None:
-    """Checks that a text can be read: the runtime fails when it is asked for it."""
+    """Checks that a text is valid UTF-8: otherwise the runtime fails when it is asked for it."""
     try:
         table.content(field).decode()
     except UnicodeDecodeError:
@@ -263,7 +263,7 @@ def _check_text(table: Table, field: int, what: str) -> None:
 
 
 def _callers(enumeration: type) -> dict[int, tuple[Any, list[str]]]:
-    """By the number of their type, the options that name subgraphs, and in which fields they do."""
+    """Returns the options that name subgraphs by the number of their type, and the fields in which they do."""
     found: dict[int, tuple[Any, list[str]]] = {}
     for name, number in vars(enumeration).items():
         options = getattr(schema, name, None)
@@ -277,7 +277,7 @@ _CALLERS = (_callers(schema.BuiltinOptions), _callers(schema.BuiltinOptions2))
 
 
 def _callees(operator: Table) -> list[tuple[str, int]]:
-    """The subgraphs that an op's options name: the field, and the index."""
+    """Returns the subgraphs that an op's options name: the field, and the index."""
     found: list[tuple[str, int]] = []
     for field, callers in zip((fields.OPTIONS_TYPE, fields.OPTIONS_2_TYPE), _CALLERS, strict=True):
         caller, table = callers.get(operator.number(field, "B")), operator.table(field + 1)

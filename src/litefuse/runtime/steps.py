@@ -1,4 +1,4 @@
-"""Telling what the runtime is at, for whoever watches its process."""
+"""Announces the runtime's steps to the watcher of its process."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["StepsOfRuntime"]
 
 
 class StepsOfRuntime:
-    """The binding of an interpreter, which says what is next before it plans memory and before it runs.
+    """The binding of an interpreter that announces when it plans memory and when it runs.
 
     Args:
         wrapper: The binding, ``Interpreter._interpreter``.
-        announce: Called with each step; None: nobody is told any more.
+        announce: Called with each step; None for no calls.
     """
 
     def __init__(self, wrapper: Any, announce: Callable[[str], None]) -> None:

@@ -30,7 +30,7 @@ __all__ = [
 STRING = np.dtype(object)
 
 MOST_STRINGS = 2**29 - 3
-"""How many strings a tensor holds at most: their offsets take four bytes each, and all of it less than 2 GiB."""
+"""How many strings a tensor can hold: their offsets take four bytes each, and everything together less than 2 GiB."""
 
 _DTYPES: dict[int, np.dtype[Any]] = {
     TfLiteType.FLOAT32: np.dtype(np.float32),
@@ -53,10 +53,10 @@ _DTYPES: dict[int, np.dtype[Any]] = {
 
 
 def dtype_of(tensor: TfLiteTensor, *, where: str) -> np.dtype[Any]:
-    """The numpy dtype of the tensor's elements; ``object`` for strings.
+    """Returns the numpy dtype of the tensor's elements; ``object`` for strings.
 
     Raises:
-        KernelError: Its type is packed (int4 and smaller), a resource or a variant, which kernels cannot take.
+        KernelError: Its type is packed (int4 and smaller), a resource or a variant, which kernels do not support.
     """
     dtype = _DTYPES.get(tensor.type)
     if dtype is None:
@@ -69,22 +69,22 @@ def dtype_of(tensor: TfLiteTensor, *, where: str) -> np.dtype[Any]:
 
 
 def name_of(tensor: TfLiteTensor) -> str:
-    """The tensor's name in the model."""
+    """Returns the tensor's name in the model."""
     return (tensor.name or b"").decode("utf-8", "replace")
 
 
 def shape_of(tensor: TfLiteTensor) -> tuple[int, ...]:
-    """The tensor's present sizes."""
+    """Returns the tensor's current sizes."""
     return read_int_array(tensor.dims)
 
 
 def array_view(
     address: int | None, shape: tuple[int, ...], dtype: np.dtype[Any], *, writable: bool
 ) -> npt.NDArray[Any]:
-    """An array over the runtime's memory, which it neither owns nor keeps alive.
+    """Returns an array over the runtime's memory, which it neither owns nor keeps alive.
 
     Raises:
-        KernelError: The runtime gave the tensor no memory, or numpy has no arrays of such sizes, empty ones neither.
+        KernelError: The tensor has no memory, or numpy does not support arrays of such sizes, even empty ones.
     """
     count = math.prod(shape)
     if count == 0:
@@ -114,7 +114,7 @@ def read_strings(tensor: TfLiteTensor) -> npt.NDArray[Any]:
 
 
 def decode_strings(data: bytes) -> npt.NDArray[Any]:
-    """A vector of ``bytes`` objects, of strings in the runtime's form.
+    """Decodes strings in the runtime's format into a vector of ``bytes`` objects.
 
     The runtime keeps strings in one buffer: an int32 count, that many and one more int32 offsets from the buffer's
     start, then the bytes (``tflite/string_util.h``).
@@ -126,7 +126,7 @@ def decode_strings(data: bytes) -> npt.NDArray[Any]:
 
 
 def are_strings(data: bytes, count: int) -> bool:
-    """Whether the bytes are that many strings in the runtime's form; see ``decode_strings``."""
+    """Whether the bytes are that many strings in the runtime's format; see ``decode_strings``."""
     if len(data) < 4 * (count + 2) or int.from_bytes(data[:4], "little") != count:
         return False
     offsets = np.frombuffer(data, "<i4", count + 1, 4)
@@ -134,7 +134,7 @@ def are_strings(data: bytes, count: int) -> bool:
 
 
 def encode_strings(array: npt.NDArray[Any]) -> bytes:
-    """The runtime's form of an array of ``bytes`` or ``str`` (written as UTF-8); see ``read_strings``.
+    """Encodes an array of ``bytes`` or ``str`` (as UTF-8) in the runtime's format; see ``read_strings``.
 
     Raises:
         TypeError: An element is neither.

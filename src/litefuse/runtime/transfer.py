@@ -1,4 +1,4 @@
-"""Sending kernels to other processes: that which converts runs them to check fused ops, others run models."""
+"""Sends kernels to other processes: the one that converts runs them to check fused ops, others run models."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["kernel_by_value", "pickle_kernels", "registered_by_value", "unpickle
 
 
 def pickle_kernels() -> dict[str, bytes]:
-    """The kernels that the running program registered, each by itself.
+    """Pickles the kernels that the running program registered, each separately.
 
-    One that cannot be sent is left out: what needs it is then not checked, and the report says so.
+    A kernel that cannot be sent is omitted: fused ops that need it are not checked, and the report says so.
     """
     registered = registered_kernels()
     if not registered:
@@ -35,9 +35,9 @@ def pickle_kernels() -> dict[str, bytes]:
 
 
 def registered_by_value() -> dict[str, bytes]:
-    """The kernels that the running program registered, for a process that runs a model with them.
+    """Pickles the kernels that the running program registered, for a process that runs a model with them.
 
-    In the place of one that cannot be sent, there is one that says so where it is needed.
+    A kernel that cannot be sent is replaced by one that says so when it is used.
     """
     pickled: dict[str, bytes] = {}
     for name, kernel in registered_kernels().items():
@@ -49,10 +49,10 @@ def registered_by_value() -> dict[str, bytes]:
 
 
 def kernel_by_value(kernel: type[CustomOp]) -> bytes:
-    """A kernel's class, pickled with its code.
+    """Pickles a kernel's class with its code.
 
     Raises:
-        KernelError: It cannot be: something that belongs to it is of one process, such as a lock or an open file.
+        KernelError: It cannot be pickled: it refers to something of one process, such as a lock or an open file.
     """
     from litefuse.plug_ins.by_value import pickle_by_value
 
@@ -68,7 +68,7 @@ def kernel_by_value(kernel: type[CustomOp]) -> bytes:
 
 
 def unpickle_kernels(pickled: Mapping[str, bytes]) -> None:
-    """Takes over the registered kernels of another process, and forgets those of an earlier one."""
+    """Registers the kernels of another process, and forgets those of an earlier one."""
     kernels: dict[str, type[CustomOp]] = {}
     for name, data in pickled.items():
         try:
@@ -80,7 +80,7 @@ def unpickle_kernels(pickled: Mapping[str, bytes]) -> None:
 
 
 def _refusing(name: str, reason: KernelError) -> type[CustomOp]:
-    """A kernel that raises why there is none."""
+    """Returns a kernel that raises the reason why there is none."""
 
     class Refusing(CustomOp):
         def prepare(self, *_: Any, **__: Any) -> NoReturn:
@@ -95,11 +95,11 @@ def _refusing(name: str, reason: KernelError) -> type[CustomOp]:
 
 @contextmanager
 def _by_value(kernel: type[CustomOp]) -> Generator[None]:
-    """Pickles a class with its code: its module may not be importable there, or may import TensorFlow."""
+    """Has a class pickled with its code: its module may not be importable there, or may import TensorFlow."""
     import cloudpickle
 
     module = sys.modules.get(kernel.__module__)
-    if module is None or kernel.__module__ == "__main__":  # which it does anyway
+    if module is None or kernel.__module__ == "__main__":  # pickled by value anyway
         yield
         return
     cloudpickle.register_pickle_by_value(module)

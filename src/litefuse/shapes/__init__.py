@@ -1,1 +1,1 @@
-"""Inference of shapes, through a whole module."""
+"""Shape inference through a whole module."""

@@ -1,4 +1,4 @@
-"""The types of call results, from the functions that are called."""
+"""Refines the types of call results from the called functions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _SAME_TYPE = frozenset({"tf.Identity", "tf.StopGradient", "tf.PreventGradient", 
 class RefineCallTypes:
     """Gives the results of calls and branches the shapes that their functions return.
 
-    A SavedModel notes the shapes of most nodes, but not of all: those that raw ops made have none, and the engine
-    cannot lower ops on values of unknown rank. A branch's result keeps what both sides agree on.
+    A SavedModel records the shapes of most nodes, but not of all: those of raw ops have none, and the engine cannot
+    lower ops on values of unknown rank. A branch's result keeps what both sides agree on.
     """
 
     name: ClassVar[str] = "refine-call-types"
@@ -33,7 +33,7 @@ class RefineCallTypes:
                 name = op.name
                 if name in _SAME_TYPE:
                     refined |= refine_type(op.results[0], op.operands[0].type)
-                if name == "tf.While":  # its result types are those of the operands, which it must not contradict
+                if name == "tf.While":  # its result types are those of its operands, which it must not contradict
                     continue
                 called = [_result_types(by_symbol[callee]) for callee in callees(op) if callee in by_symbol]
                 if not called:
@@ -55,7 +55,7 @@ def _result_types(function: func.FuncOp) -> Sequence[ir.Type]:
 
 
 def contradict(one: ir.Type, other: ir.Type) -> bool:
-    """Whether no tensor has both types, of which the element types are the same."""
+    """Whether no tensor can have both types, whose element types are the same."""
     a, b = ir.ShapedType(one), ir.ShapedType(other)
     if not (a.has_rank and b.has_rank):
         return False
@@ -66,7 +66,7 @@ def contradict(one: ir.Type, other: ir.Type) -> bool:
 
 
 def refine_type(value: ir.Value, kind: ir.Type) -> bool:
-    """Gives a value what a type says more of its shape than its own; says whether it does."""
+    """Refines a value's type by the shape of another type; returns whether the type changed."""
     old, new = ir.ShapedType(value.type), ir.ShapedType(kind)
     if old == new or old.element_type != new.element_type or not new.has_rank:
         return False
@@ -83,7 +83,7 @@ def refine_type(value: ir.Value, kind: ir.Type) -> bool:
 
 
 def _common(one: ir.Type, other: ir.Type) -> ir.Type:
-    """The most that both types say."""
+    """Returns the most specific type that covers both."""
     a, b = ir.ShapedType(one), ir.ShapedType(other)
     if not (a.has_rank and b.has_rank) or a.rank != b.rank:
         return ir.UnrankedTensorType.get(a.element_type)

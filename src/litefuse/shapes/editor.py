@@ -1,4 +1,4 @@
-"""A function that is being rewritten, with what is known of its values, those that were added included."""
+"""Edits a function, and tracks what is known of its values, including added ones."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from litefuse.shapes.inference import Inference
 
 __all__ = ["Editor", "arithmetic_key", "is_known"]
 
-# Random numbers are others in every call, and a table may have been written in between.
+# Random ops return other numbers in every call, and a table may be written between two reads.
 _IMPURE = ("LookupTable", "Multinomial", "Normal", "Random", "tfl.")
 _PURE = frozenset(name for name in RULES if not any(part in name for part in _IMPURE))
 
 
-# As they are looked up one by one: to read all of an op takes ten times as long as to find that no other op is like it.
+# Attributes are read one by one: to read all of an op takes ten times as long as to find that no other op is like it.
 _Attributes: TypeAlias = Mapping[str, ir.Attribute] | ir.OpAttributeMap
 
 
@@ -33,18 +33,18 @@ def is_known(values: Values) -> bool:
 
 
 def arithmetic_key(dtype: str, values: Values) -> Hashable:
-    """What two values have in common that hold the same sizes."""
+    """Returns a key that is equal for values that hold the same sizes."""
     return (dtype, values.shape, tuple(elements(values)))
 
 
 class Editor:
-    """Changes one function. Values are numbers, as in the graph.
+    """Edits one function. Values are numbers, as in the graph.
 
     Attributes:
         inference: What is known of the module's values.
         function: The function as it was read.
         modified: Whether anything was changed.
-        unsettled: Whether what was changed may make way for more: there are new ops, or values with fewer uses.
+        unsettled: Whether the changes may enable more: there are new ops, or values with fewer uses.
         arithmetic: The values whose elements are computed from sizes, by type and elements.
         padded_sums: Sums of a padded tensor and a constant that is 0 where the tensor is not padded.
     """
@@ -66,33 +66,33 @@ class Editor:
         self._visited: list[Node] = []
 
     def resolve(self, value: int) -> int:
-        """The value that took the place of a value; itself, if none did."""
+        """Returns the replacement of a value; the value itself if there is none."""
         while value in self._replaced:
             value = self._replaced[value]
         return value
 
     def operands(self, node: Node) -> list[int]:
-        """An op's operands as they are now."""
+        """Returns an op's current operands."""
         return [self.resolve(value) for value in node.operands]
 
     def tensor(self, value: int) -> Tensor:
-        """What is known of a value."""
+        """Returns what is known of a value."""
         return self.inference.tensor(value)
 
     def shape(self, value: int) -> Shape | None:
-        """A value's shape."""
+        """Returns a value's shape."""
         return self.inference.tensor(value).shape
 
     def values(self, value: int) -> Values | None:
-        """A value's elements."""
+        """Returns a value's elements."""
         return self.inference.tensor(value).values
 
     def value(self, value: int) -> ir.Value:
-        """The value itself."""
+        """Returns the MLIR value of a number."""
         return self._graph.values[value]
 
     def producer(self, value: int, *names: str) -> Node | None:
-        """The op that computes a value, if it has one of these names and was visited."""
+        """Returns the defining op of a value, if it has one of these names and was visited."""
         node = self._producers.get(value)
         return node if node is not None and node.name in names else None
 
@@ -102,7 +102,7 @@ class Editor:
         return next(uses, None) is not None and next(uses, None) is None
 
     def produced(self, node: Node) -> None:
-        """Notes that an op computes its results."""
+        """Records an op as the defining op of its results."""
         self._visited.append(node)
         for value in node.results:
             self._producers[value] = node
@@ -112,11 +112,11 @@ class Editor:
             self._constant_values.update(node.results)
 
     def nodes(self) -> list[Node]:
-        """The ops that were visited or added, the last one first."""
+        """Returns the visited and added ops, the last one first."""
         return self._visited[::-1]
 
     def same_as_before(self, node: Node) -> int | None:
-        """The result of an earlier op that does the same to the same operands, if the op is pure and has one result."""
+        """Returns the result of an equal earlier op with the same operands, if the op is pure and has one result."""
         if node.name not in _PURE or len(node.results) != 1:
             return None
         operands, attributes = self.operands(node), node.op.attributes
@@ -126,11 +126,11 @@ class Editor:
             self._note_computed(node.name, operands, attributes, result)
             return None
         if (self.tensor(before).dtype, self.shape(before)) != (self.tensor(result).dtype, self.shape(result)):
-            return None  # a cast need not say to what
+            return None  # for example, casts to other types: their attributes need not tell
         return before
 
     def _computed_before(self, name: str, operands: Sequence[int], attributes: _Attributes) -> int | None:
-        """The result of an op that did the same to the same operands, and is still there."""
+        """Returns the result of an equal op with the same operands that has not been replaced."""
         for result, others in self._computed.get(self._computation(name, operands), ()):
             if result not in self._replaced and _are_equal(attributes, others):
                 return result
@@ -140,18 +140,18 @@ class Editor:
         self._computed.setdefault(self._computation(name, operands), []).append((result, attributes))
 
     def _computation(self, name: str, operands: Sequence[int]) -> Hashable:
-        """What two ops have in common, but for their attributes, that compute the same."""
+        """Returns a key that is equal for ops that compute the same, apart from their attributes."""
         return (name, tuple(self._contents.get(value, value) for value in operands))
 
     def is_constant(self, value: int) -> bool:
-        """Whether a value is computed of constants alone."""
+        """Whether a value is computed from constants alone."""
         return value in self._constant_values
 
     def _of_constants(self, node: Node) -> bool:
         return all(self.resolve(value) in self._constant_values for value in node.operands)
 
     def refine(self, value: int) -> None:
-        """Gives a value the type that was found."""
+        """Gives a value the inferred type."""
         sizes = known(self.shape(value))
         if sizes is None or sizes == self._graph.declared[value].shape:
             return
@@ -159,7 +159,7 @@ class Editor:
         self.modified = True
 
     def replace(self, node: Node, value: int) -> None:
-        """Puts a value in the place of an op's only result, and erases the op."""
+        """Replaces an op's only result by a value, and erases the op."""
         (result,) = node.results
         self._replaced[result] = value
         self.value(result).replace_all_uses_with(self.value(value))
@@ -167,7 +167,7 @@ class Editor:
         self.modified = True
 
     def set_operand(self, node: Node, position: int, value: int) -> None:
-        """Gives an op another operand."""
+        """Replaces an operand of an op."""
         node.op.operands[position] = self.value(value)
         self.modified = True
 
@@ -179,16 +179,16 @@ class Editor:
         tensor: Tensor,
         attributes: Mapping[str, Any],
     ) -> int:
-        """Emits a ``tf`` op with one result before another one, in its name, and returns the result.
+        """Emits a ``tf`` op with one result before another one, with its location, and returns the result.
 
-        What was computed before is not computed again.
+        An equal op that was computed before is reused.
 
         Args:
-            before: The op before which it comes.
+            before: The op to insert before.
             name: Its name without the dialect.
             operands: Its operands.
             tensor: What is known of its result, of an element type that occurs in the module.
-            attributes: Its attributes, as Python values where there are such.
+            attributes: Its attributes, as Python values where possible.
         """
         sizes = known(tensor.shape)
         assert sizes is not None
@@ -215,7 +215,7 @@ class Editor:
         return result
 
     def vector(self, before: Node, dims: Sequence[Dim], source: int) -> int | None:
-        """Sizes as a vector: one that was computed before, or else of the shape of ``source``, if they are in it."""
+        """Returns sizes as a vector: a computed one, or one from the shape of ``source`` if they are in it."""
         key = arithmetic_key("i32", array_of(dims, [len(dims)]))
         if key not in self.arithmetic:
             scalars = [self._scalar(before, dim, source) for dim in dims]
@@ -251,14 +251,14 @@ class Editor:
         return self.resolve(self.arithmetic[key])
 
     def add_reshape(self, before: Node, value: int, shape: Shape) -> int:
-        """Emits a reshape to a shape with at most one size that is not known."""
+        """Emits a reshape to a shape with at most one dynamic dimension."""
         sizes = [size if isinstance(size, int) else -1 for size in shape]
         assert sizes.count(-1) < 2
         stated = self.constant(array_of(sizes, [len(sizes)]), "i32", ir.InsertionPoint(before.op), before.op.location)
         return self.add(before, "Reshape", [value, stated], Tensor(self.tensor(value).dtype, shape), {})
 
     def constant(self, values: Values, dtype: str, point: ir.InsertionPoint, location: ir.Location) -> int:
-        """A constant of integers or booleans, one for all places that need the same."""
+        """Returns a constant of integers or booleans, shared by all places that need the same."""
         key = (dtype, values.shape, tuple(elements(values)))
         if key not in self._constants:
             array = np.array(values.tolist(), INTEGERS[dtype]).reshape(values.shape)
@@ -268,7 +268,7 @@ class Editor:
         return self._constants[key]
 
     def numbers(self, numbers: Numbers, dtype: str, point: ir.InsertionPoint, location: ir.Location) -> int:
-        """A constant of floating point numbers, one for all places that need the same."""
+        """Returns a constant of floating point numbers, shared by all places that need the same."""
         key = (dtype, numbers.shape, numbers.tobytes())
         if key not in self._constants:
             tensor = Tensor(dtype, numbers.shape, numbers=numbers)
@@ -276,7 +276,7 @@ class Editor:
         return self._constants[key]
 
     def zeros(self, before: Node, like: int, shape: Sequence[int]) -> int:
-        """A constant of zeros of a value's floating point type."""
+        """Returns a constant of zeros of a value's floating point type."""
         kind = self._graph.type_of(self.tensor(like).dtype, shape)
         element = ir.ShapedType(kind).element_type
         attribute = ir.DenseElementsAttr.get_splat(kind, ir.FloatAttr.get(element, 0.0))

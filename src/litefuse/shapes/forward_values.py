@@ -1,4 +1,4 @@
-"""Ops that change no value, and say more of its type than is known."""
+"""Removes ops that change no value, but give it a more precise type."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _SAME_VALUE = frozenset(
     }
 )
 
-# Their results' types are those of their operands, or of what is in their regions.
+# The types of their results are those of their operands, or are determined by their regions.
 _TYPED_ELSEWHERE = frozenset({"tf.While", "tf.Case", "tfl.while", "tfl.if"})
 
 
 @dataclass(frozen=True)
 class ForwardValues:
-    """Erases ops that change no value and give it another type, and gives their operands what the type says::
+    """Erases ops that only change a value's type, and refines the type of the operand instead::
 
         %y = tfl.custom(%x) : tensor<1x?xf32>
         %z = tf.Cast(%y) : tensor<1x5xf32>      -->  %y = tfl.custom(%x) : tensor<1x5xf32>
         return %z                                    return %y
 
-    So end shape assertions, ``tf.Identity`` and its kin, and the casts that inlining puts where more is known of a
-    call's result than of the function's. The engine erases them only where both types are the same, and LiteRT has no
+    This removes shape assertions, ``tf.Identity`` and its kin, and the casts that inlining inserts where more is known
+    of a call's result than of the function's. The engine erases them only if both types are the same, and LiteRT has no
     op for them.
 
-    An argument, or a loop's result, has a type that others share: it is reshaped to what is said, which changes nothing
-    but the type. Where the types contradict each other, the op stays, for ``Simplify`` to say so.
+    An argument, or a loop's result, has a type that others share: it is reshaped to the new type, which changes nothing
+    but the type. If the types contradict each other, the op stays, for ``Simplify`` to report.
 
     Attributes:
-        lowered: Whether the engine was run: nothing is reshaped any more.
+        lowered: Whether the engine has run: nothing is reshaped anymore.
     """
 
     name: ClassVar[str] = "forward-values"
@@ -60,7 +60,7 @@ class ForwardValues:
         return modified
 
     def _forwarded(self, op: ir.OpView) -> ir.Value:
-        """What takes the place of an op's result."""
+        """Returns the replacement of an op's result."""
         value, kind = op.operands[0], op.results[0].type
         owner = value.owner
         if not isinstance(owner, ir.Block) and owner.name not in _TYPED_ELSEWHERE and not _is_function_call(owner):
@@ -82,12 +82,12 @@ def _is_superfluous(op: ir.OpView) -> bool:
 
 
 def _is_function_call(op: ir.OpView | ir.Operation) -> bool:
-    """Whether the op's results are what a function returns; a composite's and a branch's need only fit to it."""
+    """Whether the op's results are what a function returns; a composite's and a branch's need only be compatible."""
     return is_call(op) and op.name not in {"tf.If", "tfl.custom"}
 
 
 def _reshaped(op: ir.OpView, value: ir.Value, type_: ir.Type) -> ir.Value:
-    """The value with what a type says, by a reshape where the type says more."""
+    """Returns the value with a type, reshaped if the type is more precise."""
     known, kind = ir.ShapedType(value.type), ir.ShapedType(type_)
     if not kind.has_rank:
         return value
@@ -99,7 +99,7 @@ def _reshaped(op: ir.OpView, value: ir.Value, type_: ir.Type) -> ir.Value:
     with ir.InsertionPoint(op), op.location:
         if sizes.count(-1) <= 1 and 0 not in sizes:
             shape = int32_constant(sizes)
-        elif known.has_rank:  # a reshape to constants could not tell the open sizes
+        elif known.has_rank:  # a reshape to constants could not distinguish the dynamic dimensions
             return value
         else:
             vector = ir.RankedTensorType.get([kind.rank], ir.IntegerType.get_signless(32))

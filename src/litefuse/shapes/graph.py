@@ -1,4 +1,4 @@
-"""The functions of a module as lists of nodes: read once, since every look through the bindings takes microseconds."""
+"""The functions of a module as lists of nodes, read once: every access through the bindings takes microseconds."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from litefuse.ops.values import MAX_ELEMENTS
 
 __all__ = ["Declared", "Function", "ModuleGraph", "Node"]
 
-# Of a number that the model computes and that may be a shape, an element is told from the others.
+# The elements of a computed vector that may be a shape are tracked separately up to this number.
 _MAX_OPEN_ELEMENTS = 16
 
 
 class _Attributes(Mapping[str, Any]):
-    """An op's attributes as Python values, read when they are asked for."""
+    """An op's attributes as Python values, read on demand."""
 
     def __init__(self, op: ir.OpView) -> None:
         self._op = op
@@ -53,7 +53,7 @@ class Node(NamedTuple):
         operands: Its operands.
         results: Its results.
         attributes: Its attributes.
-        callees: The symbols of the functions that it runs.
+        callees: The symbols of its callees.
     """
 
     op: ir.OpView
@@ -72,7 +72,7 @@ class Function(NamedTuple):
         symbol: Its symbol.
         arguments: Its arguments.
         nodes: Its ops but the last, in order.
-        returned: What it returns.
+        returned: Its returned values.
     """
 
     op: func.FuncOp
@@ -83,11 +83,11 @@ class Function(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """What a value's type says.
+    """The declared type of a value.
 
     Attributes:
         dtype: The element type as MLIR spells it.
-        shape: The shape, None for what is open.
+        shape: The shape, with None for dynamic dimensions.
     """
 
     dtype: str
@@ -101,7 +101,7 @@ class ModuleGraph:
     Attributes:
         functions: Those with a body, by symbol.
         values: Every value.
-        declared: What its type says, in the same order.
+        declared: The type of each value, in the same order.
         constants: The elements of the small integer constants, and of scalars that are integers.
         numbers: The elements of the small constants of floating point numbers.
     """
@@ -126,7 +126,7 @@ class ModuleGraph:
         return graph
 
     def type_of(self, dtype: str, sizes: Sequence[int | None]) -> ir.Type:
-        """The tensor type of an element type and a shape."""
+        """Returns the tensor type of an element type and a shape."""
         key = (dtype, tuple(sizes))
         if key not in self._ranked:
             dynamic = ir.ShapedType.get_dynamic_size()
@@ -135,17 +135,17 @@ class ModuleGraph:
         return self._ranked[key]
 
     def append(self, value: ir.Value, dtype: str, sizes: tuple[int | None, ...] | None) -> int:
-        """Takes up a value that was added to the module, and returns its number."""
+        """Adds a value that was added to the module, and returns its number."""
         self.values.append(value)
         self.declared.append(Declared(dtype, sizes))
         return len(self.values) - 1
 
     def size_symbol(self, value: int, axis: int) -> Dim:
-        """The size of a dimension of which nothing is known; the same one gives an equal formula."""
+        """Returns the symbol of an unknown size; the same dimension always gives an equal formula."""
         return unknown((self._token, value, axis, "size"), is_size=True)
 
     def element_symbols(self, value: int, shape: Shape) -> Values | None:
-        """The elements of an integer scalar or short vector of which nothing is known."""
+        """Returns symbols for the elements of an integer scalar or short vector of unknown value."""
         sizes = [size for size in shape if isinstance(size, int)]
         if len(sizes) < len(shape) or len(shape) > 1 or sum(sizes) > _MAX_OPEN_ELEMENTS:
             return None
@@ -155,7 +155,7 @@ class ModuleGraph:
         )
 
     def tensor(self, value: int) -> Tensor:
-        """What is known of a value by its type and, of a constant, its elements."""
+        """Returns what is known of a value from its type and, if it is a constant, its elements."""
         declared = self.declared[value]
         shape = None
         if declared.shape is not None:

@@ -1,4 +1,4 @@
-"""The pass that gives values their types before loops are looked at."""
+"""The pass that infers types before loops are recognized."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["InferLoopTypes"]
 
 
 class InferLoopTypes:
-    """Gives values their types where a function has a loop and a value of unknown rank, and changes no op.
+    """Refines types in functions that have a loop and a value of unknown rank; changes no op.
 
-    A SavedModel notes the shapes of most nodes, a frozen graph none; without them, no loop is recognized as a layer.
+    A SavedModel records the shapes of most nodes, a frozen graph none; without them, no loop is recognized as a layer.
 
     Raises:
-        GraphError: The shapes of an op's operands, or those that are found and declared, contradict each other.
+        GraphError: The shapes of an op's operands, or inferred and declared shapes, contradict each other.
     """
 
     name: ClassVar[str] = "infer-loop-types"
@@ -39,6 +39,6 @@ def _has_loop_without_shapes(function: func.FuncOp) -> bool:
 
 
 def _is_unranked(value: ir.Value) -> bool:
-    """Whether a value is a tensor of numbers, of unknown rank."""
+    """Whether a value is a numeric tensor of unknown rank."""
     text = str(value.type)
     return text.startswith("tensor<*x") and "!tf_type" not in text

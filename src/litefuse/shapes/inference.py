@@ -1,4 +1,4 @@
-"""Shapes and small integers through a whole module: every op once, loops until nothing changes."""
+"""Infers shapes and small integers through a whole module: every op once, loops until a fixed point."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from litefuse.shapes.graph import Function, ModuleGraph, Node
 
 __all__ = ["Inference"]
 
-# The variables of a loop are widened as they are seen to change; after so many turns, all of them at once.
+# Loop variables are widened as they change; after this many iterations, all of them at once.
 _PATIENCE = 6
 
-# What a rule or numpy raises on operands that no op accepts; the engine and the runtime say what is wrong with them.
+# Raised by a rule or numpy on invalid operands; the engine and the runtime report what is wrong with them.
 _MALFORMED = (ArithmeticError, LookupError, TypeError, ValueError)
 
 
 class Inference:
-    """What is known of every value of a module.
+    """Infers the facts about every value of a module.
 
     Attributes:
-        graph: The module, in which each function that is called has one caller.
-        tensors: What is known of each value; None of those in functions that nothing runs.
-        visited: The functions that something runs, by symbol.
+        graph: The module, in which each called function has one caller.
+        tensors: What is known of each value; None for values of unreachable functions.
+        visited: The reachable functions, by symbol.
     """
 
     def __init__(self, graph: ModuleGraph) -> None:
@@ -41,7 +41,7 @@ class Inference:
         self._declared: list[Tensor | None] = [None] * len(graph.values)
 
     def run(self) -> None:
-        """Follows every function that nobody calls, and those that they call.
+        """Infers every function without callers, and their callees.
 
         Raises:
             GraphError: Shapes contradict each other.
@@ -59,7 +59,7 @@ class Inference:
                 self._function(function, [None] * len(function.arguments))
 
     def tensor(self, value: int) -> Tensor:
-        """What is known of a value of a function that runs."""
+        """Returns what is known of a value of a reachable function."""
         tensor = self.tensors[value]
         assert tensor is not None
         return tensor
@@ -76,7 +76,7 @@ class Inference:
         return [self.tensor(value) for value in function.returned]
 
     def _entered(self, function: Function, arguments: Sequence[Tensor | None]) -> list[Tensor]:
-        """What is known of a function's arguments: by their types, and by the call."""
+        """Returns what is known of a function's arguments from their types and from the call."""
         tensors: list[Tensor] = []
         for position, (value, given) in enumerate(zip(function.arguments, arguments, strict=True)):
             try:
@@ -105,7 +105,7 @@ class Inference:
         return tensor
 
     def _merged(self, value: int, found: OpenTensor | Tensor) -> Tensor:
-        """What a value's type and what was found say together."""
+        """Merges an inferred type with a value's declared type."""
         declared = self.graph.declared[value]
         common = meet(found.shape, declared.shape)
         for elements in (found.values, found.numbers):
@@ -147,12 +147,12 @@ class Inference:
         return [self._common(value, tensors) for value, *tensors in zip(node.results, *results, strict=True)]
 
     def branch_taken(self, node: Node) -> int | None:
-        """Which of its functions an ``If`` always runs; None if that depends on the call, and for a ``Case``."""
+        """Returns the index of the branch that an ``If`` always takes; None if that is dynamic, or for a ``Case``."""
         number = _only_number(self.tensor(node.operands[0])) if node.name == "If" else None
         return None if number is None else int(not number)
 
     def _common(self, value: int, tensors: Sequence[Tensor]) -> Tensor:
-        """What all branches say of a result."""
+        """Merges what all branches say of a result."""
         first, *others = tensors
         shape, values, numbers = first.shape, first.values, first.numbers
         for other in others:
@@ -167,10 +167,10 @@ class Inference:
         return Tensor(first.dtype, shape, values, numbers)
 
     def _loop(self, node: Node, condition: Function, body: Function, operands: Sequence[Tensor]) -> list[Tensor]:
-        """The loop variables after any number of turns.
+        """Returns the loop variables after any number of iterations.
 
-        What is known of a variable before the loop holds in every turn if the body keeps it. What the body changes
-        becomes unknown, and is followed through the body again; each time something does, until nothing does.
+        What is known of a variable before the loop holds in every iteration if the body preserves it. What the body
+        changes becomes unknown and is propagated through the body again, until nothing changes.
         """
         turn = 0
         state = self._entered(body, operands)
@@ -191,7 +191,7 @@ class Inference:
         ]
 
     def _widened(self, argument: int, before: Tensor, after: Tensor, *, everything: bool) -> Tensor:
-        """A loop variable, with symbols in place of what a turn changes."""
+        """Returns a loop variable with symbols in place of what an iteration changes."""
         if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
             return Tensor(before.dtype, None)
         shape = tuple(
@@ -208,7 +208,7 @@ class Inference:
         return Tensor(before.dtype, shape, values, numbers)
 
     def _afterwards(self, argument: int, result: int) -> Tensor:
-        """A loop variable after the loop: the symbols of what changes are others than in the body."""
+        """Returns a loop variable after the loop, with other symbols than in the body for what changes."""
         inside = self.tensor(argument)
         if inside.shape is None:
             return Tensor(inside.dtype, None)
@@ -226,7 +226,7 @@ class Inference:
 
 
 def _by_rules(op: Op) -> list[OpenTensor | None]:
-    """What an op's rules say of each of its results."""
+    """Applies an op's rules to get what is known of each of its results."""
     count = len(op.results)
     shapes: list[OpenShape] = [None] * count
     values: list[Values | None] = [None] * count
@@ -262,14 +262,14 @@ def _by_rules(op: Op) -> list[OpenTensor | None]:
 
 
 def _held(values: Values, dtype: str) -> Values | None:
-    """Elements as a tensor of this type holds them."""
+    """Returns elements as a tensor of this type holds them."""
     if dtype in INTEGERS and values.size <= MAX_ELEMENTS:
         return wrapped(values, dtype)
     return values if dtype in FLOATS and values.shape == () else None
 
 
 def _only_number(tensor: Tensor) -> int | None:
-    """The value of a scalar that is known."""
+    """Returns the value of a known scalar."""
     if tensor.values is None or tensor.values.shape:
         return None
     element = tensor.values.item()

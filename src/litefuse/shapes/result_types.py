@@ -1,4 +1,4 @@
-"""Types of results that the engine leaves open."""
+"""Infers types of results that the engine leaves unranked."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
 class TypeResults:
-    """Types the results of ops that the engine made without saying what they give::
+    """Types the results of ops that the engine created without result shapes::
 
         %p = tfl.pad(%x : tensor<1x8x8x3xf32>,    -->  %p = tfl.pad(...) : tensor<1x10x10x3xf32>
                      [[0, 0], [1, 1], [1, 1], [0, 0]]) : tensor<*xf32>
 
-    It pads for convolutions with explicit paddings, transposes for products, and quantizes for fake quantization.
-    XNNPACK takes no op whose ranks are not in the file, nor what reads its result.
+    The engine pads for convolutions with explicit paddings, transposes for products, and quantizes for fake
+    quantization. XNNPACK takes neither ops without a rank in the file nor the users of their results.
     """
 
     name: ClassVar[str] = "type-results"
@@ -37,7 +37,7 @@ class TypeResults:
             for op in nested_operations(function.entry_block):
                 if op.name not in _RULES or _is_ranked(op.results[0]) or not _is_ranked(op.operands[0]):
                     continue
-                # What a terminator or a call passes on is typed elsewhere too.
+                # Values that a terminator or a call forwards are typed elsewhere too.
                 if any(use.owner.name in _PASS_ON for use in op.results[0].uses):
                     continue
                 shape = _RULES[op.name](op)

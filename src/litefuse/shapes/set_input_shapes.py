@@ -1,4 +1,4 @@
-"""The shapes of inputs, as the user asked for them."""
+"""Sets the shapes of inputs that the user requested."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["SetInputShapes"]
 
 @dataclass(frozen=True)
 class SetInputShapes:
-    """Gives the arguments of exported functions the shapes that were asked for; ``simplify`` does the rest.
+    """Gives the arguments of exported functions the requested shapes; ``simplify`` does the rest.
 
     Attributes:
         requested: The shapes.
         inputs: The names of each exported function's arguments, by its symbol.
 
     Raises:
-        SignatureError: A shape contradicts the declared one, or is for no input.
+        SignatureError: A shape contradicts the declared one, or is for an unknown input.
     """
 
     name: ClassVar[str] = "set-input-shapes"

@@ -1,4 +1,4 @@
-"""The types that inference found, written into the module."""
+"""Writes inferred types into the module."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["contradicts_dead_branch", "set_types"]
 
 
 def set_types(inference: Inference) -> bool:
-    """Writes the types that were found into the functions that something runs; returns whether any changed."""
+    """Writes the inferred types into the reachable functions; returns whether any changed."""
     modified = False
     for function in inference.visited.values():
         editor = Editor(inference, function)

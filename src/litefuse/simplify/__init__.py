@@ -1,1 +1,1 @@
-"""Algebra on TensorFlow ops whose shapes are known: products, contractions, expansions, transpositions."""
+"""Algebraic rewrites of TensorFlow ops with known shapes: products, contractions, expansions, transpositions."""

@@ -1,4 +1,4 @@
-"""``Einsum`` as a batched matrix product, where sizes are open: the engine would compute them in the model."""
+"""``Einsum`` as a batched matrix product with dynamic dimensions: the engine would compute their sizes at run time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["multiply_matrices", "multiply_rows", "project", "swap_operands"]
 
 
 def multiply_matrices(editor: Editor, node: Node) -> int | None:
-    """Computes the sum over one dimension of products of two tensors that each have one dimension of their own::
+    """Lowers a sum over one dimension of products of two tensors that each have one dimension of their own::
 
     %y = tf.Einsum(%a, %b) "abcd,aecd->acbe"   -->  %t = tf.Transpose(%a) : acbd;  %u = tf.Transpose(%b) : acde
                                                     %y = tf.BatchMatMulV2(%t, %u)
@@ -38,7 +38,7 @@ def multiply_matrices(editor: Editor, node: Node) -> int | None:
     a, b = editor.operands(node)
     if output.index(others[0]) < output.index(own[0]):
         a, first, own, b, second, others = b, second, others, a, first, own
-    # Rows stay rows where they are before the columns: the product can take them as columns of its second operand.
+    # Rows that come before the columns stay rows: the product can take them as columns of its second operand.
     adjoint = second.index(others[0]) < second.index(contracted[0])
     columns = [*others, *contracted] if adjoint else [*contracted, *others]
     left = _ordered(editor, node, a, first, [*batch, *own, *contracted])
@@ -52,7 +52,7 @@ def multiply_matrices(editor: Editor, node: Node) -> int | None:
 
 
 def project(editor: Editor, node: Node) -> int | None:
-    """Multiplies the last dimensions of a tensor with a constant, as a matrix product that keeps the others::
+    """Lowers a product of a tensor's last dimensions and a constant to a matrix product that keeps the others::
 
     %y = tf.Einsum(%x : tensor<?x?x4xf32>, %w : tensor<4x2x3xf32>) "abc,cde->abde"
         -->  %p = tf.BatchMatMulV2(%x, tf.Reshape(%w, [4, 6]))
@@ -96,7 +96,7 @@ def project(editor: Editor, node: Node) -> int | None:
 
 
 def multiply_rows(editor: Editor, node: Node) -> int | None:
-    """Takes the rows of a product's second operand as its columns, where they were transposed for it::
+    """Folds a transposition of a product's second operand into the product::
 
     %t = tf.Transpose(%b : tensor<?x2x?x4xf32>, [0, 1, 3, 2])
     %y = tf.BatchMatMulV2(%a, %t)                            -->  %y = tf.BatchMatMulV2(%a, %b) {adj_y = true}
@@ -114,7 +114,7 @@ def multiply_rows(editor: Editor, node: Node) -> int | None:
 
 
 def swap_operands(editor: Editor, node: Node) -> int | None:
-    """Multiplies the other way round where the product is transposed::
+    """Folds a transposition of a product into the product, by swapping its operands::
 
     %p = tf.BatchMatMulV2(%a, %b) {adj_y = true}
     %y = tf.Transpose(%p : tensor<?x2x?x?xf32>, [0, 1, 3, 2])  -->  %y = tf.BatchMatMulV2(%b, %a) {adj_y = true}
@@ -133,14 +133,14 @@ def swap_operands(editor: Editor, node: Node) -> int | None:
 
 
 def _product(editor: Editor, node: Node, like: Node, a: int, b: int, changes: Mapping[str, bool]) -> int:
-    """Emits a product of the type of a node's result, with most attributes of another one."""
+    """Emits a product with the type of a node's result, and most attributes of another product."""
     names = ("adj_x", "adj_y", "grad_x", "grad_y")
     attributes = {name: bool(like.attributes.get(name, False)) for name in names} | dict(changes)
     return editor.add(node, "BatchMatMulV2", [a, b], editor.tensor(node.results[0]), attributes)
 
 
 def _reshaped(editor: Editor, node: Node, value: int, shape: Shape, source: int) -> int | None:
-    """A value in another shape; None if that cannot be computed of the shape of ``source``."""
+    """Reshapes a value; returns None if the shape cannot be computed from that of ``source``."""
     if not is_open(shape):
         return editor.add_reshape(node, value, shape)
     computed = editor.vector(node, shape, source)
@@ -150,5 +150,5 @@ def _reshaped(editor: Editor, node: Node, value: int, shape: Shape, source: int)
 
 
 def _ordered(editor: Editor, node: Node, value: int, labels: Sequence[str], order: Sequence[str]) -> int:
-    """A value with its dimensions in another order."""
+    """Reorders the dimensions of a value."""
     return reorder(editor, node, value, [list(labels).index(label) for label in order])

@@ -1,4 +1,4 @@
-"""Values that are repeated along dimensions only to meet others, with which elementwise ops broadcast by themselves."""
+"""Drops broadcasts of operands of elementwise ops, which broadcast by themselves."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["EXPANDING", "add_constants_first", "drop_expansions", "pad_instead"]
 EXPANDING = ("BroadcastTo", "Fill", "Tile")
 """The ops that repeat values."""
 
-# LiteRT's elementwise ops broadcast so many dimensions.
+# LiteRT's elementwise ops broadcast up to this rank.
 _MAX_RANK = 4
 
-# What is not changed by broadcasting later.
+# Ops that commute with broadcasting.
 _TOLERANT = BROADCASTING | frozenset(
     [
         "Abs",
@@ -67,17 +67,17 @@ _FLOATS = frozenset({"f16", "f32", "f64"})
 
 
 def drop_expansions(inference: Inference, function: Function) -> dict[int, int]:
-    """Finds values that need not be expanded, since elementwise ops that use them broadcast by themselves::
+    """Finds values that need not be broadcast, since the elementwise ops that use them broadcast by themselves::
 
         %e = tf.BroadcastTo(%c : tensor<1x4xf32>, %shape) : tensor<?x4xf32>
         %m = tf.Greater(%e, %zero)                                               %m = tf.Greater(%c, %zero)
         %y = tf.SelectV2(%m, %x : tensor<?x4xf32>, %zero)                   -->  %y = tf.SelectV2(%m, %x, %zero)
 
-    What is computed of a value that is not expanded is smaller as well, as far as to the ops whose results are the same
-    either way; if other ops use it, the value stays expanded. The shapes of the smaller values are noted.
+    Values computed from one that is not broadcast are smaller as well, down to the ops whose results are the same
+    either way; if other ops use one of them, the broadcast stays. The shapes of the smaller values are recorded.
 
     Returns:
-        What can take the place of each expanded value.
+        The replacement of each broadcast value.
     """
     users: dict[int, list[int]] = {}
     for position, node in enumerate(function.nodes):
@@ -107,7 +107,7 @@ def _smaller(
     expanded: int,
     source: Tensor,
 ) -> dict[int, Tensor] | None:
-    """The values that are smaller if one is not expanded; None if that is not to be."""
+    """Returns the values that are smaller without a broadcast; None if it has to stay."""
     smaller = {expanded: source}
     waiting = list(users.get(expanded, ()))
     heapify(waiting)
@@ -149,7 +149,7 @@ def _is_cheap(operands: Sequence[Shape | None], result: Shape) -> bool:
 
 
 def _expanded(inference: Inference, node: Node) -> int | None:
-    """What an op repeats along dimensions of size 1, or as a whole; None if it repeats larger parts."""
+    """Returns the value that an op repeats along dimensions of size 1, or as a whole; None if it repeats parts."""
     if node.name == "Fill":
         return node.operands[1]
     shape, result = inference.tensor(node.operands[0]).shape, inference.tensor(node.results[0]).shape
@@ -161,7 +161,7 @@ def _expanded(inference: Inference, node: Node) -> int | None:
 
 
 def pad_instead(editor: Editor, node: Node) -> int | None:
-    """Writes a constant before or behind a tensor by padding and adding, not by repeating it for every batch::
+    """Concatenates a constant with a tensor by padding and adding, instead of repeating the constant for every batch::
 
         %e = tf.BroadcastTo(%c : tensor<1x1x4xf32>, %shape)                %p = tf.Pad(%x, [[0, 0], [1, 0], [0, 0]])
         %y = tf.ConcatV2(%e, %x : tensor<?x9x4xf32>, 1)               -->  %y = tf.AddV2(%p, tf.ConcatV2(%c, zeros, 1))
@@ -199,7 +199,7 @@ def pad_instead(editor: Editor, node: Node) -> int | None:
 
 
 def _constant_source(editor: Editor, part: int) -> int | None:
-    """The constant that a part of a concatenation repeats."""
+    """Returns the constant that a part of a concatenation repeats."""
     producer = editor.producer(part, "BroadcastTo", "Tile")
     source = None if producer is None else _expanded(editor.inference, producer)
     source = None if source is None else editor.resolve(source)
@@ -207,7 +207,7 @@ def _constant_source(editor: Editor, part: int) -> int | None:
 
 
 def _frame(shapes: Sequence[Shape | None], axis: int) -> tuple[int, ...] | None:
-    """The shape without one dimension that all of these have, if it is known."""
+    """Returns the shape without one dimension, if it is known and the same for all of these."""
     frames: set[tuple[int | None, ...]] = set()
     for shape in shapes:
         sizes = known(shape)
@@ -230,7 +230,7 @@ def _broadcast(editor: Editor, values: Sequence[int]) -> Shape | None:
 
 
 def add_constants_first(editor: Editor, node: Node) -> int | None:
-    """Adds a second constant to the first where a tensor was padded for it: exact, where each element has one term."""
+    """Adds a second constant to the first where a tensor was padded for it: exact if each element has one term."""
     for value, other in (editor.operands(node), editor.operands(node)[::-1]):
         total = editor.producer(value, "AddV2")
         if total is None or not editor.is_constant(other) or not editor.is_used_once(value):

@@ -1,4 +1,4 @@
-"""Convolutions that only take windows out of images."""
+"""Convolutions that only extract windows of images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["take_windows"]
 
 
 def take_windows(editor: Editor, node: Node) -> int | None:
-    """Takes windows as such, which Keras's ``extract_patches`` computes with the identity as a filter::
+    """Extracts windows directly, which Keras's ``extract_patches`` computes with an identity matrix as the filter::
 
     %e = tf.MatrixDiagV3(tf.Fill([48], 1.0), 0, ...)
     %f = tf.Reshape(%e, [4, 4, 3, 48])
@@ -47,7 +47,7 @@ def _is_identity(editor: Editor, value: int, size: int) -> bool:
     if diagonal is None or editor.shape(value) != (size, size):
         return False
     ones, *parameters = editor.operands(diagonal)
-    if parameters and not _is_zero(editor, parameters[0]):  # another diagonal than the main one
+    if parameters and not _is_zero(editor, parameters[0]):  # not the main diagonal
         return False
     return editor.shape(ones) == (size,) and _is_ones(editor, ones)
 

@@ -1,4 +1,4 @@
-"""Ops that change nothing, whatever the sizes that are not known; and reshapes to constant shapes."""
+"""Removes ops that change nothing, whatever the dynamic dimensions; makes shapes of reshapes constant."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _TRANSPOSED_CONVOLUTIONS = ("Conv2DBackpropInput", "Conv3DBackpropInputV2")
 _REDUCTIONS = ("Max", "Mean", "Min", "Prod", "Sum")
 
 Simplification = Callable[[Editor, Node], "int | None"]
-"""Returns a value that is the op's result as well, or None; it may change the op."""
+"""Returns a value that equals the op's result, or None; it may change the op."""
 
 
 def _same_shape(editor: Editor, node: Node) -> int | None:
-    """The first operand of an op that keeps all elements if it keeps the shape."""
+    """Returns the first operand of an op that keeps all elements if it keeps the shape."""
     source = editor.resolve(node.operands[0])
     shape = editor.shape(source)
     return source if shape is not None and shape == editor.shape(node.results[0]) else None
 
 
 def _whole_slice(editor: Editor, node: Node) -> int | None:
-    """The operand of a slice that takes all of it, in order."""
+    """Returns the operand of a slice that takes all of it, in order."""
     if node.name == "StridedSlice":
         strides = editor.values(editor.resolve(node.operands[3]))
         masks = (node.attributes.get(mask, 0) for mask in ("new_axis_mask", "shrink_axis_mask"))
@@ -49,7 +49,7 @@ def _whole_slice(editor: Editor, node: Node) -> int | None:
 
 
 def _identity_permutation(editor: Editor, node: Node) -> int | None:
-    """The operand of a transposition that moves nothing."""
+    """Returns the operand of a transposition that moves nothing."""
     order = editor.values(editor.resolve(node.operands[1]))
     if order is None or not is_known(order):
         return None
@@ -58,13 +58,13 @@ def _identity_permutation(editor: Editor, node: Node) -> int | None:
 
 
 def _state(editor: Editor, node: Node, values: Values) -> None:
-    """Makes a constant of an op's second operand, which says its axes or its sizes."""
+    """Replaces an op's second operand, its axes or its sizes, by a constant."""
     dtype = editor.tensor(editor.resolve(node.operands[1])).dtype
     editor.set_operand(node, 1, editor.constant(values, dtype, ir.InsertionPoint(node.op), node.op.location))
 
 
 def _axes_from_the_first(editor: Editor, node: Node) -> None:
-    """Counts dimensions from the first: where they count from the last, the engine folds constants wrongly or dies."""
+    """Makes negative axes nonnegative: with negative ones, the engine folds constants wrongly or crashes."""
     stated = editor.resolve(node.operands[1])
     shape, axes = editor.shape(editor.resolve(node.operands[0])), editor.values(stated)
     if not shape or axes is None:
@@ -75,7 +75,7 @@ def _axes_from_the_first(editor: Editor, node: Node) -> None:
 
 
 def _stretched_axes(editor: Editor, node: Node) -> None:
-    """Sums over constant axes where it is known which dimensions of a shape are 1, as a gradient asks.
+    """Makes the axes of a gradient's sum constant where it is known which dimensions of a shape are 1::
 
     %r0, %r1 = tf.BroadcastGradientArgs(%s, [1, 4])
     %y = tf.Sum(%x, %r1)                                -->  %y = tf.Sum(%x, [0])
@@ -106,9 +106,9 @@ def _permutation(editor: Editor, node: Node) -> int | None:
 
 
 def _parts(editor: Editor, node: Node) -> int | None:
-    """The only operand of a concatenation that has elements, or a concatenation of those that may have some.
+    """Returns the only operand of a concatenation that has elements, or a concatenation of those that may have some.
 
-    XNNPACK takes an empty slice for one of everything, which fails where it is concatenated.
+    XNNPACK treats an empty slice as a slice of everything, which fails where it is concatenated.
     """
     *parts, axis = editor.operands(node)
     result, place = editor.shape(node.results[0]), editor.values(axis)
@@ -128,15 +128,15 @@ def _parts(editor: Editor, node: Node) -> int | None:
 
 
 def _same_dtype(editor: Editor, node: Node) -> int | None:
-    """The operand of a conversion to its own type, which inlining leaves between types of different shapes."""
+    """Returns the operand of a cast to its own type, which inlining leaves between types of different shapes."""
     source = editor.resolve(node.operands[0])
     return source if editor.tensor(source).dtype == editor.tensor(node.results[0]).dtype else None
 
 
 def _reshape(editor: Editor, node: Node) -> int | None:
-    """As ``_same_shape``; otherwise makes the shape a constant, with -1 for the one size that is not known.
+    """Removes a reshape that keeps the shape; otherwise makes the shape a constant, with -1 for a dynamic dimension.
 
-    Where more sizes are not known, dimensions of size 1 that come or go are no reason to compute a shape.
+    With several dynamic dimensions, no shape need be computed if only dimensions of size 1 come or go.
     """
     source, shape = _same_shape(editor, node), editor.shape(node.results[0])
     if source is not None or shape is None or ASSERTS_SIZES in node.attributes:
@@ -155,9 +155,9 @@ def _reshape(editor: Editor, node: Node) -> int | None:
 
 
 def reshape_back(editor: Editor, node: Node) -> int | None:
-    """What had the same shape before it was reshaped, or reduced: then only over dimensions of size 1.
+    """Returns the value before a reshape or reduction with the same shape: a reduction then is over size 1 only.
 
-    Gradients sum over the dimensions that a broadcast stretched, also where it is not known whether there are any.
+    Gradients sum over the dimensions that a broadcast stretched, even where it is unknown whether there are any.
     """
     value, shape = editor.resolve(node.operands[0]), editor.shape(node.results[0])
     if shape is None or ASSERTS_SIZES in node.attributes:
@@ -171,7 +171,7 @@ def reshape_back(editor: Editor, node: Node) -> int | None:
 
 
 def _ones(editor: Editor, node: Node) -> int | None:
-    """Puts in, or takes out, dimensions of size 1."""
+    """Inserts or removes dimensions of size 1."""
     value, result = editor.resolve(node.operands[0]), editor.tensor(node.results[0])
     before, after = editor.shape(value), result.shape
     if before is None or after is None:
@@ -189,7 +189,7 @@ def _ones(editor: Editor, node: Node) -> int | None:
 
 
 def new_axes(editor: Editor, node: Node) -> int | None:
-    """Puts in dimensions of size 1 where that is all that a slice does, and a reshape would need a computed shape."""
+    """Inserts dimensions of size 1 where a slice does nothing else, and a reshape would need a computed shape."""
     value, result = editor.resolve(node.operands[0]), editor.shape(node.results[0])
     shape, strides = editor.shape(value), editor.values(editor.resolve(node.operands[3]))
     if (
@@ -212,7 +212,7 @@ def new_axes(editor: Editor, node: Node) -> int | None:
 
 
 def _expanded(editor: Editor, node: Node, value: int, axis: int) -> int:
-    """A value with one more dimension of size 1."""
+    """Adds a dimension of size 1 to a value."""
     tensor = editor.tensor(value)
     assert tensor.shape is not None
     place = editor.constant(array_of([axis], []), "i32", ir.InsertionPoint(node.op), node.op.location)
@@ -221,7 +221,7 @@ def _expanded(editor: Editor, node: Node, value: int, axis: int) -> int:
 
 
 def _concatenated(editor: Editor, node: Node) -> int | None:
-    """Concatenates what is packed along a dimension of its own that is then made one with the next::
+    """Concatenates values that are packed along a new dimension, which a reshape then merges with the next::
 
     %p = tf.Pack(%a : tensor<?x?x2xf32>, %b) {axis = 2}
     %y = tf.Reshape(%p, ...) : tensor<?x?x4xf32>         -->  %y = tf.ConcatV2(%a, %b, 2)
@@ -242,7 +242,7 @@ def _concatenated(editor: Editor, node: Node) -> int | None:
 
 
 def keep_reduced(editor: Editor, node: Node) -> int | None:
-    """Lets a reduction keep its dimensions, with size 1, where they are added to its result again::
+    """Lets a reduction keep its dimensions, with size 1, where a reshape restores them::
 
     %m = tf.Mean(%x : tensor<?x8x8x4xf32>, [1, 2])
     %y = tf.Reshape(%m, ...) : tensor<?x1x1x4xf32>    -->  %y = tf.Mean(%x, [1, 2]) {keep_dims = true}
@@ -264,11 +264,11 @@ def keep_reduced(editor: Editor, node: Node) -> int | None:
 
 
 def scalar_operand(editor: Editor, node: Node) -> None:
-    """Makes a scalar of a constant with one element, where that changes no shape.
+    """Replaces a constant with one element by a scalar, where that changes no shape.
 
-    The engine takes any constant vector behind a product for a bias with an element for each channel, and behind a
-    transposed convolution a scalar as well: there the constant gets that many elements. Otherwise the engine refuses
-    the model, or the runtime does.
+    The engine treats any constant vector after a product as a bias with an element for each channel, and after a
+    transposed convolution a scalar as well: there the constant gets that many elements. Otherwise the engine or the
+    runtime refuses the model.
     """
     operands = editor.operands(node)
     for position, value in enumerate(operands):
@@ -285,7 +285,7 @@ def scalar_operand(editor: Editor, node: Node) -> None:
 
 
 def _is_transposed_convolution(editor: Editor, value: int) -> bool:
-    """Whether a value is one, perhaps scaled and shifted by constants."""
+    """Whether a value is a transposed convolution, perhaps scaled and shifted by constants."""
     while (scaling := editor.producer(value, "AddV2", "BiasAdd", "Mul", "RealDiv", "Sub")) is not None:
         computed = [operand for operand in editor.operands(scaling) if not editor.is_constant(operand)]
         if len(computed) != 1:
@@ -295,7 +295,7 @@ def _is_transposed_convolution(editor: Editor, value: int) -> bool:
 
 
 def _reciprocal_root(editor: Editor, node: Node) -> int | None:
-    """``1 / sqrt(x)`` as ``Rsqrt``, which the engine would make of it if it saw that one is a constant."""
+    """Replaces ``1 / sqrt(x)`` by ``Rsqrt``, which the engine does only if it sees that the one is a constant."""
     one, root = (editor.resolve(operand) for operand in node.operands)
     numbers, producer, result = (
         editor.tensor(one).numbers,
@@ -308,7 +308,7 @@ def _reciprocal_root(editor: Editor, node: Node) -> int | None:
 
 
 def _shaped_operand(editor: Editor, node: Node) -> None:
-    """Gives an op its operand in the shape of its result, where more is known of that: the engine takes both as one."""
+    """Reshapes an op's operand to the shape of its result, if that is more precise: the engine assumes one type."""
     source = editor.resolve(node.operands[0])
     sizes = known(editor.shape(node.results[0]))
     if sizes is not None and sizes != known(editor.shape(source)) and None not in sizes:
@@ -317,11 +317,11 @@ def _shaped_operand(editor: Editor, node: Node) -> None:
 
 
 def _range_of_integers(editor: Editor, node: Node) -> int | None:
-    """A range of floats that are integers, up to a size, as a cast of one of integers.
+    """Replaces a range of floats that are integers, up to a size, by a cast of an integer range.
 
-    LiteRT makes that when it prepares the model for the sizes of its inputs. A range of floats it makes when it runs,
-    and prepares then what comes after it; where XNNPACK runs that in several parts, results of the second call on may
-    be wrong.
+    LiteRT evaluates integer ranges while it prepares the model for its input sizes, but float ranges at run time, and
+    then prepares the ops after them; if XNNPACK runs these in several partitions, results may be wrong from the second
+    call on.
     """
     result = editor.tensor(node.results[0])
     numbers = [editor.values(operand) for operand in editor.operands(node)]

@@ -1,4 +1,4 @@
-"""Matrix products on tensors of more than two dimensions, which TensorFlow computes on flattened ones."""
+"""Matrix products on tensors of rank 3 or more, which TensorFlow computes on flattened ones."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _PRODUCTS = ("BatchMatMulV2", "Conv2D", "Einsum", "MatMul")
 
 
 def unflatten_product(editor: Editor, node: Node) -> int | None:
-    """Takes a product of a flattened tensor and a matrix without flattening it::
+    """Multiplies a tensor with a matrix without flattening it::
 
         %f = tf.Reshape(%x : tensor<?x9x4xf32>, [-1, 4])
         %p = tf.MatMul(%f, %w : tensor<4x6xf32>)
         %y = tf.Reshape(%p, ...) : tensor<?x9x6xf32>         -->  %y = tf.BatchMatMulV2(%x, %w) : tensor<?x9x6xf32>
 
-    The engine makes one FULLY_CONNECTED of it, which keeps the dimensions and takes the bias and the activation that
+    The engine lowers it to one FULLY_CONNECTED, which keeps the dimensions and fuses the bias and the activation that
     follow.
     """
     value = editor.resolve(node.operands[0])
@@ -55,7 +55,7 @@ def unflatten_product(editor: Editor, node: Node) -> int | None:
 
 
 def multiply_merged(editor: Editor, node: Node) -> int | None:
-    """As ``merge_reshaped``, of a product that was not flattened."""
+    """Applies ``merge_reshaped`` to a product that was not flattened."""
     if node.attributes.get("adj_x", False):
         return None
     x, matrix = editor.operands(node)
@@ -68,7 +68,7 @@ def compute_first(editor: Editor, node: Node) -> int | None:
     %r = tf.Reshape(%p : tensor<?x9x6xf32>, [-1, 9, 2, 3])            %s = tf.AddV2(%p, tf.Reshape(%b, [6]))
     %y = tf.AddV2(%r, %b : tensor<2x3xf32>)                      -->  %y = tf.Reshape(%s, [-1, 9, 2, 3])
 
-    There the engine puts it into the product.
+    There the engine fuses it into the product.
     """
     result = editor.tensor(node.results[0])
     operands = editor.operands(node)
@@ -97,7 +97,7 @@ def compute_first(editor: Editor, node: Node) -> int | None:
 
 
 def activate_first(editor: Editor, node: Node) -> int | None:
-    """As ``compute_first``, for an activation that the engine puts into the product."""
+    """Does what ``compute_first`` does, for an activation that the engine fuses into the product."""
     value, result = editor.resolve(node.operands[0]), editor.tensor(node.results[0])
     reshaping = editor.producer(value, "Reshape", "Sum")
     if reshaping is None or result.shape is None or not editor.is_used_once(value):
@@ -111,14 +111,14 @@ def activate_first(editor: Editor, node: Node) -> int | None:
 
 
 def _again(editor: Editor, node: Node, reshaping: Node, operands: Sequence[int]) -> int:
-    """Reshapes what took a product's place."""
+    """Reshapes the replacement of a product."""
     summed = reshaping.name == "Sum"
     attributes = {"keep_dims": reshaping.attributes.get("keep_dims", False)} if summed else {}
     return editor.add(node, reshaping.name, operands, editor.tensor(node.results[0]), attributes)
 
 
 def _is_product(editor: Editor, value: int) -> bool:
-    """Whether a value is a product, or what was computed of one with constants."""
+    """Whether a value is a product, or computed from one with constants."""
     while editor.producer(value, *_PRODUCTS) is None:
         step = editor.producer(value, "AddV2", "Mul")
         if step is None:

@@ -1,4 +1,4 @@
-"""What inference found, written into the module: types, constants, and ops that are not needed."""
+"""Writes the results of inference into the module: types, constants, and ops that are not needed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from litefuse.simplify.transpositions import multiply_constant_last, reshape_fir
 
 __all__ = ["Changes", "rewrite"]
 
-# What is erased when nothing uses it any more.
+# The ops that are erased when nothing uses them anymore.
 _ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, "BatchMatMulV2", "Const", "MatMul"})
 
 _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
@@ -57,11 +57,11 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
 
 
 class Changes(NamedTuple):
-    """What became of functions.
+    """The outcome of rewriting functions.
 
     Attributes:
         modified: Whether anything changed.
-        unsettled: Whether another look at them may find more to change.
+        unsettled: Whether another run may find more to change.
     """
 
     modified: bool
@@ -69,12 +69,12 @@ class Changes(NamedTuple):
 
 
 def rewrite(inference: Inference) -> Changes:
-    """Writes what was found into the functions that something runs."""
+    """Writes the results of inference into the functions that are reachable."""
     editors = [Editor(inference, function) for function in inference.visited.values()]
     for editor in editors:
         _rewrite_function(editor)
     modified = any(editor.modified for editor in editors)
-    # What functions hand each other may be known better now.
+    # More may be known now of the values that functions pass to each other.
     unsettled = modified and (len(editors) > 1 or any(editor.unsettled for editor in editors))
     return Changes(modified, unsettled)
 
@@ -103,14 +103,14 @@ def _rewrite_function(editor: Editor) -> None:
 
 
 def _place_argument_constants(editor: Editor, function: Function) -> None:
-    """Puts constants in the place of arguments that always have one value, where the body computes with them."""
+    """Replaces arguments that always have one value by constants, where the body computes with them."""
     point = ir.InsertionPoint.at_block_begin(function.op.entry_block)
     for number in function.arguments:
         values = editor.values(number)
         if values is None or not is_known(values) or editor.tensor(number).dtype not in INTEGERS:
             continue
         argument = editor.value(number)
-        # What a loop hands on unchanged stays to be seen as such.
+        # Values that a loop forwards unchanged have to stay recognizable.
         uses = [use for use in argument.uses if use.owner.name != "func.return"]
         if uses:
             constant = editor.constant(values, editor.tensor(number).dtype, point, argument.location)
@@ -119,7 +119,7 @@ def _place_argument_constants(editor: Editor, function: Function) -> None:
 
 
 def _replacement(editor: Editor, node: Node) -> int | None:
-    """Refines an op's types, and returns what its only result can be replaced by."""
+    """Refines an op's types, and returns the replacement of its only result."""
     if node.name == "Const":
         return None
     if len(node.results) == 1 and (node.name in VALUES or node.name in NAMES):
@@ -140,7 +140,7 @@ def _replacement(editor: Editor, node: Node) -> int | None:
 
 
 def _known_value(editor: Editor, node: Node) -> int | None:
-    """A constant of what an op always computes, or the result of an earlier op that computes the same."""
+    """Returns a constant for an op whose result is known, or the result of an earlier op that computes the same."""
     (result,) = node.results
     tensor = editor.tensor(result)
     if tensor.numbers is not None:

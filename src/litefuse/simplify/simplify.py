@@ -14,24 +14,24 @@ __all__ = ["Simplify"]
 
 
 class Simplify:
-    """Infers shapes, and rewrites ops by what they say; what shapes are made of is computed::
+    """Infers shapes, rewrites ops accordingly, and folds the arithmetic that computes shapes::
 
         %s = tf.Shape(%x : tensor<?x4x5xf32>)
         %n = tf.Prod(tf.StridedSlice(%s)[1:])           %c = tf.Const() [-1, 20]
         %d = tf.Pack(tf.StridedSlice(%s)[0], %n)   -->  %y = tf.Reshape(%x, %c) : tensor<?x20xf32>
         %y = tf.Reshape(%x, %d) : tensor<*xf32>
 
-    Every op has a rule that says what the shapes of its results are; with what is declared, they say together how the
-    result is typed. A size that is not known is a symbol, and shapes are followed as formulas of symbols: so is told
-    that a reshape, a broadcast or a slice changes nothing, whatever the batch. The elements of small integer tensors
-    are followed alike; those that are known become constants, and of others the same is computed once. A loop's
-    variable keeps what its body keeps; a branch's result is what both sides agree on.
+    Every op has a rule for the shapes of its results; together with the declared shapes, they determine the types of
+    the results. A dynamic dimension is a symbol, and shapes are tracked as formulas of symbols: this shows that a
+    reshape, a broadcast or a slice changes nothing, whatever the batch. The elements of small integer tensors are
+    tracked in the same way; known ones become constants, and equal formulas are computed once. A loop variable keeps
+    the facts that its body preserves; a branch's result keeps those that both sides agree on.
 
     Attributes:
-        unsettled: Whether the pass has changed what makes way for more, and may be run again.
+        unsettled: Whether the pass made changes that may enable more, so that it may be run again.
 
     Raises:
-        GraphError: The shapes of an op's operands, or those that are found and declared, contradict each other.
+        GraphError: The shapes of an op's operands, or inferred and declared shapes, contradict each other.
     """
 
     name: ClassVar[str] = "simplify"
@@ -40,7 +40,7 @@ class Simplify:
         self.unsettled = False
 
     def run(self, module: ir.Module) -> bool:
-        # A composite's decomposition is the same for all that it stands for, and follows no call.
+        # A composite's decomposition is shared by all its uses, and is specialized for no call.
         modified = separate_callers(functions(module), left_alone="tfl.custom")
         inference = Inference(ModuleGraph.of(module))
         inference.run()

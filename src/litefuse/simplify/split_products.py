@@ -1,8 +1,8 @@
-"""Products with a constant that split a dimension, or sum over two, where two sizes are open.
+"""Products with a constant that split a dimension, or sum over two, with two dynamic dimensions.
 
-A reshape of a tensor with two open sizes needs a shape that the model computes, and XNNPACK delegates only those whose
-shape is constant. The heads of attention are split and merged by products, which need no reshape: a batch of matrices
-gives each head its own dimension, and a convolution whose kernel is as large as the heads sums over them.
+A reshape of a tensor with two dynamic dimensions needs a shape computed at run time, and XNNPACK delegates only
+reshapes to constant shapes. The heads of attention are split and merged by products, which need no reshape: a batch of
+matrices gives each head its own dimension, and a convolution whose kernel is as large as the heads sums over them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _CONVOLUTION = {
 }
 _PRODUCT = dict.fromkeys(("adj_x", "adj_y", "grad_x", "grad_y"), False)
 
-# Where the dimensions of a split product are after it: the rows' two, the parts, and a part's width.
+# The places of a split product's dimensions: the two of the rows, the parts, and a part's width.
 _PLACES = (1, 2, 0, 3)
 
 
@@ -52,7 +52,7 @@ def is_open(sizes: Sequence[Dim]) -> bool:
 
 
 def reorder(editor: Editor, node: Node, value: int, order: Sequence[int]) -> int:
-    """A value with its dimensions in another order, transposed once or not at all."""
+    """Reorders the dimensions of a value, with at most one transposition."""
     if list(order) == sorted(order):
         return value
     split = _split(editor, node, value)
@@ -68,7 +68,7 @@ def reorder(editor: Editor, node: Node, value: int, order: Sequence[int]) -> int
 
 
 def add_transpose(editor: Editor, node: Node, value: int, order: Sequence[int]) -> int:
-    """Emits a transposition of a value of a known rank."""
+    """Emits a transposition of a value of known rank."""
     tensor = editor.tensor(value)
     assert tensor.shape is not None
     elements: Values = np.array(list(order), object)
@@ -78,7 +78,7 @@ def add_transpose(editor: Editor, node: Node, value: int, order: Sequence[int]) 
 
 
 def transpose_split(editor: Editor, node: Node) -> int | None:
-    """Multiplies with a matrix for each part where a product is split into parts, and the parts are put first::
+    """Multiplies with a matrix for each part where a product is split into parts, and these are moved to the front::
 
     %p = tf.BatchMatMulV2(%x : tensor<?x?x4xf32>, %w : tensor<4x6xf32>)
     %r = tf.Reshape(%p, ...) : tensor<?x?x2x3xf32>
@@ -86,7 +86,7 @@ def transpose_split(editor: Editor, node: Node) -> int | None:
         -->  %m = tf.Transpose(tf.Reshape(%w, [4, 1, 2, 3]), [2, 1, 0, 3])
              %y = tf.Transpose(tf.BatchMatMulV2(%x, %m) : tensor<2x?x?x3xf32>, [1, 0, 2, 3])
 
-    What is added to the product before it is split, or multiplied with it, is added afterwards.
+    Additions to the product and multiplications with it before the split are moved behind it.
     """
     value, stated = editor.operands(node)
     order = numbers(editor, stated)
@@ -101,7 +101,7 @@ class _Split(NamedTuple):
     Attributes:
         product: The product.
         matrix: Its constant.
-        depth: How many products each sum has.
+        depth: The number of terms of each sum.
         steps: The ops on the product, in order, and the constant of each.
         shape: The shape after the split.
     """
@@ -114,9 +114,9 @@ class _Split(NamedTuple):
 
 
 def _split_product(editor: Editor, value: int) -> _Split | None:
-    """Finds the product that a value is made of by splitting its last dimension, if nothing else uses it.
+    """Finds the product of whose last dimension a value is a split, if it has no other uses.
 
-    An op that was replaced uses it until this run is over: then the next one finds it.
+    A replaced op uses it until this run is over: the next run finds it.
     """
     splitting = editor.producer(value, "Reshape")
     shape = editor.shape(value)
@@ -159,7 +159,7 @@ def _split_product(editor: Editor, value: int) -> _Split | None:
 
 
 def _split(editor: Editor, node: Node, value: int) -> int | None:
-    """A product that is split, with the parts before the rows."""
+    """Splits a product, with the parts before the rows."""
     split = _split_product(editor, value)
     if split is None:
         return None
@@ -189,7 +189,7 @@ def merge_product(editor: Editor, node: Node, x: int, matrices: int) -> int | No
         -->  %c = tf.Conv2D(%x, tf.Reshape(%w, [1, 2, 3, 4])) {padding = "VALID"} : tensor<?x?x1x4xf32>
              %y = tf.Sum(%c, [2])
 
-    What was transposed for it is taken as it was before, where its first and its last dimension stay where they are.
+    If the operand is a transposition that keeps the first and the last dimension, its source is used instead.
 
     Args:
         editor: The function.
@@ -198,7 +198,7 @@ def merge_product(editor: Editor, node: Node, x: int, matrices: int) -> int | No
         matrices: The constant, of shape [c, d, e].
 
     Returns:
-        The result, of shape [a, b, e]; None if a constant reshape does, or if it cannot be computed so.
+        The result, of shape [a, b, e]; None if a constant reshape suffices, or if it cannot be computed this way.
     """
     shape, sizes = editor.shape(x), known(editor.shape(matrices))
     if shape is None or len(shape) != 4 or sizes is None or len(sizes) != 3 or editor.tensor(x).dtype != "f32":
@@ -220,7 +220,7 @@ def merge_product(editor: Editor, node: Node, x: int, matrices: int) -> int | No
 
 
 def squeeze(editor: Editor, node: Node) -> int | None:
-    """Sums over dimensions of size 1 to drop them, where the shape that is left has two open sizes::
+    """Sums over dimensions of size 1 to drop them, where the resulting shape has two dynamic dimensions::
 
     %y = tf.Squeeze(%x : tensor<?x1x?x4xf32>) {squeeze_dims = [1]}  -->  %y = tf.Sum(%x, [1])
     """
@@ -235,11 +235,11 @@ def squeeze(editor: Editor, node: Node) -> int | None:
 
 
 def squeeze_from_front(editor: Editor, node: Node) -> int | None:
-    """Counts the dimensions that are dropped from the front: the engine does not when it exchanges ops::
+    """Makes negative squeeze dimensions nonnegative: the engine does not when it reorders ops::
 
     %y = tf.Squeeze(%x : tensor<?x6x1xf32>) {squeeze_dims = [-1]}  -->  %y = tf.Squeeze(%x) {squeeze_dims = [2]}
 
-    It dropped no dimension, or another one, of what is transposed before, as around a softmax over an inner axis.
+    It dropped no dimension, or another one, of an operand that is transposed, as around a softmax over an inner axis.
     """
     value = editor.resolve(node.operands[0])
     axes, shape = node.attributes.get("squeeze_dims") or (), editor.shape(value)
@@ -250,7 +250,7 @@ def squeeze_from_front(editor: Editor, node: Node) -> int | None:
 
 
 def _squeeze_first(editor: Editor, node: Node, axes: Sequence[int]) -> int | None:
-    """Drops dimensions before they are moved; in the other order, the engine makes a malformed op of these two::
+    """Squeezes before a transposition; in the other order, the engine lowers the two to a malformed op::
 
     %t = tf.Transpose(%x : tensor<?x?x4x1xi1>, [2, 3, 1, 0])       %s = tf.Squeeze(%x) {squeeze_dims = [3]}
     %y = tf.Squeeze(%t) {squeeze_dims = [1]}                   --> %y = tf.Transpose(%s, [2, 1, 0])
@@ -270,7 +270,7 @@ def _squeeze_first(editor: Editor, node: Node, axes: Sequence[int]) -> int | Non
 
 
 def add_squeeze(editor: Editor, node: Node, value: int, axes: Sequence[int]) -> int:
-    """Emits a sum over dimensions of size 1: XNNPACK takes it, and neither SQUEEZE nor a reshape to two open sizes."""
+    """Emits a sum over size-1 dimensions: XNNPACK takes it, but not SQUEEZE or a reshape to two dynamic dimensions."""
     shape = editor.shape(value)
     assert shape is not None
     stated = editor.constant(array_of(axes, [len(axes)]), "i32", ir.InsertionPoint(node.op), node.op.location)
@@ -279,7 +279,7 @@ def add_squeeze(editor: Editor, node: Node, value: int, axes: Sequence[int]) -> 
 
 
 def merge_reshaped(editor: Editor, node: Node, x: int, matrix: int, *, transposed: bool) -> int | None:
-    """As ``merge_product``, where the last two dimensions were made one for a product with a constant matrix."""
+    """Applies ``merge_product`` where the last two dimensions were merged for a product with a constant matrix."""
     merging = editor.producer(x, "Reshape")
     sizes = known(editor.shape(matrix))
     if merging is None or not editor.is_constant(matrix) or sizes is None or len(sizes) != 2 or None in sizes:
@@ -301,7 +301,7 @@ def merge_reshaped(editor: Editor, node: Node, x: int, matrix: int, *, transpose
 
 
 def numbers(editor: Editor, value: int) -> list[int] | None:
-    """The elements of a vector, if all are known."""
+    """Returns the elements of a vector, if all are known."""
     values = editor.values(value)
     if values is None or not all(isinstance(element, int) for element in values.tolist()):
         return None

@@ -1,6 +1,6 @@
-"""Transpositions that a reshape follows, and then another transposition: the reshape first, and one at most.
+"""Moves reshapes before transpositions, so that at most one transposition is left.
 
-The engine changes these too, but gives a size that is open to the type of what it makes as -1.
+The engine rewrites these too, but writes a dynamic dimension into the result's type as -1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["multiply_constant_last", "reshape_first"]
 
 
 def multiply_constant_last(editor: Editor, node: Node) -> int | None:
-    """Multiplies rows with the rows of a constant the other way round, as the engine does with FULLY_CONNECTED::
+    """Swaps the operands of a product of a constant and rows, as the engine does for FULLY_CONNECTED::
 
     %y = tf.MatMul(%w, %x : tensor<?x4xf32>) {transpose_b = true}
         -->  %p = tf.MatMul(%x, %w) {transpose_b = true}
@@ -38,7 +38,7 @@ def multiply_constant_last(editor: Editor, node: Node) -> int | None:
 
 
 def reshape_first(editor: Editor, node: Node) -> int | None:
-    """Reshapes before it transposes, and transposes once or not at all::
+    """Reshapes before it transposes, with at most one transposition::
 
     %t = tf.Transpose(%x : tensor<?x32xf32>, [1, 0])
     %r = tf.Reshape(%t, [32, -1, 10])
@@ -69,15 +69,15 @@ def _permutation(editor: Editor, value: int) -> Sequence[int] | None:
 
 
 def _moved(before: Shape, permutation: Sequence[int], after: Shape) -> Sequence[int] | None:
-    """The order that the dimensions of a reshape have if what was transposed for it is reshaped as it was before.
+    """Returns the order of a reshape's dimensions if the operand is reshaped before the transposition.
 
     Args:
         before: The shape after the transposition.
-        permutation: That of the transposition.
+        permutation: The permutation of the transposition.
         after: The shape after the reshape.
 
     Returns:
-        Axes of ``after``, in this order; None if a reshape of what was not transposed has other elements in them.
+        Axes of ``after``, in this order; None if a reshape before the transposition has other elements in them.
     """
     groups = _groups(before, after)
     if groups is None or len(permutation) != len(before):
@@ -91,10 +91,10 @@ def _moved(before: Shape, permutation: Sequence[int], after: Shape) -> Sequence[
 
 
 def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]] | None:
-    """Runs of dimensions that have the same elements before and after a reshape; None if they cannot be told apart.
+    """Returns runs of dimensions with the same elements before and after a reshape; None if they are ambiguous.
 
-    Dimensions of size 1 are in none of them. Between runs of equal sizes from the first dimension on and from the last
-    one back, one run has the sizes of which it is not known that they are equal.
+    Dimensions of size 1 are in none of them. Between the runs of equal sizes at the beginning and at the end, one run
+    has the sizes that are not known to be equal.
     """
     first, second = ([axis for axis, size in enumerate(shape) if size != 1] for shape in (before, after))
     sizes, others = [before[axis] for axis in first], [after[axis] for axis in second]
@@ -108,7 +108,7 @@ def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]] | 
 
 
 def _cuts(sizes: list[Dim], others: list[Dim]) -> list[tuple[int, int]]:
-    """How many of the first sizes, here and there, have the same product."""
+    """Returns the lengths of the prefixes of both lists that have the same product."""
     ends = {product(others[:end]): end for end in range(1, len(others) + 1)}
     products = [product(sizes[:end]) for end in range(1, len(sizes) + 1)]
     return [(place, ends[size]) for place, size in enumerate(products, 1) if size in ends]

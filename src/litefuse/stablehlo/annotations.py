@@ -1,7 +1,7 @@
-"""Attributes of dialects that no ops of a program are of, out of its bytecode.
+"""Removes attributes of unknown dialects from a program's bytecode.
 
-JAX annotates some calls with how they may be spread over devices, in a dialect of its own, which the bindings lack:
-they read no program that has such an attribute. Here a text of the same length takes the place of each.
+JAX annotates some calls with how they may be sharded over devices, in its own dialect, which the bindings lack: they
+read no program that has such an attribute. Here a text of the same length replaces each of them.
 
 The format: https://mlir.llvm.org/docs/BytecodeFormat/.
 """
@@ -19,7 +19,7 @@ _READABLE = frozenset({b"builtin", b"vhlo"})
 
 
 class _Span(NamedTuple):
-    """A section, or an element of one: from where it begins to where it ends."""
+    """A section, or an element of one: its start and exclusive end."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class _Reader:
         return self.program[self.position - 1]
 
     def number(self) -> int:
-        """A number of one to nine bytes: the zeros at the low end of the first say how many follow."""
+        """Reads a number of one to nine bytes: the trailing zeros of the first byte say how many follow."""
         first = self.program[self.position]
         count = (first & -first).bit_length() if first else 9
         start = self.position
@@ -46,16 +46,16 @@ class _Reader:
         return value >> (8 if count == 9 else count)
 
     def text(self) -> bytes:
-        """A text that ends in a zero."""
+        """Reads a text that ends in a zero."""
         end = self.program.index(0, self.position)
         start, self.position = self.position, end + 1
         return self.program[start:end]
 
 
 def without_annotations(program: bytes) -> bytes:
-    """The bytecode of a program with texts in the places of the attributes that cannot be read.
+    """Replaces the attributes of a program's bytecode that cannot be read by texts.
 
-    What is no bytecode, or damaged, comes back as it is.
+    Input that is damaged, or not bytecode, is returned unchanged.
     """
     if not program.startswith(_MAGIC):
         return program
@@ -65,7 +65,7 @@ def without_annotations(program: bytes) -> bytes:
         if _READABLE.issuperset(dialects):
             return program
         return _replaced(program, sections, dialects)
-    except (ArithmeticError, LookupError, ValueError):  # damaged: whoever reads it says so
+    except (ArithmeticError, LookupError, ValueError):  # damaged: the reader reports it
         return program
 
 
@@ -86,7 +86,7 @@ def _sections(program: bytes) -> dict[int, _Span]:
 
 
 def _dialects(program: bytes, sections: dict[int, _Span]) -> list[bytes]:
-    """The names of the dialects in the order in which other sections refer to them."""
+    """Returns the names of the dialects in the order in which other sections refer to them."""
     strings = _Reader(program, sections[_STRINGS].start)
     lengths = [strings.number() for _ in range(strings.number())]
     texts = [strings.text() for _ in lengths]
@@ -118,7 +118,7 @@ def _replaced(program: bytes, sections: dict[int, _Span], dialects: list[bytes])
             text = _text(end - start)
             if dialects[dialect] not in _READABLE and text is not None:
                 changed[start:end] = text
-                if size & 1:  # it is in a form that only its dialect knows; not so any more
+                if size & 1:  # the flag of an encoding that only its dialect knows; it is cleared
                     changed[entry] ^= 1 << (reader.position - entry)
             start = end
         remaining -= count
@@ -126,7 +126,7 @@ def _replaced(program: bytes, sections: dict[int, _Span], dialects: list[bytes])
 
 
 def _text(size: int) -> bytes | None:
-    """An attribute as a text of this many bytes, with the zero at its end; None if there is none."""
+    """Returns a text attribute of this many bytes, with the zero at its end; None if there is none."""
     if size < 2:
         return None
     return b"1\0" if size == 2 else b'"' + b"-" * (size - 3) + b'"\0'

@@ -1,4 +1,4 @@
-"""The program in an ``XlaCallModule``, a StableHLO portable artifact.
+"""Reads the program in an ``XlaCallModule``, a StableHLO portable artifact.
 
 The op: https://www.tensorflow.org/api_docs/cc/class/tensorflow/ops/xla-call-module; the format:
 https://openxla.org/stablehlo/compatibility.
@@ -14,16 +14,16 @@ from litefuse.stablehlo.annotations import without_annotations
 
 __all__ = ["read_module", "unknown_call"]
 
-# Checks that sizes are what the program was exported for: the model's own shapes say so already.
+# Checks that the sizes are those that the program was exported for: the model's own shapes imply that already.
 _ASSERTIONS = frozenset({"shape_assertion"})
 
 
 def read_module(program: bytes) -> ir.Module:
-    """Reads a program and prepares it: calls inlined, what is dead or twice there removed.
+    """Reads a program and prepares it: inlines calls, and removes dead and duplicate ops.
 
     Raises:
         GraphError: It cannot be read, or is not valid.
-        LimitError: It has more ops than it may, with its calls inlined.
+        LimitError: It has more ops than allowed, with its calls inlined.
     """
     context = ir.Context.current
     dialect = stablehlo()
@@ -42,7 +42,7 @@ def read_module(program: bytes) -> ir.Module:
 
 
 def unknown_call(target: str) -> GraphError:
-    """The error for a call of something that is no op."""
+    """Returns the error for a call of something that is not an op."""
     return GraphError(
         f"the program calls {target!r}, which is code of JAX's own runtime",
         hint="Export the function without it: most such calls come from linear algebra and from callbacks.",

@@ -1,4 +1,4 @@
-"""Paddings of windows, in numbers and by TensorFlow's names."""
+"""Paddings of windows, as numbers and by TensorFlow's names."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def is_zero(pair: tuple[Dim, Dim]) -> bool:
 def padding_name(
     sizes: Sequence[int | None], extents: Sequence[int], strides: Sequence[int], paddings: Sequence[tuple[Dim, Dim]]
 ) -> str | None:
-    """``VALID`` or ``SAME``; None if it is neither, or not known to be.
+    """Returns ``VALID`` or ``SAME``; None if it is neither, or not known to be.
 
     Args:
-        sizes: The sizes of the dimensions that the windows move along; None if not known.
+        sizes: The sizes of the dimensions that the windows move along; None if dynamic.
         extents: How many positions a window spans in each, dilation included.
-        strides: How far it moves in each.
+        strides: The stride in each.
         paddings: How much is added before and after each.
     """
     if all(map(is_zero, paddings)):
@@ -40,7 +40,7 @@ def padding_name(
 
 
 def position_count(size: int | None, extent: int, stride: int, padding: str) -> int | None:
-    """How many windows there are along a dimension; None if its size is not known."""
+    """Returns how many windows there are along a dimension; None if its size is dynamic."""
     if size is None:
         return None
     return -(-size // stride) if padding == "SAME" else (size - extent) // stride + 1

@@ -1,4 +1,4 @@
-"""The open sizes of results, in terms of those of operands: equal sizes are one value."""
+"""Rules for the dynamic dimensions of results, from those of operands: equal sizes are one value."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["KnownDims", "result_dims"]
 
 KnownDims: TypeAlias = "list[Dim | None]"
-"""The sizes of a value as far as they are known: None is some size."""
+"""The sizes of a value as far as they are known; None is an unknown size."""
 
 
 def result_dims(t: Translation, op: Any, result: ir.Value) -> KnownDims | None:
-    """What is known of the sizes of an op's result."""
+    """Returns what is known of the sizes of an op's result."""
     name = op.operation.name.removeprefix("stablehlo.")
     rule = _RULES.get(name)
     if rule is not None:
@@ -31,7 +31,7 @@ def result_dims(t: Translation, op: Any, result: ir.Value) -> KnownDims | None:
     return None
 
 
-# Of these, a result may have the rank of an operand, and other sizes.
+# A result of these may have the rank of an operand and other sizes.
 _OTHERS = frozenset({"case", "composite", "dynamic_slice", "fft", "if", "scatter", "slice"})
 
 

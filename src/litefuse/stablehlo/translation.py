@@ -1,4 +1,4 @@
-"""The walk over a program of StableHLO ops, which emits TensorFlow ops."""
+"""Walks a program of StableHLO ops and emits TensorFlow ops."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Functions", "Result", "Rule", "Rules", "Translation"]
 Result: TypeAlias = "ir.Value | Value"
 
 Rule: TypeAlias = "Callable[[Any, Translation], Result | Sequence[Result]]"
-"""What an op becomes: its results. The op is a view by the StableHLO bindings, which name its operands and attributes.
+"""Returns the results of an op. The op is a view by the StableHLO bindings, which name its operands and attributes.
 
 A rule raises GraphError for a form of the op that it cannot translate.
 """
@@ -32,16 +32,16 @@ Rules: TypeAlias = "Mapping[str, Rule]"
 
 
 class Functions(Protocol):
-    """The functions of the module that is converted, and those of the program."""
+    """The functions of the converted module, and those of the program."""
 
     def define(
         self, name: str, arguments: Sequence[ir.Type], body: Callable[[Sequence[ir.Value]], Sequence[ir.Value]]
     ) -> func.FuncOp:
-        """Adds a private function under a symbol of its own; ``body`` emits it and gives its results."""
+        """Adds a private function under an unused symbol; ``body`` emits it and returns its results."""
         ...
 
     def program(self, symbol: str) -> func.FuncOp:
-        """A function of the program."""
+        """Returns a function of the program."""
         ...
 
 
@@ -49,8 +49,8 @@ class Translation:
     """Translates one function, or one region, at the current insertion point.
 
     Attributes:
-        b: What emits the ops.
-        functions: Where bodies of loops, branches and composites go.
+        b: Emits the ops.
+        functions: Holds the functions of loops, branches and composites.
         dialect: The bindings of StableHLO, whose classes read its attributes.
     """
 
@@ -64,7 +64,7 @@ class Translation:
         self._dims: dict[ir.Value, KnownDims] = {}
 
     def inner(self) -> Translation:
-        """A translation of a part of the program in a function of its own."""
+        """Returns a translation of a part of the program in a function of its own."""
         return Translation(self._rules, self.functions, self._node)
 
     def block(
@@ -73,9 +73,9 @@ class Translation:
         """Translates the ops of a block.
 
         Args:
-            block: The block; what it uses from outside was given with ``bind``.
+            block: The block; values that it uses from outside must be bound.
             arguments: Its arguments.
-            without: Ops in it whose results were given as well.
+            without: Ops in it whose results are bound as well.
 
         Returns:
             The operands of its terminator.
@@ -95,34 +95,34 @@ class Translation:
         return [self.lazy(value) for value in last.operands]
 
     def bind(self, value: ir.Value, translated: Result) -> None:
-        """Says what a value of the program is."""
+        """Binds a value of the program to its translation."""
         self._values[value] = translated if isinstance(translated, Value) else Value(translated)
 
-    # What rules ask for.
+    # For rules.
 
     def lazy(self, value: ir.Value) -> Value:
-        """A value of the program, emitted or not."""
+        """Returns a value of the program, emitted or not."""
         return self._values[value]
 
     def value(self, value: ir.Value) -> ir.Value:
-        """A value of the program in TensorFlow's ops."""
+        """Emits a value of the program as TensorFlow ops."""
         return self._values[value].emit()
 
     def values(self, values: Sequence[ir.Value]) -> list[ir.Value]:
-        """Several values in TensorFlow's ops."""
+        """Emits several values as TensorFlow ops."""
         return [self.value(value) for value in values]
 
     def elements(self, value: ir.Value) -> Elements | None:
-        """The elements of a small tensor of integers."""
+        """Returns the elements of a small tensor of integers."""
         return self._values[value].elements
 
     def numbers(self, value: ir.Value) -> npt.NDArray[Any] | None:
-        """A constant of the program, or a small tensor of integers all of which are known."""
+        """Returns a constant of the program, or a small tensor of integers all of which are known."""
         numbers = known_numbers(self.elements(value))
         return constant_numbers(value) if numbers is None else numbers
 
     def number(self, value: ir.Value) -> float | None:
-        """The number that every element of a value is; None if they differ or are not known."""
+        """Returns the number that all elements of a value are; None if they differ or are unknown."""
         found = self._values[value]
         while found.spread is not None:
             found = found.spread.small
@@ -135,7 +135,7 @@ class Translation:
         return float(different.pop()) if len(different) == 1 else None
 
     def sizes(self, vector: ir.Value) -> list[Dim]:
-        """The sizes that a vector of the program holds."""
+        """Returns the sizes that a vector of the program holds."""
         elements = self.elements(vector)
         if elements is not None:
             return cast("list[Dim]", elements.tolist())
@@ -145,25 +145,25 @@ class Translation:
         return [self.b.cast(self.b.element(value, i), "int32") for i in range(count)]
 
     def shape(self, value: ir.Value) -> Shape:
-        """The shape that the program declares."""
+        """Returns the shape that the program declares."""
         shape = tensor_type_of(value).shape
         if shape is None:
             raise GraphError("a value is of unknown rank")
         return shape
 
     def known_dims(self, value: ir.Value) -> KnownDims:
-        """The sizes of a value as far as they are known without computing any."""
+        """Returns the sizes of a value as far as they are known without computing any."""
         declared = self.shape(value)
         found = self._dims.get(value)
         return list(declared) if found is None or None not in declared else list(found)
 
     def set_dims(self, value: ir.Value, dims: KnownDims) -> None:
-        """Says which sizes a value has; those that its type declares count more."""
+        """Sets the sizes of a value; those that its type declares take precedence."""
         declared = self.shape(value)
         self._dims[value] = [dim if size is None else size for dim, size in zip(dims, declared, strict=True)]
 
     def dims(self, value: ir.Value) -> list[Dim]:
-        """The sizes of a value; those that are not known yet are computed."""
+        """Returns the sizes of a value; unknown ones are computed."""
         known = self.known_dims(value)
         if any(dim is None for dim in known):
             found = self._values[value].spread
@@ -173,10 +173,10 @@ class Translation:
         return cast("list[Dim]", known)
 
     def dims_of_type(self, value: ir.Value) -> list[Dim]:
-        """The sizes of a value whose type says all of them.
+        """Returns the sizes of a value with a static type.
 
         Raises:
-            GraphError: It does not.
+            GraphError: Its type is not static.
         """
         shape = self.shape(value)
         if None in shape:
@@ -184,11 +184,11 @@ class Translation:
         return list(cast("tuple[int, ...]", shape))
 
     def dtype(self, value: ir.Value) -> str:
-        """The dtype that the program declares."""
+        """Returns the dtype that the program declares."""
         return tensor_type_of(value).dtype
 
     def translate(self, op: ir.OpView) -> None:
-        """Translates one op, whose operands are."""
+        """Translates one op, whose operands are translated."""
         kind = op.operation.name  # the name of a composite's view is that of the composite
         rule = self._rules.get(kind)
         name = kind.removeprefix("stablehlo.")
@@ -199,7 +199,7 @@ class Translation:
             with op.location if not where else ir.Location.name(where):
                 answer = rule(op, self)
         except (GraphError, NotDecomposed) as error:
-            # The builder's own refusals: what the model gives may be of unknown rank, other than the program says.
+            # The builder refuses too: a value of the model may be of unknown rank where the program declares one.
             reason = error if isinstance(error, GraphError) else GraphError(str(error))
             place = f"node {self._node} (XlaCallModule), {name}" + (f" at {where}" if where else "")
             raise GraphError(reason.message, where=reason.where or place, hint=reason.hint) from error
@@ -215,7 +215,7 @@ class Translation:
 
 
 def refine(value: ir.Value, declared: TensorType) -> None:
-    """Gives a value the sizes that the program declares and its own type does not say."""
+    """Adds the sizes that the program declares to a value whose own type lacks them."""
     own = tensor_type_of(value)
     if own.shape is None or declared.shape is None or None not in own.shape or isinstance(value.owner, ir.Block):
         return
@@ -225,7 +225,7 @@ def refine(value: ir.Value, declared: TensorType) -> None:
 
 
 def constant_numbers(value: ir.Value) -> npt.NDArray[Any] | None:
-    """The value of a constant of the program; None for any other value, and for dtypes that numpy lacks."""
+    """Returns the value of a constant of the program; None for any other value, and for dtypes that numpy lacks."""
     attribute = _constant_attribute(value)
     if attribute is None:
         return None
@@ -239,7 +239,7 @@ def constant_numbers(value: ir.Value) -> npt.NDArray[Any] | None:
 
 
 def repeated_number(value: ir.Value) -> float | None:
-    """The number that every element of a value is, by what the program repeats and converts; None for any other."""
+    """Returns the number that all elements of a value are, through broadcasts and conversions; None if none."""
     converted: list[str] = []
     while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _REPEATING:
         if value.owner.operation.name == "stablehlo.convert":
@@ -249,12 +249,12 @@ def repeated_number(value: ir.Value) -> float | None:
     if attribute is None or not attribute.is_splat:
         return None
     number = number_of(attribute.get_splat_value())
-    # What would round the number is left to the model.
+    # Conversions that would round the number are left to the model.
     return number if all(dtype in {"float32", "float64"} for dtype in converted) else None
 
 
 def number_of(attribute: ir.Attribute) -> float | None:
-    """A number, or 0 or 1 for a condition; None for an attribute that is neither, such as a complex number."""
+    """Returns a number, or 0 or 1 for a condition; None for any other attribute, such as a complex number."""
     if isinstance(attribute, (ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr)):
         return float(attribute.value)
     return None

@@ -1,4 +1,4 @@
-"""Values while a program is translated: emitted when something needs them, with what is known before."""
+"""Values of a program during translation: emitted on demand, with what is known of them before."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ Elements: TypeAlias = "npt.NDArray[np.object_]"
 """The elements of a small tensor of integers or conditions, each a ``Dim``: a number or a size that the model knows."""
 
 MOST_ELEMENTS = 64
-"""Tensors of integers with no more elements than this are followed element by element."""
+"""Tensors of integers with at most this many elements are tracked element by element."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """That a value is another one, repeated.
+    """Says that a value is a broadcast of another one.
 
     Attributes:
-        small: The value that is repeated; it broadcasts, as TensorFlow does it, to the whole.
+        small: The value that is repeated; it broadcasts, as in TensorFlow, to the whole.
         dims: The sizes of the whole.
     """
 
@@ -51,13 +51,13 @@ class Spread:
 
 @dataclass(frozen=True)
 class Reduction:
-    """That a value is a reduction.
+    """Says that a value is a reduction.
 
     Attributes:
         name: TensorFlow's op, such as ``Sum``.
-        operand: What is reduced.
-        axes: Along which dimensions.
-        keep_dims: Whether these stay, of size 1.
+        operand: The reduced value.
+        axes: The reduced dimensions.
+        keep_dims: Whether these stay, with size 1.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Reduction:
     keep_dims: bool = False
 
     def emit(self, b: Builder) -> ir.Value:
-        """The reduction."""
+        """Emits the reduction."""
         shape = list(b.shape(self.operand))
         for axis in sorted(self.axes, reverse=True):
             shape[axis : axis + 1] = [1] if self.keep_dims else []
@@ -74,23 +74,23 @@ class Reduction:
         return b.op(self.name, operands, shape, b.dtype(self.operand), keep_dims=self.keep_dims)
 
     def count(self, b: Builder) -> int | None:
-        """How many elements each result is made of; None if a size is open."""
+        """Returns how many elements each result is reduced from; None if a size is dynamic."""
         sizes = [b.shape(self.operand)[axis] for axis in self.axes]
         return None if None in sizes else math.prod(cast("list[int]", sizes))
 
     def kept(self) -> Reduction:
-        """The same with ``keep_dims``."""
+        """Returns the reduction with ``keep_dims``."""
         return replace(self, keep_dims=True)
 
 
 @dataclass(frozen=True)
 class Pool:
-    """That a value is the sum of each window of an image.
+    """Says that a value is the sum of each window of an image.
 
     Attributes:
         operand: The image, a value of the program.
-        windows: What the windows are; equal for equal ones.
-        average: Emits the mean of each window instead, of the elements of the image that are in it.
+        windows: A description of the windows; equal for equal ones.
+        average: Emits the mean of each window instead, over its elements inside of the image.
         count: How many elements each window has, if all lie in the image.
     """
 
@@ -102,11 +102,11 @@ class Pool:
 
 @dataclass(frozen=True)
 class List:
-    """That a value is a list of items, of which one is taken or written in each turn of a loop.
+    """Says that a value is a list of items, of which a loop reads or writes one in each iteration.
 
     Attributes:
         handle: The list.
-        index: The number of the turn.
+        index: The number of the iteration.
     """
 
     handle: ir.Value
@@ -118,12 +118,12 @@ class Value:
 
     Attributes:
         elements: Its elements, if it is small and of integers or conditions.
-        spread: What it repeats, if it does.
-        reduction: What it reduces, if it does.
-        constant: The attribute that it is, if it is a constant scalar.
-        pool: What it pools, if it does.
-        listed: The list that stands for it, in a loop over its items.
-        expanded: What it is without its first dimension, which is of size 1, if that is known.
+        spread: The broadcast that it is, if it is one.
+        reduction: The reduction that it is, if it is one.
+        constant: Its attribute, if it is a constant scalar.
+        pool: The pooling that it is, if it is one.
+        listed: The list that replaces it, in a loop over its items.
+        expanded: The value without its first dimension, which is of size 1, if that is known.
     """
 
     def __init__(
@@ -148,14 +148,14 @@ class Value:
         self.expanded = expanded
 
     def emit(self) -> ir.Value:
-        """The value in TensorFlow's ops, emitted once, at the insertion point of the first call."""
+        """Emits the value as TensorFlow ops, once, at the insertion point of the first call."""
         if not isinstance(self._emitted, ir.Value):
             self._emitted = self._emitted()
         return self._emitted
 
 
 def constant_value(attribute: ir.Attribute) -> Value:
-    """A constant by the attribute that it is."""
+    """Returns a constant by its attribute."""
     kind = ir.RankedTensorType(attribute.type)
 
     def emit() -> ir.Value:
@@ -165,12 +165,12 @@ def constant_value(attribute: ir.Attribute) -> Value:
 
 
 def dims_of(elements: Elements) -> list[Dim]:
-    """The elements one after the other."""
+    """Returns the elements as a flat list."""
     return cast("list[Dim]", elements.reshape(-1).tolist())
 
 
 def elements_of(dims: Iterable[Dim], shape: Sequence[int]) -> Elements:
-    """Elements in a shape."""
+    """Returns elements in a shape."""
     elements = np.empty(tuple(shape), np.object_)
     for i, dim in enumerate(dims):
         elements.flat[i] = dim
@@ -178,14 +178,14 @@ def elements_of(dims: Iterable[Dim], shape: Sequence[int]) -> Elements:
 
 
 def known_numbers(elements: Elements | None) -> npt.NDArray[np.int64] | None:
-    """The elements as numbers; None if one of them is not known."""
+    """Returns the elements as numbers; None if one of them is unknown."""
     if elements is None or not all(isinstance(each, int) for each in dims_of(elements)):
         return None
     return np.array(elements.tolist(), np.int64).reshape(elements.shape)
 
 
 def elements_value(b: Builder, elements: Elements, dtype: str) -> Value:
-    """A value by its elements."""
+    """Returns a value by its elements."""
     numbers = known_numbers(elements)
 
     def emit() -> ir.Value:
@@ -205,7 +205,7 @@ def elements_value(b: Builder, elements: Elements, dtype: str) -> Value:
 
 
 def spread(b: Builder, small: Value, dims: Sequence[Dim]) -> Value:
-    """A value that repeats another one."""
+    """Returns a value that broadcasts another one."""
     constant = small.constant
 
     def emit() -> ir.Value:

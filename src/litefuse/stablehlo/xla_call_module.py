@@ -1,4 +1,4 @@
-"""Programs of StableHLO ops, which JAX puts into SavedModels, as TensorFlow ops."""
+"""The pass that translates programs of StableHLO ops, which JAX puts into SavedModels, to TensorFlow ops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LowerXlaCallModule:
             main(%x, %w): stablehlo.maximum(stablehlo.dot_general(%x, %w), 0)
 
     The engine has passes for StableHLO as well. They leave ops that LiteRT's runtime lacks or that fail there, compute
-    something else for some, and make many ops of open sizes; and what they make is seen by none of the other passes.
+    something else for some, and emit many ops for dynamic dimensions; and none of the other passes sees their results.
 
     Raises:
         GraphError: A program that cannot be read, or an op without a translation.
@@ -77,7 +77,7 @@ def _translate(module: ir.Module, op: ir.OpView) -> None:
 
 
 def _count_before(op: ir.OpView) -> int:
-    """How many ops stand before an op in its block."""
+    """Counts the ops before an op in its block."""
     count = 0
     for each in op.operation.block.operations:
         if each == op:
@@ -87,14 +87,14 @@ def _count_before(op: ir.OpView) -> int:
 
 
 def _erase_dead(ops: list[ir.OpView]) -> None:
-    """Erases what was emitted and is not used: parts of what turned out to be one op."""
+    """Erases emitted ops without uses: parts of what turned out to be one op."""
     for op in reversed(ops):
         if not any(True for result in op.results for _ in result.uses):
             op.operation.erase()
 
 
 def _arguments(op: ir.OpView, body: ir.Block, translation: Translation, where: str) -> list[ir.Value]:
-    """The op's operands; before them the platform that it runs on, for a program that asks."""
+    """Returns the op's operands, preceded by the platform that it runs on if the program takes that."""
     for argument, operand in zip(list(body.arguments)[::-1], list(op.operands)[::-1], strict=False):
         kinds = [tensor_type_of(value).dtype for value in (argument, operand)]
         if kinds[0] != kinds[1]:
@@ -122,14 +122,14 @@ def _arguments(op: ir.OpView, body: ir.Block, translation: Translation, where: s
 
 
 def _ranked(operand: ir.Value, argument: ir.Value) -> ir.Value:
-    """An operand of the shape that the program declares, where the model notes none, as of a variable that is read."""
+    """Gives an operand of unknown rank, such as a variable that is read, the shape that the program declares."""
     if ir.ShapedType(operand.type).has_rank:
         return operand
     return ir.Operation.create("tf.Identity", [argument.type], [operand]).result
 
 
 class _Functions:
-    """The functions that a translation makes, and those that the program has."""
+    """The functions that a translation creates, and those that the program has."""
 
     def __init__(self, module: ir.Module, program: dict[str, func.FuncOp], node: str) -> None:
         self._module = module

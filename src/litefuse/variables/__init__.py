@@ -1,1 +1,1 @@
-"""Variables, their handles and hash tables: frozen where they are only read, else with initial values."""
+"""Variables, their handles and hash tables: read-only ones are frozen, others get initial values."""

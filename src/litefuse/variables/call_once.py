@@ -1,4 +1,4 @@
-"""Running the initializer before anything else."""
+"""Runs the initializers before anything else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CallOnce"]
 
 @dataclass(frozen=True)
 class CallOnce:
-    """Puts CALL_ONCE of the initializer at the beginning of every exported function.
+    """Inserts CALL_ONCE for each initializer at the beginning of every exported function.
 
     The runtime runs it once for all of them, however often and in which order they are called.
 

@@ -1,4 +1,4 @@
-"""Whether what is done with a handle fits what is behind it."""
+"""Checks that ops on a handle fit the resource behind it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["CheckHandles"]
 
 _TABLE, _VARIABLE = "tf.HashTableV2", "tf.VarHandleOp"
 _OF_TABLES = ("tf.LookupTable", "tf.InitializeTable")
-# Ops that hand a handle on.
+# Ops that forward a handle.
 _NEUTRAL = frozenset({"func.return", "tf.Identity", "tf.IdentityN", "tf.VarIsInitializedOp"})
 # For each op of tables with keys or values, the places of these: operands, then results.
 _KEYS = {"tf.LookupTableFindV2": 1, "tf.LookupTableImportV2": 1, "tf.LookupTableInsertV2": 1}
@@ -23,13 +23,13 @@ _VALUES = {"tf.LookupTableFindV2": 2, "tf.LookupTableImportV2": 2, "tf.LookupTab
 
 
 class CheckHandles:
-    """Refuses a table that is read as a variable, a variable that is looked up in, and keys or values of other dtypes.
+    """Refuses tables that are read as variables, lookups in variables, and keys or values of other dtypes.
 
-    The passes and the engine take for granted what TensorFlow only finds out when it runs the op. Handles stand beside
-    their uses (``sink-handles``).
+    The passes and the engine assume what TensorFlow only checks when it runs the op. Handles must be next to their uses
+    (``sink-handles``).
 
     Raises:
-        GraphError: There is one; it names the node, the op, and what was expected and found.
+        GraphError: There is one; the message names the node, the op, and the expected and actual type.
     """
 
     name: ClassVar[str] = "check-handles"

@@ -1,4 +1,4 @@
-"""Which variables change; constants for those that do not, initial values for those that do."""
+"""Finds the variables that change; makes constants of the others, and initializes those that change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from litefuse.ir.types import tensor_type_of
 __all__ = ["FreezeVariables", "InitializeVariables", "Verdict"]
 
 _HANDLE = "tf.VarHandleOp"
-# What the runtime's ASSIGN_VARIABLE and READ_VARIABLE take.
+# The dtypes that the runtime's ASSIGN_VARIABLE and READ_VARIABLE support.
 _STATE_TYPES = frozenset({"f32", "f64", "i1", "i8", "ui8", "i32", "i64"})
 _READ = "tf.ReadVariableOp"
 
@@ -32,7 +32,7 @@ class Verdict(NamedTuple):
 
     Attributes:
         variable: Its ``shared_name``.
-        writer: The first op that writes it, in words; None when it is only read.
+        writer: A description of the first op that writes it; None if it is only read.
     """
 
     variable: str
@@ -43,18 +43,18 @@ class Verdict(NamedTuple):
 class FreezeVariables:
     """Replaces the reads of variables that nothing changes by constants.
 
-    A variable that is only assigned what was read from it does not change: what Keras exports of a model on JAX
-    assigns all states, those that only training changes too.
+    A variable that is only assigned its own value does not change: Keras's exports of models on JAX assign all states,
+    even those that only training changes.
 
-    Handles stand where they are used (``sink-handles``), and everything but a read is a write
-    (``decompose-resource-ops``), so the analysis is one look at each handle's uses.
+    Handles are in the functions that use them (``sink-handles``), and everything but a read is a write
+    (``decompose-resource-ops``), so the analysis only visits each handle's uses.
 
     Attributes:
         values: The elements attribute of a variable's value by its ``shared_name``; called once for each of them.
         verdicts: Filled with one entry for each variable, in the order of first use.
 
     Raises:
-        LitefuseError: What ``values`` raises for a variable that has no value.
+        LitefuseError: Whatever ``values`` raises for a variable that has no value.
     """
 
     name: ClassVar[str] = "freeze-variables"
@@ -80,7 +80,7 @@ class FreezeVariables:
 
 
 def _handles(module: ir.Module) -> dict[str, list[tuple[func.FuncOp, ir.OpView]]]:
-    """The handles of each variable, with the functions that they stand in."""
+    """Returns the handles of each variable, with the functions that they are in."""
     found: dict[str, list[tuple[func.FuncOp, ir.OpView]]] = defaultdict(list)
     for function in functions(module).values():
         for op in operations(function):
@@ -90,7 +90,7 @@ def _handles(module: ir.Module) -> dict[str, list[tuple[func.FuncOp, ir.OpView]]
 
 
 def _writes_back(op: ir.OpView, variable: str) -> bool:
-    """Whether an op assigns a variable what was read from it."""
+    """Whether an op assigns a variable its own value."""
     if op.name != "tf.AssignVariableOp":
         return False
     value = without_copies(op.operands[1])
@@ -187,7 +187,7 @@ class InitializeVariables:
 
 
 def _check_state(variable: str, handle: ir.OpView) -> None:
-    """Refuses a variable that LiteRT's variables cannot stand for."""
+    """Refuses a variable that LiteRT's variables cannot represent."""
     kind = resource_value_type(handle.results[0])
     described = tensor_type_of(kind) if kind is not None else "of unknown type"
     if kind is None or not kind.has_static_shape:

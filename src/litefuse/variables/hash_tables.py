@@ -1,4 +1,4 @@
-"""Hash tables, in terms of those that the runtime has."""
+"""Lowers hash tables to the kinds that the runtime supports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["InitializeTables"]
 _MAKER = "tf.HashTableV2"
 _INITIALIZER = "initialize_tables"
 _STRING, _INT64 = DataType.STRING, DataType.INT64
-# Keys and values of the tables that the runtime has.
+# Key and value dtypes of the tables that the runtime supports.
 _KINDS = frozenset({(_STRING, _INT64), (_INT64, _STRING)})
 _INTEGERS = frozenset({DataType.INT8, DataType.UINT8, DataType.INT16, DataType.INT32, _INT64})
 
@@ -32,23 +32,24 @@ _Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class InitializeTables:
-    """Brings lookups to tables of strings to int64 or int64 to strings, which the runtime has, and fills these.
+    """Lowers lookups to tables of strings to int64 or int64 to strings, which the runtime supports, and fills these.
 
     A table of other keys or values becomes a table of positions and a tensor of values::
 
         %v = tf.LookupTableFindV2(%t, %keys, %d)        %i = tf.LookupTableFindV2(%positions, %keys, n)
                                                   -->   %v = tf.GatherV2([values..., %d], %i, 0)
 
-    The position of an integer is that of its decimal form, through a table of int64 to strings; a string for a string
-    is that for its position. What a table holds cannot change: its size and an export of it are constants.
+    The position of an integer is that of its decimal form, through a table of int64 to strings; the value of a string
+    table with string values is looked up by its position. A table's contents cannot change: its size and an export of
+    it are constants.
 
     Attributes:
         tables: The tables by the ``shared_name`` of their ``tf.HashTableV2``.
-        initializers: The symbol of the public function that fills the tables is added, if there are any.
+        initializers: Extended by the symbol of the public function that fills the tables, if there are any.
 
     Raises:
         GraphError: A table is written, or has keys of a dtype that cannot be looked up.
-        SavedModelError: What a table holds cannot be told.
+        SavedModelError: The contents of a table cannot be determined.
     """
 
     name: ClassVar[str] = "initialize-tables"
@@ -79,7 +80,7 @@ class _Filled:
     entries: dict[str, tuple[_Array, _Array, DataType, DataType]]
 
     def handle(self, name: str) -> ir.Value:
-        """A handle at the insertion point."""
+        """Emits a handle at the insertion point."""
         _, _, key_dtype, value_dtype = self.entries[name]
         attributes: dict[str, ir.Attribute] = {
             "container": ir.StringAttr.get(""),
@@ -92,7 +93,7 @@ class _Filled:
         return ir.Operation.create(_MAKER, [handle], [], attributes).result
 
     def emit(self, module: ir.Module) -> str:
-        """The symbol of a public function that fills them."""
+        """Emits a public function that fills the tables; returns its symbol."""
         symbol = _INITIALIZER
         while symbol in functions(module):
             symbol += "_"
@@ -107,7 +108,7 @@ class _Filled:
 
 
 def _lower(name: str, table: Table, handles: list[ir.OpView], filled: _Filled) -> None:
-    """Rewrites what is done with one table."""
+    """Rewrites the uses of one table."""
     keys, values = table.read()
     wide = _INT64 if table.key_dtype in _INTEGERS else table.key_dtype
     if (wide, table.value_dtype) in _KINDS and values.ndim == 1:
@@ -123,7 +124,7 @@ def _lower(name: str, table: Table, handles: list[ir.OpView], filled: _Filled) -
             user.operation.erase()
 
 
-# From keys, default and the type that the values are declared to have.
+# Takes the keys, the default and the declared type of the values.
 _Find = Callable[[ir.Value, ir.Value, ir.Type], ir.Value]
 
 
@@ -197,7 +198,7 @@ def _by_position(name: str, table: Table, keys: _Array, values: _Array, filled: 
 
 
 def _widened(keys: ir.Value, table: Table) -> ir.Value:
-    """Integer keys as int64."""
+    """Casts integer keys to int64."""
     wide = _with_element(keys.type, _INT64)
     if table.key_dtype == _STRING or keys.type == wide:
         return keys
@@ -210,7 +211,7 @@ def _find(filled: _Filled, name: str, keys: ir.Value, default: ir.Value, kind: i
 
 
 def _filled_with(default: ir.Value, looked_up: ir.Value, kind: ir.Type) -> ir.Value:
-    """The default for each key."""
+    """Returns the default for each key."""
     rank = ir.ShapedType(looked_up.type)
     sizes = ir.RankedTensorType.get([rank.rank if rank.has_rank else ir.ShapedType.get_dynamic_size()], _int32())
     shape = ir.Operation.create("tf.Shape", [sizes], [looked_up]).result
@@ -218,7 +219,7 @@ def _filled_with(default: ir.Value, looked_up: ir.Value, kind: ir.Type) -> ir.Va
 
 
 def _of_type(value: ir.Value, kind: ir.Type) -> ir.Value:
-    """The value with the type that its users were made for."""
+    """Returns the value with the type that its users expect."""
     return value if value.type == kind else ir.Operation.create("tf.Identity", [kind], [value]).result
 
 

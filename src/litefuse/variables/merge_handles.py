@@ -1,4 +1,4 @@
-"""One handle of each variable in each function."""
+"""Merges the handles of each variable in each function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["MergeHandles"]
 
 
 class MergeHandles:
-    """Gives each function one handle of each variable::
+    """Leaves one handle of each variable in each function::
 
         %a = tfl.var_handle "v"                   %a = tfl.var_handle "v"
         tfl.assign_variable(%a, %x)               tfl.assign_variable(%a, %x)

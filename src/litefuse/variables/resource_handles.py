@@ -1,7 +1,7 @@
-"""Resource handles: bringing each one next to its uses.
+"""Moves resource handles next to their uses.
 
-TensorFlow hands a variable down through calls, branches and loops as a resource argument. Whether it is only read can
-be seen at once when the op that makes the handle stands in the function that uses it; these passes bring that about.
+TensorFlow passes a variable through calls, branches and loops as a resource argument. Whether it is only read is easy
+to see if the op that creates the handle is in the function that uses it; these passes make that so.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from litefuse.ir.mlir import func, ir
 __all__ = ["LiftReads", "SinkHandles"]
 
 _READ = "tf.ReadVariableOp"
-# What leaves a resource as it is.
+# Ops that do not change a resource.
 _READS = frozenset({_READ, "tf.LookupTableFindV2", "tf.LookupTableSizeV2", "tf.LookupTableExportV2"})
 _NO_WRITES = _READS | {"func.return"}
 _PLAIN_CALLS = frozenset({"tf.PartitionedCall", "tf.StatefulPartitionedCall", "tf.LegacyCall", "func.call"})
@@ -47,7 +47,7 @@ class LiftReads:
           ...
 
     A composite then has its weights as operands, which is what conversion code expects, and a function that is called
-    with different variables needs no copy. Only plain calls are changed: what a loop or branch reads stays inside it,
+    with different variables needs no copy. Only plain calls are changed: reads in a loop or branch stay inside it,
     where a constant costs no copying. A function that writes any resource is left alone, since the read might have to
     come after the write.
     """
@@ -77,7 +77,7 @@ class LiftReads:
 
 
 def _writing_functions(by_symbol: dict[str, func.FuncOp], order: Sequence[str]) -> set[str]:
-    """The functions that may write a resource, themselves or through what they call."""
+    """Returns the functions that may write a resource, themselves or through their callees."""
     writers: set[str] = set()
     for symbol in order:
         for op in operations(by_symbol[symbol]):
@@ -91,7 +91,7 @@ def _writing_functions(by_symbol: dict[str, func.FuncOp], order: Sequence[str]) 
 
 
 def _only_read(function: func.FuncOp) -> dict[int, list[ir.OpView]]:
-    """The reads of each argument that is a resource and only read, by its position."""
+    """Returns the reads of each resource argument that is only read, by its position."""
     found: dict[int, list[ir.OpView]] = {}
     if not function.is_external:
         for index, argument in enumerate(function.arguments):
@@ -106,7 +106,7 @@ def _lift(function: func.FuncOp, reads: dict[int, list[ir.OpView]], sites: Seque
     for site in sites:
         operands = list(site.operands)
         for index, (first, *_) in reads.items():
-            # The read takes its name from the callee, and its place from the caller.
+            # The read has the name of the callee's read, and is inserted in the caller.
             kind = resource_value_type(operands[index]) or first.results[0].type
             read = ir.Operation.create(
                 _READ, results=[kind], operands=[operands[index]], loc=first.location, ip=ir.InsertionPoint(site)
@@ -122,14 +122,14 @@ def _lift(function: func.FuncOp, reads: dict[int, list[ir.OpView]], sites: Seque
 
 
 class SinkHandles:
-    """Moves handles into the functions that use them: no resource is an argument, result or loop variable afterwards.
+    """Moves handles into the functions that use them: then no resource is an argument, result or loop variable.
 
-    A function that is called with different resources is copied for each combination. Functions that nothing calls any
-    more are left for symbol-dce.
+    A function that is called with different resources is copied for each combination. Functions without callers are
+    left for symbol-dce.
 
     Raises:
-        GraphError: Which resource is used depends on data (a branch or a loop changes it), or functions call each other
-            in a cycle.
+        GraphError: The resource in use depends on data (a branch or a loop changes it), or functions call each other in
+            a cycle.
     """
 
     name: ClassVar[str] = "sink-handles"
@@ -138,7 +138,7 @@ class SinkHandles:
         return _Sinker(module).run()
 
 
-# The handles that a call passes: the op that makes each one, None for an argument that is no resource.
+# The handles that a call passes: the defining op of each one, None for an argument that is not a resource.
 _Binding = tuple[ir.OpView | None, ...]
 
 
@@ -222,14 +222,14 @@ class _Sinker:
 
 
 def _identity(handle: ir.OpView | None) -> str:
-    """What two ops that make the same resource have in common."""
+    """Returns a key that is equal for ops that create the same resource."""
     if handle is None:
         return ""
     return f"{handle.name} {handle.attributes['container']} {handle.attributes['shared_name']}"
 
 
 def _handle(value: ir.Value, user: ir.OpView) -> ir.OpView:
-    """The op that makes a handle."""
+    """Returns the defining op of a handle."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         raise GraphError("an exported function takes a resource as an argument", where=node_text(user))
@@ -262,7 +262,7 @@ def _rebuild_call(op: ir.OpView, binding: _Binding, returned: tuple[ir.OpView | 
     operands = [value for index, value in enumerate(op.operands) if index < own or binding[index - own] is None]
     kept = [result for result, handle in zip(op.results, returned, strict=True) if handle is None]
     attributes = {name: op.attributes[name] for name in op.attributes}
-    attributes.pop("output_shapes", None)  # counts the results that are gone
+    attributes.pop("output_shapes", None)  # it counts the removed results too
     with ir.InsertionPoint(op):
         call = ir.Operation.create(
             op.name, results=[result.type for result in kept], operands=operands, attributes=attributes, loc=op.location

@@ -1,4 +1,4 @@
-"""Ops on variables, in terms of reading and assigning them."""
+"""Lowers ops on variables to reads and assignments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from litefuse.ir.mlir import ir, producer
 
 __all__ = ["DecomposeResourceOps"]
 
-# How far a generator counts on for each number that is drawn from it.
+# How far a generator's counter advances for each number that is drawn from it.
 _SKIPPED = 256
 
 
@@ -85,7 +85,7 @@ def _gather_nd(op: ir.OpView) -> list[ir.Value]:
 
 def _shape(op: ir.OpView) -> list[ir.Value]:
     (handle,) = op.operands
-    # The handle of an argument does not say its dtype, and the shape does not depend on it.
+    # The handle of an argument does not tell its dtype, and the shape does not depend on it.
     value_type = ir.UnrankedTensorType.get(ir.F32Type.get())
     return [_create("tf.Shape", op.results[0].type, [_read(handle, value_type)])]
 
@@ -123,10 +123,10 @@ def _scatter(scatter: str, *, nd: bool) -> Callable[[ir.OpView], list[ir.Value]]
 
 
 def _read_and_skip(op: ir.OpView) -> list[ir.Value] | None:
-    """The state of a Philox generator: a counter of 128 bits, the lower half first, and a key, which stays.
+    """Decomposes a Philox generator's read: its state is a counter of 128 bits, the lower half first, and a fixed key.
 
-    It counts on by 256 for each number that is drawn: the bits of two halves in int64, of which the second takes the
-    carry of the first.
+    The counter advances by 256 for each number that is drawn: two halves in int64, of which the second takes the carry
+    of the first.
 
     Source: tensorflow/core/kernels/stateful_random_ops.cc and rng_alg.h.
     """
@@ -144,7 +144,7 @@ def _read_and_skip(op: ir.OpView) -> list[ir.Value] | None:
     halves = [_create("tf.Slice", part, [state, _numbers([place], 32), _numbers([1], 32)]) for place in (0, 1, 2)]
     low, high, key = halves
     added = _create("tf.AddV2", part, [low, _create("tf.Mul", part, [count, _numbers([_SKIPPED], 64)])])
-    # Of numbers without a sign, the sum is the smaller one if it did not fit.
+    # Treated as unsigned, the sum is smaller than the operand if it overflowed.
     sign = _numbers([np.iinfo(np.int64).min], 64)
     unsigned = [_create("tf.BitwiseXor", part, [value, sign]) for value in (added, low)]
     carry = _create("tf.Cast", part, [_create("tf.Less", bits, unsigned)])

@@ -1,4 +1,4 @@
-"""A read of a variable for each operand that is one."""
+"""Reads a variable separately for each operand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["SeparateReads"]
 
 
 class SeparateReads:
-    """Reads a variable once for each operand of an op that takes what was read more than once::
+    """Reads a variable once for each operand, if an op takes the same read more than once::
 
         %a = tfl.read_variable(%v)                %a = tfl.read_variable(%v)
         tfl.assign_variable(%v, %x)               %b = tfl.read_variable(%v)

@@ -1,31 +1,30 @@
-"""Does it compute the same? Both are run, and must agree.
+"""Checks that conversions compute the same: both sides run on the same inputs and must agree.
 
 A fused op against its composite, in each conversion:
 
 ``self_check``  the comparison, for one composite
 ``standalone``  one function as a model of its own
-``fixed_size``  a function with known sizes
+``fixed_size``  a function with static shapes
 ``inputs``      arguments for it, drawn from its model
-``result``      what came of it
 
-The file that was written, in each conversion:
+The written file, in each conversion:
 
-``file_check``    the call of it in another process
+``file_check``    calls it in another process
 ``written_file``  the call itself
-``failing_op``    the op that it fails at
+``failing_op``    the op at which it fails
 
 A converted model against the original, for ``litefuse verify``:
 
 ``against_original``  the comparison
 ``converted``         the converted model
-``drawn_rounds``      calls of it with drawn inputs; ``coverage`` says how many rows they reached
-``model_process``     a LiteRT model, in the process that it runs in
+``drawn_rounds``      calls with drawn inputs; ``coverage`` says how many rows they reached
+``model_process``     a LiteRT model, in the process that runs it
 ``original``          the original, in a process with TensorFlow
-``side_effects``      what it would do besides computing; ``effects`` are the ops that do
-``reference``         what it is compared with; ``original_tables`` what its tables hold
-``layers``            what is inside the two
-``branches``          which of them calls take; ``coverage`` is what they reach
-``difference``        of two outputs; ``movement`` of one from call to call
-``verification``      what came of it
-``sections``          as a report
+``side_effects``      what the original would do besides computing; ``effects`` lists the ops with side effects
+``reference``         what the model is compared with; ``original_tables`` reads the contents of its tables
+``layers``            the comparison of tensors inside the two
+``branches``          the branches that calls take; ``coverage`` is the count
+``difference``        between two outputs; ``movement`` of one output between calls
+``verification``      the result
+``sections``          the result as a report
 """

@@ -1,4 +1,4 @@
-"""A converted model against the original: both are called with the same inputs, and their outputs compared."""
+"""Compares a converted model with the original: calls both with the same inputs and compares their outputs."""
 
 from __future__ import annotations
 
@@ -52,46 +52,46 @@ def verify_model(
 ) -> Verification:
     """Calls a converted model and the original with the same inputs, and compares their outputs.
 
-    The model runs in LiteRT, with litefuse's kernels of custom ops; the original in TensorFlow. Each has a process of
-    its own, which gets the kernels of this one by value: what they change there is not seen here. The signatures are
-    called one after the other, all of them several times, on one interpreter, so that a difference of state shows.
-    Without ``inputs``, they are drawn from the model's graph, other ones in each call; where their first size is open,
-    there is one round of calls with 1 and another, from the beginning, with 3. A third round has what is missing: calls
-    with other numbers where outputs did not move, and calls until every row of a table was picked. Inputs and outputs
-    that are quantized are compared as the real numbers that they stand for.
+    The model runs in LiteRT, with litefuse's kernels for custom ops; the original runs in TensorFlow. Each has its own
+    process, which gets this process's kernels by value: changes that kernels make there are not visible here. The
+    signatures are called one after the other, all of them several times, on one interpreter, so that differences in
+    state show. Without ``inputs``, inputs are drawn from the model's graph, different ones for each call. With a
+    dynamic batch, there is one round of calls with batch size 1 and another, from the initial state, with 3. A third
+    round fills gaps: calls with other numbers where outputs did not move, and calls until every row of a table was
+    picked. Quantized inputs and outputs are compared as the real numbers that they represent.
 
-    TensorFlow runs the original: it should be trusted. One that does more than compute is refused before that.
+    TensorFlow runs the original, so the original should be trusted. One that has side effects is refused before that.
 
     Args:
         model: The result of a conversion, the file of a LiteRT model, or its content.
-        original: What was converted: anything that :func:`litefuse.convert` takes. Or another LiteRT model, such as
-            that before quantization, for which TensorFlow is not needed. None: ``expected`` is given.
+        original: The model that was converted: anything that :func:`litefuse.convert` takes. Or another LiteRT model,
+            such as the one before quantization, which does not need TensorFlow. None: ``expected`` is given.
         signatures: The keys of the signatures to call; None for all of the LiteRT model.
         inputs: The inputs by name, or several such mappings, for the only signature that is called.
-        expected: The outputs by name that the first call is to give, in place of an original.
+        expected: The expected outputs of the first call, by name, in place of an original.
         shapes: Shapes of drawn inputs by their names.
         seed: The seed of drawn inputs.
         calls: How often each signature is called with each of the inputs, or with drawn ones.
-        coverage_seconds: How long the model may be called so that every row of its tables is picked, and every word of
-            its vocabularies given, that have up to 50,000.
-        tolerance: The error of an output that is allowed. The error of real numbers is the largest difference,
-            relative to the largest value that is expected; of others, the share that differs.
+        coverage_seconds: How long the model may be called to pick every row of its tables, and every word of its
+            vocabularies, that have up to 50,000.
+        tolerance: The allowed error of an output. The error of real numbers is the largest difference, relative to the
+            largest expected value; of other values, the share that differs.
         tags: The tags of the graph in a SavedModel.
         custom_ops: Kernels to use before all others.
-        kernel_modules: Files and names of modules that register kernels: imported where the model runs.
+        kernel_modules: Files and names of modules that register kernels, imported in the process that runs the model.
         allow_side_effects: Run the original even if its signatures have ops that write or read files, run code or open
             connections; see :mod:`litefuse.verify.effects`.
-        layers: Compare the tensors inside the model as well, in the call that differs most, with those of the same
-            names in the original. The model that is judged is run without that.
+        layers: Also compare the tensors inside the model, in the call that differs most, with those of the same names
+            in the original. The model that gets the verdict runs without that.
 
     Returns:
-        The verdict on each output: equal, or it differs, or the comparison is inconclusive, because the output did not
-        move or there was no time to pick every row.
+        The verdict on each output: equal, differs, or inconclusive, because the output did not move or there was no
+        time to pick every row.
 
     Raises:
-        ModelCrashError: The process that ran the model died, of the runtime or of a kernel.
-        LitefuseError: One of the two cannot be loaded or called, the original does more than compute, or TensorFlow is
-            not installed.
+        ModelCrashError: The process that ran the model died, in the runtime or in a kernel.
+        LitefuseError: One of the two cannot be loaded or called, the original has side effects, or TensorFlow is not
+            installed.
     """
     if (original is None) == (expected is None):
         raise LitefuseError("a verification takes either the original model or the outputs that are expected")
@@ -149,15 +149,15 @@ def verify_model(
 def _judged(
     job: ModelJob, ran: ModelCalls, wanted: Sequence[Sequence[Arrays]], refused: Mapping[str, str]
 ) -> tuple[OutputVerdict, ...]:
-    """The verdict on each output."""
+    """Returns the verdict on each output."""
     evidence = Evidence(job.tolerance, ran.moving, ran.coverage, job.inputs is None, refused)
     return tuple(verdicts(_flat(ran.rounds), _flat(ran.found), _flat(wanted), evidence))
 
 
 def _call_both(job: ModelJob, name: str, call: CallReference) -> tuple[ModelCalls, list[list[Arrays]]]:
-    """What the model gave, and what the original did.
+    """Returns the outputs of the model and of the original.
 
-    Drawn inputs that one of the two refuses, or dies of, are drawn anew, in narrower limits.
+    Drawn inputs that one of the two refuses or crashes on are drawn again, in narrower limits.
     """
     refused: LitefuseError | None = None
     while True:
@@ -180,7 +180,7 @@ def _call_both(job: ModelJob, name: str, call: CallReference) -> tuple[ModelCall
 def _beyond(
     job: ModelJob, name: str, ran: ModelCalls, wanted: list[list[Arrays]], call: CallReference
 ) -> tuple[ModelCalls, list[list[Arrays]], dict[str, str]]:
-    """The same with calls that pick rows that the original's tables have alone; and what the model refuses of these."""
+    """Adds calls that pick rows that only the original's tables have, and says which of these the model refuses."""
     refused: dict[str, str] = {}
     for each, what in ran.beyond:
         try:
@@ -207,5 +207,5 @@ def _arrays(given: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.Array
 
 
 def _sendable(kernel: type[CustomOp] | str | os.PathLike[str]) -> bytes | str:
-    """A kernel for the process of the model: a class pickled, a library by its path."""
+    """Prepares a kernel for the process of the model: a class is pickled, a library is its path."""
     return os.fsdecode(kernel) if isinstance(kernel, str | os.PathLike) else kernel_by_value(kernel)

@@ -1,4 +1,4 @@
-"""Which branches of a LiteRT model its calls take: a comparison says nothing of one that no call took."""
+"""The branches of a LiteRT model that calls take: a comparison says nothing about a branch that no call took."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["Branches"]
 
 
 class Branches:
-    """The conditions of the IF ops in the subgraphs of signatures, in the calls that were watched.
+    """The conditions of the IF ops in the subgraphs of signatures, in the watched calls.
 
-    Those of branches and loops within are not seen. What is called is a copy of the model, whose conditions are
+    IF ops nested in branches and loops are not covered. The calls run on a copy of the model whose conditions are
     outputs.
 
     Args:
@@ -47,7 +47,7 @@ class Branches:
 
     @property
     def complete(self) -> bool:
-        """Whether every condition was seen to be true and to be false."""
+        """Whether every condition was seen both true and false."""
         return all(len(each) == 2 for each in self._taken.values())
 
     @property
@@ -59,9 +59,9 @@ class Branches:
         ]
 
     def new_round(self) -> Callable[[Call], None]:
-        """Watches calls, from the state that the model has at first.
+        """Returns a function that watches calls, from the initial state of the model.
 
-        What it gives raises what :meth:`ConvertedModel.call` does.
+        The function raises what :meth:`ConvertedModel.call` raises.
         """
         interpreter: Any = self._converted.interpreter(self._model)
         run = self._converted.new_round(interpreter)

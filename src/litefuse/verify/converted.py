@@ -1,4 +1,4 @@
-"""The converted model of a verification: what its signatures take, and what they give when they are called."""
+"""The converted model of a verification: the inputs of its signatures, and their outputs when they are called."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["ConvertedModel"]
 
 
 class ConvertedModel:
-    """A LiteRT model with signatures, which see and give real numbers where it has integers with a scale.
+    """A LiteRT model with signatures, which takes and returns real numbers where the file has quantized integers.
 
     Args:
         model: Its file, or its content.
@@ -29,7 +29,7 @@ class ConvertedModel:
         announce: Called with the steps of the runtime.
 
     Raises:
-        InterpreterError: It is no LiteRT model, or lacks such a signature.
+        InterpreterError: It is not a LiteRT model, or lacks such a signature.
     """
 
     def __init__(
@@ -60,15 +60,15 @@ class ConvertedModel:
             self.outputs[key] = tuple(cast("Mapping[str, Any]", runner.get_output_details()))
 
     def call(self, calls: Sequence[Call]) -> list[Arrays]:
-        """The outputs of calls in a row, beginning with the state of a new interpreter.
+        """Returns the outputs of consecutive calls, beginning with the state of a new interpreter.
 
         Raises:
-            LitefuseError: The runtime refuses one of them, or a kernel does.
+            LitefuseError: The runtime or a kernel refuses one of them.
         """
         return [*map(self.new_round(), calls)]
 
     def new_round(self, interpreter: Interpreter | None = None) -> Callable[[Call], Arrays]:
-        """What calls a new interpreter, or one that is given, and raises what :meth:`call` does."""
+        """Returns a function that calls a new or given interpreter; it raises what :meth:`call` raises."""
         interpreter = interpreter or self.interpreter()
 
         def call(call: Call) -> Arrays:
@@ -79,11 +79,11 @@ class ConvertedModel:
         return call
 
     def real(self, signature: str, inputs: Arrays) -> Arrays:
-        """Inputs of a signature with real numbers where the file has integers with a scale."""
+        """Returns the inputs of a signature as real numbers where the file has quantized integers."""
         return {name: _as_real(value, self._takes[signature][name]) for name, value in inputs.items()}
 
     def interpreter(self, model: str | bytes | None = None) -> Interpreter:
-        """A new interpreter of the model, or of a copy of it, with the same kernels."""
+        """Returns a new interpreter of the model, or of a copy of it, with the same kernels."""
         return Interpreter(self.model if model is None else model, custom_ops=self._custom_ops)
 
 

@@ -1,4 +1,4 @@
-"""How much of a model was reached."""
+"""How much of a model the calls reached."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["Coverage"]
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many rows of a table calls picked, how many words of a vocabulary they had, or how many branches they took.
+    """How many rows of a table, words of a vocabulary, or branches the calls reached.
 
     Attributes:
         signature: The signature's key.
         name: The name of the table, or of the condition, in the model.
-        reached: How many.
-        size: Of how many.
+        reached: The number that was reached.
+        size: The number that there are.
         sampled: Whether there are so many that only the ends and a sample are picked.
-        kind: What they are; words count as rows.
+        kind: What is counted; words count as rows.
     """
 
     signature: str
@@ -30,7 +30,7 @@ class Coverage:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing was left out that should have been reached."""
+        """Whether everything was reached that should have been."""
         return self.sampled or self.reached >= self.size
 
     def __str__(self) -> str:

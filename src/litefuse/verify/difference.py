@@ -1,4 +1,4 @@
-"""How far the outputs of two models are from each other."""
+"""The difference between the outputs of two models."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["Difference", "difference", "kind_of"]
 
 
 class Difference(NamedTuple):
-    """How far an output is from what is expected.
+    """How far an output is from the expected one.
 
     Attributes:
-        error: Of real and complex numbers, the largest difference, divided by the largest absolute value that is
-            expected (where that is 0, the difference itself); of others, how many of them differ, from 0 to 1;
-            infinite if they cannot be compared.
-        problem: What is wrong besides, such as another shape; may be empty.
+        error: Of real and complex numbers, the largest difference, divided by the largest absolute expected value
+            (where that is 0, the difference itself); of other values, the share that differs, from 0 to 1; infinite if
+            they cannot be compared.
+        problem: What else is wrong, such as a different shape; may be empty.
     """
 
     error: float
@@ -25,9 +25,9 @@ class Difference(NamedTuple):
 
 
 def difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> Difference:
-    """The difference of an output from what is expected.
+    """Returns the difference of an output from the expected one.
 
-    NaN is equal to NaN, and infinities to those of the same sign. The dtypes may differ in width: a conversion may
+    NaN is equal to NaN, and an infinity to one of the same sign. The dtypes may differ in width: a conversion may
     narrow and widen.
     """
     if found.shape != expected.shape:
@@ -44,7 +44,7 @@ def difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> Differenc
 
 
 def kind_of(dtype: np.dtype[Any]) -> str:
-    """Real and complex numbers, V being bfloat16 and its kin; texts; whole numbers; truth values."""
+    """Returns the kind of a dtype: real or complex numbers (V is bfloat16 and its kin), strings, integers, booleans."""
     return {"f": "numbers", "c": "numbers", "V": "numbers", "S": "O", "U": "O", "u": "i"}.get(dtype.kind, dtype.kind)
 
 

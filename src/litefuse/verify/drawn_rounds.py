@@ -1,4 +1,4 @@
-"""Calls of a converted model with inputs that are drawn from its graph, and what it gives."""
+"""Calls a converted model with inputs drawn from its graph."""
 
 from __future__ import annotations
 
@@ -27,31 +27,32 @@ from litefuse.verify.original import Arrays, Call
 
 __all__ = ["DrawnRounds", "drawn_rounds"]
 
-# The first sizes of inputs where they are open: a model that is right for one alone is common.
+# The batch sizes of inputs with a dynamic batch: models that are right only for size 1 are common.
 _BATCHES = (1, 3)
-# The other sizes that are open, in the order in which they are tried: of images few models take the least.
+# The sizes of other dynamic dimensions, in the order in which they are tried: few image models take the smallest.
 _SIZES = (7, 32, 224, 1)
 # How inputs are drawn where outputs do not move, one after the other.
 _OTHERS = (Manner(), *OTHER_NUMBERS, Manner(constant=True, scale=100))
-# Of several open dimensions, the larger sizes together may be too much.
+# With several dynamic dimensions, the larger sizes together may be too much.
 _MOST_ELEMENTS = 1 << 24
 # How often they are drawn where branches were not taken.
 _TURNS = 3
-# The most values of an input, and bytes of an output, in a call that is to reach rows, and the bytes of all of them.
+# Limits of a call that is to reach rows: the elements of an input, the bytes of an output, and of all outputs together.
 _ELEMENTS = 1 << 12
 _BYTES = 1 << 26
 _ALL_BYTES = 1 << 29
 
 
 class DrawnRounds(NamedTuple):
-    """The calls, and what came of them.
+    """The calls and their outputs.
 
     Attributes:
-        rounds: The calls; each round begins with the state that the model has at first.
-        found: What the model gave in each.
-        limit: What integers are less than, if the model takes nothing else; None if it takes what its graph says.
-        coverage: How many rows of tables were reached, words of vocabularies, and branches.
-        beyond: Calls that pick rows that the original alone has, which may be fatal, and what these are.
+        rounds: The calls; each round begins with the initial state of the model.
+        found: The model's outputs for each call.
+        limit: The exclusive upper bound of integers, if the model takes nothing else; None if it takes what its graph
+            says.
+        coverage: How many rows of tables, words of vocabularies, and branches were reached.
+        beyond: Calls that pick rows that only the original has, which may be fatal, and a description of each.
     """
 
     rounds: list[list[Call]]
@@ -66,12 +67,12 @@ class Plan(NamedTuple):
 
     Attributes:
         times: How often each signature is called in a round.
-        seed: What the inputs follow from.
+        seed: The seed of the inputs.
         shapes: Shapes of inputs by their names.
         tolerance: How far outputs have to move.
-        seconds: How long calls may take that are there to reach every row.
-        level: The first of ``LEVELS`` to try.
-        tables: What the tables of the original hold.
+        seconds: How long the calls that are there to reach every row may take.
+        level: The index of the first of ``LEVELS`` to try.
+        tables: The contents of the original's tables.
     """
 
     times: int
@@ -84,10 +85,10 @@ class Plan(NamedTuple):
 
 
 def drawn_rounds(converted: ConvertedModel, inputs: ModelInputs, plan: Plan) -> DrawnRounds:
-    """Calls for each batch size, with the first sizes and numbers that the model takes, and more where they are needed.
+    """Calls the model for each batch size, with the first sizes and numbers that it takes, and adds calls where needed.
 
     Raises:
-        InterpreterError: The model takes none of the inputs, or a shape is for no input or does not fit.
+        InterpreterError: The model takes none of the inputs, or a shape does not fit or names an unknown input.
     """
     every = {spec.name: spec for specs in converted.specs.values() for spec in specs}
     if unknown := sorted(plan.shapes.keys() - every.keys()):
@@ -117,7 +118,7 @@ def drawn_rounds(converted: ConvertedModel, inputs: ModelInputs, plan: Plan) -> 
 
 
 class _Drawing:
-    """Draws with one size and one limit."""
+    """Draws inputs with one size and one limit."""
 
     def __init__(
         self, converted: ConvertedModel, inputs: ModelInputs, plan: Plan, size: int, limit: int | None
@@ -132,7 +133,7 @@ class _Drawing:
         self._drawers: dict[str, Drawer] = {key: inputs.drawer(key, random) for key in converted.specs}
 
     def elements(self) -> int:
-        """How many elements the inputs of one call of each signature have."""
+        """Returns how many elements the inputs of one call of each signature have."""
         given = [self._inputs.shapes(key, batch=1, size=self._size, given=self._plan.shapes) for key in self._drawers]
         return sum(math.prod(shape) for shapes in given for shape in shapes.values())
 
@@ -141,12 +142,12 @@ class _Drawing:
         return Call(key, self._converted.real(key, self._drawers[key].draw(shapes, manner)))
 
     def round(self, batch: int, manner: Manner | None = None) -> list[Call]:
-        """Calls of signatures, one after the other, all of them several times, with other inputs each time."""
+        """Returns calls of all signatures in turn, several times, with other inputs each time."""
         manner = manner or Manner(limit=self._limit)
         return [self._call(key, batch, manner) for _ in range(self._plan.times) for key in self._drawers]
 
     def settle(self) -> None:
-        """Counts what was dealt: the model has taken it."""
+        """Counts the dealt rows as picked: the model has taken them."""
         for drawer in self._drawers.values():
             drawer.settle(ran=True)
 
@@ -159,7 +160,7 @@ class _Drawing:
         return (*rows, *self._branches)
 
     def beyond(self, batch: int) -> Iterator[tuple[Call, str]]:
-        """Calls that pick rows that the original alone has: the first of them, and the last."""
+        """Yields calls that pick rows that only the original has: the first of them, and the last."""
         for key in self._drawers:
             for name, box, rows, count in self._inputs.beyond(key, self._plan.tables):
                 call = self._call(key, batch, Manner(limit=self._limit))
@@ -178,7 +179,7 @@ class _Drawing:
     def more(
         self, rounds: Sequence[Sequence[Call]], found: Sequence[Sequence[Arrays]], batch: int
     ) -> tuple[list[Call], list[Arrays]]:
-        """One more round, where outputs did not move or rows were not reached; it may be empty."""
+        """Returns one more round, where outputs did not move or rows were not reached; it may be empty."""
         calls = [call for each in rounds for call in each]
         given = [outputs for each in found for outputs in each]
         first = len(calls)
@@ -200,7 +201,7 @@ class _Drawing:
         return calls[first:], given[first:]
 
     def _others(self, manner: Manner, run: Callable[[Call], Arrays], batch: int) -> Iterator[tuple[Call, Arrays]]:
-        """Two more calls of each signature, of those that the model takes."""
+        """Makes two more calls of each signature; yields those that the model takes."""
         for key in self._drawers:
             for _ in range(2 if self._inputs.signatures[key] else 1):
                 call = self._call(key, batch, manner._replace(limit=self._limit))
@@ -215,7 +216,7 @@ class _Drawing:
     def _branching(
         self, branches: Branches, rounds: Sequence[Sequence[Call]], run: Callable[[Call], Arrays], batch: int
     ) -> Iterator[tuple[Call, Arrays]]:
-        """More calls, while a branch was not taken."""
+        """Makes more calls while a branch was not taken."""
         if branches.complete:
             return  # there are none
         watch = branches.new_round()
@@ -234,7 +235,7 @@ class _Drawing:
     def _covering(
         self, calls: Sequence[Call], given: Sequence[Arrays], run: Callable[[Call], Arrays], batch: int
     ) -> Iterator[tuple[Call, Arrays]]:
-        """Calls until each row of tables was picked, each word given, or there is no more time or memory."""
+        """Makes calls until each row and word was picked, or there is no more time or memory."""
         end = time.monotonic() + self._plan.seconds
         size = 0
         for key, drawer in self._drawers.items():
@@ -258,7 +259,7 @@ class _Drawing:
                 yield call, outputs
 
     def _most(self, key: str, calls: Sequence[Call], given: Sequence[Arrays]) -> int:
-        """The batch of such calls, by what one call of batch 1 takes and gives."""
+        """Returns the batch size of such calls, from the sizes of inputs and outputs of one call with batch size 1."""
         pairs = zip(calls, given, strict=True)
         call, outputs = next((call, outputs) for call, outputs in pairs if call.signature == key)
         values = max((value.size for value in call.inputs.values()), default=1)

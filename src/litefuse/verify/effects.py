@@ -1,7 +1,7 @@
-"""TensorFlow's ops that do more than compute: chosen by name from the registry of all ops.
+"""TensorFlow ops with side effects, chosen by name from the registry of all ops.
 
-A model whose signature has one of them can do with the files and connections of whoever runs it what TensorFlow can.
-Ops of accelerators and of TensorFlow's own plumbing between devices are left out: they do nothing on a processor alone.
+A model whose signature has one of them can do whatever TensorFlow can with the user's files and connections.
+Ops of accelerators and of TensorFlow's plumbing between devices are left out: they do nothing on a CPU alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BY_EFFECT = {
         StatsAggregatorSetSummaryWriter SummaryWriter WriteAudioSummary WriteFile WriteGraphSummary
         WriteHistogramSummary WriteImageSummary WriteRawProtoSummary WriteScalarSummary WriteSummary
     """,
-    # With those that run a graph that is in a tensor, where no one can see it.
+    # These include ops that run a graph that is in a tensor, where nobody can see it.
     _RUNS: """
         DatasetFromGraph DeserializeIterator EagerPyFunc PyFunc PyFuncStateless
     """,
@@ -37,7 +37,7 @@ _BY_EFFECT = {
         FileSystemSetConfiguration RegisterDataset RegisterDatasetV2 RemoteCall RpcCall RpcCheckStatus RpcClient
         RpcGetValue RpcServer RpcServerRegister RpcServerStart
     """,
-    # Of a name that is computed, a read is a message to whoever is there: TensorFlow's file systems reach far.
+    # A read of a computed name can send a message to anybody: TensorFlow's file systems reach the network.
     READS: """
         CSVDataset CSVDatasetV2 DTensorRestoreV2 ExperimentalCSVDataset ExperimentalMatchingFilesDataset
         FixedLengthRecordDataset FixedLengthRecordDatasetV2 FixedLengthRecordReader FixedLengthRecordReaderV2
@@ -48,14 +48,14 @@ _BY_EFFECT = {
     """,
 }
 EFFECTS = {op: effect for effect, ops in _BY_EFFECT.items() for op in ops.split()}
-"""What each op does besides computing."""
+"""The side effect of each op."""
 
 _PRINTS = "PrintV2"  # to the standard error, or to a file
 _STREAMS = frozenset({b"stderr", b"stdout", b"log(info)", b"log(warning)", b"log(error)"})
 
 
 def effect_of(node: NodeDef) -> str:
-    """What a node does besides computing; nothing if it only computes."""
+    """Returns the side effect of a node; empty if it only computes."""
     if node.op == _PRINTS and node.attr["output_stream"].s.lower() not in _STREAMS | {b""}:
         return _WRITES
     return EFFECTS.get(node.op, "")

@@ -1,4 +1,4 @@
-"""The op that a model fails at, where LiteRT does not say which: the last of the shortest beginning that fails."""
+"""Finds the op at which a model fails, where LiteRT does not name it: the last op of the shortest failing prefix."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ _MOST_BYTES = 1 << 28
 
 
 def failing_op(path: Path, fails: Callable[[Path], bool]) -> OpPlace | None:
-    """The first op that a model fails at.
+    """Finds the first op at which a model fails.
 
     Args:
         path: A ``.tflite`` file that fails.
-        fails: Whether a file does.
+        fails: Whether a file fails.
 
     Returns:
-        The op; None if it could not be found: the model does not fail once more, or it is too large to be tried in
-        parts.
+        The op; None if it could not be found: the model does not fail again, or it is too large to try its parts.
     """
     if path.stat().st_size > _MOST_BYTES:
         return None
@@ -59,7 +58,7 @@ def failing_op(path: Path, fails: Callable[[Path], bool]) -> OpPlace | None:
 
 
 def deadly_op(job: FileCheckJob) -> OpPlace | None:
-    """The first op that LiteRT dies at when a file is called; see :func:`failing_op`."""
+    """Finds the first op at which LiteRT crashes when a file is called; see :func:`failing_op`."""
 
     def is_deadly(beginning: Path) -> bool:
         try:
@@ -74,7 +73,7 @@ def deadly_op(job: FileCheckJob) -> OpPlace | None:
 
 
 def _beginning(content: bytes, signature: int, ops: int) -> bytes:
-    """A model of the first ops of a signature's subgraph, the last of which gives its outputs."""
+    """Returns a model of the first ops of a signature's subgraph, whose outputs are those of the last op."""
     model: Any = schema.ModelT.InitFromPackedBuf(content, 0)
     kept = model.signatureDefs[signature]
     graph = model.subgraphs[kept.subgraphIndex]

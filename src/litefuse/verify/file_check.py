@@ -1,4 +1,4 @@
-"""The last step of a conversion, from outside: the file that was written is called in the process that wrote it."""
+"""The last step of a conversion, in the process that starts it: has the written file called in the worker process."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["CHECK_FILE", "KEEP", "FileCheckJob", "check_in_worker"]
 
 #: The name of the step.
 CHECK_FILE = "check-file"
-#: What one can do where the file is wanted nevertheless.
+#: The hint for users who want the file nevertheless.
 KEEP = "Convert with check_file=False (on the command line, --no-check-file) to have the file as it is."
 
 _TARGET = "litefuse.verify.written_file:check_job"
-# A model may loop for as long as it likes.
+# A model may loop forever.
 _SECONDS = 30.0
 
 
 class FileCheckJob(NamedTuple):
-    """What to call.
+    """The file to call, and its kernels.
 
     Attributes:
         path: The ``.tflite`` file.
         kernels: The kernels that the user registered, each pickled, by their ops.
-        plug_ins: What installed packages offer; None: whoever needs it looks.
+        plug_ins: What installed packages offer; None: the process looks for itself when it needs them.
         xnnpack: Whether it may be called with XNNPACK, which packs weights into memory of its own.
     """
 
@@ -43,7 +43,7 @@ def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], Non
     """Calls a file in a worker process, for half a minute at most; see :func:`~.written_file.check_written_file`.
 
     Args:
-        job: What to call.
+        job: The file to call.
         where: The model that it was converted from, for messages.
         announce: Called with the name of the step when it begins.
 
@@ -51,7 +51,7 @@ def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], Non
         None if all of it ran, or why it could not be called.
 
     Raises:
-        FileCheckError: LiteRT refuses it, or dies of it.
+        FileCheckError: LiteRT refuses it, or crashes on it.
         LimitError: There is no time left.
     """
     limits = process_limits()

@@ -1,4 +1,4 @@
-"""A function with one size for all that is unknown, for what the engine converts only if it knows the sizes."""
+"""Fixes all dynamic dimensions of a function to one size, for ops that the engine converts only with static shapes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["fix_arguments"]
 
 
 def fix_arguments(function: func.FuncOp, size: int) -> None:
-    """Gives the function's arguments this size wherever theirs is unknown."""
+    """Sets all dynamic dimensions of the function's arguments to this size."""
     for argument in function.entry_block.arguments:
         kind = ir.ShapedType(argument.type)
         if kind.has_rank and not kind.has_static_shape:

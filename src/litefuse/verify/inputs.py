@@ -1,4 +1,4 @@
-"""Arguments for a function that stands alone, drawn from its model."""
+"""Draws arguments for a standalone function from its model."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["Arguments", "DrawnArguments", "reason_against"]
 Arguments: TypeAlias = "dict[str, npt.NDArray[Any]]"
 
 _MAX_ELEMENTS = 1 << 25
-# What is spent on picking every row of a table: elements of arguments and results, and calls.
+# The limits of picking every row of a table: elements of arguments and results, and calls.
 _COVERING_ELEMENTS = 1 << 22
 _COVERING_CALLS = 256
 
 
 def reason_against(types: Sequence[TensorType], size: int) -> str | None:
-    """Why there can be no arguments of these types, whose unknown dimensions are of a size; None if there can."""
+    """Returns why there can be no arguments of these types, with dynamic dimensions of a size; None if there can."""
     elements = sum(math.prod(size if dim is None else dim for dim in kind.shape or ()) for kind in types)
     if elements > _MAX_ELEMENTS:  # the arguments would take several times the memory of a conversion
         return f"its arguments have {elements / 1e6:.0f} million elements"
@@ -36,13 +36,13 @@ def reason_against(types: Sequence[TensorType], size: int) -> str | None:
 
 
 class DrawnArguments:
-    """Draws the arguments of a function's calls, other ones each time.
+    """Draws the arguments of a function's calls, different ones each time.
 
     Args:
-        models: The function as a model, for each size of its unknown dimensions: one for all, or several.
+        models: The function as a model, for each size of its dynamic dimensions: one for all, or several.
         results: The types of its results.
-        random: Where chance comes from. Python's own: numpy's takes 7 MB and as long to load as the runtime.
-        manner: How arguments are drawn, as far as a call says nothing else.
+        random: The source of randomness. Python's own: numpy's takes 7 MB and as long to load as the runtime.
+        manner: How arguments are drawn, unless a call says otherwise.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class DrawnArguments:
         first = next(iter(read.values()))
         (self._key,) = first.signatures
         self._drawers: dict[ModelInputs, Drawer] = {each: each.drawer(self._key, random) for each in read.values()}
-        #: The results that follow from arguments.
+        #: The results that depend on arguments.
         self.moving = first.moving[self._key]
 
     def draw(self, size: int, manner: Manner | None = None) -> Arguments:
-        """The arguments of one call, with unknown dimensions of a size."""
+        """Draws the arguments of one call, with dynamic dimensions of a size."""
         inputs = self._inputs[size]
         manner = (
             self._manner
@@ -77,9 +77,9 @@ class DrawnArguments:
         return self._last
 
     def covering(self) -> Iterator[Arguments]:
-        """Calls that pick the rows of tables that no call has picked, where they are cheap.
+        """Yields calls that pick the rows of tables that no call has picked, where they are cheap.
 
-        Other arguments stay as they are where their shapes do: they may be the tables.
+        Other arguments keep their values where their shapes allow: they may be the tables.
         """
         if not self._any_size:
             return
@@ -107,6 +107,6 @@ class DrawnArguments:
 
 
 def _size_for(shape: Sequence[int | None], count: int) -> int:
-    """The least size of the unknown dimensions of a shape that holds so many elements."""
+    """Returns the smallest size of the dynamic dimensions of a shape with which it holds so many elements."""
     known = math.prod(dim for dim in shape if dim is not None)
     return math.ceil((count / max(known, 1)) ** (1 / shape.count(None))) if None in shape else 1

@@ -1,4 +1,4 @@
-"""What the process runs that calls LiteRT models, for a verification: the runtime and kernels may die there."""
+"""Entry point of the child process that calls LiteRT models for a verification: a crash stays in that process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from litefuse.verify.original import Arrays, Call
 
 __all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model"]
 
-#: What to run in the process of a model.
+#: The function to run in the process of a model.
 MODEL = "litefuse.verify.model_process:call_model"
 
 
@@ -30,7 +30,7 @@ _NONE = Tables()
 
 @dataclass(frozen=True)
 class ModelJob:
-    """What the process is to do.
+    """The job of the process: the model to call, and its inputs.
 
     Attributes:
         model: The model's file, or its content.
@@ -44,9 +44,9 @@ class ModelJob:
         seed: The seed of drawn inputs.
         shapes: Shapes of drawn inputs by their names.
         tolerance: How far outputs have to move, if inputs are drawn.
-        seconds: How long calls may take that are there to reach every row of tables.
+        seconds: How long the calls that are there to reach every row of tables may take.
         level: The first of the levels at which inputs are drawn, see ``litefuse.inputs``.
-        tables: What the tables of the original hold.
+        tables: The contents of the original's tables.
     """
 
     model: str | bytes
@@ -66,16 +66,16 @@ class ModelJob:
 
 
 class ModelCalls(NamedTuple):
-    """What came of it.
+    """The calls and their outputs.
 
     Attributes:
-        rounds: The calls; each round begins with the state that the model has at first.
-        found: What the model gave in each.
+        rounds: The calls; each round begins with the initial state of the model.
+        found: The model's outputs for each call.
         outputs: The names of each signature's outputs.
-        moving: Those that follow from inputs.
+        moving: Those that depend on inputs.
         coverage: How many rows and words drawn inputs reached.
-        limit: What drawn integers are less than, if the model takes nothing else.
-        beyond: Calls that pick rows that the original alone has, which were not made yet, and what these are.
+        limit: The exclusive upper bound of drawn integers, if the model takes nothing else.
+        beyond: Calls not made yet that pick rows that only the original has, and a description of each.
     """
 
     rounds: list[list[Call]]

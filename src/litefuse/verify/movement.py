@@ -1,4 +1,4 @@
-"""Whether outputs move with the inputs: a comparison of what stands still says nothing."""
+"""Whether outputs move with the inputs: a comparison of an output that does not move says nothing."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _Output: TypeAlias = tuple[str, str]
 
 
 class Movement(NamedTuple):
-    """How an output moved from call to call.
+    """How an output moved between calls.
 
     Attributes:
-        moved: In how many calls it was another than in the call of the same shapes before.
-        calls: How many calls had such a one before them, with other inputs.
+        moved: In how many calls it differed from the previous call with the same shapes.
+        calls: How many calls had such a previous one, with other inputs.
     """
 
     moved: int
@@ -29,15 +29,15 @@ class Movement(NamedTuple):
 
 
 def movements(calls: Sequence[Call], outputs: Sequence[Arrays], tolerance: float) -> dict[_Output, Movement]:
-    """How each output moved, by its signature and name.
+    """Returns how each output moved, by its signature and name.
 
-    An output moved if its difference is greater than the error that is allowed: else one that never moves, whatever
-    is wrong with it, would be right.
+    An output moved if its difference is greater than the allowed error: otherwise an output that never moves would be
+    right, whatever is wrong with it.
 
     Args:
         calls: The calls.
-        outputs: What each of them gave.
-        tolerance: The error that is allowed.
+        outputs: The outputs of each call.
+        tolerance: The allowed error.
     """
     before: dict[object, tuple[Call, Arrays]] = {}
     found: dict[_Output, Movement] = {}
@@ -56,7 +56,7 @@ def movements(calls: Sequence[Call], outputs: Sequence[Arrays], tolerance: float
 
 
 def unmoved(found: dict[_Output, Movement], moving: dict[str, frozenset[str]]) -> list[_Output]:
-    """The outputs that never moved, of those that follow from inputs."""
+    """Returns the outputs that depend on inputs but never moved."""
     return [
         (key, name) for (key, name), each in found.items() if not each.moved and name in moving.get(key, frozenset())
     ]

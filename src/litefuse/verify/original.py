@@ -1,4 +1,4 @@
-"""What the process runs that calls the original model: TensorFlow, which nothing else of litefuse loads."""
+"""Entry point of the child process that calls the original model in TensorFlow, which litefuse loads nowhere else."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Call(NamedTuple):
 
     Attributes:
         signature: The signature's key.
-        inputs: What it is called with.
-        thin: Whether of large outputs only some of the elements are looked at: of many such calls, all would take too
-            much memory.
+        inputs: The inputs of the call.
+        thin: Whether only some elements of large outputs are compared: with many such calls, all would take too much
+            memory.
     """
 
     signature: str
@@ -52,7 +52,7 @@ class Call(NamedTuple):
     thin: bool = False
 
     def seen(self, output: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What is looked at of an output: of a large one every so many elements, an odd number of them."""
+        """Returns the elements of an output to compare: of a large one, every n-th element, with an odd n."""
         if not self.thin or output.size <= _SEEN:
             return output
         return np.array(output.reshape(-1)[:: math.ceil(output.size / _SEEN) | 1])
@@ -65,7 +65,7 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True)
 class OriginalJob:
-    """What the process is to do.
+    """The job of the process: the model and the calls.
 
     Attributes:
         model: The folder of a SavedModel, or the file of a frozen graph.
@@ -96,7 +96,7 @@ def call_original(job: OriginalJob, announce: Callable[[str], None]) -> list[lis
 
 
 def load_tensorflow(announce: Callable[[str], None]) -> Any:
-    """The module.
+    """Imports TensorFlow.
 
     Raises:
         LitefuseError: It is missing.
@@ -111,14 +111,14 @@ def load_tensorflow(announce: Callable[[str], None]) -> Any:
 
 
 class Function(NamedTuple):
-    """A signature.
+    """A signature of the original.
 
     Attributes:
         dtypes: The dtypes of its inputs, by their names.
         call: Calls it with tensors by their names.
-        owner: What has its variables, which die with it.
+        owner: The object that owns its variables, which are freed with it.
         concrete: TensorFlow's function, with a graph.
-        arguments: The names of the inputs, in the order of the function's own.
+        arguments: The names of the inputs, in the function's own order.
         outputs: The names of tensors in its graph, by the names of the outputs.
     """
 
@@ -130,12 +130,12 @@ class Function(NamedTuple):
     outputs: Mapping[str, str]
 
     def given(self, tf: Any, call: Call) -> list[Any]:
-        """The tensors of a call, in the order of the function's inputs."""
+        """Returns the tensors of a call, in the order of the function's inputs."""
         return [_given(tf, call.inputs[name], self.dtypes[name]) for name in self.arguments]
 
 
 def load_functions(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> dict[str, Function]:
-    """The signatures, with the state that the model was saved with.
+    """Loads the signatures, with the state that the model was saved with.
 
     Raises:
         LitefuseError: TensorFlow does not load the model.
@@ -147,7 +147,7 @@ def load_functions(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> dict[str
 
 
 def call_functions(tf: Any, functions: Mapping[str, Function], calls: Sequence[Call], where: str) -> list[Arrays]:
-    """The outputs of calls in a row.
+    """Returns the outputs of consecutive calls.
 
     Raises:
         LitefuseError: There is no such signature, or TensorFlow refuses a call.
@@ -173,7 +173,7 @@ def _saved(tf: Any, job: OriginalJob) -> dict[str, Function]:
 
 
 def _frozen(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> dict[str, Function]:
-    """The function of a frozen graph whose inputs and outputs are the tensors that the signatures name."""
+    """Returns the functions of a frozen graph whose inputs and outputs are the tensors that the signatures name."""
     graph = tf.compat.v1.GraphDef()
     if job.model.suffix == ".pbtxt":
         importlib.import_module("google.protobuf.text_format").Parse(job.model.read_text(), graph)
@@ -199,7 +199,7 @@ def _frozen(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> dict[str, Funct
 
 
 def _output_names(tf: Any, function: Any) -> dict[str, str]:
-    """The names of tensors in a function's graph, by the names of its outputs; of nested structures, by their order."""
+    """Returns the names of tensors in a function's graph by output name; of nested structures, by their order."""
     names = tf.nest.pack_sequence_as(function.structured_outputs, [each.name for each in function.outputs])
     return dict(names)
 
@@ -241,7 +241,7 @@ def _called(tf: Any, functions: Mapping[str, Function], call: Call, where: str) 
 
 
 def _given(tf: Any, value: npt.NDArray[Any], dtype: Any) -> Any:
-    """The tensor of an array, of the dtype that the original takes: the model's may be narrower or wider."""
+    """Returns an array as a tensor of the original's dtype: the model's may be narrower or wider."""
     return tf.constant(value if value.dtype == object else value.astype(dtype.as_numpy_dtype), dtype)
 
 

@@ -1,4 +1,4 @@
-"""What the tables of the original hold: where the model's are other ones, its own graph does not say what they lack."""
+"""Reads the contents of the original's tables: if the model's tables lack some, its own graph does not say so."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["original_tables"]
 
 
 def original_tables(model: Path, tags: Collection[str] | None) -> Tables:
-    """Reads them, as far as they can be read: this is not where a model is refused.
+    """Reads the tables, as far as they can be read: this is not the place to refuse a model.
 
     Args:
         model: The folder of a SavedModel, or the file of a frozen graph.

@@ -1,4 +1,4 @@
-"""What a converted model is compared with: the original in TensorFlow, or another LiteRT model."""
+"""The reference of a verification: the original in TensorFlow, or another LiteRT model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Outputs: TypeAlias = Mapping[str, tuple[str, ...]]
 """The names of each signature's outputs."""
 
 CallReference: TypeAlias = Callable[[Sequence[Sequence[Call]], Outputs], list[list[Arrays]]]
-"""Gives the outputs of calls, in rounds."""
+"""Returns the outputs of calls, in rounds."""
 
 _ORIGINAL = "litefuse.verify.original:call_original"
 _LAYERS = "litefuse.verify.layers.original_side:observe_original"
@@ -39,13 +39,13 @@ _ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
 class Reference(NamedTuple):
-    """What a model is compared with.
+    """The model that another one is compared with.
 
     Attributes:
-        name: What it is called.
-        tables: What its tables hold.
+        name: Its name for messages.
+        tables: The contents of its tables.
         call: Calls it.
-        look: Gives what looks into it, for signatures with these outputs.
+        look: Returns a function that reads the tensors inside it, for signatures with these outputs.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Reference(NamedTuple):
 
 
 def name_and_content(model: ConversionResult | str | os.PathLike[str] | bytes) -> tuple[str, str | bytes]:
-    """What a LiteRT model is called, and its file or content."""
+    """Returns the name of a LiteRT model for messages, and its file or content."""
     if isinstance(model, bytes):
         return "model content", model
     if isinstance(model, str | os.PathLike):
@@ -64,7 +64,7 @@ def name_and_content(model: ConversionResult | str | os.PathLike[str] | bytes) -
 
 
 def path_of(model: object) -> Path | None:
-    """The path of a model that is given by one; None of any other."""
+    """Returns the path of a model that is given by path; None for any other."""
     return Path(cast("str | os.PathLike[str]", model)) if isinstance(model, str | os.PathLike) else None
 
 
@@ -78,7 +78,7 @@ def opened(
         original: Anything that can be converted, or a LiteRT model.
         tags: The tags of the graph in a SavedModel.
         job: How a LiteRT model is called.
-        allow_side_effects: Whether to call what does more than compute.
+        allow_side_effects: Whether to call an original with side effects.
 
     Raises:
         LitefuseError: It cannot be read.

@@ -15,7 +15,7 @@ _HEADINGS = ("signature", "output", "dtype", "shape", "error", "call", "", "")
 
 
 def verification_sections(verification: Verification) -> list[Section]:
-    """The sections of a verification: each output with its error, and the verdict on all."""
+    """Returns the sections of a verification: each output with its error, and the verdict on all."""
     outputs = verification.outputs
     differ = [each.verdict for each in outputs].count("differs")
     unclear = [each.verdict for each in outputs].count("inconclusive")

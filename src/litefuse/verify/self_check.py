@@ -1,4 +1,4 @@
-"""The self-check of a fusion: the composite's body is the specification, and what replaces it must compute the same."""
+"""The self-check of a fusion: the composite's body is the specification; its replacement must compute the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from litefuse.verify.standalone import StandaloneModel, standalone_model
 
 __all__ = ["self_check"]
 
-# Unknown dimensions get these sizes in turn; the third call on the same interpreter sees whether state is left over.
+# The sizes of dynamic dimensions, in turn; the third call on the same interpreter shows whether state is left over.
 _SIZES = (1, 3, 3)
 
 
@@ -36,16 +36,16 @@ def self_check(
 ) -> CheckResult:
     """Runs a composite and its replacement on the same inputs in the stock runtime.
 
-    Each runs three times in a row on one interpreter, with unknown dimensions of size 1, 3 and 3; then on other numbers
-    while no result moves with its arguments, and once more so that each row of a table is picked that arguments pick
-    from, where that is cheap. The arguments are drawn from the composite's body, see ``litefuse.inputs``.
+    Each runs three times in a row on one interpreter, with dynamic dimensions of size 1, 3 and 3; then on other numbers
+    while no result moves with its arguments; and once more to pick each row of the tables that arguments index, where
+    that is cheap. The arguments are drawn from the composite's body, see ``litefuse.inputs``.
 
     Args:
         module: The module that holds both.
         composite: The annotated function with its own body.
         replacement: A function of the same arguments with the fused op.
-        terms: What the fusion says of the comparison.
-        lowering: How the module itself is lowered; None: as one without state or options.
+        terms: The fusion's terms for the comparison.
+        lowering: How the module itself is lowered; None: without state or options.
         seed: The seed of the random inputs.
     """
     if len(terms.open_results) == len(composite.type.results) > 0:
@@ -88,7 +88,7 @@ def self_check(
 
 
 def _runner(model: StandaloneModel) -> Any:
-    """A function that runs a model. The runtime is loaded here, and ours around it where kernels are to run."""
+    """Returns a function that runs a model; loads the runtime, with litefuse's wrapper if kernels are to run."""
     if model.for_kernels:
         from litefuse.runtime.interpreter import Interpreter
     else:
@@ -99,10 +99,10 @@ def _runner(model: StandaloneModel) -> Any:
 def _specifications(
     module: ir.Module, composite: func.FuncOp, types: Sequence[TensorType], lowering: Lowering | None
 ) -> dict[int, StandaloneModel]:
-    """The composite as a model for each size of its unknown dimensions; one for all where that can be converted."""
+    """Returns the composite as a model for each size of dynamic dimensions; one for all if that can be converted."""
     try:
         return dict.fromkeys(_SIZES, standalone_model(module, composite, lowering))
-    except LitefuseError:  # as of ops that are lowered only if their sizes are known
+    except LitefuseError:  # as of ops that are lowered only with static shapes
         if any(kind.shape is None or None in kind.shape for kind in types):
             return {size: standalone_model(module, composite, lowering, size=size) for size in dict.fromkeys(_SIZES)}
         return dict.fromkeys(_SIZES, standalone_model(module, composite, lowering, size=1))
@@ -111,18 +111,18 @@ def _specifications(
 def _compare(
     runs: _Runs, drawn: DrawnArguments, given: Sequence[Arguments | None], tolerance: float
 ) -> CheckResult | str:
-    """Compares the two; or says what the composite's model says where it refuses the arguments.
+    """Compares the two; returns the message of the composite's model if it refuses the arguments.
 
     Args:
         runs: The two.
         drawn: Draws arguments.
-        given: Those that the fusion gives, for each size; None where they are drawn.
-        tolerance: The difference that is allowed.
+        given: The arguments that the fusion gives, for each size; None where they are drawn.
+        tolerance: The allowed difference.
     """
     worst = _Worst(0.0)
 
     def other_numbers() -> Iterator[tuple[int, Arguments]]:
-        """Results that stand still are right whatever is wrong with them."""
+        """Yields calls with other numbers while no result moves: such results would always pass."""
         for manner in OTHER_NUMBERS:
             if drawn.moving and not runs.moved(tolerance):
                 yield _SIZES[-1], drawn.draw(_SIZES[-1], manner)
@@ -148,7 +148,7 @@ def _compare(
 
 
 class _Worst(NamedTuple):
-    """The largest difference; of which result, if there are several."""
+    """The largest difference, and its result if there are several."""
 
     error: float
     result: str = ""
@@ -171,11 +171,11 @@ class _Runs:
         self._movement = 0.0
 
     def moved(self, tolerance: float) -> bool:
-        """Whether a result differed from one of its shape in the call before, by more than is allowed."""
+        """Whether a result differed from one of its shape in the previous call, by more than is allowed."""
         return not self._movement <= tolerance
 
     def once(self, size: int, arguments: Arguments) -> _Worst | CheckResult | str:
-        """The largest difference on some arguments, or why there is none; a text where the composite refuses them."""
+        """Returns the largest difference, or why there is none; a text if the composite refuses the arguments."""
         try:
             expected = self._specifications[size](**arguments)
         except Exception as error:  # noqa: BLE001  whatever a kernel raises

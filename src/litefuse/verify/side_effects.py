@@ -1,7 +1,7 @@
-"""Whether a model does more than compute when TensorFlow loads it and calls its signatures.
+"""Checks whether a model has side effects when TensorFlow loads it and calls its signatures.
 
-What counts is what is run: the functions and nodes that the signatures reach, and those of the initialization. Every
-SavedModel can save itself, which nobody asks it to.
+Only what runs counts: the functions and nodes that the signatures reach, and those of the initialization. Every
+SavedModel can save itself, but nothing asks it to.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ _FILLS_TABLE = frozenset({"InitializeTableFromTextFile", "InitializeTableFromTex
 _PASSES_ON = frozenset({"Identity", "PlaceholderWithDefault", "PreventGradient", "StopGradient"})
 _READS_VARIABLE = "ReadVariableOp"
 _VARIABLES = frozenset({"Variable", "VariableV2"})
-# Functions with the same value of it may be run in place of one another.
+# Functions with the same value of this attribute may be run in place of one another.
 _ALIKE = "api_implements"
 _SHOWN = 5
 
 
 class _Found(NamedTuple):
-    """A node that does more than compute.
+    """A node with a side effect.
 
     Attributes:
         node: The node.
-        function: The function that it is in; nothing for the graph itself.
-        effect: What it does.
+        function: The name of the function that it is in; empty for the graph itself.
+        effect: Its side effect.
     """
 
     node: NodeDef
@@ -66,18 +66,17 @@ class _Found(NamedTuple):
 def refuse_side_effects(
     path: Path, tags: Collection[str] | None, outputs: Mapping[str, Iterable[str]], where: str
 ) -> None:
-    """Refuses a model that does more than compute where TensorFlow loads it and calls some of its signatures.
+    """Refuses a model that has side effects when TensorFlow loads it and calls some of its signatures.
 
     Args:
         path: The folder of a SavedModel, or the file of a frozen graph.
         tags: The tags of the graph in the SavedModel; None for the only one, or the one for serving.
-        outputs: The signatures that are called, with the names of their outputs: those of a frozen graph are its
-            tensors.
-        where: What the model is called, for errors.
+        outputs: The signatures that are called, with the names of their outputs, which are tensors of a frozen graph.
+        where: The model's name, for errors.
 
     Raises:
-        LitefuseError: It has such an op where that would be run, or an asset that is not in its folder; or it cannot be
-            read to find out.
+        LitefuseError: It has an op with side effects that would run, or an asset that is not in its folder; or it
+            cannot be read to find out.
     """
     if path.is_file():
         graph = read_graph(path)
@@ -108,7 +107,7 @@ class _Model:
     Attributes:
         nodes: The nodes of the graph itself by name.
         functions: The functions by name.
-        alike: The functions that may be run in place of one another, by what they have in common.
+        alike: The functions that may be run in place of one another, by the value of their common attribute.
     """
 
     nodes: Mapping[str, NodeDef]
@@ -125,8 +124,8 @@ class _Model:
         return cls({node.name: node for node in graph.node}, functions, alike)
 
     def effects(self, nodes: Iterable[str], functions: Iterable[str], *, may_read: bool = False) -> Iterator[_Found]:
-        """What the nodes that these need, and all that is called from them and from these functions, do."""
-        # With each function whether its arguments are those that the model was saved with, not computed ones.
+        """Yields the side effects of the nodes that these nodes need, and of all functions called there or given."""
+        # With each function, whether its arguments are those that the model was saved with, and not computed ones.
         calls = [(name, True) for name in functions]
         needed = {node.name: node for node in self._needed(nodes)}
         yield from self._effects_of(needed, "", calls, is_given=True, may_read=may_read)
@@ -153,7 +152,7 @@ class _Model:
         is_given: bool,
         may_read: bool,
     ) -> Iterator[_Found]:
-        """What the nodes of a function do; the functions that they call are added to ``calls``."""
+        """Yields the side effects of a function's nodes; adds the functions that they call to ``calls``."""
         for node in nodes.values():
             effect = effect_of(node)
             if node.op in _FILLS_TABLE and not _are_given(node.input[1:2], nodes, is_given=is_given):
@@ -176,7 +175,7 @@ class _Model:
             left += [_node_of(each) for each in self.nodes[name].input]
 
     def _called(self, op: str, attributes: Iterable[AttrValue]) -> Iterator[str]:
-        """The functions that a node, or a function, names: as its op, or in an attribute of whatever kind."""
+        """Yields the functions that a node or a function names: as its op, or in an attribute of any kind."""
         if op in self.functions:
             yield op
         for value in attributes:
@@ -209,14 +208,14 @@ def _of_saved_model(model: _Model, meta_graph: MetaGraphDef, keys: Collection[st
     called = [definitions[key] for key in definitions if key in keys or key == _INITIALIZES]
     started = {node for definition in called for each in definition.outputs.values() for node in _nodes_of(each)}
     yield from model.effects(started, run)
-    # What TensorFlow runs to restore and initialize a model of TensorFlow 1; it has to read the checkpoint.
+    # What TensorFlow runs to restore and initialize a TensorFlow 1 model; it has to read the checkpoint.
     restores = {_node_of(meta_graph.saver_def.restore_op_name), *_collected(meta_graph, where)}
     restores |= {name for name, node in model.nodes.items() if node.op in _ASSIGNS}
     yield from model.effects(restores - started, (), may_read=True)
 
 
 def _functions_of(graph: ObjectGraph, number: int) -> Iterator[str]:
-    """The functions that an object of the model stands for: all traces of one."""
+    """Yields the functions that an object of the model represents: all traces of a function."""
     saved = graph.nodes[number]
     yield from saved.function.concrete_functions
     if saved.bare_concrete_function.concrete_function_name:
@@ -224,7 +223,7 @@ def _functions_of(graph: ObjectGraph, number: int) -> Iterator[str]:
 
 
 def _nodes_of(tensor: TensorInfo) -> Iterator[str]:
-    """The nodes of an output, which may be of several tensors."""
+    """Yields the nodes of an output, which may consist of several tensors."""
     sparse = tensor.coo_sparse
     for name in (tensor.name, sparse.values_tensor_name, sparse.indices_tensor_name, sparse.dense_shape_tensor_name):
         yield _node_of(name)
@@ -233,7 +232,7 @@ def _nodes_of(tensor: TensorInfo) -> Iterator[str]:
 
 
 def _collected(meta_graph: MetaGraphDef, where: str) -> Iterator[str]:
-    """The nodes that the graph's collections name."""
+    """Yields the nodes that the graph's collections name."""
     for key, content in meta_graph.collection_def.items():
         try:
             names = CollectionDef.FromString(content).node_list.value
@@ -243,7 +242,7 @@ def _collected(meta_graph: MetaGraphDef, where: str) -> Iterator[str]:
 
 
 def _are_given(tensors: Iterable[str], nodes: Mapping[str, NodeDef], *, is_given: bool) -> bool:
-    """Whether tensors are constants or arguments that are given, as the name of an asset is, and not computed."""
+    """Whether tensors are constants or given arguments, as the name of an asset is, and not computed."""
     return all(_is_given(_node_of(each), nodes, is_given=is_given) for each in tensors)
 
 
@@ -258,13 +257,13 @@ def _is_given(name: str, nodes: Mapping[str, NodeDef], *, is_given: bool) -> boo
         if node.op in _VARIABLES:
             return _holds_given(name, nodes)
         if node.op not in _PASSES_ON or not inputs:
-            return not inputs  # a constant, what is fed, a table
+            return not inputs  # a constant, a feed, a table
         name = inputs[0]
     return False  # they pass it on in a circle
 
 
 def _holds_given(variable: str, nodes: Mapping[str, NodeDef]) -> bool:
-    """Whether a variable only ever holds what is given: TensorFlow 2 keeps the path of an asset in one."""
+    """Whether a variable only ever holds given values: TensorFlow 2 keeps the path of an asset in one."""
     written = [
         node.input[1]
         for node in nodes.values()
@@ -275,5 +274,5 @@ def _holds_given(variable: str, nodes: Mapping[str, NodeDef]) -> bool:
 
 
 def _node_of(tensor: str) -> str:
-    """The name of the node of a tensor, or of what is waited for: ``^node``, ``node``, ``node:0``, ``node:y:0``."""
+    """Returns the node's name of a tensor or control input: ``^node``, ``node``, ``node:0``, ``node:y:0``."""
     return tensor.removeprefix("^").partition(":")[0]

@@ -34,7 +34,7 @@ class StandaloneModel(NamedTuple):
 
     Attributes:
         content: The model.
-        for_kernels: Whether it has ops that kernels run, or may: custom ops and composites.
+        for_kernels: Whether it has ops that kernels run or may run: custom ops and composites.
     """
 
     content: bytes
@@ -44,17 +44,17 @@ class StandaloneModel(NamedTuple):
 def standalone_model(
     module: ir.Module, function: func.FuncOp, lowering: Lowering | None = None, *, size: int | None = None
 ) -> StandaloneModel:
-    """A LiteRT model that computes what a function of the module computes; the module stays as it is.
+    """Converts a function of the module to a LiteRT model of its own; the module is left unchanged.
 
     Its one signature has the inputs ``x0``, ``x1``... and the outputs ``y0``, ``y1``... It is converted as the module
-    is, but that all weights are loaded, that ops may become custom ops that there are kernels for here, and that a
-    variable which the function only reads has its initial value.
+    is, except that all weights are loaded, that ops may become custom ops if there are kernels for them here, and that
+    a variable that the function only reads has its initial value.
 
     Args:
         module: The module.
         function: The function.
-        lowering: How the module itself is lowered; None: as one without state or options.
-        size: What the unknown dimensions of its arguments are to be, if all of them are to be the same.
+        lowering: How the module itself is lowered; None: without state or options.
+        size: The size of all dynamic dimensions of its arguments; None to keep them dynamic.
 
     Raises:
         LitefuseError: The function cannot be converted alone.
@@ -93,7 +93,7 @@ def standalone_model(
 
 
 def _copied(module: ir.Module, function: func.FuncOp) -> ir.Module:
-    """A module of copies of a function, the only one that is public, and of all that it calls."""
+    """Returns a module with copies of a function, the only public one, and of all that it calls."""
     alone = ir.Module.create()
     by_symbol = functions(module)
     copied = {function_symbol(function)}
@@ -107,7 +107,7 @@ def _copied(module: ir.Module, function: func.FuncOp) -> ir.Module:
                     copied.add(symbol)
                     waiting.append(by_symbol[symbol])
     for symbol, copy in functions(alone).items():
-        for key in ANNOTATIONS:  # the engine would fuse some of them itself, and the body is what is asked for
+        for key in ANNOTATIONS:  # the engine would fuse some of them itself, but the body is to be run
             if key in copy.attributes:
                 del copy.attributes[key]
         visibility = "public" if symbol == function_symbol(function) else "private"
@@ -116,7 +116,7 @@ def _copied(module: ir.Module, function: func.FuncOp) -> ir.Module:
 
 
 def _freeze(alone: ir.Module, state: State) -> None:
-    """Makes constants of the variables, which the function only reads, whatever the rest of the model does to them.
+    """Replaces the variables that the function only reads by constants, whatever the rest of the model does to them.
 
     Raises:
         ConversionError: It writes one.

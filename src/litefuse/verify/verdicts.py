@@ -17,14 +17,14 @@ __all__ = ["Evidence", "verdicts"]
 
 
 class Evidence(NamedTuple):
-    """What a comparison rests on.
+    """The evidence that a comparison rests on.
 
     Attributes:
-        tolerance: The error that is allowed.
-        moving: The outputs of each signature that follow from inputs.
+        tolerance: The allowed error.
+        moving: The outputs of each signature that depend on inputs.
         coverage: How many rows and words drawn inputs reached.
         drawn: Whether the inputs were drawn.
-        refused: What the model refuses, of what the original takes, by signature.
+        refused: What the model refuses although the original takes it, by signature.
     """
 
     tolerance: float
@@ -37,13 +37,13 @@ class Evidence(NamedTuple):
 def verdicts(
     calls: Sequence[Call], found: Sequence[Arrays], expected: Sequence[Arrays], evidence: Evidence
 ) -> Iterator[OutputVerdict]:
-    """The verdict on each output that the model or the original has, in the model's order.
+    """Yields the verdict on each output that the model or the original has, in the model's order.
 
     Args:
         calls: The calls.
-        found: What the model gave in each.
-        expected: What the original gave.
-        evidence: What they rest on.
+        found: The model's outputs for each call.
+        expected: The original's outputs.
+        evidence: The evidence that the verdicts rest on.
     """
     moves = movements(calls, expected, evidence.tolerance)
     for key in dict.fromkeys(call.signature for call in calls):
@@ -82,7 +82,7 @@ def verdicts(
 
 
 def _doubt(key: str, name: str, movement: Movement, evidence: Evidence) -> str:
-    """Why an output that does not differ may be wrong all the same; empty if there is no reason to think so."""
+    """Returns why an output that does not differ may be wrong all the same; empty if there is no reason to think so."""
     if name not in evidence.moving.get(key, frozenset()):
         return ""  # a constant
     if not movement.moved and (movement.calls or evidence.drawn):

@@ -1,4 +1,4 @@
-"""What a verification found."""
+"""The result of a verification."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["OutputVerdict", "Verdict", "Verification"]
 
 Verdict: TypeAlias = Literal["equal", "differs", "inconclusive"]
-"""What a comparison says: an inconclusive one says nothing, since what was compared could not have differed."""
+"""The verdict of a comparison; inconclusive if the compared outputs could not have differed."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class OutputVerdict:
         name: The output's name.
         dtype: Its dtype.
         shape: Its shape in the call that differs most.
-        error: The largest difference of a call: relative to the largest value that is expected; of integers, truth
-            values and strings, the share of those that differ; infinite if there is nothing to compare.
+        error: The largest difference of a call: relative to the largest expected value; of integers, booleans and
+            strings, the share that differs; infinite if there is nothing to compare.
         call: The number of that call, from 1; 0 if no call has the output.
-        problem: What is wrong besides, or why the verdict is inconclusive; may be empty.
-        verdict: What the comparison says.
-        moved: In how many calls the output was another than in the call of the same shapes before, by more than the
-            error that is allowed.
-        comparable: How many calls had such a one before them, with other inputs.
+        problem: What else is wrong, or why the verdict is inconclusive; may be empty.
+        verdict: The verdict of the comparison.
+        moved: In how many calls the output differed from the previous call with the same shapes, by more than the
+            allowed error.
+        comparable: How many calls had such a previous one, with other inputs.
     """
 
     signature: str
@@ -50,18 +50,18 @@ class OutputVerdict:
 
 @dataclass(frozen=True)
 class Verification:
-    """What a verification found.
+    """The result of a verification.
 
     Attributes:
         model: The LiteRT model.
         original: What it was compared with.
-        tolerance: The error that is allowed.
+        tolerance: The allowed error.
         calls: How often the signatures were called.
         outputs: The verdict on each output.
-        coverage: How many rows of tables, and words, the inputs reached that were drawn from the model.
-        limit: What integers were less than because the model, or the original, takes nothing else; None if they were
+        coverage: How many rows of tables, and words, were reached by inputs drawn from the model.
+        limit: The exclusive upper bound of integers, if the model or the original takes nothing else; None if they were
             drawn as the model's graph says, or given.
-        layers: What is inside, of one call; None if nobody looked.
+        layers: The comparison of tensors inside the model, in one call; None if there was none.
     """
 
     model: str
@@ -81,7 +81,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether all outputs are equal, as far as the tolerance goes; an inconclusive comparison is not."""
+        """Whether all outputs are equal within the tolerance; an inconclusive comparison is not."""
         return self.verdict == "equal"
 
     @property
@@ -90,11 +90,11 @@ class Verification:
         return max((each.error for each in self.outputs), default=0.0)
 
     def accepts(self, output: OutputVerdict) -> bool:
-        """Whether the error of an output is within the tolerance; one that is no number is not."""
+        """Whether the error of an output is within the tolerance; NaN is not."""
         return output.error <= self.tolerance
 
     def to_json(self) -> dict[str, Any]:
-        """Dictionaries and lists for ``json.dumps``; an infinite error is None."""
+        """Returns dictionaries and lists for ``json.dumps``; an infinite error is None."""
         outputs: list[Mapping[str, Any]] = [
             {**asdict(each), "shape": list(each.shape), "error": _finite(each.error), "ok": each.verdict == "equal"}
             for each in self.outputs

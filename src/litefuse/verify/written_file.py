@@ -1,4 +1,4 @@
-"""The last check of a conversion: the file that was written is loaded, prepared and called once in LiteRT."""
+"""The last check of a conversion: loads the written file, prepares it and calls it once in LiteRT."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 __all__ = ["check_job", "check_written_file"]
 
-# The bytes that a model may take, besides those for its weights: a small one may ask for any number.
+# The bytes that a model may take besides those for its weights: a small one may ask for any number.
 _MEMORY = 3 << 29
 _NO_MEMORY = "there is not enough memory for it; try it with litefuse run"
-# XNNPACK packs the weights of what it takes into memory of its own: of larger files, LiteRT's own kernels run instead.
+# XNNPACK packs the weights of its ops into memory of its own: for larger files, LiteRT's own kernels run instead.
 _PACKED_BYTES = 1 << 28
-# The first sizes and the others that are tried, where they are open: of images, for example, few models take the least.
+# The batch sizes and the sizes of other dynamic dimensions to try: few image models, for example, take the smallest.
 _OPEN = ((1, 7), (1, 32), (1, 60), (1, 224), (1, 1), (3, 7))
-# Of several open dimensions, the larger sizes together may be too much.
+# With several dynamic dimensions, the larger sizes together may be too much.
 _MOST_ELEMENTS = 1 << 22
 
 
-class _Unfit(Exception):  # noqa: N818  no error: the file may run with other sizes
-    """The model may run with other shapes than those that were tried; the text says why these do not do."""
+class _Unfit(Exception):  # noqa: N818  not an error: the file may run with other sizes
+    """The model may run with other shapes than the tried ones; the text says why these do not work."""
 
 
 def check_job(job: FileCheckJob, announce: Callable[[str], None]) -> str | None:
@@ -52,10 +52,10 @@ def check_job(job: FileCheckJob, announce: Callable[[str], None]) -> str | None:
 
 
 def check_written_file(path: Path, *, xnnpack: bool = True) -> str | None:
-    """Loads a model, and calls each of its signatures once, with inputs that are drawn from the model.
+    """Loads a model and calls each of its signatures once, with inputs drawn from the model.
 
-    Sizes that are open are tried one after the other until the model runs with one. The kernels are those that are
-    registered, litefuse's and those of plug-ins.
+    Sizes of dynamic dimensions are tried one after the other until the model runs with one. The kernels are the
+    registered ones, litefuse's and those of plug-ins.
 
     Args:
         path: The ``.tflite`` file.
@@ -63,7 +63,7 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> str | None:
 
     Returns:
         None if all of it ran; otherwise why it could not be run here: there is no kernel for a custom op, a kernel
-        refused the inputs, or no size fits that was tried.
+        refused the inputs, or none of the tried sizes fits.
 
     Raises:
         FileCheckError: LiteRT refuses it; the message names the op.
@@ -115,14 +115,14 @@ def _call_once(path: Path, *, xnnpack: bool) -> None:
             except Exception as error:  # noqa: BLE001  whatever a kernel raises
                 refused.append(error)
         else:
-            # What it says of each size tells whether others might do.
+            # Different messages for the sizes suggest that another size may work.
             if len({str(error) for error in refused[:: len(LEVELS)]}) > 1:
                 raise _Unfit(f"none of the sizes that were tried fit its open dimensions: {_one_line(refused[0])}")
             raise refused[0]
 
 
 def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError | None:
-    """What to raise where LiteRT refuses a model; None where it says nothing, as if there is no memory."""
+    """Returns the error to raise where LiteRT refuses a model; None if it says nothing, as when it has no memory."""
     from litefuse.runtime.operators import failed_op
 
     who, step, place = "LiteRT", "run", None
@@ -151,7 +151,7 @@ def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError |
 
 
 def _refused(path: Path, *, xnnpack: bool) -> Exception | None:
-    """Why LiteRT refuses a model; None if it does not."""
+    """Returns why LiteRT refuses a model; None if it does not."""
     try:
         _call_once(path, xnnpack=xnnpack)
     except Exception as error:  # noqa: BLE001  whatever a kernel raises

@@ -1,4 +1,4 @@
-"""A last look at the constants of a lowered module."""
+"""The final check of a lowered module's constants."""
 
 from __future__ import annotations
 

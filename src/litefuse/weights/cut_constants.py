@@ -1,4 +1,4 @@
-"""Parts of constants as constants."""
+"""Replaces parts of constants by constants."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["CutConstants"]
 
 _Array = npt.NDArray[Any]
 
-# The ops that take a tensor apart, and which operand it is.
+# The ops that take parts of a tensor, and the position of that operand.
 _CUTTING: Mapping[str, int] = {"Slice": 0, "Split": 1, "SplitV": 0, "StridedSlice": 0, "Unpack": 0}
 # What may come before, and after: the engine folds no reshape of a constant.
 _REARRANGING = frozenset({"ExpandDims", "Identity", "Reshape", "Squeeze", "Transpose"})
@@ -41,14 +41,14 @@ _NAMES: Mapping[str, str] = {f"tf.{name}": name for name in (*_CUTTING, *_REARRA
 _DENSE = ("tf.Const", "arith.constant", "tfl.pseudo_const")
 _PLACEHOLDER = "tfl.external_const"
 _DTYPES = frozenset({"f16", "f32", "f64", "i8", "i32", "i64"})
-# Parts that overlap may take more than what they are parts of: as much as TensorFlow's own folding makes, in bytes
+# Overlapping parts may take more bytes than the whole: up to the limit of TensorFlow's own folding, in bytes
 # (tensorflow/core/grappler/optimizers/constant_folding.cc).
 _LARGEST = 10 << 20
 
 
 @dataclass(frozen=True)
 class CutConstants:
-    """Takes constants apart once, and not in each call, or in each step of a loop::
+    """Takes parts of constants once, and not in each call, or in each step of a loop::
 
         %0:2 = tf.Split(%axis, %w)              %w0 = tfl.external_const() {offset = 7}
         %1 = tf.Conv2D(%x, %0#0)          -->   %1 = tf.Conv2D(%x, %w0)
@@ -70,12 +70,12 @@ class CutConstants:
     def run(self, module: ir.Module) -> bool:
         modified = False
         parts: set[ir.Operation] = set()
-        while self._cut(module, parts):  # parts may be taken apart again
+        while self._cut(module, parts):  # parts may be cut again
             modified = True
         return modified
 
     def _cut(self, module: ir.Module, cut: set[ir.Operation]) -> bool:
-        """Takes constants apart, and adds the parts to ``cut``; returns whether there were any."""
+        """Cuts constants, and adds the parts to ``cut``; returns whether there were any."""
         modified = False
         for constant, ops in _taken_apart(module, cut).items():
             array, mapped = self._elements(constant)
@@ -96,7 +96,7 @@ class CutConstants:
         return modified
 
     def _elements(self, constant: ir.Operation) -> tuple[_Array | None, bool]:
-        """The elements of a constant, if they can be cut, and whether they are a weight's that stays mapped."""
+        """Returns a constant's elements, if they can be cut, and whether they are of a weight that stays mapped."""
         number = self.weights.number(constant.result)
         if number is None:
             try:
@@ -111,7 +111,7 @@ class CutConstants:
         return None if weight is None or weight.factors else weight.source, True
 
     def _place(self, op: ir.Operation, result: ir.Value, part: _Array, *, mapped: bool) -> ir.Operation:
-        """Puts a part in the place of a result, and returns what makes it."""
+        """Replaces a result by a part, and returns the part's defining op."""
         with ir.InsertionPoint(op), op.location:
             lowered = op.name in _LITERT
             if mapped and (lowered or takes_placeholder(result)):
@@ -126,7 +126,7 @@ class CutConstants:
 
 
 def _taken_apart(module: ir.Module, cut: Collection[ir.Operation]) -> dict[ir.Operation, list[ir.Operation]]:
-    """The constants that are taken apart, and the ops that do it, are on the way to such, or rearrange a part."""
+    """Returns the constants to cut, with the ops that cut them, lead to such ops, or rearrange a part."""
     found: dict[ir.Operation, list[ir.Operation]] = defaultdict(list)
     for function in functions(module).values():
         if function.is_external:
@@ -149,7 +149,7 @@ def _taken_apart(module: ir.Module, cut: Collection[ir.Operation]) -> dict[ir.Op
 
 
 def _parts(op: ir.Operation, array: _Array) -> Sequence[_Array] | None:
-    """What an op takes out of a constant, views of it; None where that depends on the call."""
+    """Returns the parts of a constant that an op takes, as views; None if that is dynamic."""
     if not all(isinstance(each.type, ir.RankedTensorType) and each.type.has_static_shape for each in op.results):
         return None
     name = _NAMES[op.name]
@@ -166,7 +166,7 @@ def _parts(op: ir.Operation, array: _Array) -> Sequence[_Array] | None:
     attributes = {name: attribute_value(each) for name, each in attributes_of(op).items()}
     try:
         found = VALUES[name](Op(name, operands, [Tensor("", None)] * len(op.results), attributes))
-    except (Undecided, LookupError, TypeError, ValueError):  # as numpy says it; the engine says what is wrong
+    except (Undecided, LookupError, TypeError, ValueError):  # raised by numpy; the engine reports what is wrong
         return None
     parts = found if isinstance(found, list) else [found]
     shapes = [tuple(ir.ShapedType(each.type).shape) for each in op.results]

@@ -1,4 +1,4 @@
-"""Constants that are left over."""
+"""Removes unused constants."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _CONSTANTS = frozenset({"arith.constant", "tfl.external_const", "tfl.pseudo_cons
 
 
 class DropConstants:
-    """Erases constants that nothing uses: the exporter writes them all.
+    """Erases constants without uses: the exporter would write them all.
 
-    What was folded leaves its operands, and what was rewritten those that only said how it is to be computed.
+    Folded ops leave their operands behind, and rewritten ones those that only configured them.
     """
 
     name: ClassVar[str] = "drop-constants"

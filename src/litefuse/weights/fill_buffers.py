@@ -1,4 +1,4 @@
-"""Large constants of one value that loops begin with."""
+"""Fills large initial values of loops at run time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MIN_ELEMENTS = 256
 
 
 class FillBuffers:
-    """Makes what a loop collects its results in when the model runs, instead of storing it in the file::
+    """Creates the buffer that a loop collects its results in at run time, instead of storing it in the file::
 
         %z = arith.constant dense<0.0> : tensor<500x1x512xf32>         %z = tfl.fill([500, 1, 512], 0.0)
         tfl.while(%z)                                             -->  tfl.while(%z)
@@ -53,5 +53,5 @@ def _fill(elements: ir.DenseElementsAttr, loop: ir.OpView, position: int) -> Non
     assert not isinstance(constant, ir.Block)
     with ir.InsertionPoint(loop), constant.location:
         loop.operands[position] = create_fill(elements, elements.type)
-    if not list(constant.results[0].uses):  # it would be written to the file nevertheless
+    if not list(constant.results[0].uses):  # otherwise it would be written to the file
         constant.erase()

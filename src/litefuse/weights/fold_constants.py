@@ -1,4 +1,4 @@
-"""What is computed of constants alone, computed once."""
+"""Evaluates once what is computed from constants alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COMPUTING = frozenset(
         *("square", "squared_difference", "sub", "sum", "tanh"),
     )
 )
-# Ops that move elements, or make them: of such alone, less is in the file than of what they give.
+# Ops that move or create elements: if only such ops are folded, the file grows.
 _MOVING = frozenset(
     f"tfl.{name}"
     for name in (
@@ -42,28 +42,28 @@ _MOVING = frozenset(
     )
 )
 _FOLDED = _COMPUTING | _MOVING
-# The largest that TensorFlow's own folding makes, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc).
+# The limit of TensorFlow's own folding, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc).
 _LARGEST = 10 << 20
-# The largest mask that is written out in place of what is scattered and subtracted in each call, in bytes.
+# The largest mask that is stored in place of a scatter and a subtraction in each call, in bytes.
 _LARGEST_MASK = 16 << 10
-# Ops that broadcast a constant of few dimensions in XNNPACK as fast as they take a whole one.
+# Ops for which XNNPACK broadcasts a constant of low rank as fast as it takes a whole one.
 _BROADCASTING = frozenset(f"tfl.{name}" for name in ("add", "div", "maximum", "minimum", "mul", "sub"))
 _BROADCAST_RANK = 4
 _DTYPES = {"bf16": 2, "f16": 2, "f32": 4, "i1": 1, "i32": 4, "i64": 8}
-# What a constant is made of; of the others are steps on the way only.
+# The dtypes of folded constants; values of the others are only intermediate.
 _MADE = frozenset({"f32", "i1", "i32", "i64"})
 
-# What gives places another shape or dtype, and the dtypes that they have.
+# Ops that change the shape or dtype of places, and the dtypes of places.
 _PLACED = frozenset({"tfl.cast", "tfl.reshape"})
 _INTEGERS = {"i32": np.int32, "i64": np.int64}
 
 
 class _Origin(NamedTuple):
-    """How a value comes from constants.
+    """How a value is computed from constants.
 
     Attributes:
         computing: How many ops compute on the way; the others move elements.
-        scattered: Whether there are few elements at places in it, and the same everywhere else.
+        scattered: Whether it has few elements at some places, and the same value everywhere else.
     """
 
     computing: int
@@ -71,7 +71,7 @@ class _Origin(NamedTuple):
 
 
 class FoldConstants:
-    """Replaces what is computed of constants alone by what comes out::
+    """Replaces values that are computed from constants alone by their results::
 
         %r = tfl.range(0, 80, 1)
         %e = tfl.exp(%r)               -->  %m = dense<...> : tensor<80xf32>
@@ -131,7 +131,7 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
 
 
 def _place(op: ir.OpView, value: ir.Value, array: npt.NDArray[Any], origin: _Origin) -> bool:
-    """Puts constants in the place of a value that is known; returns whether they are worth it."""
+    """Replaces a known value by constants; returns whether they are worth it."""
     once = _without_repetition(array)
     uses = list(value.uses)
     broadcast = [use for use in uses if once.size < array.size and _broadcasts(use, value)]
@@ -149,8 +149,8 @@ def _place(op: ir.OpView, value: ir.Value, array: npt.NDArray[Any], origin: _Ori
 
 
 def _without_repetition(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """An array that broadcasts to the given one: dimensions along which it repeats itself have size 1."""
-    bits = array.view(f"u{array.itemsize}")  # of which zeros of either sign differ
+    """Returns an array that broadcasts to the given one: dimensions along which it repeats have size 1."""
+    bits = array.view(f"u{array.itemsize}")  # distinguishes zeros of either sign
     for axis in range(bits.ndim):
         first = bits.take([0], axis)
         if np.array_equal(np.broadcast_to(first, bits.shape), bits):
@@ -159,7 +159,7 @@ def _without_repetition(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _broadcasts(use: ir.OpOperand, value: ir.Value) -> bool:
-    """Whether an op gives the same when one operand is broadcast: the other has the whole shape."""
+    """Whether an op returns the same if one operand is broadcast: the other has the whole shape."""
     shape = ir.RankedTensorType(value.type).shape
     if use.owner.name not in _BROADCASTING or len(shape) > _BROADCAST_RANK:
         return False
@@ -168,7 +168,7 @@ def _broadcasts(use: ir.OpOperand, value: ir.Value) -> bool:
 
 
 def _fold_places(ops: Sequence[ir.OpView]) -> bool:
-    """Replaces ``tfl.where`` of constants, and what gives its places another shape or dtype."""
+    """Folds ``tfl.where`` of constants, and the ops that change the shape or dtype of its places."""
     places: dict[ir.Value, npt.NDArray[Any]] = {}
     folded: list[ir.OpView] = []
     for op in ops:
@@ -179,7 +179,7 @@ def _fold_places(ops: Sequence[ir.OpView]) -> bool:
             folded.append(op)
     for op in folded:
         array = places[op.results[0]]
-        # A function's result has the type that the function declares; LiteRT has no constants without elements.
+        # A function's result must have the type that the function declares; LiteRT has no constants without elements.
         users = [use for use in op.results[0].uses if _is_ordinary(use.owner)]
         if array.size and any(use.owner.results[0] not in places for use in users):
             with ir.InsertionPoint(op), op.location:
@@ -193,7 +193,7 @@ def _fold_places(ops: Sequence[ir.OpView]) -> bool:
 
 
 def _places(op: ir.OpView, known: Mapping[ir.Value, npt.NDArray[Any]]) -> npt.NDArray[Any] | None:
-    """The places that an op finds, or that it gives another shape or dtype; None if they are not known."""
+    """Returns the places that an op finds, or whose shape or dtype it changes; None if they are unknown."""
     if op.name == "tfl.where":
         conditions = _small_array(op.operands[0])
         return None if conditions is None else np.argwhere(conditions)
@@ -210,12 +210,12 @@ def _places(op: ir.OpView, known: Mapping[ir.Value, npt.NDArray[Any]]) -> npt.ND
 
 
 def _is_ordinary(op: ir.OpView | ir.Operation) -> bool:
-    """Whether an op takes operands of any type and hands none on to a function or region."""
+    """Whether an op takes operands of any type and passes none to a function or region."""
     return op.name.startswith("tfl.") and len(op.results) > 0 and len(op.regions) == 0
 
 
 def _small_array(value: ir.Value) -> npt.NDArray[Any] | None:
-    """The elements of a constant of integers or booleans that is no weight."""
+    """Returns the elements of a constant of integers or booleans that is not a weight."""
     elements = elements_of_constant(value, *_CONSTANTS)
     if elements is None or not _is_small(value):
         return None
@@ -223,7 +223,7 @@ def _small_array(value: ir.Value) -> npt.NDArray[Any] | None:
 
 
 def _is_in(use: ir.OpOperand, computed: Collection[ir.Value]) -> bool:
-    """Whether what uses a value is known too."""
+    """Whether the user of a value is known too."""
     results = use.owner.results
     return len(results) > 0 and results[0] in computed
 
@@ -241,7 +241,7 @@ def _is_small(value: ir.Value) -> bool:
 
 
 def _computed(ops: Sequence[ir.OpView], wanted: Sequence[ir.Value]) -> list[npt.NDArray[Any]] | None:
-    """The values that LiteRT computes; None if it does not."""
+    """Has LiteRT compute the values; returns None if it does not."""
     module = ir.Module.create()
     with ir.InsertionPoint(module.body):
         function = func.FuncOp("main", ir.FunctionType.get([], [value.type for value in wanted]))
@@ -265,7 +265,7 @@ def _computed(ops: Sequence[ir.OpView], wanted: Sequence[ir.Value]) -> list[npt.
     try:
         interpreter = litert.Interpreter(model_content=flatbuffer(module), experimental_op_resolver_type=plain)
         found = interpreter.get_signature_runner("main")()
-    except (LitefuseError, RuntimeError, ValueError):  # it will say so where they stand in the model
+    except (LitefuseError, RuntimeError, ValueError):  # reported when the ops run in the model
         return None
     shapes = [tuple(ir.RankedTensorType(value.type).shape) for value in wanted]
     arrays = [np.ascontiguousarray(found[name]) for name in names]

@@ -1,4 +1,4 @@
-"""What the engine does with the values of constants, done with the weights that it had placeholders of."""
+"""Applies the engine's constant folding to weights that it saw as placeholders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ACTIVATION = "fused_activation_function"
 
 
 class _Affine(NamedTuple):
-    """Where an op has its operands, ``y = filter * x + bias``, and its filter the output's channels."""
+    """The positions of an op's operands, ``y = filter * x + bias``, and the filter's axis of the output channels."""
 
     input: int
     filter: int
@@ -38,21 +38,21 @@ _AFFINE = {
     "tfl.fully_connected": _Affine(0, 1, 2, channels=0),
     "tfl.transpose_conv": _Affine(2, 1, 3, channels=0),
 }
-# The ops whose input the engine scales and shifts in the filter and the bias, too.
+# The ops whose input factors and summands the engine folds into the filter and the bias, too.
 _FOLDING_INPUT = frozenset({"tfl.conv_2d", "tfl.depthwise_conv_2d", "tfl.fully_connected"})
 
 
 @dataclass(frozen=True)
 class FoldWeights:
-    """Folds what computes with weights, whose values the engine could not know, and fuses what it would have fused::
+    """Folds ops on weights, whose values the engine could not know, and fuses what it would have fused::
 
         %t = tfl.transpose(%w, [3, 0, 1, 2])
         %c = tfl.conv_2d(%x, %t, %b)                  %c = tfl.conv_2d(%x, %w2, %b2) {RELU6}
         %m = tfl.mul(%c, %scale)                 -->
         %y = tfl.add(%m, %offset) {RELU6}
 
-    A rearranged weight is a view of the mapped bytes, and factors wait with it until it is written. What is fused is
-    what ``tfl-optimize`` fuses for a constant filter: a factor, quotient, summand or difference for each channel of the
+    A rearranged weight is a view of the mapped bytes, and its factors are applied when it is written. It fuses what
+    ``tfl-optimize`` fuses for a constant filter: a factor, quotient, summand or difference for each channel of the
     result of a convolution or FULLY_CONNECTED; the same of its input, as far as it can be moved into filter and bias;
     and BATCH_MATMUL with one matrix becomes FULLY_CONNECTED.
 
@@ -71,7 +71,7 @@ class FoldWeights:
             run_mlir_passes(module, "func.func(tfl-optimize)")
         self._each(module, self._fold_result)
         self._each(module, self._fold_input)
-        for op in _operations(module):  # what is not used would be written nevertheless
+        for op in _operations(module):  # otherwise unused ones would be written
             if op.name in _UNUSED and not list(op.results[0].uses):
                 op.operation.erase()
         return True
@@ -92,7 +92,7 @@ class FoldWeights:
         op.operation.erase()
 
     def _rearrange(self, op: ir.OpView) -> bool:
-        """A weight that is transposed or reshaped is another weight."""
+        """Replaces a weight that is transposed or reshaped by another weight."""
         if op.name not in {"tfl.transpose", "tfl.reshape"}:
             return False
         number, how = self.weights.number(op.operands[0]), _constant(op.operands[1])
@@ -128,7 +128,7 @@ class FoldWeights:
         return True
 
     def _fold_result(self, op: ir.OpView) -> bool:
-        """A factor or summand for each channel of the result, and the activation behind it."""
+        """Folds a factor or summand for each channel of the result, and fuses the activation behind it."""
         found = _binary(op)
         if found is None:
             return False
@@ -153,7 +153,7 @@ class FoldWeights:
             bias = bias * vector
         else:
             bias = bias + vector
-        # A product needs no bias to stay without one.
+        # After a factor alone, an op without a bias stays without one.
         if kind == "summand" or affine.operands[operands.bias].owner.name != "tfl.no_value":
             self._set(affine, operands.bias, bias)
         affine.attributes[_ACTIVATION] = op.attributes[_ACTIVATION]
@@ -163,7 +163,7 @@ class FoldWeights:
         return True
 
     def _fold_input(self, op: ir.OpView) -> bool:
-        """Factors and summands of the input, the last one first."""
+        """Folds factors and summands of the input, the last one first."""
         operands = _AFFINE.get(op.name) if op.name in _FOLDING_INPUT else None
         if operands is None or self.weights.number(op.operands[operands.filter]) is None:
             return False
@@ -206,7 +206,7 @@ class FoldWeights:
         return (None, None) if isinstance(owner, ir.Block) else (owner, _AFFINE.get(owner.name))
 
     def _scale(self, op: ir.OpView, position: int, number: int, axis: int, vector: _Array) -> None:
-        """Puts a scaled filter in the place of the one that the op has."""
+        """Replaces an op's filter by a scaled one."""
         scaled = self.weights.number_of(self.weights[number].scaled(axis, vector))
         with ir.InsertionPoint(op), op.operands[position].location:
             op.operands[position] = self.weights.emit(scaled)
@@ -231,7 +231,7 @@ def _constant(value: ir.Value) -> _Array | None:
 
 
 def _binary(op: ir.OpView) -> tuple[ir.Value, _Array, str] | None:
-    """A value, and the float constant that it is multiplied with (``factor``) or that is added to it (``summand``)."""
+    """Returns a value, and the float constant that it is multiplied by (``factor``) or added to (``summand``)."""
     if op.name not in {"tfl.add", "tfl.div", "tfl.mul", "tfl.sub"}:
         return None
     left, right = op.operands
@@ -249,7 +249,7 @@ def _binary(op: ir.OpView) -> tuple[ir.Value, _Array, str] | None:
 
 
 def _per_channel(constant: _Array, channels: int, kind: ir.ShapedType) -> _Array | None:
-    """One number for each channel, which is the last axis; None if the constant differs along others."""
+    """Returns one number for each channel, the last axis; None if the constant differs along others."""
     if constant.size == 1:
         return np.full(channels, constant.reshape(-1)[0], np.float32)
     if constant.size != channels or constant.shape[-1] != channels or not kind.has_rank or constant.ndim > kind.rank:
@@ -258,7 +258,7 @@ def _per_channel(constant: _Array, channels: int, kind: ir.ShapedType) -> _Array
 
 
 def _bias(value: ir.Value, channels: int) -> _Array | None:
-    """The bias, zeros where there is none; None if it is computed when the model runs."""
+    """Returns the bias, zeros if there is none; None if it is computed at run time."""
     if isinstance(value.owner, ir.Block):
         return None
     if value.owner.name == "tfl.no_value":

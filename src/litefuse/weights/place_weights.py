@@ -1,4 +1,4 @@
-"""Placeholders for the weights whose values the engine need not know."""
+"""Replaces weights whose values the engine does not need by placeholders."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["LoadWeights", "PlaceWeights"]
 
 @dataclass(frozen=True)
 class PlaceWeights:
-    """Gives the engine placeholders of weights that stay mapped, and the values of the others::
+    """Passes placeholders of weights that stay mapped to the engine, and the values of the others::
 
         %w = tf.Const() dense_resource<weight>        %w = tfl.external_const() {offset = 7}
         %y = tf.MatMul(%x, %w)                   -->  %y = tf.MatMul(%x, %w)
 
-    A placeholder stands only for a weight all of whose uses are known to come out of the engine in such a way that
-    ``fold-weights`` does with the weight itself what the engine would have done with its value.
+    A weight gets a placeholder only if the engine lowers all of its uses in such a way that ``fold-weights`` can apply
+    to the weight itself what the engine would have applied to its value.
 
     Attributes:
         weights: The weights of the conversion.
@@ -48,7 +48,7 @@ class PlaceWeights:
 
 
 class LoadWeights:
-    """Gives the engine the values of all weights."""
+    """Passes the values of all weights to the engine."""
 
     name: ClassVar[str] = "load-weights"
 
@@ -74,7 +74,7 @@ def _constants(module: ir.Module) -> list[ir.OpView]:
 
 
 def _remove_casts(weight: ir.Value) -> None:
-    """Removes the casts that only forget the shape, which the inliner puts in the place of calls."""
+    """Removes the casts that only drop the shape, which the inliner inserts for calls."""
     for use in list(weight.uses):
         cast = use.owner
         if cast.name == "tf.Cast" and (

@@ -1,4 +1,4 @@
-"""Which weights the engine need not know the values of."""
+"""Decides which weights' values the engine does not need."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["takes_placeholder"]
 def takes_placeholder(weight: ir.Value) -> bool:
     """Whether the engine may get a placeholder of a weight.
 
-    All of the weight's uses must be known to come out of the engine in such a way that ``fold-weights`` does with the
-    weight itself what the engine would have done with its value.
+    The engine must lower all of the weight's uses in such a way that ``fold-weights`` can apply to the weight itself
+    what the engine would have applied to its value.
     """
     uses = list(weight.uses)
     return bool(uses) and all(_is_known(use.owner, use.operand_number) for use in uses)
@@ -26,7 +26,7 @@ def _is_known(op: ir.OpView, position: int) -> bool:
     return known is not None and position == known[0] and known[1](op)
 
 
-# What the engine leaves of these is a transposition or a reshape of the placeholder.
+# The engine lowers these to a transposition or a reshape of the placeholder.
 _REARRANGING = frozenset({"tf.Identity", "tf.Reshape", "tf.Transpose"})
 
 
@@ -52,12 +52,12 @@ def _matrix_product(op: ir.OpView) -> bool:
 
 
 def _batch_matrix_product(op: ir.OpView) -> bool:
-    """A product with one matrix for the whole batch: FULLY_CONNECTED. The others stay what they are."""
+    """Whether a product has one matrix for the whole batch: FULLY_CONNECTED. The others stay as they are."""
     rank = ir.ShapedType(op.operands[0].type)
     return _is_plain(op, "adj_x") and rank.has_rank and rank.rank >= 2
 
 
-# The operand that may be a placeholder, and what else must hold.
+# The operand that may be a placeholder, and a further condition.
 _USERS: Mapping[str, tuple[int, Callable[[ir.OpView], bool]]] = {
     "tf.AssignVariableOp": (1, _any),
     "tf.BatchMatMul": (1, _batch_matrix_product),

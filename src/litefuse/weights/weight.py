@@ -13,19 +13,19 @@ __all__ = ["Weight"]
 
 _Array = npt.NDArray[Any]
 
-# What is computed at a time: a transposition is fastest where source and result of a block fit in the cache.
+# The bytes of a block: a transposition is fastest if source and result of a block fit in the cache.
 _BLOCK_BYTES = 1 << 19
 _COPY_BYTES = 1 << 23
 
 
 @dataclass(frozen=True, eq=False)
 class Weight:
-    """A constant tensor: a view of mapped bytes, and what it is multiplied with.
+    """A constant tensor: a view of mapped bytes, and its factors.
 
     Attributes:
-        source: The values in the constant's shape, of any strides, perhaps unaligned.
-        factors: What they are multiplied with, one after the other, in the arithmetic of their dtype; each broadcasts
-            to the shape and has its rank.
+        source: The values in the constant's shape, with any strides, perhaps unaligned.
+        factors: The factors of the values, applied one after the other, in the arithmetic of their dtype; each
+            broadcasts to the shape and has its rank.
     """
 
     source: _Array
@@ -43,7 +43,7 @@ class Weight:
 
     @property
     def identity(self) -> Hashable:
-        """Equal for weights that are the same bytes in the same order, times the same factors."""
+        """A key that is equal for weights with the same bytes in the same order, times the same factors."""
         strides = tuple(stride if size > 1 else 0 for size, stride in zip(self.shape, self.source.strides, strict=True))
         factors = tuple((factor.shape, factor.tobytes()) for factor in self.factors)
         address: int = self.source.ctypes.data
@@ -55,28 +55,28 @@ class Weight:
         return self.source.nbytes
 
     def transposed(self, permutation: Sequence[int]) -> Weight:
-        """The weight with its axes in another order, as ``numpy.transpose``."""
+        """Returns the weight with its axes in another order, like ``numpy.transpose``."""
         source, *factors = (np.transpose(each, permutation) for each in (self.source, *self.factors))
         return Weight(source, tuple(factors))
 
     def reshaped(self, shape: Sequence[int]) -> Weight:
-        """The weight in another shape of as many elements; one that is then no view of the mapped bytes is copied."""
+        """Returns the weight in another shape with as many elements; it is copied if it cannot be a view."""
         if not self.factors and self.source.flags.c_contiguous:
             return Weight(self.source.reshape(shape))
         return Weight(self.value().reshape(shape))
 
     def scaled(self, axis: int, factor: _Array) -> Weight:
-        """The weight multiplied with a vector along an axis, or with one number."""
+        """Returns the weight multiplied by a vector along an axis, or by one number."""
         shape = [1] * self.source.ndim
         shape[axis] = factor.size
         return replace(self, factors=(*self.factors, factor.astype(self.dtype).reshape(shape)))
 
     def sums(self, axis: int, vector: _Array | None = None) -> _Array:
-        """For each position along an axis the sum of what is there, float32.
+        """Returns the sum for each position along an axis, float32.
 
         Args:
             axis: The axis that stays; for a weight of rank 2, the sums are along the other one.
-            vector: What the weights are multiplied with along that other axis of a weight of rank 2.
+            vector: The factors of the weights along that other axis of a weight of rank 2.
         """
         if vector is None:
             vector = np.ones(1, self.dtype)
@@ -94,11 +94,11 @@ class Weight:
         return total.astype(np.float32)
 
     def value(self) -> _Array:
-        """The whole constant, in memory."""
+        """Returns the whole constant, in memory."""
         return np.concatenate([block.reshape(-1) for block in self._arrays()]).reshape(self.shape)
 
     def blocks(self) -> Iterator[memoryview]:
-        """The constant's bytes, little-endian and in C order, in pieces."""
+        """Yields the constant's bytes, little-endian and in C order, in pieces."""
         if not self.factors and self.source.flags.c_contiguous:
             flat = self.source.reshape(-1).view(np.uint8)
             for start in range(0, len(flat), _COPY_BYTES):
@@ -108,11 +108,11 @@ class Weight:
             yield block.reshape(-1).view(np.uint8).data
 
     def _arrays(self) -> Iterator[_Array]:
-        """Contiguous pieces along the first axis."""
+        """Yields contiguous pieces along the first axis."""
         row_bytes = max(1, self.nbytes // max(1, len(self.source)))
         rows = max(1, _BLOCK_BYTES // row_bytes)
         for start in range(0, len(self.source), rows):
-            # First the bytes as they lie, then in their new order: the second copy works within the cache.
+            # First copies the bytes in their order, then in the new order: the second copy works within the cache.
             block = np.ascontiguousarray(np.copy(self.source[start : start + rows], order="K"))
             for factor in self.factors:
                 block *= factor[start : start + rows] if len(factor) > 1 else factor

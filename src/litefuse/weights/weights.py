@@ -18,18 +18,18 @@ __all__ = ["Weights"]
 
 _OFFSET = re.compile(r"offset = (\d+)")
 _SAMPLE = 1024
-# So many bytes of the mapped file may be in memory at a time: to give them back and read on takes some microseconds.
+# The bytes of the mapped file that may be in memory at a time: releasing and reading on takes some microseconds.
 _RELEASE_AFTER = 1 << 23
 
 
 class Weights:
-    """The weights that the engine gets placeholders of.
+    """The weights that the engine sees as placeholders.
 
     A placeholder is a ``tfl.external_const`` whose ``offset`` is the weight's number: the engine passes it through, and
-    fuses around it what does not depend on values. What becomes of the weight is remembered here.
+    fuses around it what does not depend on values. Changes of the weight are recorded here.
 
     Args:
-        mapped_from: Arrays of at least so many bytes stay where they are.
+        mapped_from: Arrays of at least this many bytes stay mapped.
         release: Called when the mapped bytes are not needed for a while.
     """
 
@@ -43,7 +43,7 @@ class Weights:
         self._numbers: dict[Hashable, int] = {}
 
     def attribute(self, source: npt.NDArray[Any], dtype: int) -> ir.Attribute:
-        """The elements attribute of an array: one that refers to the array, if that is large and of a plain dtype.
+        """Returns the elements attribute of an array; it refers to the array if that is large and of a plain dtype.
 
         Args:
             source: The array; it must not change.
@@ -60,7 +60,7 @@ class Weights:
         return attribute
 
     def find(self, attribute: ir.Attribute) -> int | None:
-        """The number of the weight that an attribute refers to; None for an attribute that holds its bytes."""
+        """Returns the number of the weight that an attribute refers to; None for an attribute that holds its bytes."""
         source = self._sources.get(attribute)
         return None if source is None else self._add(source)
 
@@ -71,7 +71,7 @@ class Weights:
         return self._weights[number]
 
     def _add(self, source: npt.NDArray[Any]) -> int:
-        """The number of a weight of these values: the same for equal values, which are stored once."""
+        """Returns the number of a weight of these values: the same for equal values, which are stored once."""
         flat = source.reshape(-1)
         sample = np.concatenate([flat[:_SAMPLE], flat[-_SAMPLE:]]).tobytes()
         alike = self._alike[source.shape, source.dtype.str, sample]
@@ -82,7 +82,7 @@ class Weights:
         return alike[-1]
 
     def number_of(self, weight: Weight) -> int:
-        """The number of a weight that was made from others: the same for the same weight, which is stored once."""
+        """Returns the number of a weight derived from others: the same for the same weight, which is stored once."""
         number = self._numbers.setdefault(weight.identity, len(self._weights))
         if number == len(self._weights):
             self._weights.append(weight)
@@ -98,7 +98,7 @@ class Weights:
 
     @staticmethod
     def number(value: ir.Value) -> int | None:
-        """The number of the weight that a value is the placeholder of; None for any other value."""
+        """Returns the number of the weight that a value is the placeholder of; None for any other value."""
         owner = value.owner
         if isinstance(owner, ir.Block) or owner.name != "tfl.external_const":
             return None

@@ -1,4 +1,4 @@
-"""What the recurrent cells compute that TensorFlow 1 has as single ops."""
+"""Expands the recurrent cells that TensorFlow 1 has as single ops."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from litefuse.tensor_lists.sizes import Sizes, Unknown
 
 __all__ = ["expanded"]
 
-# What an LSTM computes in each step, in the order of the ops' results.
+# The results of an LSTM step, in the order of the ops' results.
 _RESULTS = ("i", "cs", "f", "o", "ci", "co", "h")
 
 
 def expanded(module: ir.Module, op: ir.OpView) -> Sequence[ir.Value | None]:
-    """Emits what a block cell computes, at the current insertion point; None for results that nobody uses."""
+    """Emits the ops that compute a block cell, at the current insertion point; returns None for unused results."""
     operands = list(op.operands)
     if op.name == "tf.GRUBlockCell":
         return _gru(*operands)
@@ -34,11 +34,11 @@ def expanded(module: ir.Module, op: ir.OpView) -> Sequence[ir.Value | None]:
 
 
 class _Lstm(NamedTuple):
-    """What an LSTM's attributes say.
+    """The attributes of an LSTM op.
 
     Attributes:
-        gates: The order of the gates in the weights, ``g`` being the cell's.
-        forget_bias: What is added to the forget gate.
+        gates: The order of the gates in the weights; ``g`` is the cell's.
+        forget_bias: The number that is added to the forget gate.
         cell_clip: The largest absolute value of the cell state; 0 and less for no limit.
         peepholes: Whether there are peepholes.
     """
@@ -50,14 +50,14 @@ class _Lstm(NamedTuple):
 
     @staticmethod
     def of(op: ir.OpView) -> _Lstm:
-        """Those of an op."""
+        """Reads the attributes of an op."""
         second = op.name == "tf.BlockLSTMV2"
         given = {name: attribute_value(op.attributes[name]) for name in _DEFAULTS if name in op.attributes}
         values: dict[str, Any] = {**_DEFAULTS, **({"forget_bias": 0.0, "cell_clip": 0.0} if second else {}), **given}
         return _Lstm("ifgo" if second else "igfo", values["forget_bias"], values["cell_clip"], values["use_peephole"])
 
     def step(self, x: ir.Value, h: ir.Value, c: ir.Value, weights: Sequence[ir.Value]) -> Mapping[str, ir.Value]:
-        """One step: what ``_RESULTS`` names.
+        """Emits one step; returns the values that ``_RESULTS`` names.
 
         Args:
             x: ``[batch, n]``.
@@ -99,10 +99,9 @@ def _gru(
 
 
 def _loop(module: ir.Module, op: ir.OpView, operands: Sequence[ir.Value]) -> list[ir.Value | None]:
-    """A loop over the steps; the outputs of those that are not taken are zeros.
+    """Emits a loop over the steps; the outputs of steps that are not run are zeros.
 
-    Its variables are the step, the number of steps, a list for each output that is used, h, c, the inputs and the
-    weights.
+    Its variables are the step, the number of steps, a list for each used output, h, c, the inputs and the weights.
     """
     steps, x, c, h, *weights = operands
     lstm = _Lstm.of(op)
@@ -179,7 +178,7 @@ def _takes_all_steps(module: ir.Module, steps: ir.Value, x: ir.Value) -> bool:
 
 
 def _state_type(op: ir.OpView) -> ir.RankedTensorType:
-    """``[batch, u]``, as far as it is known."""
+    """Returns the type ``[batch, u]``, as far as it is known."""
     outputs = ir.RankedTensorType(op.results[-1].type)
     return ir.RankedTensorType.get(list(outputs.shape)[1:], outputs.element_type)
 

@@ -1,4 +1,4 @@
-"""The recurrent cells that TensorFlow 1 has as single ops, in terms of others."""
+"""Lowers the recurrent cells that TensorFlow 1 has as single ops to other ops."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["ExpandBlockCells"]
 
 
 class ExpandBlockCells:
-    """Writes out LSTMBlockCell, GRUBlockCell, BlockLSTM and BlockLSTMV2, the last two as loops over the steps::
+    """Expands LSTMBlockCell, GRUBlockCell, BlockLSTM and BlockLSTMV2, the last two as loops over the steps::
 
         %h = tf.LSTMBlockCell(%x, %c, %h, %w, ...)  -->  %z = tf.MatMul(tf.ConcatV2(%x, %h), %w) + %b ...
 
-    These are the ops of the block cells in ``tf.contrib.rnn``, also of its LSTMBlockFusedCell. Written out, they are
-    recognized as the layers that they are. What each computes is in ``tensorflow/core/kernels/rnn/lstm_ops.cc`` and
-    ``gru_ops.cc``. Those of float16 stay.
+    These are the ops of the block cells in ``tf.contrib.rnn``, also of its LSTMBlockFusedCell. Once expanded, they are
+    recognized as layers. What each computes is in ``tensorflow/core/kernels/rnn/lstm_ops.cc`` and ``gru_ops.cc``.
+    Float16 ops stay.
     """
 
     name: ClassVar[str] = "expand-block-cells"

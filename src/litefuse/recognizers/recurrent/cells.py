@@ -1,4 +1,4 @@
-"""Recurrent cells: what one step of a recurrent layer computes."""
+"""Recurrent cells: the computation of one step of a recurrent layer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Activations:
 
     Attributes:
         function: Its place in the formula.
-        names: The functions that LiteRT's op has: by the name in TensorFlow, the value of the composite's attribute.
-            The first one is the default, for which there is no attribute.
+        names: The functions that LiteRT's op supports: by the name in TensorFlow, the value of the composite's
+            attribute. The first one is the default, for which there is no attribute.
     """
 
     function: Function
@@ -30,25 +30,25 @@ class Activations:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One way in which a step of a recurrent layer is written.
+    """One way to write a step of a recurrent layer.
 
     Attributes:
-        kind: What it is, in a word: ``LSTM``.
+        kind: The kind of the layer in a word: ``LSTM``.
         composite: The name of the composite that a layer of it becomes.
-        op: LiteRT's op of it; None if there is none.
+        op: LiteRT's op for it; None if there is none.
         x: The step's input.
-        states: The states before the step; the first is the output of the step before.
-        weights: What is the same in every step, in the order of the composite's arguments. What the formula may do
-            without is none of them where it does.
+        states: The states before the step; the first is the output of the previous step.
+        weights: The values that are the same in every step, in the order of the composite's arguments. Optional parts
+            of the formula are omitted where a model lacks them.
         results: The states after the step; the first is the step's output.
         attributes: The composite's attributes.
-        numbers: Those attributes that are constants of the graph; none where the formula does without.
+        numbers: Those attributes that are constants of the graph; omitted where the formula lacks them.
         activations: Those that are functions.
-        signs: Those that are true where the formula has one of some parts.
-        together: The parts that the formula has all of, or none.
-        gates: The places of the gates, by their letters in the attribute ``gates``, which says in which order they are.
-        usual_gates: The order that there is no attribute for, given the other attributes.
-        is_consistent: What must hold of the parts of the formula beside it.
+        signs: Those that are true if the match has one of some parts.
+        together: Groups of parts of which a match has all or none.
+        gates: The places of the gates, by their letters in the attribute ``gates``, which gives their order.
+        usual_gates: The order that has no attribute, given the other attributes.
+        is_consistent: A further condition on a match.
     """
 
     kind: str
@@ -81,9 +81,9 @@ class Step(NamedTuple):
         states: The states before the step.
         results: The states after it.
         weights: The weights.
-        variables: Which weights of the cell they are.
+        variables: The variables of the cell that the weights are bound to.
         attributes: The composite's attributes.
-        lacking: The activations that LiteRT's op does not have.
+        lacking: The activations that LiteRT's op does not support.
     """
 
     cell: Cell
@@ -106,17 +106,17 @@ class Step(NamedTuple):
 
 
 def matrix(name: str) -> Variable:
-    """A weight that is a matrix."""
+    """Returns a variable for a weight that is a matrix."""
     return Variable(name, lambda value: _is_float32(value, 2))
 
 
 def vector(name: str) -> Variable:
-    """A weight that is a vector."""
+    """Returns a variable for a weight that is a vector."""
     return Variable(name, lambda value: _is_float32(value, 1))
 
 
 def number(name: str) -> Variable:
-    """A constant number."""
+    """Returns a variable for a constant number."""
     return Variable(name, lambda value: constant_number(value) is not None)
 
 
@@ -126,7 +126,7 @@ def _is_float32(value: ir.Value, rank: int) -> bool:
 
 
 def read_step(cell: Cell, found: Match) -> Step | None:
-    """The parts of a step where it was found; None if they do not go together."""
+    """Returns the parts of a step where it was found; None if they do not go together."""
     torn = any(len({part in found.values for part in group}) > 1 for group in cell.together)
     if torn or not cell.is_consistent(found):
         return None
@@ -141,7 +141,7 @@ def read_step(cell: Cell, found: Match) -> Step | None:
     letters = {found.places[place]: letter for letter, place in cell.gates.items() if place in found.places}
     order = "".join(letters[index] for index in sorted(letters))
     if len(order) < len(cell.gates):
-        return None  # one part is two gates
+        return None  # one part is bound to two gates
     if order and order != cell.usual_gates(attributes):
         attributes["gates"] = order
     lacking: list[str] = []

@@ -1,4 +1,4 @@
-"""Unrolled layers: the same cell several times, each with the states of the one before."""
+"""Finds unrolled layers: the same cell several times, each with the states of the previous one."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class Chain(NamedTuple):
 
     @property
     def units(self) -> int | None:
-        """How many outputs each step has; None where only the call knows it."""
+        """How many outputs each step has; None if that is dynamic."""
         kind = ir.ShapedType(self.steps[0].results[0].type)
         return None if kind.is_dynamic_dim(1) else kind.shape[1]
 
 
 def find_chains(function: func.FuncOp, cells: Sequence[Cell]) -> list[Chain]:
-    """The unrolled layers of a function, from its end to its beginning, each as long as it is.
+    """Finds the unrolled layers of a function, from its end to its beginning, each as long as possible.
 
     Args:
         function: The function.
-        cells: The cells that a layer may be of.
+        cells: The cells to try.
     """
     if not has_shared_weights(function):
         return []
@@ -60,7 +60,7 @@ def _is_matrix(value: ir.Value) -> bool:
 
 
 def _chain(value: ir.Value, cell: Cell) -> list[Step]:
-    """The longest chain of cells that ends with an output."""
+    """Returns the longest chain of cells that ends with an output."""
     longest: list[Step] = []
     for last in _steps(cell, [value]):
         chain = [last]
@@ -77,7 +77,7 @@ def _step_before(step: Step) -> Step | None:
 
 
 def _steps(cell: Cell, results: Sequence[ir.Value], known: Mapping[Variable, ir.Value] | None = None) -> Iterator[Step]:
-    """All ways in which values are the first results of a cell, one of known weights if there are any."""
+    """Yields all steps of a cell whose first results are these values, with known weights if there are any."""
 
     def can_be(variable: Variable, value: ir.Value) -> bool:
         if known is not None and variable in cell.weights:

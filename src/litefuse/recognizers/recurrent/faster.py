@@ -1,17 +1,17 @@
-"""Which form of a recurrent layer is the faster one."""
+"""Decides which form of a recurrent layer is faster."""
 
 from __future__ import annotations
 
 __all__ = ["loop_is_faster", "unrolled_is_faster"]
 
-# From how many steps on the fused op is faster up to how many units, for a batch of one. Measured by
-# benchmarks/recurrent.py: see docs/recurrent.md. The loop's products are XNNPACK's and win as soon as they are large;
-# what it costs to hand a buffer of outputs from turn to turn grows with the square of the steps.
+# The fused op is faster up to this many units, by the least number of steps, for a batch of one. Measured by
+# benchmarks/recurrent.py: see docs/recurrent.md. The loop's products run in XNNPACK and win as soon as they are large;
+# the cost of passing a buffer of outputs between iterations grows with the square of the steps.
 _LIMITS = {
     "lstm_loop": {0: 48, 60: 56, 400: 224},
     "rnn_loop": {0: 64, 60: 112, 400: 320},
 }
-# A product of several rows is faster in a loop still: XNNPACK computes them together, the op one by one.
+# With a larger batch, the loop is even faster: XNNPACK computes the rows of a product together, the op one by one.
 _OF_BATCH = 0.6
 
 # An unrolled layer has XNNPACK's copy of the weights for each step: up to 4 MB it is faster than the op, from 16 MB on
@@ -24,10 +24,10 @@ def loop_is_faster(composite: str, units: int, steps: int | None, batch: int | N
     """Whether a recurrent layer runs faster as a loop than as its fused op.
 
     Args:
-        composite: The name of the layer's composite, which says what it is: ``lstm_loop``.
+        composite: The name of the layer's composite, which gives its kind: ``lstm_loop``.
         units: Its units.
-        steps: Its steps; None if they are not known, which counts as few.
-        batch: Its batch size; None if that is not known, which counts as one.
+        steps: Its steps; None if unknown, which counts as few.
+        batch: Its batch size; None if unknown, which counts as one.
     """
     if composite not in _LIMITS:
         return False

@@ -29,11 +29,11 @@ _GATES = {"z": "the update gate", "r": "the reset gate", "h": "the candidate"}
 
 
 def gru_cells() -> Iterator[Cell]:
-    """The GRUs of Keras, TensorFlow 1 and Flax, with PyTorch's weights, and written by hand; LiteRT has no op for them.
+    """Yields the GRUs of Keras, TensorFlow 1, Flax and PyTorch, and handwritten ones; LiteRT has no op for them.
 
-    The gates may be in any order, the kernels of all gates, of both gates and of the candidate, or of each; the reset
-    gate is applied before or after the product; the update gate is the share of the last output or, as in the first
-    paper on it, of the candidate.
+    The gates may be in any order; there may be kernels of all gates, of both gates and of the candidate, or of each;
+    the reset gate is applied before or after the product; the update gate is the share of the last output or, as in the
+    first paper on it, of the candidate.
 
     Definitions: https://keras.io/api/layers/recurrent_layers/gru/, ``GRUCell.call``; ``GRUCell`` in
     https://github.com/keras-team/tf-keras/blob/master/tf_keras/layers/rnn/legacy_cells.py; ``GRUCell`` in
@@ -55,7 +55,7 @@ def gru_cells() -> Iterator[Cell]:
 
 
 class _Gru:
-    """What all ways to write a GRU have in common."""
+    """The common parts of all ways to write a GRU."""
 
     def __init__(self) -> None:
         self.x, self.h = Variable("the step's input"), Variable("the last output")
@@ -66,7 +66,7 @@ class _Gru:
         self.places = {letter: Place(name) for letter, name in _GATES.items()}
 
     def reset_after(self, outputs_first: bool) -> Cell:
-        """One product of the input and one of the last output, each of all gates' weights."""
+        """One product of the input and one of the last output, each with all gates' weights."""
         of_x, of_h = (
             matmul(value, weight, transpose_b=outputs_first)
             for value, weight in ((self.x, self.kernel), (self.h, self.recurrent))
@@ -86,7 +86,7 @@ class _Gru:
         )
 
     def reset_after_gate_by_gate(self) -> Cell:
-        """The products of each gate's part of the weights."""
+        """One product for each gate's part of the weights."""
         biases, of_h = map(self._taken_apart, rows(self.biases, 2))
         return self._by_gate(
             [self.kernel, self.recurrent, self.biases],
@@ -116,7 +116,7 @@ class _Gru:
         )
 
     def reset_before_gate_by_gate(self) -> Cell:
-        """The products of each gate's part of the weights."""
+        """One product for each gate's part of the weights."""
         kernels, recurrents, biases = map(self._taken_apart, (self.kernel, self.recurrent, self.bias))
         return self._by_gate(
             [self.kernel, self.recurrent, self.bias],
@@ -130,7 +130,7 @@ class _Gru:
         )
 
     def matrix_per_gate(self, reset_after: bool) -> Cell:
-        """Flax, and most papers: each gate has weights of its own."""
+        """As in Flax and most papers: each gate has its own weights."""
         kernels, recurrents = self._of_each(matrix, "kernel"), self._of_each(matrix, "recurrent kernel")
         biases = self._of_each(vector, "bias")
         of_h = self._of_each(vector, "recurrent bias") if reset_after else {}
@@ -164,7 +164,7 @@ class _Gru:
         )
 
     def joint_kernel(self, h_first: bool) -> Cell:
-        """TensorFlow 1: a kernel for both gates and one for the candidate, each for input and output together."""
+        """As in TensorFlow 1: a kernel for both gates and one for the candidate, each for input and output together."""
         candidate_bias = vector("the candidate's bias")
         of_gates = matmul(self._joined(self.h, h_first), self.kernel)
         z, r = self._both_gates(one_of(of_gates, of_gates + self.bias))
@@ -180,7 +180,7 @@ class _Gru:
         )
 
     def candidate_apart(self, reset_after: bool) -> Cell:
-        """Kernels for both gates, and others for the candidate."""
+        """Kernels for both gates, and separate ones for the candidate."""
         kernel, recurrent = matrix("the candidate's kernel"), matrix("the candidate's recurrent kernel")
         bias, bias_of_h = vector("the candidate's bias"), vector("the candidate's recurrent bias")
         gates_of_x, gates_of_h = matmul(self.x, self.kernel), matmul(self.h, self.recurrent)
@@ -220,7 +220,7 @@ class _Gru:
         return {letter: make(f"{gate}'s {name}") for letter, gate in _GATES.items()}
 
     def _both_gates(self, total: Pattern) -> list[Pattern]:
-        """The update and the reset gate: parts of a function of a sum, or that function of its parts."""
+        """Returns the update and the reset gate: parts of a function of a sum, or that function of its parts."""
         whole = self.gate(total)
         return [
             one_of(PlacedPart(whole, self.places[letter], 2), self.gate(PlacedPart(total, self.places[letter], 2)))
@@ -237,7 +237,7 @@ class _Gru:
         attributes: Mapping[str, Any],
         **options: Any,
     ) -> Cell:
-        """The cell that multiplies with each gate's weights; it may lack the biases, or those of the last output."""
+        """Returns the cell with products of each gate's weights; it may lack all biases, or the last output's."""
 
         def gate(letter: str) -> Pattern:
             terms = [matmul(self.x, kernels[letter]), matmul(self.h, recurrents[letter])]
@@ -267,7 +267,7 @@ class _Gru:
         gates: Mapping[str, Place] | None = None,
         usual_gates: str = "zrh",
     ) -> Cell:
-        """The cell of an update gate ``z`` and a candidate, whose sum is written in any of the usual ways."""
+        """Returns the cell of an update gate ``z`` and a candidate, whose sum is written in any of the usual ways."""
         h = self.h
         swapped = [z * candidate + (1 - z) * h, h + z * (candidate - h), z * candidate + (h - z * h)]
         return Cell(
@@ -302,5 +302,5 @@ def _joint(h_first: bool) -> dict[str, bool]:
 
 
 def _with_some(terms: Sequence[Pattern], choices: Sequence[Sequence[Pattern]]) -> Pattern:
-    """The sum of terms and of any one choice of others."""
+    """Returns the sum of the terms and any one of several choices of further terms."""
     return one_of(*(reduce(add, [*terms, *some]) for some in choices))

@@ -1,4 +1,4 @@
-"""Recurrent layers in a model."""
+"""Recognizes recurrent layers in loops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LoopLayer(NamedTuple):
 
     Attributes:
         loop: The loop.
-        step: What its body computes.
+        step: The step that its body computes.
         states: The positions of the cell's states among the loop variables; the first is the output.
     """
 
@@ -30,18 +30,18 @@ class LoopLayer(NamedTuple):
 
     @property
     def units(self) -> int | None:
-        """How many outputs each step has; None where only the call knows it."""
+        """How many outputs each step has; None if that is dynamic."""
         kind = ir.ShapedType(self.step.results[0].type)
         return kind.shape[1] if kind.has_rank and not kind.is_dynamic_dim(1) else None
 
     @property
     def steps(self) -> int | None:
-        """The number of steps; None where the call decides it."""
+        """The number of steps; None if it is dynamic."""
         return self._size(self.loop.time_axis)
 
     @property
     def batch(self) -> int | None:
-        """The batch size; None where the call decides it."""
+        """The batch size; None if it is dynamic."""
         return self._size(1 - self.loop.time_axis)
 
     def _size(self, axis: int) -> int | None:
@@ -51,17 +51,17 @@ class LoopLayer(NamedTuple):
 
 
 def described(cell: Cell, *, masked: bool = False, unrolled: bool = False) -> str:
-    """A cell in words: ``an LSTM``."""
+    """Describes a cell: ``an LSTM``."""
     if masked or unrolled:
         return f"{'a masked' if masked else 'an unrolled'} {cell.kind}"
     return f"{'an' if cell.kind == 'LSTM' else 'a'} {cell.kind}"
 
 
 def recognize_loop(loop: StepLoop, cells: Iterable[Cell]) -> LoopLayer:
-    """The layer that a loop is.
+    """Recognizes a loop as a recurrent layer.
 
     Raises:
-        NotRecognized: It is none; with what is nearest to one of the cells.
+        NotRecognized: It is not one; the text tells the nearest miss.
     """
     first = [p for p, value in loop.states.items() if loop.output is None or value == loop.output]
     if not first:

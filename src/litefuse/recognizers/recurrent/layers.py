@@ -1,4 +1,4 @@
-"""Recurrent layers: which of a function's loops and unrolled chains become composites."""
+"""Decides which loops and unrolled chains of a function become composites, and outlines them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _CELLS = (*lstm_cells(), *simple_rnn_cells(), *gru_cells())
 
 
 class LayerSearch:
-    """Makes composites of the recurrent layers of functions.
+    """Outlines the recurrent layers of functions into composites.
 
     Args:
         found: Filled with one entry for each loop or chain.
-        form: Which layers to make composites of.
-        forms: The forms of composites: a layer whose composite is named there is made one in any case.
+        form: The layers to make composites of.
+        forms: The forms of composites: layers whose composite is named there become one in any case.
     """
 
     def __init__(self, found: list[Recognition], form: RnnForm, forms: CompositeForms) -> None:
@@ -39,7 +39,7 @@ class LayerSearch:
         self._forms = forms
 
     def outline_all(self, module: ir.Module, function: func.FuncOp) -> bool:
-        """Outlines the layers of one function; whether there were any."""
+        """Outlines the layers of one function; returns whether there were any."""
         modified = False
         for op in operations(function):
             if op.name == "tf.While":
@@ -104,7 +104,7 @@ class LayerSearch:
 
 
 def _reason_of_cell(step: Step, name: str) -> str | None:
-    """Why a layer has no op in LiteRT."""
+    """Returns why LiteRT has no op for a layer; None if it has one."""
     if step.cell.op is None:
         return None if find_fusion(step.cell.composite) else f"{name}: LiteRT has no op for it"
     if step.lacking:

@@ -1,4 +1,4 @@
-"""Loops that make one list of another, as Keras runs a cell over the steps of its input."""
+"""Reads loops that map one list to another, as Keras runs a cell over the steps of its input."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from litefuse.tensor_lists.sizes import NumberRule, Size, Sizes, Unknown
 __all__ = ["NotRecognized", "StepLoop", "read_loop"]
 
 
-class NotRecognized(Exception):  # noqa: N818  no error: the loop stays one
-    """Something is not what it was looked at for; the text says why.
+class NotRecognized(Exception):  # noqa: N818  not an error: the loop stays a loop
+    """Something is not of the expected kind; the text says why.
 
     Attributes:
-        kind: What it was looked at for.
+        kind: The expected kind.
     """
 
     def __init__(self, reason: str, kind: str = "a recurrent layer") -> None:
@@ -37,17 +37,17 @@ class StepLoop(NamedTuple):
         op: The ``tf.While``.
         cond: Its condition.
         body: Its body.
-        inputs: The tensor that the list of inputs was made of, or that is sliced, beside the op.
+        inputs: The tensor outside of the loop that the list of inputs is built from, or that is sliced.
         input: The position of the list or tensor of inputs among the loop variables, and how a step reads it.
-        output_list: The position of the list of outputs; None if it makes none.
-        output: What the body writes into it; None if it writes nothing.
-        every_step: Whether the output of every step is kept, or the last one alone.
-        states: The loop variables that change in their own way: by position, their values in the next turn.
-        kept: The positions of the loop variables that stay as they are.
-        indices: The positions of those that count the steps from 0.
-        steps: The positions of those that are the number of steps.
-        masked: Whether the output and the states stay as they were in steps that a mask, or a number of steps, leaves
-            out; ``output`` and ``states`` are then what they become in the other steps.
+        output_list: The position of the list of outputs; None if there is none.
+        output: The value that the body writes into it; None if it writes nothing.
+        every_step: Whether the output of every step is kept, or only the last one.
+        states: The other loop variables that change: by position, their values in the next iteration.
+        kept: The positions of the loop-invariant variables.
+        indices: The positions of variables that count the steps from 0.
+        steps: The positions of variables that are the number of steps.
+        masked: Whether a mask, or a number of steps, skips steps in which output and states stay unchanged; ``output``
+            and ``states`` are then their values in the other steps.
     """
 
     op: ir.OpView
@@ -65,12 +65,12 @@ class StepLoop(NamedTuple):
     masked: bool
 
     def argument(self, position: int) -> ir.Value:
-        """A loop variable's value in the body."""
+        """Returns a loop variable's value in the body."""
         return self.body.entry_block.arguments[position]
 
     @property
     def time_axis(self) -> int:
-        """Which dimension of the inputs the steps are."""
+        """The dimension of the inputs that the steps run over."""
         return self.input.axis or 0
 
     def is_input(self, value: ir.Value) -> bool:
@@ -78,7 +78,7 @@ class StepLoop(NamedTuple):
         return not isinstance(value.owner, ir.Block) and reading(value.owner, self.indices) == self.input
 
     def stays(self, value: ir.Value) -> bool:
-        """Whether a value in the body is the same in every step: a constant, or a variable that the loop keeps."""
+        """Whether a value in the body is the same in every step: a constant, or a loop-invariant variable."""
         owner = value.owner
         if isinstance(owner, ir.Block):
             return ir.BlockArgument(value).arg_number in self.kept
@@ -86,10 +86,10 @@ class StepLoop(NamedTuple):
 
 
 def read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
-    """The parts of a loop over the items of a list.
+    """Reads the parts of a loop over the items of a list.
 
     Raises:
-        NotRecognized: It is another loop.
+        NotRecognized: It is another kind of loop.
     """
     try:
         return _read_loop(op, by_symbol)
@@ -142,10 +142,10 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
 def _keeps_all(
     op: ir.OpView, sizes: Sizes, write: ir.OpView, output_list: int, indices: frozenset[int], count: Size
 ) -> bool:
-    """Whether the list of outputs is that of all steps; the last one's alone otherwise.
+    """Whether the list of outputs has those of all steps; otherwise it has only the last one.
 
     Raises:
-        NotRecognized: It is neither.
+        NotRecognized: It has neither.
     """
     index = source(write.operands[1])
     reserved = _maker(op, output_list, "tf.TensorListReserve", "the list that it writes into is not an empty one")
@@ -162,14 +162,14 @@ def _keeps_all(
 def _behind_masks(
     arguments: Sequence[ir.Value], following: Sequence[ir.Value], changing: Sequence[int], written: ir.Value | None
 ) -> tuple[dict[int, ir.Value], ir.Value | None, bool]:
-    """The states and the output in a step that no mask leaves out, and whether there is a mask."""
+    """Returns the states and the output in steps that no mask skips, and whether there is a mask."""
     if written is None:
         return {p: following[p] for p in changing}, None, False
     outputs = unmasked(written, arguments)
     states = {p: unmasked(following[p], [arguments[p]]) for p in changing}
     if outputs == written:
         return {p: following[p] for p in changing}, written, False
-    # Keras keeps the last output, or a zero, beside the state that is the same, for the steps that are left out.
+    # For skipped steps, Keras keeps the last output, or a zero, besides the state that is the same.
     spare = [
         p
         for p in changing
@@ -188,7 +188,7 @@ def _is_scalar(value: ir.Value) -> bool:
 
 
 def _is_next(value: ir.Value, argument: ir.Value, ones: Sequence[ir.Value]) -> bool:
-    """Whether a value is a variable and 1, or one of the variables that stay 1."""
+    """Whether a value is a variable plus 1, or plus one of the variables that stay 1."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name not in {"tf.Add", "tf.AddV2"}:
         return False
@@ -212,7 +212,7 @@ def _check_effects(body: func.FuncOp) -> None:
 
 
 def _input(body: func.FuncOp, kept: frozenset[int], indices: frozenset[int]) -> Reading:
-    """How the body reads its input; a list of masks may be beside it."""
+    """Returns how the body reads its input; there may be a list of masks too."""
     lists: set[Reading] = set()
     for op in operations(body):
         read = reading(op, indices)
@@ -235,13 +235,16 @@ def _maker(op: ir.OpView, position: int, name: str, problem: str) -> ir.OpView:
 
 
 def _check_condition(cond: func.FuncOp, indices: frozenset[int], steps: frozenset[int], count: Size) -> None:
-    """Raises NotRecognized unless the loop goes on exactly while an index is less than the number of steps.
+    """Checks that the loop goes on exactly while an index is less than the number of steps.
 
     Args:
         cond: The condition.
         indices: The positions of the loop variables that count the steps.
         steps: Those that are the number of steps; a loop with lengths may end when the longest one is reached.
         count: The number of steps.
+
+    Raises:
+        NotRecognized: The condition is another one.
     """
     result = list(cond.entry_block.operations)[-1].operands[0]
     for value in _conjuncts(source(result)):
@@ -268,7 +271,7 @@ def _first_turn(value: ir.Value, call: ir.OpView) -> ir.Value:
 
 
 def _maximum_of_scalar(sizes: Sizes, op: ir.OpView, _index: int | None) -> Size | None:
-    """Keras takes the maximum over no dimensions of the number of steps."""
+    """Evaluates Keras's maximum over no dimensions of the number of steps."""
     return sizes.number(op.operands[0], None) if _is_scalar(op.operands[0]) else None
 
 
@@ -278,7 +281,7 @@ def _maximum(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
 
 
 def _minimum(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
-    """TensorFlow 1 takes the minimum of the number of steps and the maximum of 1 and that number."""
+    """Evaluates TensorFlow 1's minimum of the number of steps and the maximum of 1 and that number."""
     for one, other in (op.operands, reversed(list(op.operands))):
         size, owner = sizes.number(one, index), source(other).owner
         if isinstance(owner, ir.Block) or owner.name != "tf.Maximum":

@@ -29,11 +29,11 @@ __all__ = ["lstm_cells"]
 
 
 def lstm_cells() -> Iterator[Cell]:
-    """The LSTMs of Keras, of Flax, of Haiku, of Equinox, with PyTorch's weights, of TensorFlow 1, and written by hand.
+    """Yields the LSTMs of Keras, Flax, Haiku, Equinox, PyTorch and TensorFlow 1, and handwritten ones.
 
-    The gates may be in any order, the kernels one or two, of all gates or of each, the biases none, one or two; there
-    may be a forget bias, peepholes, a projection, limits of the cell state and of the projection, and an input gate
-    that is 1 minus the forget gate.
+    The gates may be in any order; there may be one kernel or two, of all gates or of each, and no bias, one or two;
+    there may be a forget bias, peepholes, a projection, limits of the cell state and of the projection, and an input
+    gate that is 1 minus the forget gate.
 
     Definitions: https://keras.io/api/layers/recurrent_layers/lstm/, ``LSTMCell.call``; ``LSTMCell`` and
     ``OptimizedLSTMCell`` in https://github.com/google/flax/blob/main/flax/linen/recurrent.py; ``LSTM`` in
@@ -53,7 +53,7 @@ def lstm_cells() -> Iterator[Cell]:
 
 
 class _Lstm:
-    """What all ways to write an LSTM have in common.
+    """The common parts of all ways to write an LSTM.
 
     Args:
         coupled: Whether the input gate is 1 minus the forget gate.
@@ -79,7 +79,7 @@ class _Lstm:
         self.places = {letter: Place(f"the {GATE_NAMES[letter]} gate") for letter in self.letters}
 
     def all_gates_at_once(self) -> Cell:
-        """One product, or one for input and output each, of all gates' weights."""
+        """One product of all gates' weights, or one each for input and output."""
         rows = [matmul(value, weight, transpose_b=True) for value, weight in self._factors()]
         bases: list[list[Pattern]] = [
             [matmul(value, weight) for value, weight in self._factors()],
@@ -90,26 +90,26 @@ class _Lstm:
         return self._cell_of(one_of(*self._biased(bases)), {"outputs_first": [rows[0]]})
 
     def columns(self) -> Cell:
-        """Equinox: rows of weights for each output, as PyTorch has them, multiplied with columns."""
+        """As in Equinox: rows of weights for each output, like PyTorch's, multiplied with columns."""
         of_x, of_h = (matmul(weight, value, transpose_b=True) for value, weight in self._factors())
         return self._cell_of(one_of(*self._biased([[transposed(of_x + of_h)]])), {"outputs_first": [of_x]})
 
     def gate_by_gate(self) -> Cell:
-        """The products of each gate's part of the weights: ``implementation=1``, which dropout brings about."""
+        """One product for each gate's part of the weights: ``implementation=1``, which dropout implies."""
         bias = self.biases[0]
         kernels, recurrents, biases = (self._taken_apart(weight) for weight in (self.kernel, self.recurrent, bias))
         sums = {g: [[matmul(self.x, kernels[g]), matmul(self.h, recurrents[g])]] for g in self.letters}
         return self._cell([self.kernel, self.recurrent, bias], sums, biases)
 
     def split_products(self) -> Cell:
-        """Flax: each product is split by itself."""
+        """As in Flax: each product is split separately."""
         bias, product = self.biases[0], matmul(self.h, self.recurrent)
         of_x = self._taken_apart(matmul(self.x, self.kernel))
         of_h = self._taken_apart(one_of(product, product + bias))
         return self._cell([self.kernel, self.recurrent, bias], {g: [[of_x[g], of_h[g]]] for g in self.letters})
 
     def matrix_per_gate(self) -> Cell:
-        """Flax: each gate has weights of its own."""
+        """As in Flax: each gate has its own weights."""
         kernels, recurrents, biases = (
             {g: make(f"the {GATE_NAMES[g]} gate's {name}") for g in self.letters}
             for make, name in ((matrix, "kernel"), (matrix, "recurrent kernel"), (vector, "bias"))
@@ -131,14 +131,14 @@ class _Lstm:
         return [(self.x, self.kernel), (self.h, self.recurrent)]
 
     def _biased(self, bases: Sequence[Sequence[Pattern]]) -> list[Pattern]:
-        """Sums with no, one or two biases."""
+        """Returns the sums with no, one or two biases."""
         return [_sum([*base, *self.biases[:count]]) for base in bases for count in range(3)]
 
     def _taken_apart(self, whole: Pattern) -> dict[str, Pattern]:
         return dict(zip(self.letters, placed_parts(whole, [*self.places.values()]), strict=True))
 
     def _cell_of(self, z: Pattern, signs: Mapping[str, Sequence[Pattern]]) -> Cell:
-        """The cell whose gates are functions of the parts of one value."""
+        """Returns the cell whose gates are functions of the parts of one value."""
         sums = {letter: [[part]] for letter, part in self._taken_apart(z).items()}
         return self._cell([self.kernel, self.recurrent, *self.biases], sums, {}, signs)
 
@@ -149,12 +149,12 @@ class _Lstm:
         biases: Mapping[str, Pattern] | None = None,
         signs: Mapping[str, Sequence[Pattern]] | None = None,
     ) -> Cell:
-        """The cell whose gates are functions of sums, to which peepholes, biases and a forget bias may be added.
+        """Returns the cell whose gates are functions of sums, with optional peepholes, biases and a forget bias.
 
         Args:
             weights: The kernels and biases.
             sums: The terms of each gate, by its letter: several ways.
-            biases: That of each gate, where they are added by themselves.
+            biases: The bias of each gate, where it is added separately.
             signs: More of the cell's signs.
         """
         own = biases or {}
@@ -209,13 +209,13 @@ class _Lstm:
 
 
 class _Limit:
-    """What limits a value: a number, and its negative."""
+    """The limit of a value's magnitude: a number, and its negative."""
 
     def __init__(self, of: str) -> None:
         self.high, self.low = number(f"the limit of {of}"), number(f"the negative limit of {of}")
 
     def of(self, value: Pattern) -> list[Pattern]:
-        """A value within the limits, in the ways in which it is written."""
+        """Returns the value within the limits, in the ways in which that is written."""
         return [
             op("Maximum", op("Minimum", value, self.high), self.low),
             op("Minimum", op("Maximum", value, self.low), self.high),

@@ -1,4 +1,4 @@
-"""Steps that are left out: Keras' masks, and the lengths of TensorFlow 1."""
+"""Steps that are skipped by Keras masks or by TensorFlow 1's lengths."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from litefuse.ir.mlir import ir
 
 __all__ = ["unmasked"]
 
-# What a mask goes through on its way to the choice.
+# Ops between a mask and the select op.
 _SHAPING = frozenset(
     {"tf.BroadcastTo", "tf.ExpandDims", "tf.LogicalNot", "tf.Reshape", "tf.Squeeze", "tf.Tile", "tf.TensorListGetItem"}
 )
@@ -18,14 +18,14 @@ _ZEROS = frozenset({"tf.Fill", "tf.ZerosLike"})
 
 
 def unmasked(value: ir.Value, old: Sequence[ir.Value]) -> ir.Value:
-    """What a value is in steps that are not left out.
+    """Returns a value in steps that are not skipped.
 
     Args:
-        value: Perhaps a choice between a new value and an old one, or zero.
+        value: A value that may select between a new value and an old one, or zero.
         old: The loop variables that may be the old value.
 
     Returns:
-        The new value; ``value`` itself if it is no such choice.
+        The new value; ``value`` itself if it is not such a select.
     """
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name not in {"tf.Select", "tf.SelectV2"} or not _is_mask(owner.operands[0]):

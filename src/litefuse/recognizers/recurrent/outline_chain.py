@@ -1,4 +1,4 @@
-"""Outlining of unrolled layers."""
+"""Outlines unrolled layers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["chain_name", "outline_chain"]
 
 
 def chain_name(chain: Chain) -> str:
-    """The name of the layer that a chain is: what the names of its nodes begin with."""
+    """Returns the name of a chain's layer: the common prefix of the names of its nodes."""
     names = [value_name(step.results[0]) for step in (chain.steps[0], chain.steps[-1])]
     folders = [name.split("/")[:-1] for name in names]
     common = [a for a, b in zip(*folders, strict=False) if a == b]
@@ -25,13 +25,13 @@ def chain_name(chain: Chain) -> str:
 
 
 def outline_chain(module: ir.Module, function: func.FuncOp, chain: Chain) -> None:
-    """Moves an unrolled layer into an annotated function, and calls it where the first of its outputs is used.
+    """Moves an unrolled layer into an annotated function, and calls it before the first use of its outputs.
 
     The function has the interface of a loop's: ``f(inputs [time, batch, n], states [batch, u]..., weights...) ->
     (outputs [time, batch, u], last states...)``, or ``[1, batch, u]`` where only the last output is used.
 
     Raises:
-        NotRecognized: Something in it is used elsewhere, or its inputs depend on its outputs.
+        NotRecognized: A value in it has other uses, or its inputs depend on its outputs.
     """
     chain = _with_states_apart(function, chain)
     first, last = chain.steps[0], chain.steps[-1]
@@ -58,10 +58,10 @@ def outline_chain(module: ir.Module, function: func.FuncOp, chain: Chain) -> Non
 
 
 def _with_states_apart(function: func.FuncOp, chain: Chain) -> Chain:
-    """A chain whose first states are different values: ``h = c = tf.zeros(...)`` makes one of both.
+    """Returns the chain with different first states: ``h = c = tf.zeros(...)`` makes both the same value.
 
-    Outputs go into products of matrices, and the other state, the cell state of an LSTM, is multiplied element by
-    element: the output gets a value of its own.
+    Outputs are operands of matrix products, and the other state, the cell state of an LSTM, is multiplied elementwise:
+    the output gets a value of its own.
     """
     first = chain.steps[0]
     if len({*first.states}) == len(first.states):
@@ -81,10 +81,10 @@ def _with_states_apart(function: func.FuncOp, chain: Chain) -> Chain:
 
 
 def _users(region: Region, allowed: set[ir.Value]) -> list[int]:
-    """The positions of the ops outside that use outputs and last states.
+    """Returns the positions of the ops outside that use outputs and last states.
 
     Raises:
-        NotRecognized: Something else is used.
+        NotRecognized: Another value is used.
     """
     users: list[int] = []
     for index in region.inside:
@@ -99,7 +99,7 @@ def _users(region: Region, allowed: set[ir.Value]) -> list[int]:
 
 
 def _inputs(chain: Chain) -> ir.Value:
-    """The inputs of all steps, time first: the tensor that they were taken from, or one made of them."""
+    """Returns the inputs of all steps, time first: the tensor that they are slices of, or one packed from them."""
     values = [step.x for step in chain.steps]
     owner = values[0].owner
     if not isinstance(owner, ir.Block) and owner.name == "tf.Unpack" and len(owner.results) == len(values):
@@ -114,7 +114,7 @@ def _inputs(chain: Chain) -> ir.Value:
 
 
 def _fill(composite: func.FuncOp, chain: Chain, region: Region, every_step: bool) -> list[ir.Value]:
-    """Copies the ops of a chain into its function; what it returns is what the function returns."""
+    """Copies the ops of a chain into its function; returns the results of the function."""
     inputs, *others = composite.entry_block.arguments
     first, last = chain.steps[0], chain.steps[-1]
     copies: dict[ir.Value, ir.Value] = dict(zip([*first.states, *first.weights], others, strict=True))
@@ -136,7 +136,7 @@ def _fill(composite: func.FuncOp, chain: Chain, region: Region, every_step: bool
 
 
 def _use_outputs(all_outputs: ir.Value, outputs: Sequence[ir.Value], region: Region) -> None:
-    """Puts the outputs of the call in the place of those of the steps but the last one, which is a state."""
+    """Replaces the outputs of all steps but the last, which is a state, by those of the call."""
     for use in list(outputs[0].uses):
         op = use.owner
         if op.name == "tf.Pack" and list(op.operands) == list(outputs):

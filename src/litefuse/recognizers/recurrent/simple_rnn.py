@@ -11,7 +11,7 @@ __all__ = ["simple_rnn_cells"]
 
 
 def simple_rnn_cells() -> Iterator[Cell]:
-    """The SimpleRNN of Keras, of Flax, of Haiku, with PyTorch's weights, and the BasicRNNCell of TensorFlow 1.
+    """Yields the SimpleRNNs of Keras, Flax, Haiku and PyTorch, and the BasicRNNCell of TensorFlow 1.
 
     Definitions: https://keras.io/api/layers/recurrent_layers/simple_rnn/, ``SimpleRNNCell.call``; ``BasicRNNCell`` in
     https://github.com/keras-team/tf-keras/blob/master/tf_keras/layers/rnn/legacy_cells.py.

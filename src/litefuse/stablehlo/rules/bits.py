@@ -21,14 +21,14 @@ def _bitcast(op: Any, t: Translation) -> Result:
 
 
 def _leading_zeros(op: Any, t: Translation) -> Result:
-    """The width less the place of the highest bit that is set, which is that of one of the bytes, by a table."""
+    """Subtracts the place of the highest set bit from the width; a table gives that place for each byte."""
     dtype = t.dtype(op.results[0])
     size = np.dtype(dtype).itemsize
 
     def emit(x: ir.Value) -> ir.Value:
         b, shape = t.b, t.b.shape(x)
         octets = b.bitcast(x, "uint8") if size == 1 else b.op("Bitcast", [x], [*shape, size], "uint8")
-        # In a byte of zeros no bit is set, wherever the byte stands.
+        # A byte of zeros has no set bit, whatever its position.
         lengths = np.array([number.bit_length() or -8 * size for number in range(256)])
         places = b.gather(b.constant(lengths, "int32"), b.cast(octets, "int32"))
         if size > 1:
@@ -44,7 +44,7 @@ def _popcnt(op: Any, t: Translation) -> Result:
 
 
 def _shift(name: str, *, logical: bool = False) -> Rule:
-    """Shifts by as many bits as there are, or more, give what is left: 0, or -1 (StableHLO's definition)."""
+    """Shifts by the width or more return what is left: 0, or -1 (StableHLO's definition)."""
 
     def rule(op: Any, t: Translation) -> Result:
         dtype = t.dtype(op.operands[0])

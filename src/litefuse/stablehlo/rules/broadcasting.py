@@ -1,4 +1,4 @@
-"""Ops on each element, of operands that broadcast."""
+"""Elementwise ops with operands that broadcast."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def elementwise(
     t: Translation, operands: Sequence[ir.Value], emit: Callable[[ir.Value, ir.Value, ir.Value], ir.Value]
 ) -> Result: ...
 def elementwise(t: Translation, operands: Sequence[ir.Value], emit: Callable[..., ir.Value]) -> Result:
-    """What ``emit`` makes of operands that broadcast, each as small as it is."""
+    """Applies ``emit`` to operands that broadcast, each before it is broadcast."""
     found = [t.lazy(operand) for operand in operands]
     whole = [value for value in found if value.spread is None]
-    # A scalar among tensors (the condition of a select, the limits of a clamp) says nothing of the result's shape.
+    # A scalar among tensors (the condition of a select, the limits of a clamp) does not determine the result's shape.
     rank = max(len(t.shape(operand)) for operand in operands)
     if any(
         len(t.shape(operand)) == rank and value.spread is None for operand, value in zip(operands, found, strict=True)

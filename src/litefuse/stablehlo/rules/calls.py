@@ -1,4 +1,4 @@
-"""Composites, and ops by name that StableHLO itself does not define."""
+"""Composites, and custom calls, which StableHLO itself does not define."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _UNARY = {
     "square": "Square",
     "tan": "Tan",
 }
-"""TensorFlow's op for those of CHLO, https://openxla.org/stablehlo/generated/chlo, on each element."""
+"""TensorFlow's op for each elementwise op of CHLO, https://openxla.org/stablehlo/generated/chlo."""
 
-# Marks of how a program is to be spread over devices, of which there is one here.
+# Marks of how a program is sharded over devices; here there is only one.
 _PASSED_ON = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"})
 
 
 def _composite(op: Any, t: Translation) -> Sequence[Result]:
-    """CHLO's ops by what TensorFlow has for them; others are composites, as ``jax.lax.composite`` makes them."""
+    """Maps CHLO's ops to TensorFlow's; others become composites, as ``jax.lax.composite`` makes them."""
     name = ir.StringAttr(op.attributes["name"]).value
     attributes = _dictionary(op, "composite_attributes")
     namespace, _, short = name.rpartition(".")
@@ -80,7 +80,7 @@ def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
 
 
 def _dictionary(op: Any, name: str) -> dict[str, Any]:
-    """An attribute that holds attributes, as Python values."""
+    """Returns an attribute that holds attributes, as Python values."""
     if name not in op.attributes:
         return {}
     given = ir.DictAttr(op.attributes[name])

@@ -1,4 +1,4 @@
-"""What the regions of loops and branches use of what surrounds them."""
+"""Captures of regions: the values from outside that the regions of loops and branches use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Captures"]
 
 
 class Captures:
-    """What regions use of what surrounds them: passed as arguments, but for what is known, such as numbers.
+    """The values from outside that regions use: passed as arguments, except for known ones, such as numbers.
 
     Sizes are passed one by one, so that equal ones are one value in the regions as well.
     """
@@ -56,11 +56,11 @@ class Captures:
         return [value.type for value in self.operands()]
 
     def _small(self, value: ir.Value) -> ir.Value:
-        """What is passed of a value: not how often it is repeated."""
+        """Emits the part of a value that is passed, before it is broadcast."""
         return _repeated(self._t.lazy(value)).emit()
 
     def bind(self, inner: Translation, given: Sequence[ir.Value], arguments: Sequence[ir.Value] = ()) -> None:
-        """Binds what is captured, and the sizes of the region's own arguments, which are those of loop variables."""
+        """Binds the captures, and the sizes of the region's own arguments, which are those of the loop variables."""
         sizes = dict(zip(self._sizes, given[len(self._passed) :], strict=True))
 
         def within(dim: Dim | None) -> Dim | None:
@@ -87,7 +87,7 @@ class Captures:
 
 
 def _repeated(value: Value) -> Value:
-    """What a value repeats; the value itself if it does not."""
+    """Returns the value that a broadcast repeats; the value itself if it is not a broadcast."""
     return value if value.spread is None else value.spread.small
 
 
@@ -98,7 +98,7 @@ def _elements(t: Translation, value: ir.Value) -> Elements:
 
 
 def _used_from_outside(regions: Sequence[ir.Region], hoisted: Collection[ir.Operation]) -> list[ir.Value]:
-    """The values that regions use and do not compute, each once; what was hoisted is computed outside."""
+    """Returns the values that regions use but do not compute, each once; hoisted ops count as outside."""
     inside: set[ir.Value] = set()
     used: dict[ir.Value, None] = {}
 

@@ -23,15 +23,15 @@ __all__ = ["RULES"]
 
 @dataclass(frozen=True)
 class _Loop:
-    """A loop, and what becomes of its variables.
+    """A loop, and the translation of its variables.
 
     Attributes:
-        t: The translation of what is around it.
+        t: The translation of the code around it.
         op: The loop.
-        hoisted: The ops of its body that are done before it.
-        captures: What its regions use of what surrounds them.
-        scan: What it reads and writes item by item; None if it does not count its turns.
-        invariant: The variables that stay the same and are known, by position: the new loop does without them.
+        hoisted: The ops of its body that are hoisted out of it.
+        captures: The values from outside that its regions use.
+        scan: The variables that it reads and writes item by item; None if it does not count its iterations.
+        invariant: The loop-invariant variables with known values, by position: the new loop does without them.
         changing: The positions of the others.
     """
 
@@ -45,7 +45,7 @@ class _Loop:
 
     @classmethod
     def read(cls, t: Translation, op: Any) -> _Loop:
-        """Reads a loop, and translates what its body computes alike in every turn."""
+        """Reads a loop, and hoists the loop-invariant ops of its body."""
         *_, body = (region.blocks[0] for region in op.regions)
         *_, last = body.operations
         hoisted = _hoist(t, op, body)
@@ -63,7 +63,7 @@ class _Loop:
         return cls(t, op, hoisted, captures, scan, invariant, changing)
 
     def start(self, position: int) -> tuple[ir.Value, ir.Type]:
-        """What a variable, or the list in its place, is at first, and its type in every turn."""
+        """Returns the initial value of a variable, or of the list that replaces it, and its type in every iteration."""
         operand = self.op.operands[position]
         if self.scan is None or position not in self.scan.lists:
             return self.t.value(operand), operand.type
@@ -71,13 +71,13 @@ class _Loop:
         return listed, listed.type
 
     def function(self, name: str, block: ir.Block, kinds: Sequence[ir.Type], *, passing: bool) -> func.FuncOp:
-        """A region as a function of the new loop's variables and what is captured.
+        """Defines a region as a function of the new loop's variables and the captures.
 
         Args:
-            name: What it is called.
+            name: Its name.
             block: The region's block.
             kinds: The types of the arguments.
-            passing: Whether it returns what is captured, after its results.
+            passing: Whether it returns the captures, after its results.
         """
 
         def emit(given: Sequence[ir.Value]) -> list[ir.Value]:
@@ -92,7 +92,7 @@ class _Loop:
         return self.t.functions.define(f"while.{name}", list(kinds), emit)
 
     def _arguments(self, inner: Translation, block: ir.Block, variables: Mapping[int, ir.Value]) -> list[Result]:
-        """What the arguments of a region are in its function."""
+        """Returns the translations of a region's arguments in its function."""
         arguments: list[Result] = []
         for i, argument in enumerate(block.arguments):
             if i in self.invariant:
@@ -104,11 +104,11 @@ class _Loop:
         return arguments
 
     def result(self, position: int, outcome: ir.Value | None) -> Result:
-        """What a variable is after the loop.
+        """Returns the value of a variable after the loop.
 
         Args:
             position: Its position.
-            outcome: What the new loop returns for it; None if that has no such variable.
+            outcome: The result of the new loop for it; None if that has no such variable.
         """
         operand, scan = self.op.operands[position], self.scan
         if outcome is None or (scan is not None and position in scan.reads):
@@ -142,7 +142,7 @@ def _while(op: Any, t: Translation) -> list[Result]:
 
 
 def _hoist(t: Translation, op: Any, body: ir.Block) -> set[ir.Operation]:
-    """Translates what a loop's body computes from what stays the same, before the loop, and says which ops that is."""
+    """Translates the loop-invariant ops of a loop's body before the loop; returns these ops."""
     *ops, last = body.operations
     same: set[ir.Value] = set()
     inside: set[ir.Value] = set(body.arguments)
@@ -169,7 +169,7 @@ def _is_pure(op: ir.OpView) -> bool:
 
 
 def _unused(condition: func.FuncOp, body: func.FuncOp) -> list[int]:
-    """Removes the arguments that are only handed on, and says which they were."""
+    """Removes the arguments that are only forwarded; returns their positions."""
     *_, last = body.entry_block.operations
     found = [
         i
@@ -190,18 +190,18 @@ def _unused(condition: func.FuncOp, body: func.FuncOp) -> list[int]:
 
 
 def _again(t: Translation, found: Value, dtype: str) -> Value:
-    """A value whose elements are known, in a function of its own."""
+    """Returns a value with known elements, for use in another function."""
     assert found.elements is not None
     return elements_value(t.b, found.elements, dtype)
 
 
 def _if(op: Any, t: Translation) -> list[Result]:
-    """The first region is for true."""
+    """Translates a branch; the first region is for true."""
     return _branches(op, t, "If", list(op.regions))
 
 
 def _case(op: Any, t: Translation) -> list[Result]:
-    """An index outside of the branches takes the last one, as in TensorFlow."""
+    """Translates a case; an index outside of the branches selects the last one, as in TensorFlow."""
     regions, index = list(op.regions), op.operands[0]
     elements = t.elements(index)
     chosen = None if elements is None else elements.item()
@@ -215,7 +215,7 @@ def _case(op: Any, t: Translation) -> list[Result]:
 
 
 def _condition(t: Translation, index: ir.Value) -> ir.Value | None:
-    """The condition whose number an index is, as ``jax.lax.cond`` writes it."""
+    """Returns the condition that an index is converted from, as ``jax.lax.cond`` writes it."""
     owner = index.owner
     if isinstance(owner, ir.Block) or owner.name != "stablehlo.convert" or t.dtype(owner.operands[0]) != "bool":
         return None

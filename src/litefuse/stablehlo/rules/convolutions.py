@@ -20,7 +20,7 @@ __all__ = ["RULES"]
 
 @dataclass(frozen=True)
 class _Window:
-    """What a convolution does along its spatial dimensions."""
+    """The window of a convolution along its spatial dimensions."""
 
     strides: list[int]
     paddings: list[tuple[Dim, Dim]]
@@ -46,7 +46,7 @@ def _dynamic_conv(op: Any, t: Translation) -> Result:
 
 
 def _convolved(op: Any, t: Translation, paddings: list[tuple[Dim, Dim]]) -> Result:
-    """https://openxla.org/stablehlo/spec#convolution."""
+    """Translates a convolution, https://openxla.org/stablehlo/spec#convolution."""
     b, numbers = t.b, t.dialect.ConvDimensionNumbers(op.dimension_numbers)
     count = len(paddings)
     if count not in {1, 2, 3}:
@@ -78,7 +78,7 @@ def _convolved(op: Any, t: Translation, paddings: list[tuple[Dim, Dim]]) -> Resu
         [int(n) for n in _list(op.rhs_dilation, count)],
         groups,
     )
-    if count == 1:  # a picture of height 1
+    if count == 1:  # as an image of height 1
         image, kernel = b.expand(image, 1), b.expand(kernel, 0)
         window = _Window(
             [1, *window.strides], [(0, 0), *window.paddings], [1, *window.spacing], [1, *window.dilations], groups
@@ -101,7 +101,7 @@ def _list(attribute: Any, count: int, *, default: int = 1) -> list[Any]:
 
 
 def _batches_as_channels(t: Translation, image: ir.Value, groups: int) -> ir.Value:
-    """``[g n, ..., c]`` as ``[n, ..., g c]``: groups of batches are convolved as groups of channels are."""
+    """Turns ``[g n, ..., c]`` into ``[n, ..., g c]``: groups of batches are convolved like groups of channels."""
     b = t.b
     batch, *spatial, channels = b.sizes(image)
     apart = b.reshape(image, [groups, b.dims("FloorDiv", batch, groups), *spatial, channels])
@@ -162,10 +162,10 @@ def _padded_image(t: Translation, image: ir.Value, paddings: Sequence[tuple[Dim,
 
 
 def _spaced_convolution(t: Translation, image: ir.Value, kernel: ir.Value, window: _Window) -> ir.Value | None:
-    """A convolution of an image with zeros between its elements: the transposed convolution.
+    """Emits a convolution of an image with zeros between its elements: the transposed convolution.
 
-    TensorFlow's is the gradient of a convolution with the reversed kernel, without padding of (n - 1) s + k elements,
-    of which these are cut.
+    TensorFlow's is the gradient of a convolution with the reversed kernel, without padding: it has (n - 1) s + k
+    elements, which are cut to the window.
     """
     b = t.b
     kernel_shape, sizes = b.shape(kernel), b.shape(image)

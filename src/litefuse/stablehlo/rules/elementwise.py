@@ -1,4 +1,4 @@
-"""Ops on each element."""
+"""Elementwise ops."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _UNARY = {
     "tan": "Tan",
     "tanh": "Tanh",
 }
-"""TensorFlow's op for each of StableHLO's that keeps shape and dtype."""
+"""TensorFlow's op for each StableHLO op that keeps shape and dtype."""
 
 _BINARY = {"atan2": "Atan2", "power": "Pow", "subtract": "Sub"}
 _LOGICAL = {
@@ -82,7 +82,7 @@ def _binary(hlo: str) -> Rule:
 
 
 def _is_part_of_cube(op: Any) -> bool:
-    """Whether a square is multiplied by its root: the engine looks for products where it finds a GELU."""
+    """Whether a square is multiplied by its root: the engine matches these products as part of a GELU."""
     root = op.operands[0]
     users = [use.owner for use in op.results[0].uses]
     return any(user.operation.name == "stablehlo.multiply" and root in list(user.operands) for user in users)
@@ -95,7 +95,7 @@ def _logical(t: Translation, hlo: str, x: ir.Value, y: ir.Value) -> ir.Value:
 
 
 def _without_effect(t: Translation, hlo: str, a: ir.Value, b: ir.Value) -> Result | None:
-    """Forms that have an op of their own, or need none."""
+    """Handles forms that have a special op, or need none."""
     for x, y in ((a, b), (b, a)):
         if hlo == "add" and t.number(y) == 0:
             return t.lazy(x)

@@ -1,4 +1,4 @@
-"""Arithmetic that is done while translating: on elements that are followed, and on scalars."""
+"""Arithmetic that is folded during translation: on tracked elements, and on scalars."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _lesser(a: int, b: int) -> int:
 
 
 def _quotient(a: int, b: int) -> int:
-    """Rounded towards 0."""
+    """Divides, rounding toward 0."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
@@ -33,7 +33,7 @@ def _rest(a: int, b: int) -> int:
     return a - b * _quotient(a, b)
 
 
-# On elements that are followed: on numbers, and the arithmetic on sizes that the model computes.
+# Arithmetic on tracked elements: on numbers, and on sizes that the model computes.
 _ON_NUMBERS: Mapping[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
     "and": lambda a, b: a & b,
@@ -64,7 +64,7 @@ ON_COMPARED: Mapping[str, Callable[[int, int], bool]] = {
 
 
 def on_elements(t: Translation, hlo: str, a: Elements | None, b: Elements | None, dtype: str) -> Value | None:
-    """The op on elements that are followed; None if some are not, or the result is not."""
+    """Applies an op to tracked elements; returns None if some are not tracked, or the result cannot be."""
     if a is None or b is None or a.shape != b.shape:
         return None
     results: list[Dim] = []
@@ -84,7 +84,7 @@ def on_elements(t: Translation, hlo: str, a: Elements | None, b: Elements | None
 
 
 def _on_integers(hlo: str, x: int, y: int, bits: int) -> int | None:
-    """The op on two numbers; None where the definition leaves the result open, or bits decide."""
+    """Applies an op to two numbers; returns None if the result is undefined, or depends on the bits."""
     if hlo not in _ON_NUMBERS or (hlo in {"divide", "remainder"} and y == 0):
         return None
     if hlo in {"left", "right"} and not (x >= 0 and 0 <= y < bits):
@@ -101,7 +101,7 @@ _ON_FLOATS: Mapping[str, Callable[..., Any]] = {
 
 
 def of_numbers(t: Translation, op: Any, hlo: str) -> Value | None:
-    """Arithmetic of two scalars that the program knows."""
+    """Folds arithmetic on two known scalars."""
     result = op.results[0]
     numbers = [t.number(operand) for operand in op.operands]
     if hlo not in _ON_FLOATS or t.dtype(result) != "float32" or t.shape(result) or None in numbers:
@@ -111,7 +111,7 @@ def of_numbers(t: Translation, op: Any, hlo: str) -> Value | None:
 
 
 def number_value(t: Translation, number: float) -> Value:
-    """A float32 scalar."""
+    """Returns a float32 scalar."""
     attribute = ir.DenseElementsAttr.get(np.array(number, np.float32))
     return Value(lambda: t.b.constant(number, "float32"), constant=attribute)
 
@@ -121,6 +121,6 @@ def _bits(dtype: str) -> int:
 
 
 def _holds(dtype: str, number: int) -> bool:
-    """Whether a dtype has a number: arithmetic that goes round is left to the model."""
+    """Whether a dtype can represent a number: arithmetic that wraps around is left to the model."""
     bits = _bits(dtype)
     return 0 <= number < 2**bits if dtype[0] in "bu" else -(2 ** (bits - 1)) <= number < 2 ** (bits - 1)

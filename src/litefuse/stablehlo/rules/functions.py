@@ -1,4 +1,4 @@
-"""Functions that JAX writes out as polynomials, recognized by their values."""
+"""Recognizes functions that JAX expands into polynomials, by their values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["recognized"]
 
 _Array = npt.NDArray[Any]
 
-# TensorFlow's ops, and what they compute.
+# TensorFlow's ops, and the functions that they compute.
 _FUNCTIONS: Mapping[str, Callable[[float], float]] = {
     "Erf": math.erf,
     "Erfc": math.erfc,
     "Lgamma": lambda x: math.lgamma(x) if x > 0 else math.nan,
 }
 
-# Fewer ops are no expansion, and more are more than one.
+# An expansion has at least and at most this many ops.
 _FEWEST, _MOST = 16, 500
 
 _UNARY: Mapping[str, Callable[[_Array], _Array]] = {
@@ -66,13 +66,13 @@ _EVALUATED = frozenset({*_UNARY, *_BINARY, "compare", "select"})
 
 
 def recognized(t: Translation, root: ir.Value) -> ir.Value | None:
-    """The op for a function of one variable that is written out, if a value is one.
+    """Returns the op for a function of one variable that is expanded, if a value is one.
 
-    The ops that lead to the value are followed back to each single value that they all come from, and computed for
+    The ops that lead to the value are followed back to each single value that they all depend on, and evaluated for
     numbers in its place. A function that agrees with one of TensorFlow's ops on all of them is that op.
 
     Returns:
-        The op's result; None if the value is nothing that is known.
+        The op's result; None if the value is not a known function.
     """
     if t.dtype(root) != "float32":
         return None
@@ -94,7 +94,7 @@ def _expectations() -> Iterator[tuple[str, _Array, _Array]]:
 
 
 def _sources(root: ir.Value) -> Iterator[tuple[ir.Value, list[ir.OpView]]]:
-    """The values that all else comes from, with the ops between, latest first."""
+    """Yields the values that all else depends on, with the ops between, latest first."""
     order = _positions(root)
     frontier = {root}
     ops: list[ir.OpView] = []
@@ -116,7 +116,7 @@ def _sources(root: ir.Value) -> Iterator[tuple[ir.Value, list[ir.OpView]]]:
 
 
 def _positions(root: ir.Value) -> dict[ir.Value, int]:
-    """Where the ops stand that can be computed, of those before a value."""
+    """Returns the positions of the ops before a value that can be evaluated."""
     found: dict[ir.Value, int] = {}
     waiting = [root]
     seen: set[ir.Value] = set()

@@ -1,4 +1,4 @@
-"""Windows of a tensor at computed positions."""
+"""Reads windows of a tensor at computed positions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _dynamic_gather(op: Any, t: Translation) -> Result:
 
 
 def _gathered(op: Any, t: Translation, window: Sequence[Dim]) -> Result:
-    """https://openxla.org/stablehlo/spec#gather: positions outside are moved inside."""
+    """Translates a gather, https://openxla.org/stablehlo/spec#gather: positions outside are moved inside."""
     numbers = t.dialect.GatherDimensionNumbers(op.dimension_numbers)
     operand, indices = op.operands[:2]
     collapsed, batching = list(numbers.collapsed_slice_dims), list(numbers.operand_batching_dims)
@@ -45,7 +45,7 @@ def _gathered(op: Any, t: Translation, window: Sequence[Dim]) -> Result:
     offsets = list(numbers.offset_dims)
     shown = [axis for axis in range(len(window)) if axis not in collapsed and axis not in batching]
     rank = len(offsets) + len(positions.batch())
-    # Where the dimensions of the result come from: ("batch", i), or the dimension of the operand.
+    # The origins of the result's dimensions: ("batch", i), or the dimension of the operand.
     waiting = iter(range(rank))
     wanted: list[tuple[str, int]] = [
         ("operand", shown[offsets.index(axis)]) if axis in offsets else ("batch", next(waiting)) for axis in range(rank)
@@ -53,7 +53,7 @@ def _gathered(op: Any, t: Translation, window: Sequence[Dim]) -> Result:
     taken = _taken(t, value, positions)
     found, has = _gather_nd(t, value, positions) if taken is None else taken
     order = [has.index(each) for each in wanted if each in has]
-    rest = [each for each in has if each not in wanted]  # of size 1, and not wanted
+    rest = [each for each in has if each not in wanted]  # of size 1, to be dropped
     found = t.b.transpose(found, [*order, *(has.index(each) for each in rest)])
     if len(order) == rank and not rest:
         return found
@@ -62,7 +62,7 @@ def _gathered(op: Any, t: Translation, window: Sequence[Dim]) -> Result:
 
 
 def _of_elements(op: Any, t: Translation, positions: Positions) -> Result | None:
-    """One element of a vector that is followed, as shapes are read."""
+    """Takes elements of a vector that is tracked, as shapes are read."""
     elements, numbers = t.elements(op.operands[0]), positions.numbers()
     if elements is None or numbers is None or elements.ndim != 1 or len(numbers) != 1 or positions.batching:
         return None
@@ -76,7 +76,7 @@ def _of_elements(op: Any, t: Translation, positions: Positions) -> Result | None
 
 
 def _within(t: Translation, value: ir.Value, positions: Positions) -> ir.Value:
-    """The part of the tensor that windows reach in the dimensions in which they all begin at 0."""
+    """Cuts the tensor to the part that windows reach, in the dimensions in which they all begin at 0."""
     cut: dict[int, tuple[Dim, Dim | None, int]] = {}
     for axis, (size, part) in enumerate(zip(positions.sizes, positions.window, strict=True)):
         if axis not in positions.indexed and isinstance(part, int) and part != size:
@@ -88,7 +88,7 @@ _Named = tuple[ir.Value, list[tuple[str, int]]]
 
 
 def _taken(t: Translation, value: ir.Value, positions: Positions) -> _Named | None:
-    """Whole slices along one dimension: GATHER."""
+    """Takes whole slices along one dimension: GATHER."""
     b, batching = t.b, list(positions.batching)
     count = len(batching)
     together = all(pair == (i, i) for i, pair in enumerate(sorted(batching)))

@@ -1,6 +1,6 @@
-"""Calls of LAPACK, by which JAX computes linear algebra on CPUs, of float32.
+"""Calls of LAPACK, which JAX uses for linear algebra on CPUs, for float32.
 
-The routines: https://www.netlib.org/lapack/explore-html/; which JAX calls, and how:
+The routines: https://www.netlib.org/lapack/explore-html/; which of them JAX calls, and how:
 https://github.com/jax-ml/jax/blob/main/jax/_src/lax/linalg.py.
 """
 
@@ -42,7 +42,7 @@ def _triangular(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence
 
 
 def _tridiagonal(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[Result]:
-    """The diagonals come back as the routine leaves them, which nobody asks for: here, as they were."""
+    """Solves tridiagonal systems; the diagonals, which are overwritten and unused, are returned unchanged."""
     b = t.b
     *diagonals, sides = t.values(op.operands[:4])
     rows = [b.expand(each, len(b.shape(each)) - 1) for each in diagonals]
@@ -66,7 +66,7 @@ def _eigenvectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequen
     matrices, outer = matrices_of(t, op.operands[0])
     if options["uplo"] != ord("L"):
         matrices = t.b.transpose(matrices, [0, 2, 1])
-    if options["mode"] == ord("N"):  # the vectors, which were not asked for, are what LAPACK leaves of the matrices
+    if options["mode"] == ord("N"):  # instead of vectors, LAPACK returns what is left of the matrices
         return [t.lazy(op.operands[0]), shaped(t, eigenvalues(t.b, matrices), outer), _success(t, outer)]
     values, vectors = eigenvectors(t.b, matrices)
     return [shaped(t, vectors, outer), shaped(t, values, outer), _success(t, outer)]
@@ -76,7 +76,7 @@ def _singular_vectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Se
     matrices, outer = matrices_of(t, op.operands[0])
     if options["mode"] == ord("N"):
         values = shaped(t, singular_values(t.b, matrices), outer)
-        nobodys = [t.lazy(op.operands[0])] * 2  # the vectors, which were not asked for
+        nobodys = [t.lazy(op.operands[0])] * 2  # the vectors, which are not requested
         return [t.lazy(op.operands[0]), values, *nobodys, _success(t, outer)]
     found = singular_vectors(t.b, matrices, full=options["mode"] == ord("A"))
     right = t.b.transpose(found.right, [0, 2, 1])
@@ -85,7 +85,7 @@ def _singular_vectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Se
 
 
 def _success(t: Translation, outer: Sequence[Dim]) -> ir.Value:
-    """What LAPACK says where all went well; where it did not, the numbers are NaN."""
+    """Returns LAPACK's status of success; after a failure, the numbers are NaN instead."""
     return t.b.fill(outer, 0, "int32")
 
 
@@ -99,4 +99,4 @@ ROUTINES: Mapping[str, Routine] = {
     "lapack_ssyevd_ffi": _eigenvectors,
     "lapack_strsm_ffi": _triangular,
 }
-"""What the calls become, by the names of the routines."""
+"""The translations of the calls, by the names of the routines."""

@@ -1,4 +1,4 @@
-"""Decompositions of matrices, Fourier transforms, and the normalization of batches."""
+"""Matrix decompositions, Fourier transforms, and batch normalization."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["RULES", "factored", "matrices_of", "shaped", "solved"]
 
 
 def factored(t: Translation, operand: ir.Value, *, lower: bool) -> ir.Value:
-    """The Cholesky factors of symmetric positive definite matrices, of which one triangle is looked at."""
+    """Returns the Cholesky factors of symmetric positive definite matrices, of which only one triangle is read."""
     matrices, outer = matrices_of(t, operand)
     factor = cholesky(t.b, matrices if lower else t.b.transpose(matrices, [0, 2, 1]))
     return shaped(t, factor if lower else t.b.transpose(factor, [0, 2, 1]), outer)
@@ -34,7 +34,7 @@ def solved(
     transposed: bool,
     unit_diagonal: bool,
 ) -> ir.Value:
-    """The x with ``op(matrix) @ x == side``, or ``x @ op(matrix) == side`` if not ``left``, for triangular matrices."""
+    """Solves ``op(matrix) @ x == side``, or ``x @ op(matrix) == side`` if not ``left``, for triangular matrices."""
     b = t.b
     (flat, flat_sides), outer = _in_one_batch(t, matrices, sides)
     if transposed is left:
@@ -46,13 +46,13 @@ def solved(
 
 
 def matrices_of(t: Translation, operand: ir.Value) -> tuple[ir.Value, Sequence[Dim]]:
-    """An operand's float32 matrices in a batch of one dimension, and the sizes of the batch."""
+    """Returns an operand's float32 matrices in a batch of one dimension, and the sizes of the batch."""
     (matrices,), outer = _in_one_batch(t, operand)
     return matrices, outer
 
 
 def shaped(t: Translation, value: ir.Value, outer: Sequence[Dim]) -> ir.Value:
-    """What was computed of ``matrices_of`` in a batch of these sizes."""
+    """Restores the batch of these sizes for a value computed from ``matrices_of``."""
     return t.b.reshape(value, [*outer, *t.b.sizes(value)[1:]])
 
 
@@ -86,7 +86,7 @@ def _fft(op: Any, t: Translation) -> Result:
 
 
 def _batch_norm(op: Any, t: Translation) -> Result:
-    """https://openxla.org/stablehlo/spec#batch_norm_inference."""
+    """Translates batch normalization, https://openxla.org/stablehlo/spec#batch_norm_inference."""
     b = t.b
     value, scale, offset, mean, variance = t.values(op.operands)
     epsilon = ir.FloatAttr(op.attributes["epsilon"]).value

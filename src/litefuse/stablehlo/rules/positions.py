@@ -18,14 +18,14 @@ __all__ = ["Positions"]
 
 @dataclass(frozen=True)
 class Positions:
-    """Where windows lie in a tensor: one for each index vector.
+    """The positions of windows in a tensor: one for each index vector.
 
     Attributes:
         t: The translation.
         indices: The value of the program that holds the index vectors.
-        vector_axis: Along which dimension of it the vectors lie; its rank if each vector is a single number.
-        axes: Which dimension of the tensor each component of a vector is of.
-        batching: Pairs of a dimension of the tensor and the one of the indices that walks along with it.
+        vector_axis: Its dimension that the vectors lie along; its rank if each vector is a single number.
+        axes: The dimension of the tensor for each component of a vector.
+        batching: Pairs of batching dimensions, of the tensor and of the indices.
         sizes: The sizes of the tensor.
         window: The size of a window in each dimension of the tensor.
     """
@@ -40,7 +40,7 @@ class Positions:
 
     @property
     def indexed(self) -> list[int]:
-        """The dimensions of the tensor in which windows begin elsewhere than at 0."""
+        """The dimensions of the tensor in which windows may begin at positions other than 0."""
         return [*self.axes, *(axis for axis, _ in self.batching)]
 
     @property
@@ -49,15 +49,15 @@ class Positions:
         return sorted(axis for axis in self.axes if not (isinstance(self.window[axis], int) and self.window[axis] == 1))
 
     def batch(self) -> list[Dim]:
-        """The sizes of the indices without the dimension of the vectors: one window each."""
+        """Returns the sizes of the indices without the dimension of the vectors: one window each."""
         return [size for axis, size in enumerate(self.t.dims(self.indices)) if axis != self.vector_axis]
 
     def last(self, axis: int) -> Dim:
-        """The last position at which a window can begin."""
+        """Returns the last position at which a window can begin."""
         return self.t.b.dims("Sub", self.sizes[axis], self.window[axis])
 
     def numbers(self) -> list[npt.NDArray[Any]] | None:
-        """The components of all vectors, if the program knows them."""
+        """Returns the components of all vectors, if the program knows them."""
         numbers = self.t.numbers(self.indices)
         if numbers is None:
             return None
@@ -66,7 +66,7 @@ class Positions:
         return [np.take(numbers, i, self.vector_axis) for i in range(len(self.axes))]
 
     def starts(self) -> list[ir.Value]:
-        """The components of all vectors, int32 and in the shape of ``batch``."""
+        """Returns the components of all vectors, int32 and in the shape of ``batch``."""
         b, value = self.t.b, self.t.value(self.indices)
         if b.dtype(value) != "int32":
             value = b.cast(value, "int32")
@@ -79,7 +79,7 @@ class Positions:
         ]
 
     def clamped(self) -> list[ir.Value]:
-        """As ``starts``, moved so that each window ends within the tensor."""
+        """Returns ``starts``, moved so that each window ends within the tensor."""
         b, numbers = self.t.b, self.numbers()
         lasts = [self.last(axis) for axis in self.axes]
         if numbers is not None and all(isinstance(last, int) for last in lasts):
@@ -93,7 +93,7 @@ class Positions:
         ]
 
     def vectors(self, starts: Sequence[ir.Value]) -> ir.Value:
-        """The positions of all elements of all windows, ``[batch..., wide..., indexed]``."""
+        """Returns the positions of all elements of all windows, ``[batch..., wide..., indexed]``."""
         b, batch, wide = self.t.b, self.batch(), self.wide
         dims: list[Dim] = [*batch, *(self.window[axis] for axis in wide)]
         components: list[ir.Value] = []
@@ -109,7 +109,7 @@ class Positions:
         return b.stack([b.broadcast(each, dims) for each in components], len(dims))
 
     def _count(self, axis: int, dims: Sequence[Dim]) -> ir.Value:
-        """The numbers from 0 along one dimension."""
+        """Returns the numbers from 0 along one dimension."""
         size = dims[axis]
         after: list[Dim] = [1] * (len(dims) - axis - 1)
         return self.t.b.reshape(self.t.b.range(size), [size, *after])

@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Matrix products."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _dot(op: Any, t: Translation) -> Result:
 def _product(
     op: Any, t: Translation, batching: tuple[list[int], list[int]], contracting: tuple[list[int], list[int]]
 ) -> Result:
-    """Batch dimensions first, then those of the left factor, then those of the right one.
+    """Emits a product: the batch dimensions come first, then those of the left factor, then those of the right one.
 
     Definition: https://openxla.org/stablehlo/spec#dot_general.
     """
@@ -48,7 +48,7 @@ def _product(
     if not any(contracting):
         return _outer(t, op, values, batching, free)
     if not batching[0] and len(free[0]) > 1 and len(free[1]) == 1 and len(contracting[0]) == 1:
-        # A dense layer on more than a matrix: the engine makes one FULLY_CONNECTED of it.
+        # A dense layer on an operand of rank 3 or more: the engine lowers it to one FULLY_CONNECTED.
         values[0] = b.transpose(values[0], [*free[0], *contracting[0]])
         return _matrices(t, values, (False, free[1] == [0]), t.shape(op.results[0]), dtype)
     factors = [_arranged(t, op, values[side], side, batching[side], free[side], contracting[side]) for side in (0, 1)]
@@ -70,7 +70,7 @@ def _matrices(
 
 
 def _may_be_weights(value: ir.Value) -> bool:
-    """Whether a value is given to the program, or a constant: only of weights FULLY_CONNECTED is the better op."""
+    """Whether a value is an argument of the program, or a constant: FULLY_CONNECTED is better for weights only."""
     arranged = False
     while not isinstance(value.owner, ir.Block) and value.owner.name in _ARRANGING:
         arranged |= value.owner.name in {"tf.Reshape", "tf.Transpose"}
@@ -87,7 +87,7 @@ def _product_of(sizes: Sequence[int | None]) -> int | None:
 def _arranged(
     t: Translation, op: Any, value: ir.Value, side: int, batching: list[int], free: list[int], contracting: list[int]
 ) -> tuple[ir.Value, bool]:
-    """A factor as matrices behind its batch dimensions, and whether they are to be transposed."""
+    """Returns a factor as matrices behind its batch dimensions, and whether they are to be transposed."""
     rows, columns = (free, contracting) if side == 0 else (contracting, free)
     in_order = sorted([*batching, *free, *contracting])
 
@@ -108,7 +108,7 @@ def _arranged(
 def _outer(
     t: Translation, op: Any, values: Sequence[ir.Value], batching: tuple[list[int], list[int]], free: list[list[int]]
 ) -> ir.Value:
-    """Without anything to sum over."""
+    """Emits a product without a sum."""
     dims = [t.dims(operand) for operand in op.operands]
     shared = [dims[0][axis] for axis in batching[0]]
     factors: list[ir.Value] = []

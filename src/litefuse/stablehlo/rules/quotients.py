@@ -1,4 +1,4 @@
-"""Quotients, and what is written as one: softmax, the logistic function, means."""
+"""Quotients, and functions that are written as one: softmax, the logistic function, means."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def divide(op: Any, t: Translation) -> Result:
 
 
 def _sigmoid(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
-    """``1 / (1 + exp(-x))``, as JAX writes the logistic function out."""
+    """Recognizes ``1 / (1 + exp(-x))``, as JAX expands the logistic function."""
     if t.number(a) != 1:
         return None
     total = _operands_of(b, "add")
@@ -44,7 +44,7 @@ def _sigmoid(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
 
 
 def _operands_of(value: ir.Value, name: str) -> list[ir.Value]:
-    """The operands of the op that computes a value, if it is of this name."""
+    """Returns the operands of a value's defining op, if the op has this name."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name != f"stablehlo.{name}":
         return []
@@ -52,7 +52,7 @@ def _operands_of(value: ir.Value, name: str) -> list[ir.Value]:
 
 
 def _mean(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
-    """A sum divided by the number of its terms."""
+    """Recognizes a sum divided by the number of its terms."""
     reduction = t.lazy(a).reduction
     if reduction is None or reduction.name != "Sum" or "float" not in t.dtype(a):
         return None
@@ -64,7 +64,7 @@ def _mean(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
 
 
 def _pooled_mean(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
-    """Sums of windows divided by the number of their elements."""
+    """Recognizes sums of windows divided by the number of their elements."""
     pool, divisor = t.lazy(a).pool, t.lazy(b)
     if pool is None:
         return None

@@ -14,13 +14,13 @@ from litefuse.stablehlo.values import Reduction, Value
 __all__ = ["COMBINING", "RULES", "combined", "combining_op", "counts", "is_neutral"]
 
 COMBINING = {"add": "Sum", "maximum": "Max", "minimum": "Min", "multiply": "Prod", "and": "All", "or": "Any"}
-"""TensorFlow's reduction by the op that combines two elements."""
+"""TensorFlow's reduction for each op that combines two elements."""
 
 _OF_CONDITIONS = {"Sum": "Any", "Max": "Any", "Min": "All", "Prod": "All"}
 
 
 def combining_op(block: ir.Block) -> str | None:
-    """The op, such as ``add``, if a region combines its two arguments by this alone; None otherwise."""
+    """Returns the op, such as ``add``, if a region combines its two arguments by this alone; None otherwise."""
     first, *others = block.operations
     if (
         len(others) != 1
@@ -38,7 +38,7 @@ def combining_op(block: ir.Block) -> str | None:
 
 
 def is_neutral(name: str, number: float | None, dtype: str) -> bool:
-    """Whether combining anything with a number leaves it as it is; ``name`` is the reduction's, such as ``Sum``."""
+    """Whether a number is the neutral element of a reduction; ``name`` is the reduction's, such as ``Sum``."""
     if number is None:
         return False
     if name in {"Max", "Min"} and "int" in dtype:
@@ -57,7 +57,7 @@ def _reduce(op: Any, t: Translation) -> Result | list[Result]:
     if dtype == "bool":
         name = _OF_CONDITIONS.get(name or "", name)
     elif name in {"All", "Any"}:
-        name = None  # of bits
+        name = None  # bitwise
     if not axes:
         return [t.lazy(operand) for operand in op.operands[:count]]
     if name is None:
@@ -71,12 +71,12 @@ def _reduce(op: Any, t: Translation) -> Result | list[Result]:
 
 
 def combined(t: Translation, block: ir.Block, first: Sequence[ir.Value], second: Sequence[ir.Value]) -> list[ir.Value]:
-    """What a region makes of two elements, for each element of tensors."""
+    """Applies a region to the elements of tensors, pair by pair."""
     return [value.emit() for value in t.block(block, [*first, *second])]
 
 
 def _by_pairs(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -> list[Result]:
-    """Neighbors combined, then what came of them, and so on: the order is kept, as StableHLO demands."""
+    """Combines neighbors, then their results, and so on: the order is kept, as StableHLO demands."""
     b, count = t.b, len(op.results)
     values, starts = t.values(op.operands[:count]), t.values(op.operands[count:])
     for axis in sorted(axes, reverse=True):
@@ -99,7 +99,7 @@ def _by_pairs(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -
 
 
 def _extremum(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -> list[Result] | None:
-    """The largest or least element and where it is, as ``jnp.argmax`` reduces pairs of elements and positions."""
+    """Returns the largest or least element and its position, as ``jnp.argmax`` reduces pairs of the two."""
     values, positions = op.operands[:2]
     direction = _direction(t, block)
     if direction is None or len(axes) != 1 or not counts(positions, axes[0]):
@@ -114,7 +114,7 @@ def _extremum(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -
 
 
 def _direction(t: Translation, block: ir.Block) -> str | None:
-    """``GT`` if a region chooses the larger of two elements, ``LT`` if the lesser one."""
+    """Returns ``GT`` if a region chooses the larger of two elements, ``LT`` if the lesser one."""
     if len(block.arguments) != 4:
         return None
     mine, _, other, _ = block.arguments
@@ -129,7 +129,7 @@ def _direction(t: Translation, block: ir.Block) -> str | None:
 
 
 def counts(value: ir.Value, axis: int) -> bool:
-    """Whether a value is its positions along a dimension."""
+    """Whether a value's elements are its positions along a dimension."""
     owner: Any = value.owner
     while not isinstance(owner, ir.Block) and owner.name in {"stablehlo.broadcast_in_dim", "stablehlo.convert"}:
         if owner.name == "stablehlo.broadcast_in_dim":

@@ -1,7 +1,7 @@
-"""Loops over the items of tensors, as ``jax.lax.scan`` makes them, in terms of TensorFlow's tensor lists.
+"""Lowers loops over the items of tensors, as ``jax.lax.scan`` makes them, to TensorFlow's tensor lists.
 
-From then on they are like the loops of any recurrent layer: recognized and fused, or lowered with their inputs'
-projections outside of the loop.
+From then on they are treated like the loops of any recurrent layer: recognized and fused, or lowered with their input
+projections hoisted.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Scan:
     """A loop that counts from 0 to a known number.
 
     Attributes:
-        counter: The position among the loop's variables of the one that counts.
-        count: To where.
-        reads: Those that are only read, one item of the first dimension in each turn: whether backwards.
-        writes: Those that are only written, one item in each turn: whether backwards.
+        counter: The position of the counter among the loop variables.
+        count: The number that it counts to.
+        reads: The variables of which each iteration only reads one item of the first dimension: whether backward.
+        writes: The variables of which each iteration only writes one item: whether backward.
     """
 
     counter: int
@@ -41,11 +41,11 @@ class Scan:
 
     @property
     def lists(self) -> frozenset[int]:
-        """The positions of the variables that lists take the place of."""
+        """The positions of the variables that lists replace."""
         return frozenset(self.reads) | frozenset(self.writes)
 
     def listed(self, t: Translation, position: int, operand: ir.Value) -> ir.Value:
-        """The list that takes the place of a loop variable at first."""
+        """Creates the initial list that replaces a loop variable."""
         b, kind = t.b, _item_type(t, operand)
         shape = _shape_constant(t, kind)
         result = [variant_type(ranked_tensor_type(kind))]
@@ -58,7 +58,7 @@ class Scan:
         return _create("TensorListFromTensor", result, [value, shape], options)
 
     def stacked(self, t: Translation, position: int, operand: ir.Value, handle: ir.Value) -> Value:
-        """What has been written into a list, as one tensor."""
+        """Returns the items that were written into a list, as one tensor."""
         kind = _item_type(t, operand)
 
         def emit() -> ir.Value:
@@ -74,12 +74,12 @@ class Scan:
 
 
 def find_scan(t: Translation, op: Any, hoisted: Collection[ir.Operation] = ()) -> Scan | None:
-    """What a loop reads and writes item by item; None if it does not count its turns.
+    """Finds the variables that a loop reads and writes item by item; None if it does not count its iterations.
 
     Args:
         t: The translation.
         op: The loop.
-        hoisted: The ops in its body that are done before it.
+        hoisted: The ops in its body that are hoisted out of it.
     """
     condition, body = (region.blocks[0] for region in op.regions)
     *_, last = body.operations
@@ -94,7 +94,7 @@ def find_scan(t: Translation, op: Any, hoisted: Collection[ir.Operation] = ()) -
         if not shape or shape[0] != count or list(condition.arguments[position].uses):
             continue
         users = [use.owner for use in argument.uses if use.owner != last and use.owner.operation not in hoisted]
-        if any(user.operation.block != body for user in users):  # in a branch or a loop within
+        if any(user.operation.block != body for user in users):  # in a nested branch or loop
             continue
         directions = [_direction(t, user, argument, index, count) for user in users]
         if len(set(directions)) != 1 or directions[0] is None:
@@ -107,13 +107,13 @@ def find_scan(t: Translation, op: Any, hoisted: Collection[ir.Operation] = ()) -
 
 
 def _is_written(users: Sequence[Any], result: ir.Value) -> bool:
-    """Whether a variable is only updated, and that is its next value."""
+    """Whether a variable is only updated, and the update is its next value."""
     (user, *others), uses = users, list(result.uses)
     return not others and len(uses) == 1 and result.owner == user
 
 
 def _counter(t: Translation, op: Any, condition: ir.Block, body: ir.Block) -> tuple[int, int | None]:
-    """The variable that counts the turns, and how many there are."""
+    """Returns the variable that counts the iterations, and how many there are."""
     compare, *others = condition.operations
     *_, last = body.operations
     if len(others) != 1 or compare.operation.name != "stablehlo.compare":
@@ -155,7 +155,7 @@ def _number(value: ir.Value) -> int | None:
 
 
 def _direction(t: Translation, user: Any, argument: ir.Value, index: ir.Value, count: int) -> bool | None:
-    """Whether an op takes, or writes, the items from the last to the first; None if it does something else."""
+    """Whether an op reads or writes the items from the last to the first; None if it does something else."""
     name = user.operation.name
     if user.operands[0] != argument or argument in list(user.operands)[1:]:
         return None
@@ -181,7 +181,7 @@ def _direction(t: Translation, user: Any, argument: ir.Value, index: ir.Value, c
 
 
 def _component(vector: ir.Value, position: int) -> ir.Value | None:
-    """The scalar that a component of a vector of positions is made of, without what keeps it in range."""
+    """Returns the scalar that a component of a vector of positions is built from, without clamping."""
     while not isinstance(vector.owner, ir.Block):
         owner, name = vector.owner, vector.owner.operation.name
         if name == "stablehlo.clamp":
@@ -196,7 +196,7 @@ def _component(vector: ir.Value, position: int) -> ir.Value | None:
 
 
 def _normalized(start: ir.Value) -> ir.Value:
-    """A position without the choice of what it is from the end if it is negative."""
+    """Returns a position without the select that counts negative ones from the end."""
     owner = start.owner
     if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.select":
         return start
@@ -246,7 +246,7 @@ def _create(
 
 
 def get_item(t: Translation, operand: ir.Value, listed: List) -> Result:
-    """The item of a list that is taken in this turn, with a dimension of size 1 before it."""
+    """Reads the item of this iteration from a list, with a leading dimension of size 1."""
     kind = _item_type(t, operand)
     options = {"element_dtype": _element(kind)}
     operands = [listed.handle, listed.index, _shape_constant(t, kind)]
@@ -255,7 +255,7 @@ def get_item(t: Translation, operand: ir.Value, listed: List) -> Result:
 
 
 def set_item(t: Translation, update: ir.Value, listed: List) -> Result:
-    """The list with the item that is written in this turn, of which the first dimension, of size 1, is left out."""
+    """Writes the item of this iteration, without its leading dimension of size 1; returns the list."""
     found = t.lazy(update)
     shape = t.shape(update)[1:]
     item = found.expanded

@@ -1,4 +1,4 @@
-"""Windows of a tensor that are written at computed positions."""
+"""Writes windows of a tensor at computed positions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPS = {"add": "TensorScatterAdd", "maximum": "TensorScatterMax", "minimum": "Te
 
 
 def _scatter(op: Any, t: Translation) -> Result:
-    """https://openxla.org/stablehlo/spec#scatter: what lies outside is not written."""
+    """Translates a scatter, https://openxla.org/stablehlo/spec#scatter: windows outside are not written."""
     if len(op.results) != 1:
         raise GraphError("writing into several tensors at once is not supported")
     operand, indices, updates = op.operands
@@ -78,7 +78,7 @@ def _scatter(op: Any, t: Translation) -> Result:
 
 
 def _name(block: ir.Block) -> str:
-    """The op that combines what is there with what is written."""
+    """Returns the op that combines old and new elements."""
     ops = list(block.operations)
     if len(ops) == 1 and list(ops[0].operands) == [block.arguments[1]]:
         return "TensorScatterUpdate"
@@ -101,7 +101,7 @@ def _is_inside(positions: Positions) -> bool:
 
 
 def _updated(t: Translation, operand: ir.Value, updates: ir.Value, positions: Positions, window: list[Dim]) -> ir.Value:
-    """One window at a known position."""
+    """Writes one window at a known position."""
     b, value = t.b, t.value(operand)
     begins = [0] * len(window)
     for axis, each in zip(positions.axes, positions.numbers() or [], strict=True):
@@ -112,7 +112,7 @@ def _updated(t: Translation, operand: ir.Value, updates: ir.Value, positions: Po
 
 
 def _written_inside(t: Translation, name: str, value: ir.Value, vectors: ir.Value, new: ir.Value) -> ir.Value:
-    """Writes what lies outside into one more row, which is cut off afterwards."""
+    """Writes positions outside into an additional row, which is cut off afterwards."""
     b = t.b
     rank, count = len(b.shape(value)), b.shape(vectors)[-1]
     assert count is not None

@@ -32,7 +32,7 @@ __all__ = ["RULES", "is_followed", "reshaped"]
 
 
 def is_followed(t: Translation, value: ir.Value) -> bool:
-    """Whether a value is a small tensor of integers or conditions, whose elements are worth knowing."""
+    """Whether a value is a small tensor of integers or conditions, whose elements are tracked."""
     sizes, dtype = [size for size in t.shape(value) if size is not None], t.dtype(value)
     known = len(sizes) == len(t.shape(value)) and math.prod(sizes) <= MOST_ELEMENTS
     return known and ("int" in dtype or dtype == "bool")
@@ -59,7 +59,7 @@ _NUMBER = re.compile(r"\(([^,()]+),([^,()]+)\)")
 
 
 def complex_numbers(op: Any, dtype: str) -> npt.NDArray[Any]:
-    """The value of a constant of complex numbers, which the bindings can only print."""
+    """Returns the value of a constant of complex numbers, which the bindings can only print."""
     text = str(op).partition("dense<")[2]
     shape = ir.ShapedType(op.results[0].type).shape
     if text.startswith('"0x'):
@@ -108,7 +108,7 @@ def _dynamic_broadcast_in_dim(op: Any, t: Translation) -> Result:
 def _repeated(op: Any, t: Translation, dims: Sequence[Dim]) -> Result:
     operand, axes = op.operands[0], [int(axis) for axis in op.broadcast_dimensions]
     found, shape = t.lazy(operand), list(t.shape(operand))
-    if axes != sorted(axes):  # the dimensions change places as well
+    if axes != sorted(axes):  # the dimensions are permuted as well
         order = sorted(range(len(axes)), key=axes.__getitem__)
         found, shape, axes = Value(t.b.transpose(found.emit(), order)), [shape[i] for i in order], sorted(axes)
     if found.elements is not None and is_followed(t, op.results[0]):
@@ -116,8 +116,8 @@ def _repeated(op: Any, t: Translation, dims: Sequence[Dim]) -> Result:
         whole = cast("Elements", np.broadcast_to(arranged, cast("list[int]", list(dims))).copy())
         return elements_value(t.b, whole, t.dtype(operand))
     if found.spread is not None and axes == list(range(len(dims) - len(axes), len(dims))):
-        return spread(t.b, found.spread.small, dims)  # what is repeated already is repeated more often
-    # JAX repeats what is known to be of size 1, never an open size.
+        return spread(t.b, found.spread.small, dims)  # a broadcast of a broadcast
+    # JAX repeats dimensions that are known to be of size 1, never dynamic ones.
     sizes: list[Dim] = [dims[axis] if size is None else size for axis, size in zip(axes, shape, strict=True)]
     placed = _placed(sizes, axes, len(dims))
     # Leading dimensions of size 1 are left to broadcasting.
@@ -136,7 +136,7 @@ def _reshaped(t: Translation, found: Value, dims: Sequence[Dim]) -> Value:
 
 
 def _placed(sizes: Sequence[Any], axes: Sequence[int], rank: int) -> list[Any]:
-    """The sizes at the given dimensions of a tensor of the given rank, and 1 at the others."""
+    """Returns the sizes at the given dimensions of a tensor of the given rank, and 1 at the others."""
     placed: list[Any] = [1] * rank
     for axis, size in zip(axes, sizes, strict=True):
         placed[axis] = size
@@ -148,7 +148,7 @@ def _same(a: Dim, b: Dim) -> bool:
 
 
 def _kept(t: Translation, found: Value, dims: Sequence[Dim]) -> Value | None:
-    """A reduction in a shape in which the dimensions that it reduced are of size 1."""
+    """Returns a reduction with keep_dims, if that has these sizes."""
     reduction = found.reduction
     if reduction is None or reduction.keep_dims:
         return None
@@ -162,7 +162,7 @@ def _kept(t: Translation, found: Value, dims: Sequence[Dim]) -> Value | None:
 
 
 def reshaped(t: Translation, operand: ir.Value, dims: Sequence[Dim], dtype: str) -> Result:
-    """The elements of a value of the program in another shape."""
+    """Returns the elements of a value of the program in another shape."""
     found = t.lazy(operand)
     if found.elements is not None and all(isinstance(dim, int) for dim in dims):
         return elements_value(t.b, found.elements.reshape(cast("list[int]", list(dims))), dtype)
@@ -179,7 +179,7 @@ def reshaped(t: Translation, operand: ir.Value, dims: Sequence[Dim], dtype: str)
         return spread(t.b, found.spread.small, dims)
     before = len(dims) - len(shape)
     if before > 0 and sizes[before:] == list(shape) and all(size == 1 for size in sizes[:before]):
-        # Leading dimensions of size 1 are what broadcasting adds.
+        # Broadcasting adds leading dimensions of size 1 itself.
         small = found if found.spread is None else found.spread.small
         return Value(lambda: t.b.reshape(found.emit(), dims), spread=Spread(small, tuple(dims)))
     return Value(lambda: t.b.reshape(found.emit(), dims))
@@ -242,7 +242,7 @@ def _dynamic_pad(op: Any, t: Translation) -> Result:
 
 
 def _padded(op: Any, t: Translation, low: Sequence[Dim], high: Sequence[Dim], interior: Sequence[int]) -> Result:
-    """https://openxla.org/stablehlo/spec#pad: between elements first; a negative padding cuts."""
+    """Translates a pad, https://openxla.org/stablehlo/spec#pad: interior first; a negative padding cuts."""
     b, fill = t.b, t.number(op.operands[1])
     value = t.value(op.operands[0])
     filler = t.value(op.operands[1])
@@ -262,12 +262,12 @@ def _padded(op: Any, t: Translation, low: Sequence[Dim], high: Sequence[Dim], in
 
 
 def _more_or_less(t: Translation, padding: Dim) -> tuple[Dim, Dim]:
-    """How many elements a padding adds, and how many it cuts."""
+    """Returns how many elements a padding adds, and how many it cuts."""
     return t.b.dims("Maximum", padding, 0), t.b.dims("Maximum", t.b.dims("Sub", 0, padding), 0)
 
 
 def spaced(t: Translation, value: ir.Value, axis: int, count: int, filler: ir.Value) -> ir.Value:
-    """With ``count`` fillers between neighbors along a dimension."""
+    """Inserts ``count`` fillers between neighbors along a dimension."""
     b = t.b
     dims = b.sizes(value)
     wide = b.reshape(value, [*dims[: axis + 1], 1, *dims[axis + 1 :]])

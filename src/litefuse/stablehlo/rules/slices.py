@@ -37,7 +37,7 @@ def _sliced(op: Any, t: Translation, begins: Sequence[Dim], ends: Sequence[Dim],
     axes = list(zip(begins, ends, strides, strict=True))
     if found.elements is not None and all(isinstance(n, int) for each in axes for n in each):
         return elements_value(t.b, found.elements[tuple(slice(*each) for each in axes)], t.dtype(operand))
-    if found.spread is not None and not t.b.shape(found.spread.small.emit()):  # any part of it is like any other
+    if found.spread is not None and not t.b.shape(found.spread.small.emit()):  # all elements are equal
         declared = t.shape(op.results[0])
         if None not in declared:
             return spread(t.b, found.spread.small, cast("list[Dim]", list(declared)))
@@ -56,7 +56,7 @@ def _is(dim: Dim, size: Dim | None) -> bool:
 def clamped_starts(
     t: Translation, starts: Sequence[ir.Value], sizes: Sequence[Dim], slice_sizes: Sequence[Dim]
 ) -> list[Dim]:
-    """Where a slice begins in each dimension, moved so that it ends within the tensor, as StableHLO says."""
+    """Returns the start of a slice in each dimension, moved so that it ends within the tensor, as StableHLO demands."""
     found: list[Dim] = []
     for start, size, part in zip(starts, sizes, slice_sizes, strict=True):
         most = t.b.dims("Sub", size, part)

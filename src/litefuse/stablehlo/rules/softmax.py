@@ -1,4 +1,4 @@
-"""The softmax, as it is written out."""
+"""Recognizes an expanded softmax."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["softmax"]
 
 
 def softmax(t: Translation, numerator: ir.Value, denominator: ir.Value) -> Result | None:
-    """Softmax: ``exp(x - c) / sum(exp(x - c))`` along the last dimension, where ``c`` is the same along it.
+    """Recognizes ``exp(x - c) / sum(exp(x - c))`` along the last dimension, where ``c`` is the same along it.
 
     Returns:
-        The op; None for another quotient.
+        The Softmax op; None for another quotient.
     """
     exponential = numerator.owner
     if isinstance(exponential, ir.Block) or exponential.name != "stablehlo.exponential":

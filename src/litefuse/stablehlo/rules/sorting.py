@@ -13,7 +13,7 @@ from litefuse.stablehlo.translation import Result, Rules, Translation
 
 __all__ = ["RULES", "top_k"]
 
-# What TOPK_V2 takes; others are cast to the first that holds them.
+# The dtype that TOPK_V2 supports for each other dtype: the first one that can represent it.
 _WIDER = {
     "bfloat16": "float32",
     "bool": "int32",
@@ -27,7 +27,7 @@ _WIDER = {
 
 
 def _sort(op: Any, t: Translation) -> list[Result]:
-    """By TOPK_V2 of all elements, which keeps the order of equal ones, as a stable sort does."""
+    """Sorts with TOPK_V2 of all elements, which keeps the order of equal ones, like a stable sort."""
     found = _key(t, op.regions[0].blocks[0])
     if found is None:
         raise GraphError("sorting is supported by the elements of one tensor, upwards or downwards")
@@ -59,7 +59,7 @@ def _sort(op: Any, t: Translation) -> list[Result]:
 
 
 def top_k(t: Translation, value: ir.Value, k: Dim, *, upwards: bool = False) -> tuple[ir.Value, ir.Value]:
-    """The ``k`` largest elements along the last dimension, or the least ones, and where they are (int32)."""
+    """Returns the ``k`` largest or least elements along the last dimension, and their positions (int32)."""
     b, dtype = t.b, t.b.dtype(value)
     wide = b.cast(value, _WIDER.get(dtype, dtype))
     if upwards:  # -1 - x does not overflow, where -x does
@@ -72,7 +72,7 @@ def top_k(t: Translation, value: ir.Value, k: Dim, *, upwards: bool = False) -> 
 
 
 def _key(t: Translation, block: ir.Block) -> tuple[int, bool] | None:
-    """Which operand a comparator compares, and whether the lesser element comes first."""
+    """Returns which operand a comparator compares, and whether the lesser element comes first."""
     *_, last = block.operations
     root = last.operands[0].owner
     if isinstance(root, ir.Block) or root.name != "stablehlo.compare":
@@ -89,7 +89,7 @@ def _key(t: Translation, block: ir.Block) -> tuple[int, bool] | None:
 
 
 def _argument(value: ir.Value, arguments: Sequence[ir.Value]) -> int | None:
-    """The argument that a value is, but for making one number of 0 and -0, and of all that are none."""
+    """Returns the argument that a value is, through the selects that unify 0 and -0, and all NaNs."""
     while value not in arguments:
         owner = value.owner
         if isinstance(owner, ir.Block) or owner.name != "stablehlo.select":

@@ -1,4 +1,4 @@
-"""Reductions of windows: poolings and cumulative sums."""
+"""Reductions over windows: poolings and cumulative sums."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from litefuse.stablehlo.values import Pool, Value, dims_of, known_numbers
 
 __all__ = ["RULES", "dynamic_reduce_window"]
 
-# As many slices of the operand may be combined one by one.
+# At most this many slices of the operand are combined one by one.
 _MOST_SLICES = 256
-# TensorFlow's op for the reduction of everything up to an element.
+# TensorFlow's op for each cumulative reduction.
 _CUMULATIVE = {"Prod": "Cumprod", "Sum": "Cumsum"}
 
 
@@ -35,7 +35,7 @@ class _Windows:
 
     @property
     def axes(self) -> list[int]:
-        """The dimensions along which there is more than one element in a window, or something else happens."""
+        """The dimensions along which windows have several elements, a stride or padding."""
         each = zip(self.sizes, self.strides, self.paddings, strict=True)
         return [i for i, (size, stride, padding) in enumerate(each) if size > 1 or stride > 1 or padding != (0, 0)]
 
@@ -46,7 +46,7 @@ class _Windows:
 
 
 def _reduce_window(op: Any, t: Translation) -> Result:
-    """https://openxla.org/stablehlo/spec#reduce_window."""
+    """Translates a windowed reduction, https://openxla.org/stablehlo/spec#reduce_window."""
     if len(op.results) != 1:
         raise GraphError("windows of several tensors are not supported")
     operand, start = op.operands
@@ -76,7 +76,7 @@ def _reduce_window(op: Any, t: Translation) -> Result:
 
 
 def dynamic_reduce_window(op: Any, t: Translation) -> Result:
-    """Windows of sizes that are open: a cumulative sum or product."""
+    """Translates windows of dynamic sizes: a cumulative sum or product."""
     operand, start, *vectors = op.operands
     sizes, strides, spacing, dilations, padding = (t.elements(vector) for vector in vectors)
     symbol = ir.FlatSymbolRefAttr(ir.ArrayAttr(op.attributes["called_computations"])[0]).value
@@ -103,7 +103,7 @@ def dynamic_reduce_window(op: Any, t: Translation) -> Result:
 def _running(
     t: Translation, value: ir.Value, windows: _Windows, name: str | None, block: ir.Block, initial: ir.Value
 ) -> ir.Value | None:
-    """A window that holds everything up to an element, or from it on: cumulative sums, products, maxima."""
+    """Translates windows that hold everything up to, or from, an element: cumulative sums, products, maxima."""
     if len(windows.axes) != 1:
         return None
     (axis,), b = windows.axes, t.b
@@ -116,7 +116,7 @@ def _running(
     if name == "Sum":
         return b.cumsum(value, axis, reverse=not forward)
     reach = 1
-    while reach < size:  # each element with that ``reach`` places before it, and so on for twice as many
+    while reach < size:  # combines each element with the one ``reach`` places before, then with twice the reach
         pair = (reach, 0) if forward else (0, reach)
         longer = b.pad(value, [pair if i == axis else (0, 0) for i in range(len(windows.sizes))], initial)
         other = b.slice(longer, axis, 0 if forward else reach, size if forward else size + reach)
@@ -140,7 +140,7 @@ def _pooled(t: Translation, operand: ir.Value, value: ir.Value, windows: _Window
     count = math.prod(windows.sizes)
 
     def total() -> ir.Value:
-        # Zeros around the image, where AVERAGE_POOL_2D would count the elements of the image only.
+        # Pads with zeros around the image, where AVERAGE_POOL_2D would only count the elements of the image.
         padded = t.b.pad(value, windows.paddings)
         inside = replace(windows, paddings=((0, 0),) * len(windows.sizes))
         return t.b.binary("Mul", _pool(t, "AvgPool", padded, inside, 0), count)
@@ -173,13 +173,13 @@ def _pool(t: Translation, name: str, value: ir.Value, windows: _Windows, fill: f
 
 
 def _padding(shape: Sequence[int | None], windows: _Windows) -> str | None:
-    """TensorFlow's name of the padding of an image; None if it has none."""
+    """Returns TensorFlow's name of an image's padding; None if it has none."""
     inner = slice(1, -1)
     return padding_name(shape[inner], windows.sizes[inner], windows.strides[inner], windows.paddings[inner])
 
 
 def _combined(t: Translation, value: ir.Value, windows: _Windows, block: ir.Block, initial: ir.Value) -> ir.Value:
-    """The slices of the padded operand that hold the first element of each window, the second, and so on, combined."""
+    """Combines slices of the padded operand that hold the first elements of all windows, the second ones, and so on."""
     b = t.b
     if math.prod(windows.sizes) > _MOST_SLICES:
         raise GraphError(

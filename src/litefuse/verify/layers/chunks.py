@@ -1,4 +1,4 @@
-"""How many tensors are looked at in one run."""
+"""Splits tensors into chunks that are read in one run."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TypeVar
 
 __all__ = ["chunks"]
 
-# How much of what is looked at is kept in memory at once, in bytes.
+# How many bytes of tensors are kept in memory at once.
 _AT_ONCE = 2**29
 
 _Tensor = TypeVar("_Tensor")
 
 
 def chunks(tensors: Iterable[_Tensor], size_of: Callable[[_Tensor], int]) -> Iterator[list[_Tensor]]:
-    """As many tensors as fit into memory at once, in their order; one that does not fit comes alone.
+    """Yields as many tensors as fit into memory at once, in their order; one that does not fit comes alone.
 
     Args:
         tensors: The tensors.

@@ -1,4 +1,4 @@
-"""The values of layers against those of the original."""
+"""Compares the values of layers with those of the original."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def compared(
     results: Mapping[str, npt.NDArray[Any]],
     tolerance: float,
 ) -> tuple[Layer, ...]:
-    """The layers, in the order in which they are computed.
+    """Returns the layers, in the order in which they are computed.
 
     Args:
-        observation: What was seen of the model.
+        observation: The tensors read from the model.
         folder: Where its values are.
-        matches: What inside tensors are compared with, by their indices.
-        results: What the original gave, by the names of the outputs.
-        tolerance: The error that is allowed.
+        matches: What intermediate tensors are compared with, by their indices.
+        results: The original's outputs, by their names.
+        tolerance: The allowed error.
     """
     layers = {
         tensor.index: _layer(tensor, observation, folder, matches, results, tolerance)
@@ -87,7 +87,7 @@ class _Found(NamedTuple):
     """A value of the original.
 
     Attributes:
-        node: Its name.
+        node: The name of its node.
         values: The value.
         certain: Whether it has to be that of the tensor.
     """
@@ -105,7 +105,7 @@ class _Compared(NamedTuple):
 
 
 def _compare(values: npt.NDArray[Any], found: _Found) -> _Compared | None:
-    """The error; None if the two cannot be compared."""
+    """Returns the error; None if the two cannot be compared."""
     expected = found.values
     if kind_of(values.dtype) != kind_of(expected.dtype) or not same_order(values.shape, expected.shape):
         return None
@@ -122,8 +122,8 @@ def _dtype(values: npt.NDArray[Any]) -> str:
 
 
 def _traced(graph: LayerGraph, layers: Mapping[int, Layer]) -> Sequence[Layer]:
-    """Follows errors from what tensors are computed from to what is computed from them."""
-    # The largest error of the nearest compared tensors that each is computed from, itself if it is compared.
+    """Propagates errors from the operands of tensors to their users."""
+    # The largest error of the nearest compared tensors that each is computed from, its own if it is compared.
     before: dict[int, float] = {}
     added: dict[int, float | None] = {}
     for tensor in graph.tensors:
@@ -153,7 +153,7 @@ def _traced(graph: LayerGraph, layers: Mapping[int, Layer]) -> Sequence[Layer]:
 
 
 def _through(graph: LayerGraph, layers: Mapping[int, Layer], tensor: LayerTensor) -> tuple[str, ...]:
-    """The ops that a tensor is computed by from those that are compared, the nearest first."""
+    """Returns the ops between a tensor and the compared tensors that it is computed from, the nearest first."""
     by_index = {each.index: each for each in graph.tensors}
     found: dict[int, str] = {}
     pending = list(tensor.operands)

@@ -1,4 +1,4 @@
-"""A graph of TensorFlow without calls of functions: their bodies stand in it, so that each node can be looked at.
+"""Inlines function calls of a TensorFlow graph, so that each node's value can be read.
 
 Works on TensorFlow's own messages (graph.proto, function.proto), in the process with TensorFlow.
 """
@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["FlatGraph", "flatten"]
 
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
-# Between these, nodes of control flow as TensorFlow 1 has it compute in a loop, or nothing at all.
+# Between these, TensorFlow 1's control flow nodes compute in a loop, or not at all.
 _OPENING = frozenset({"Enter", "RefEnter", "Switch", "RefSwitch", "_SwitchN"})
 _CLOSING = frozenset({"Exit", "RefExit"})
 _MERGING = frozenset({"Merge", "RefMerge"})
@@ -21,15 +21,15 @@ _LOOPING = frozenset({"NextIteration", "RefNextIteration"})
 
 @dataclass
 class FlatGraph:
-    """The graph.
+    """The graph with calls inlined.
 
     Attributes:
         definition: The GraphDef.
         nodes: The names of its nodes by the names that they had in their functions: one for each call.
-        depths: How far each node is from what it is computed from, along the longest way.
-        conditional: The nodes that compute in a loop or a branch of TensorFlow 1: they have no value of their own.
+        depths: The length of the longest path from the inputs to each node.
+        conditional: The nodes in a loop or a branch of TensorFlow 1: they have no value of their own.
         ends: By the names of calls in the graph itself, the nodes that wait for all that a call does.
-        results: By the names of calls in the graph itself, the tensors that they give.
+        results: By the names of calls in the graph itself, the tensors that they return.
     """
 
     definition: Any
@@ -40,13 +40,13 @@ class FlatGraph:
     results: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
     def tensor(self, name: str) -> str:
-        """What a tensor of the graph itself, ``node:0``, is called."""
+        """Returns the new name of a tensor of the graph itself, ``node:0``."""
         node, _, port = name.partition(":")
         return self.results[node][int(port or 0)] if node in self.results else f"{node}:{port or 0}"
 
 
 def flatten(graph: Any, definition_of: Callable[[str], Any]) -> FlatGraph:
-    """Puts the bodies of functions in the place of their calls. Loops and branches keep theirs.
+    """Replaces function calls by the functions' bodies. Loops and branches keep theirs.
 
     Args:
         graph: A GraphDef.
@@ -64,13 +64,13 @@ class _Scope:
     """One body while it is copied.
 
     Attributes:
-        prefix: What its nodes' names begin with in the graph.
+        prefix: The prefix of its nodes' names in the graph.
         nodes: Its nodes, by their names.
-        tensors: What stands for the tensors of its arguments and calls, by their names in the body.
-        ends: What stands for waiting for its calls.
-        start: The node that waits for what the call waits for; empty if that is nothing.
+        tensors: The replacements of its arguments' and calls' tensors, by their names in the body.
+        ends: The replacements of control dependencies on its calls.
+        start: The node that waits for the call's control inputs; empty if there are none.
         attributes: The attributes of the call, which types of the body may refer to.
-        functions: The functions that it is within.
+        functions: The functions that it is nested in.
     """
 
     prefix: str
@@ -104,7 +104,7 @@ class _Inlining:
             copy.op, copy.name = node.op, scope.prefix + node.name
             copy.input.extend(self._inputs(scope, node))
             for key, value in node.attr.items():
-                if key != "_class":  # names nodes to be placed with
+                if key != "_class":  # names nodes to be colocated with
                     placeholder = value.placeholder if value.WhichOneof("value") == "placeholder" else ""
                     copy.attr[key].CopyFrom(scope.attributes.get(placeholder, value) if placeholder else value)
             if scope.prefix and "frame_name" in copy.attr:
@@ -112,7 +112,7 @@ class _Inlining:
             self.flat.nodes.setdefault(node.name, []).append(copy.name)
 
     def _callee(self, node: Any, scope: _Scope) -> str | None:
-        """The name of the function that a node calls; None if it calls none, or one that it is within."""
+        """Returns the name of the function that a node calls; None if there is none, or it is recursive."""
         name: str = node.attr["f"].func.name if node.op in _CALLS else node.op
         return name if name in self.functions and name not in scope.functions else None
 
@@ -142,7 +142,7 @@ class _Inlining:
 
     def _inputs(self, scope: _Scope, node: Any) -> list[str]:
         inputs = [self._wait(scope, each[1:]) if each[0] == "^" else self._tensor(scope, each) for each in node.input]
-        # What computes the arguments does not wait for what the call waits for: so every node of the body does.
+        # The nodes of the arguments do not wait for the call's control inputs, so every node of the body does.
         waits = dict.fromkeys(each for each in inputs if each[0] == "^")
         if scope.start:
             waits[f"^{scope.start}"] = None
@@ -156,7 +156,7 @@ class _Inlining:
         return f"^{scope.tensors[name][0].partition(':')[0]}"  # an argument
 
     def _tensor(self, scope: _Scope, name: str) -> str:
-        """What stands for a tensor: ``node:1`` in a graph, ``argument``, ``node:output:1`` in a function."""
+        """Returns the replacement of a tensor: ``node:1`` in a graph, ``argument``, ``node:output:1`` in a function."""
         node, *rest = name.split(":")
         if not scope.prefix:
             port = int(rest[0]) if rest else 0
@@ -169,7 +169,7 @@ class _Inlining:
         return scope.tensors[node][port] if node in scope.tensors else f"{scope.prefix}{node}:{port}"
 
     def _port(self, node: Any, scope: _Scope, output: str, index: int) -> int:
-        """The number of an output among all of a node."""
+        """Returns the number of an output among all outputs of a node."""
         function = self.functions.get(node.op)
         definition = self.definition_of(node.op) if function is None else function.signature
         port = 0
@@ -181,7 +181,7 @@ class _Inlining:
 
 
 def _length(node: Any, arg: Any, attributes: Mapping[str, Any]) -> int:
-    """How many tensors an output is."""
+    """Returns how many tensors an output consists of."""
     key = arg.number_attr or arg.type_list_attr
     if not key:
         return 1
@@ -196,7 +196,7 @@ def _source(name: str) -> str:
 
 
 def _operands_first(nodes: Sequence[Any], calls: set[str]) -> Iterator[Any]:
-    """The nodes, those that calls give something to after these: what stands for a call is known once it is copied."""
+    """Yields the nodes, users of calls after the calls: a call's replacement is known once the call is copied."""
     by_name = {node.name: node for node in nodes}
     if not calls:
         yield from nodes
@@ -206,7 +206,7 @@ def _operands_first(nodes: Sequence[Any], calls: set[str]) -> Iterator[Any]:
 
 
 def _in_order(operands: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Names, each after its operands; where loops go round, one of them begins."""
+    """Yields names, each after its operands; a cycle begins with any of its names."""
     seen: set[str] = set()
     for first in operands:
         if first in seen:
@@ -225,9 +225,9 @@ def _in_order(operands: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _measure(flat: FlatGraph) -> None:
-    """Finds the depths of nodes, and those that are conditional."""
+    """Computes the depths of nodes, and finds those that are conditional."""
     nodes = {node.name: node for node in flat.definition.node}
-    # A loop goes round through its NextIteration, which depends on nothing here.
+    # A loop's back edge is its NextIteration, which has no inputs here.
     inputs = {name: () if node.op in _LOOPING else tuple(node.input) for name, node in nodes.items()}
     levels: dict[str, int] = {}
     for name in _in_order({name: [_source(each) for each in given] for name, given in inputs.items()}):
@@ -243,7 +243,7 @@ def _measure(flat: FlatGraph) -> None:
 
 
 def _leaves_loop(node: Any, nodes: Mapping[str, Any]) -> bool:
-    """Whether a Switch is that of a loop, which ends with Exit instead of Merge."""
+    """Whether a Switch belongs to a loop, which ends with Exit instead of Merge."""
     return len(node.input) > 1 and nodes[_source(node.input[1])].op == "LoopCond"
 
 

@@ -19,11 +19,11 @@ class LayerTensor:
         index: Its index in the subgraph.
         name: Its name in the file.
         op: The op that computes it: its name in LiteRT's schema, or that of a custom op or a composite.
-        position: Which of the op's outputs it is.
+        position: The index among the op's outputs.
         count: How many outputs the op has.
         operands: The indices of the op's inputs.
         dtype: Its dtype in the file.
-        readable: Whether it has values that can be read and compared: not handles, nor integers narrower than a byte.
+        readable: Whether its values can be read and compared: handles and sub-byte integers cannot.
     """
 
     index: int
@@ -43,9 +43,9 @@ class LayerGraph:
     Attributes:
         subgraph: Its index.
         outputs: The indices of its outputs.
-        stored: The indices of tensors that ops take that compute none: what they store in variables.
+        stored: The indices of operands of ops without results: values that are stored in variables.
         results: The names of the signature's outputs, by the indices of their tensors.
-        tensors: What its ops compute, in the order in which they run.
+        tensors: The results of its ops, in the order in which they run.
     """
 
     subgraph: int
@@ -56,12 +56,12 @@ class LayerGraph:
 
     @property
     def ends(self) -> frozenset[int]:
-        """The indices of tensors whose values last: outputs, and what is stored."""
+        """The indices of tensors whose values last: outputs and stored values."""
         return self.stored | frozenset(self.outputs)
 
 
 def layer_graph(model: str | bytes, signature: str) -> LayerGraph:
-    """The main subgraph of a signature.
+    """Reads the main subgraph of a signature.
 
     Args:
         model: The model's file, or its content; it has been run.
@@ -82,7 +82,7 @@ def layer_graph(model: str | bytes, signature: str) -> LayerGraph:
             for position, output in enumerate(op.outputs)
         ]
         stored = frozenset(operand for op in graph.ops if not op.outputs for operand in op.inputs)
-        # Of several names of one output the first counts.
+        # If one output has several names, the first counts.
         results = {index: name for name, index in reversed(found.outputs.items())}
         return LayerGraph(found.graph, graph.outputs, stored, results, tuple(tensors))
 

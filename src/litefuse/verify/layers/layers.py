@@ -1,4 +1,4 @@
-"""What a look into a model, layer by layer, found."""
+"""The result of comparing a model with the original layer by layer."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 
 __all__ = ["NO_NAME", "Layer", "Layers"]
 
-#: Why a tensor is not compared that the original does not know.
+#: Why a tensor that the original does not know is not compared.
 NO_NAME = "it has no name in the original"
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A tensor inside a LiteRT model, in the order in which they are computed.
+    """A tensor inside a LiteRT model, in the order of computation.
 
     Attributes:
         tensor: Its name in the file.
         op: The op that computes it: its name in LiteRT's schema, or that of a custom op or a composite.
         original: The node or tensor of the original that it is compared with; empty if there is none.
-        output: The name of the signature's output that it is; empty if it is none.
+        output: The name of the signature's output that it is; empty if it is not an output.
         dtype: Its dtype in the file.
         original_dtype: That of the original; empty if it is not compared.
-        shape: Its shape; None if it was not looked at.
+        shape: Its shape; None if it was not read.
         error: How far it is from the original's, as for outputs; None if it is not compared.
-        added: By how much the error is larger than the largest one of what it is computed from; None if not compared.
+        added: By how much the error exceeds the largest error of its operands; None if it is not compared.
         differs: Whether the error is larger than the tolerance.
         reaches: Whether it differs, and so does what is computed from it, up to an output.
-        through: The ops between it and the nearest tensors that are compared, if it differs: any of them may be wrong.
-        change: How far the outputs of the model moved when this tensor was looked at; 0 if they had the same bits.
+        through: If it differs, the ops between it and the nearest compared tensors: any of them may be wrong.
+        change: How far the model's outputs moved when this tensor was read; 0 if they had the same bits.
         problem: Why it is not compared; may be empty.
     """
 
@@ -50,12 +50,12 @@ class Layer:
 
     @property
     def name(self) -> str:
-        """What it is called: the original's name, else its own; of several that were fused, the first."""
+        """The name to show: the original's, else its own; of several fused nodes, the first."""
         first, *others = (self.output or self.original or self.tensor).split(";")
         return f"{first} and {len(others)} more" if others else first
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``; an infinite error is None."""
+        """Returns a dictionary for ``json.dumps``; an infinite error is None."""
         return {
             **asdict(self),
             "shape": None if self.shape is None else list(self.shape),
@@ -73,8 +73,8 @@ class Layers:
         signature: The signature's key.
         call: The number of the call, from 1.
         layers: The tensors that the ops of the signature's main subgraph compute.
-        unseen: The names of loops, conditions and the like, of which the results are compared, not what is inside.
-        problem: Why the layers cannot be looked at; may be empty.
+        unseen: The names of loops, conditions and the like: their results are compared, their insides are not.
+        problem: Why the layers cannot be read; may be empty.
     """
 
     signature: str
@@ -85,23 +85,23 @@ class Layers:
 
     @property
     def compared(self) -> tuple[Layer, ...]:
-        """Those that are compared with the original."""
+        """The layers that are compared with the original."""
         return tuple(each for each in self.layers if each.error is not None)
 
     @property
     def first(self) -> Layer | None:
-        """The first that differs, if there is one: of those whose difference reaches an output, if some do."""
+        """The first layer that differs; if possible, one whose difference reaches an output."""
         differing = [each for each in self.layers if each.differs]
         return next((each for each in differing if each.reaches), differing[0] if differing else None)
 
     @property
     def largest_step(self) -> Layer | None:
-        """The one where the error grows most, if there is an error."""
+        """The layer where the error grows most, if there is an error."""
         growing = [each for each in self.layers if each.added is not None and each.added > 0]
         return max(growing, key=lambda each: each.added or 0.0, default=None)
 
     def to_json(self) -> dict[str, Any]:
-        """Dictionaries and lists for ``json.dumps``."""
+        """Returns dictionaries and lists for ``json.dumps``."""
         first, step = self.first, self.largest_step
         return {
             "signature": self.signature,

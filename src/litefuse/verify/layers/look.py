@@ -1,4 +1,4 @@
-"""Looks into a model and the original, layer by layer, in the processes that they run in."""
+"""Compares a model with the original layer by layer, in the processes that they run in."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from litefuse.verify.verification import OutputVerdict
 __all__ = ["LookIntoOriginal", "litert_original", "look_into", "observation_of_original", "worst_call"]
 
 LookIntoOriginal: TypeAlias = Callable[[Sequence[Call], Observation, Path], Mapping[int, Match]]
-"""Finds what inside tensors are compared with: from the calls, what was seen of the model, and a folder."""
+"""Finds what intermediate tensors are compared with: from the calls, the model's tensors, and a folder."""
 
 _MODEL = "litefuse.verify.layers.model_side:observe_model"
-# Ops that run other subgraphs, of which the results are looked at.
+# Ops that run other subgraphs: only their results are compared.
 _UNSEEN = frozenset({"IF", "WHILE", "STABLEHLO_WHILE", "STABLEHLO_CASE"})
 
 # Ops whose result has the values of their first operand, in another shape or dtype.
@@ -34,7 +34,7 @@ _COPYING = frozenset({"DEQUANTIZE", "EXPAND_DIMS", "QUANTIZE", "RESHAPE", "SQUEE
 
 
 def worst_call(verdicts: Sequence[OutputVerdict]) -> int:
-    """The number of the call, from 1, that differs most from the original; the first one, if none does."""
+    """Returns the number of the call, from 1, that differs most from the original; the first one, if none does."""
     worst = max(verdicts, key=lambda each: each.error if each.call else -1.0, default=None)
     return 1 if worst is None or not worst.error > 0 else max(worst.call, 1)
 
@@ -48,15 +48,15 @@ def look_into(
     tolerance: float,
     look_into_original: LookIntoOriginal,
 ) -> Layers:
-    """Compares the layers of one call. What cannot be looked at is a sentence in the result.
+    """Compares the layers of one call. What cannot be read is a sentence in the result.
 
     Args:
         job: The model, and its kernels.
-        where: What it is called.
-        rounds: The calls; each round begins with the state that the model has at first.
-        expected: What the original gave in each call.
-        number: The call to look into, from 1.
-        tolerance: The error that is allowed.
+        where: The model's name.
+        rounds: The calls; each round begins with the initial state of the model.
+        expected: The original's outputs for each call.
+        number: The number of the call to compare, from 1.
+        tolerance: The allowed error.
         look_into_original: Finds what the layers are compared with.
     """
     calls = _until(rounds, number)
@@ -85,7 +85,7 @@ def look_into(
 
 
 def _until(rounds: Sequence[Sequence[Call]], number: int) -> tuple[Call, ...]:
-    """The calls of a round, until the one with a number among all."""
+    """Returns the calls of a round, up to the one with this number among all calls."""
     left = number
     for calls in rounds:
         if left <= len(calls):
@@ -95,7 +95,7 @@ def _until(rounds: Sequence[Sequence[Call]], number: int) -> tuple[Call, ...]:
 
 
 def litert_original(reference: ModelJob, what: str) -> LookIntoOriginal:
-    """What layers are compared with in another LiteRT model: its tensors of the same names."""
+    """Returns a function that matches layers with the tensors of the same names in another LiteRT model."""
 
     def look(calls: Sequence[Call], observed: Observation, folder: Path) -> dict[int, Match]:
         names = {each.name: each.index for each in observed.graph.tensors if each.index in observed.seen}
@@ -113,7 +113,7 @@ def litert_original(reference: ModelJob, what: str) -> LookIntoOriginal:
 def observation_of_original(
     job: OriginalJob, calls: Sequence[Call], observed: Observation, folder: Path
 ) -> OriginalObservationJob:
-    """What the process with TensorFlow is to do."""
+    """Returns the job for the process with TensorFlow."""
     steps: dict[int, set[int]] = {}
     for tensor in observed.graph.tensors:
         for operand in tensor.operands:

@@ -1,7 +1,7 @@
-"""The values of a LiteRT model's inside tensors, in the process that the model runs in.
+"""Reads the values of a LiteRT model's intermediate tensors, in the process that runs the model.
 
-Each is that of a run whose outputs are, bit for bit, those that the model has when nobody looks: where a delegate fuses
-ops or plans memory in another way because a tensor is looked at, fewer tensors are looked at in one run.
+Each value is from a run whose outputs equal, bit for bit, those of an unobserved run: where a delegate fuses ops or
+plans memory differently because a tensor is read, fewer tensors are read in one run.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from litefuse.verify.original import Arrays, Call
 
 __all__ = ["Observation", "ObservationJob", "Seen", "observe_model", "values_file"]
 
-# How many runs it may take to find what can be looked at without a change.
+# How many runs it may take to find tensors that can be read without a change.
 _MOST_RUNS = 100
 
 
 @dataclass(frozen=True)
 class ObservationJob:
-    """What the process is to do.
+    """The job of the process: the tensors to read.
 
     Attributes:
         job: The model, and its kernels.
-        calls: The calls, from the state that the model has at first; the last is looked into.
+        calls: The calls, from the initial state of the model; the tensors of the last one are read.
         folder: Where the values are written.
-        names: The names of the tensors to look at; None for all.
+        names: The names of the tensors to read; None for all.
     """
 
     job: ModelJob
@@ -53,12 +53,12 @@ class ObservationJob:
 
 
 class Seen(NamedTuple):
-    """A tensor that was looked at.
+    """A tensor that was read.
 
     Attributes:
         shape: Its shape.
         dtype: Its dtype, as a real number if it is quantized.
-        change: How far the outputs of that run are from those of a run that nobody looked into: 0 if they are the same.
+        change: How far the outputs of that run are from those of an unobserved run: 0 if they are the same.
     """
 
     shape: tuple[int, ...]
@@ -67,11 +67,11 @@ class Seen(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """What came of it.
+    """The tensors that were read.
 
     Attributes:
         graph: The subgraph.
-        seen: What was looked at, by the indices of the tensors; the values are in files, see :func:`values_file`.
+        seen: The tensors by their indices; the values are in files, see :func:`values_file`.
     """
 
     graph: LayerGraph
@@ -79,15 +79,15 @@ class Observation(NamedTuple):
 
 
 def values_file(folder: Path, index: int) -> Path:
-    """The file of a tensor's values, as ``numpy.save`` writes it."""
+    """Returns the file of a tensor's values, as ``numpy.save`` writes it."""
     return folder / f"{index}.npy"
 
 
 def observe_model(job: ObservationJob, announce: Callable[[str], None]) -> Observation:
-    """Runs a model, and a copy of it that is looked into.
+    """Runs a model, and a copy of it whose intermediate tensors are read.
 
     Raises:
-        LitefuseError: It cannot be run or looked into.
+        LitefuseError: It cannot be run, or its tensors cannot be read.
     """
     announce("import the kernels")
     unpickle_kernels(job.job.registered or {})
@@ -131,11 +131,11 @@ class _Looking:
         self._sizes = {each["index"]: int(np.prod(each["shape"], dtype=np.int64)) * 8 for each in details}
 
     def size_of(self, tensor: LayerTensor) -> int:
-        """The size of a tensor in the last call, in bytes."""
+        """Returns the size of a tensor in the last call, in bytes."""
         return self._sizes.get(tensor.index, 0)
 
     def look(self, copy: ObservedCopy, tensors: Sequence[LayerTensor], seen: dict[int, Seen]) -> None:
-        """Looks at tensors: at fewer at once, where that changes the outputs."""
+        """Reads tensors: fewer at once where that changes the outputs."""
         own = self._graph.outputs
         copy.set_outputs([*own, *(each.index for each in tensors if each.index not in own)])
         self._runs += 1
@@ -163,7 +163,7 @@ class _Looking:
             return np.empty(tuple(detail["shape"]), detail["dtype"])
         try:
             found: npt.NDArray[Any] = np.array(interpreter.get_tensor(tensor.index, self._graph.subgraph))
-        except ValueError:  # the runtime has no memory for it: an op that ran nowhere, such as in a delegate
+        except ValueError:  # the runtime has no memory for it: the op did not run here but, for example, in a delegate
             return None
         return dequantized(found, detail)
 
@@ -183,12 +183,12 @@ def _detail(interpreter: Interpreter, index: int, subgraph: int) -> dict[str, An
 
 
 def _change(found: Arrays, expected: Arrays) -> float:
-    """How far outputs are from those that are expected; 0 if they have the same bits."""
+    """Returns how far outputs are from the expected ones; 0 if they have the same bits."""
     changes = [0.0]
     for name, value in expected.items():
         a, b = np.asarray(found[name]), np.asarray(value)
         same = np.array_equal(a, b) if a.dtype == object else a.shape == b.shape and a.tobytes() == b.tobytes()
         if not same:
-            # Zeros of the other sign, and NaN of other bits, are no difference that has a size.
+            # Zeros of the other sign and NaN of other bits have no measurable difference.
             changes.append(max(difference(a, b).error, sys.float_info.min))
     return max(changes)

@@ -1,7 +1,7 @@
-"""Which node of the original a tensor of a LiteRT model is named after.
+"""Finds the node of the original that a tensor of a LiteRT model is named after.
 
-A converter names a tensor after the node that it computes, and one that several nodes were fused into after all of
-them, ``a;b;c`` in no certain order. Where the name is taken, as by a step of the same node, it appends a number.
+A converter names a tensor after the node that it computes, and a fusion of several nodes after all of them, ``a;b;c``
+in no certain order. Where the name is taken, as by a step of the same node, it appends a number.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _NUMBER = re.compile(r"\d+$")
 
 
 def value_node(name: str, depths: Mapping[str, int]) -> list[str]:
-    """The nodes whose value a tensor may be by its name, the likeliest first.
+    """Returns the nodes whose value a tensor may be by its name, the likeliest first.
 
-    Of nodes that were fused, the value is that of the one that is computed last.
+    Of fused nodes, the value is that of the one that is computed last.
 
     Args:
         name: The tensor's name.
@@ -31,7 +31,7 @@ def value_node(name: str, depths: Mapping[str, int]) -> list[str]:
 
 
 def named_nodes(name: str, nodes: Collection[str]) -> Iterator[str]:
-    """The nodes that a name lists, as far as there are such."""
+    """Yields the nodes that a name lists, as far as they exist."""
     *parts, last = [each.strip() for each in name.split(";") if each.strip()] or [""]
     for part in parts:
         yield from _first([_node(part)], nodes)
@@ -39,26 +39,26 @@ def named_nodes(name: str, nodes: Collection[str]) -> Iterator[str]:
 
 
 def _first(readings: Sequence[str], nodes: Collection[str]) -> Iterator[str]:
-    """The longest reading that is a node: what a number was appended to may end with digits itself."""
+    """Yields the longest reading that is a node: a name may end with digits of its own before the appended number."""
     yield from [each for each in readings if each in nodes][:1]
 
 
 def _node(name: str) -> str:
-    """The node of a name that may be a tensor's, ``node:1``."""
+    """Returns the node of a name that may be a tensor's, ``node:1``."""
     return name.partition(":")[0]
 
 
 def _without_number(name: str) -> Iterator[str]:
-    """A name without its last digit, its last two, and so on."""
+    """Yields a name without its last digit, its last two, and so on."""
     number = _NUMBER.search(name)
     for length in range(1, len(number[0]) + 1 if number else 0):
         yield name[:-length]
 
 
 def same_order(shape: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether arrays of two shapes have their elements in the same order: if one only splits sizes of the other.
+    """Whether arrays of two shapes have their elements in the same order: one only splits dimensions of the other.
 
-    Of arrays that are transposed it says that of those alone which it cannot tell apart by their shapes.
+    Transposed arrays are recognized only if their shapes show it.
     """
     if 0 in shape or 0 in other:
         return 0 in shape and 0 in other

@@ -1,4 +1,4 @@
-"""A copy of a LiteRT model whose inside tensors are outputs of its subgraph: so the runtime keeps their values."""
+"""A copy of a LiteRT model whose intermediate tensors are subgraph outputs, so that the runtime keeps their values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["ObservedCopy"]
 # Where fields are in vtables (schema.fbs): the outputs of a SubGraph, the offset of a Buffer, and that of an Operator's
 # large custom options.
 _OUTPUTS, _BUFFER_OFFSET, _OPTIONS_OFFSET = 8, 6, 22
-_FARTHEST = 2**31 - 2**16  # what the runtime takes for a flatbuffer
+_FARTHEST = 2**31 - 2**16  # the largest flatbuffer that the runtime accepts
 _ALIGNMENT = 4096
 
 
 class ObservedCopy:
-    """The copy: a longer list of outputs stands behind the flatbuffer, and the subgraph points to that.
+    """The copy: a longer list of outputs is appended to the flatbuffer, and the subgraph points to it.
 
-    Weights that stand behind the flatbuffer as well, as in files of more than 2 GB, are moved on to make room.
+    Weights that are stored behind the flatbuffer, as in files of more than 2 GB, are moved back to make room.
 
     Args:
         model: The model's file, or its content.
@@ -75,7 +75,7 @@ class ObservedCopy:
 
 
 def _offsets(root: Any) -> Iterator[tuple[int, int]]:
-    """What stands behind the flatbuffer: where the file says where it begins, and where that is."""
+    """Yields what is stored behind the flatbuffer: the place of its offset in the file, and the offset."""
     for index in range(root.BuffersLength()):
         buffer = root.Buffers(index)
         if buffer.Size() > 0 and buffer.Offset() > 1:
@@ -91,7 +91,7 @@ def _offsets(root: Any) -> Iterator[tuple[int, int]]:
 
 
 def _move(path: Path, end: int, room: int, moved: dict[int, int]) -> None:
-    """Moves all that stands behind the flatbuffer."""
+    """Moves everything that is stored behind the flatbuffer."""
     behind = path.with_suffix(".behind")
     with path.open("r+b") as file, behind.open("w+b") as rest:
         file.seek(end)

@@ -1,6 +1,6 @@
-"""The values of the nodes that a LiteRT model's tensors are named after, in the process with TensorFlow.
+"""Reads the values of the nodes that a LiteRT model's tensors are named after, in the process with TensorFlow.
 
-The signature's function is made one graph without calls, and run with these nodes as further outputs.
+The signature's function is inlined into one graph and run with these nodes as further outputs.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Wanted:
         name: Its name.
         shape: Its shape.
         kind: The kind of its dtype, as numpy has it.
-        position: Which of its op's outputs it is.
+        position: The index among its op's outputs.
         count: How many outputs its op has.
-        steps: The indices of what is computed from it directly.
-        copied: The index of the tensor that it has the values of, in another shape or dtype; None if it has its own.
+        steps: The indices of the tensors that are computed from it directly.
+        copied: The index of the tensor whose values it has, in another shape or dtype; None if it has its own.
     """
 
     index: int
@@ -64,11 +64,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class OriginalObservationJob:
-    """What the process is to do.
+    """The job of the process: the nodes to read.
 
     Attributes:
-        job: The model; of its calls, all in one round, the last is looked into.
-        wanted: The tensors to find values of, in the order in which they are computed.
+        job: The model; of its calls, all in one round, the nodes of the last one are read.
+        wanted: The tensors to find values of, in the order of computation.
         folder: Where the values are written.
     """
 
@@ -90,7 +90,7 @@ class Candidate(NamedTuple):
 
 
 class Match(NamedTuple):
-    """What a tensor is compared with.
+    """The values that a tensor is compared with.
 
     Attributes:
         candidates: The values; several where a function is called several times.
@@ -102,13 +102,13 @@ class Match(NamedTuple):
 
 
 def observe_original(job: OriginalObservationJob, announce: Callable[[str], None]) -> dict[int, Match]:
-    """Runs the original, and looks into the last call.
+    """Runs the original, and reads the nodes of the last call.
 
     Returns:
-        What tensors are compared with, by their indices: those that have a name in the original.
+        What the tensors that have a name in the original are compared with, by their indices.
 
     Raises:
-        LitefuseError: It cannot be run or looked into.
+        LitefuseError: It cannot be run, or its nodes cannot be read.
     """
     tf = load_tensorflow(announce)
     announce("look into the original")
@@ -141,9 +141,9 @@ class _Named(NamedTuple):
 
     Attributes:
         node: Its name.
-        calls: How often the original computes it, but for outputs of the signature, which have names of their own.
-        candidates: Its values that the tensor may be meant to have.
-        certain: Whether there is one of them for each time that it is computed.
+        calls: How often the original computes it, without outputs of the signature, which have names of their own.
+        candidates: The values that the tensor may be meant to have.
+        certain: Whether there is one value for each time that it is computed.
     """
 
     node: str
@@ -153,12 +153,12 @@ class _Named(NamedTuple):
 
 
 class _Inside:
-    """A signature's function as one graph.
+    """A signature's function, inlined into one graph.
 
     Args:
         tf: TensorFlow.
         function: The signature.
-        call: What it is called with.
+        call: The call to run.
     """
 
     def __init__(self, tf: Any, function: Function, call: Call) -> None:
@@ -185,7 +185,7 @@ class _Inside:
         self._waited = [self._whole.graph.get_operation_by_name(each) for each in waited]
 
     def values(self, wanted: Iterable[Wanted], files: _Files) -> tuple[dict[int, _Named], Arrays]:
-        """What tensors may be meant to be, by their indices, and the outputs."""
+        """Returns the nodes that tensors may be meant to be, by the tensors' indices, and the outputs."""
         nodes = self._nodes()
         depths = {name: min(self._flat.depths[each] for each in of_name) for name, of_name in nodes.items()}
         named = {each.index: value_node(each.name, depths) for each in wanted}
@@ -201,7 +201,7 @@ class _Inside:
             for node in named[each.index]:
                 choice = _choice(each, node, operations[node], values, files)
                 if choice is not None:
-                    # Fused nodes compute the last of them; where the sizes are another's, it is not clear which one.
+                    # Fused nodes compute the last of them; if the shape is that of another, it is not clear which one.
                     certain = choice.certain and node == named[each.index][0]
                     calls = choice.calls - sum(each.name in results for each in operations[node])
                     found[each.index] = choice._replace(certain=certain, calls=calls)
@@ -209,7 +209,7 @@ class _Inside:
         return found, {name: np.asarray(value.numpy()) for name, value in outputs.items()}
 
     def _nodes(self) -> dict[str, list[str]]:
-        """The nodes that have values, for each name."""
+        """Returns the nodes that have values, for each name."""
         found: dict[str, list[str]] = {}
         for name, of_name in self._flat.nodes.items():
             operations = [each for each in of_name if each not in self._flat.conditional]
@@ -218,7 +218,7 @@ class _Inside:
         return found
 
     def _results(self) -> set[str]:
-        """The nodes that compute the outputs."""
+        """Returns the nodes that compute the outputs."""
         found: set[str] = set()
         for tensor in self._outputs.values():
             operation = tensor.op
@@ -247,7 +247,7 @@ class _Files:
 
 
 def _readable(operation: Any) -> list[Any]:
-    """The outputs of a node that are arrays."""
+    """Returns the outputs of a node that are arrays."""
     return [
         each
         for each in operation.outputs
@@ -262,13 +262,13 @@ def _choice(
     values: Mapping[str, npt.NDArray[Any]],
     files: _Files,
 ) -> _Named | None:
-    """The values of a node that a tensor may be meant to have; None if it cannot be one of them."""
+    """Returns the values of a node that a tensor may be meant to have; None if it cannot be one of them."""
     chosen: list[str] = []
     certain = True
     for operation in operations:
         names = [each.name for each in operation.outputs]
         if wanted.count > 1:
-            # Ops with several outputs are those of the original if they have as many.
+            # An op with several outputs is the original's if that has as many.
             names = names[wanted.position : wanted.position + 1] if len(names) == wanted.count else []
         fitting = [each for each in names if each in values and _fits(wanted, values[each])]
         chosen += fitting
@@ -285,7 +285,7 @@ def _fits(wanted: Wanted, value: npt.NDArray[Any]) -> bool:
 
 
 def _matches(wanted: Sequence[Wanted], found: Mapping[int, _Named]) -> dict[int, Match]:
-    """Tells values of nodes from steps on the way to these, which have the same names.
+    """Distinguishes the values of nodes from intermediate steps, which have the same names.
 
     Where there are more tensors of a name than the original computes, the last ones are the values: those that no other
     of them is computed from.
@@ -313,7 +313,7 @@ def _matches(wanted: Sequence[Wanted], found: Mapping[int, _Named]) -> dict[int,
 
 
 def _source(index: int, copies: Mapping[int, int]) -> int:
-    """The tensor that is copied, perhaps several times."""
+    """Returns the tensor that is copied, perhaps several times."""
     while index in copies:
         index = copies[index]
     return index

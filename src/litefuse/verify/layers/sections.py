@@ -13,7 +13,7 @@ _LISTED = 6
 
 
 def layer_sections(layers: Layers, tolerance: float) -> list[Section]:
-    """The sections of layers: the first that differs, and the error of each that is compared."""
+    """Returns the sections of layers: the first that differs, and the error of each that is compared."""
     title = f"Layers of call {layers.call}, {layers.signature}"
     if layers.problem:
         return [Section(title, note=layers.problem)]
@@ -72,7 +72,7 @@ def _findings(layers: Layers, tolerance: float) -> list[tuple[str, str]]:
 
 
 def _coverage(layers: Layers) -> str:
-    """How many tensors are compared, and why the others are not."""
+    """Says how many tensors are compared, and why the others are not."""
     left = [each for each in layers.layers if each.error is None]
     text = f"{len(layers.compared)} of {len(layers.layers)} tensors"
     unnamed = sum(each.problem == NO_NAME for each in left)
