@@ -72,7 +72,7 @@ def test_what_few_models_need_is_loaded_for_those() -> None:
     assert {name for name in loaded if name.startswith(tuple(f"litefuse.{package}." for package in packages))} == {
         "litefuse.fusions.fusion",
         "litefuse.fusions.loading",
-        "litefuse.kernels.native",
+        "litefuse.kernels.index",
         "litefuse.legalize.after_engine",
         "litefuse.legalize.before_engine",
         "litefuse.legalize.composite_ops",

@@ -10,10 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src" / "litefuse"
 
-#: Imports of a later package, each with its reason. All are within functions.
-UPWARDS = {
-    ("runtime", "kernels"): "the runtime looks for a kernel in the pack, whose kernels are classes of the runtime",
-}
+#: Imports of a later package: the modules that do so, within functions. Each import has its reason beside it.
+UPWARDS = {("runtime", "kernels"): {Path("runtime/custom_op.py")}}
 
 
 def order(text: str) -> list[str]:
@@ -53,7 +51,7 @@ def test_every_room_is_in_the_table() -> None:
 
 
 def test_no_room_imports_a_later_one() -> None:
-    assert upward_imports(sources(), order((ROOT / "CONTRIBUTING.md").read_text())).keys() == UPWARDS.keys()
+    assert upward_imports(sources(), order((ROOT / "CONTRIBUTING.md").read_text())) == UPWARDS
 
 
 def test_an_import_upwards_is_found() -> None:

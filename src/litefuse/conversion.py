@@ -20,7 +20,7 @@ from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import func, ir, mlir_context
 from litefuse.ir.passes import run_passes
 from litefuse.job import ConversionJob
-from litefuse.kernels import PACK, PYTHON_ONLY
+from litefuse.kernels import PACK
 from litefuse.legalize.custom_ops import CustomOpForm
 from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.lacking_ops import tensorflow_name
@@ -137,7 +137,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         State(values, imported.tables),
         weights,
         allow_custom_ops=job.allow_custom_ops,
-        kernels=() if job.builtins_only else tuple(PACK),
+        kernels=() if job.builtins_only else PACK,
         narrow=job.narrow,
         quantize=job.quantize is not None,
     )
@@ -165,7 +165,6 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         check_allowed(allowed, lacking, known | _names_of(composites))
     summary, quantization = _write(module, weights, job, steps)
     steps.begin("")
-    python_only = PYTHON_ONLY | {each.op for each in lowering.emitted if each.python_only}
     return Report(
         source=str(job.source),
         signatures=tuple(entry.symbol for entry in imported.entry_points),
@@ -177,7 +176,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         op_counts=summary.op_counts,
         custom_ops=summary.custom_ops,
         pack_kernels=tuple(name for name in summary.custom_ops if name in PACK),
-        python_kernels=tuple(name for name in summary.custom_ops if name in python_only),
+        python_kernels=_python_kernels(summary.custom_ops, lowering.emitted),
         lacking_ops=_lacking_ops(lowering.decomposed, lowering.emitted),
         needless_custom_ops=tuple(sorted(allowed - {*summary.custom_ops})),
         narrowed=_retyped(retyping, NARROWED),
@@ -290,6 +289,16 @@ def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpFor
     found.update(LackingOpReport(each.op, "pack" if each.in_pack else "custom", each.reason) for each in emitted)
     ordered = sorted(found, key=lambda each: (each.op, each.outcome, each.reason))
     return tuple(replace(each, count=found[each]) for each in ordered)
+
+
+def _python_kernels(custom_ops: Sequence[str], emitted: Sequence[CustomOpForm]) -> tuple[str, ...]:
+    """Those of a model's custom ops that run in Python only."""
+    if not custom_ops:
+        return ()
+    from litefuse.kernels import PYTHON_ONLY  # few models have custom ops
+
+    python_only = PYTHON_ONLY | {each.op for each in emitted if each.python_only}
+    return tuple(name for name in custom_ops if name in python_only)
 
 
 def _retyped(retyping: Retyping, dtypes: Mapping[DataType, DataType]) -> tuple[RetypedReport, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from litefuse.errors import FusionError
 from litefuse.fusions.loading import is_loading, load_plug_ins
+from litefuse.plug_ins.own_classes import OwnClass, own_classes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,38 +24,10 @@ __all__ = [
     "called_fusions",
     "find_fusion",
     "fusion",
+    "own_fusions",
     "registered_fusions",
     "take_fusions",
 ]
-
-# litefuse's own: the modules of this package by the names that their fusions are registered for. Each is loaded when a
-# model has such a composite.
-_OWN_MODULES = {
-    "LSTMCellSimple": "lstm_cell",
-    "LSTMCellSimple,CoupleInputForgetGates": "lstm_cell",
-    "LayerNormalizedLstmCellSimple": "lstm_cell",
-    "LayerNormalizedLstmCellSimple,CoupleInputForgetGates": "lstm_cell",
-    "TFLite_Detection_PostProcess": "detection_postprocess",
-    "addons:DenseImageWarp": "dense_image_warp",
-    "addons:MaxUnpooling2D": "max_unpooling",
-    "bidirectional_sequence_lstm": "bidirectional_lstm",
-    "conv_2d_bias_relu": "bias_relu",
-    "conv_2d_bias_relu6": "bias_relu",
-    "einsum": "einsum",
-    "embedding_lookup": "embedding",
-    "embedding_matmul": "embedding",
-    "fully_connected_bias_relu": "bias_relu",
-    "fully_connected_bias_relu6": "bias_relu",
-    "indy_lstm_*": "keras_lstm",
-    "lstm_*": "keras_lstm",
-    "lstm_loop": "lstm_loop",
-    "non_max_suppression_padded_v2": "non_max_suppression",
-    "rnn_loop": "rnn_loop",
-    "tf.einsum": "einsum",
-    "tftext:Ngrams": "tftext",
-    "tftext:WhitespaceTokenizer": "tftext",
-    "tftext:custom:SgnnProjection": "tftext",
-}
 
 
 class Fusion:
@@ -176,10 +150,15 @@ def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _Fusio
     return register
 
 
+@functools.cache
+def own_fusions() -> Mapping[str, OwnClass]:
+    """The fusions of this package by the names in their decorators; none is loaded."""
+    return {name: each for each in own_classes("litefuse.fusions", "fusion") for name in each.arguments}
+
+
 def _own_module(name: str) -> str | None:
-    """The module of litefuse's own fusion for a name."""
-    module = _OWN_MODULES.get(name)
-    return None if module is None else f"litefuse.fusions.{module}"
+    found = own_fusions().get(name)
+    return None if found is None else found.module
 
 
 def _registered_fusion(name: str) -> type[Fusion] | None:
@@ -206,7 +185,7 @@ def find_fusion(name: str, *, by_prefix: bool = False) -> Fusion | None:
     load_plug_ins()
     names = [name]
     if by_prefix:
-        known = (*_registered, *_installed, *_OWN_MODULES)
+        known = (*_registered, *_installed, *own_fusions())
         patterns = {one for one in known if one.endswith("*") and name.startswith(one[:-1])}
         names += sorted(patterns, key=len, reverse=True)
     for one in names:
@@ -219,7 +198,7 @@ def find_fusion(name: str, *, by_prefix: bool = False) -> Fusion | None:
 def registered_fusions() -> Mapping[str, type[Fusion]]:
     """Every name with its fusion, sorted by name."""
     load_plug_ins()
-    found = {name: _registered_fusion(name) for name in sorted({*_OWN_MODULES, *_installed, *_registered})}
+    found = {name: _registered_fusion(name) for name in sorted({*own_fusions(), *_installed, *_registered})}
     return {name: cls for name, cls in found.items() if cls is not None}
 
 

@@ -29,7 +29,12 @@ _COUPLED = ",CoupleInputForgetGates"
 _CELL_CLIP = 10.0
 
 
-@fusion("LSTMCellSimple", f"LSTMCellSimple{_COUPLED}", _NORMALIZED, f"{_NORMALIZED}{_COUPLED}")
+@fusion(
+    "LSTMCellSimple",
+    "LSTMCellSimple,CoupleInputForgetGates",
+    "LayerNormalizedLstmCellSimple",
+    "LayerNormalizedLstmCellSimple,CoupleInputForgetGates",
+)
 class LstmCellSimple(Fusion):
     """One LSTM step from zero states becomes the builtin LSTM.
 

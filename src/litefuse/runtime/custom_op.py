@@ -23,6 +23,7 @@ __all__ = [
     "find_kernel",
     "installed_kernels",
     "is_registered",
+    "kernel_beyond_native",
     "kernels_by_name",
     "registered_kernels",
     "replace_registered",
@@ -228,12 +229,30 @@ def find_kernel(name: str, *, without: Container[str] = ()) -> type[CustomOp] | 
     if kernel is None and name in without:
         return None
     if kernel is None:
+        # Here and not at the top: the pack's kernels are subclasses of CustomOp. Few models have ops that get here.
         from litefuse.kernels import PACK
 
         kernel = PACK.get(name)
     if kernel is None and (plug_in := installed_kernels().get(name)) is not None:
         kernel = _load(plug_in)
     return kernel
+
+
+def kernel_beyond_native(name: str, options: bytes) -> type[CustomOp] | None:
+    """The pack's kernel in Python, where that in C++ does not take an op with these options; else None.
+
+    Args:
+        name: The op's name; a native kernel runs it.
+        options: The node's ``custom_options``.
+    """
+    # Here and not at the top, as PACK in find_kernel.
+    from litefuse.kernels.partly_native import is_beyond_native, is_partly_native
+
+    if not is_partly_native(name):
+        return None
+    from litefuse.runtime.options import decode_map
+
+    return find_kernel(name) if is_beyond_native(name, decode_map(options) or {}) else None
 
 
 def _load(plug_in: PlugIn) -> type[CustomOp]:

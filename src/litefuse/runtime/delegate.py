@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.runtime import abi
 from litefuse.runtime.callbacks import guarded
-from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name
+from litefuse.runtime.custom_op import CustomOp, find_kernel, kernel_beyond_native, kernels_by_name
 from litefuse.runtime.layout import check_layout
 from litefuse.runtime.node import Node, node_text
-from litefuse.runtime.options import decode_map
 from litefuse.runtime.tensors import name_of
 
 if TYPE_CHECKING:
@@ -175,7 +174,7 @@ class Delegate:
                     continue
             kernel = self._find(name)
             if kernel is None and name in self._native:
-                kernel = _beyond_native(name, options)
+                kernel = kernel_beyond_native(name, options)
             if kernel is not None:
                 yield index, _make_node(known, name, kernel, found_node, options)
             elif (
@@ -253,17 +252,6 @@ def _check(status: int) -> None:
 
 def _bytes_at(address: int | None, size: int) -> bytes:
     return ctypes.string_at(address, size) if address and size > 0 else b""
-
-
-def _beyond_native(op: str, options: bytes) -> type[CustomOp] | None:
-    """Returns the pack's kernel in Python, if the one in C++ does not support an op with these options."""
-    from litefuse.kernels.partly_native import PARTLY_NATIVE, is_beyond_native
-
-    if op not in PARTLY_NATIVE or not is_beyond_native(op, decode_map(options) or {}):
-        return None
-    from litefuse.kernels import PACK
-
-    return PACK[op]
 
 
 def _make_node(known: abi.TfLiteContext, op: str, kernel: type[CustomOp], node: abi.TfLiteNode, options: bytes) -> Node:

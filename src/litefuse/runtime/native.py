@@ -12,6 +12,7 @@ from ai_edge_litert import interpreter as litert
 
 from litefuse.errors import KernelError
 from litefuse.runtime.layout import check_layout
+from litefuse.runtime.native_library import native_library
 
 __all__ = ["NativeKernels", "pack"]
 
@@ -77,8 +78,6 @@ def _names(library: ctypes.CDLL) -> frozenset[str]:
 @functools.cache
 def pack() -> NativeKernels | None:
     """Returns the native kernels of litefuse's pack; None if it was installed without a C++ compiler."""
-    from litefuse.kernels import native_library
-
     path = native_library()
     if path is None:
         logger.info("litefuse was installed without its native kernels: its pack runs in numpy, which is slower")

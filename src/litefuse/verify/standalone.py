@@ -74,7 +74,7 @@ def standalone_model(
         entry_points=(EntryPoint(_ENTRY, inputs, outputs, inputs, outputs),),
         weights=Weights(sys.maxsize),
         allow_custom_ops=frozenset({*registered_kernels(), *installed_kernels()}),
-        kernels=tuple(PACK),
+        kernels=PACK,
         quantize=False,
         decomposed=[],
         emitted=[],

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import REAL
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ __all__ = ["CropAndResize"]
 _Floats = npt.NDArray[np.float32]
 
 
+@pack_kernel("CropAndResize", native=True)
 class CropAndResize(CustomOp):
     """TensorFlow's op of the same name (``tf.image.crop_and_resize``).
 
@@ -37,7 +39,6 @@ class CropAndResize(CustomOp):
     Source: the definition of the op in TensorFlow (``image_ops.cc``, ``crop_and_resize_op.cc``).
     """
 
-    op_name = "CropAndResize"
     dtypes = REAL
 
     def prepare(

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ __all__ = ["DenseImageWarp"]
 _DTYPES = frozenset({"float16", "float32", "float64"})
 
 
+@pack_kernel("DenseImageWarp", native=True)
 class DenseImageWarp(CustomOp):
     """``tfa.image.dense_image_warp`` of TensorFlow Addons.
 
@@ -32,7 +34,6 @@ class DenseImageWarp(CustomOp):
     https://www.tensorflow.org/addons/api_docs/python/tfa/image/dense_image_warp.
     """
 
-    op_name = "DenseImageWarp"
     dtypes = ("float16", "float32", "float64")
 
     def prepare(self, image: TensorSpec, flow: TensorSpec) -> TensorSpec:

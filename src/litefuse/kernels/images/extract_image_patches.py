@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import ANY
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ExtractImagePatches"]
 
 
+@pack_kernel("ExtractImagePatches", native=True)
 class ExtractImagePatches(CustomOp):
     """TensorFlow's op of the same name (``tf.image.extract_patches``).
 
@@ -35,7 +37,6 @@ class ExtractImagePatches(CustomOp):
     Source: the definition of the op in TensorFlow (``array_ops.cc``, ``extract_image_patches_op.cc``).
     """
 
-    op_name = "ExtractImagePatches"
     dtypes = ANY
 
     def prepare(

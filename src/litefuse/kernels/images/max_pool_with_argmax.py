@@ -11,6 +11,7 @@ import numpy.typing as npt
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import REAL
 from litefuse.kernels.images.pooling_windows import pooling_windows
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = ["MaxPoolWithArgmax"]
 _INDEX_TYPES = {2: np.int32, 4: np.int64, 3: np.int32, 9: np.int64}
 
 
+@pack_kernel("MaxPoolWithArgmax", native=True)
 class MaxPoolWithArgmax(CustomOp):
     """TensorFlow's op of the same name (``tf.nn.max_pool_with_argmax``).
 
@@ -40,7 +42,6 @@ class MaxPoolWithArgmax(CustomOp):
     Source: the definition of the op in TensorFlow (``nn_ops.cc``, ``maxpooling_op.cc``).
     """
 
-    op_name = "MaxPoolWithArgmax"
     dtypes = REAL
 
     def prepare(

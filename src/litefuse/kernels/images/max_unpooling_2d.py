@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import REAL
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ __all__ = ["MaxUnpooling2D"]
 _PARAMETERS_SIZE = 40
 
 
+@pack_kernel("MaxUnpooling2D", native=True)
 class MaxUnpooling2D(CustomOp):
     """The inverse of ``MaxPoolWithArgmax``, as ``tfa.layers.MaxUnpooling2D`` of TensorFlow Addons defines it.
 
@@ -39,7 +41,6 @@ class MaxUnpooling2D(CustomOp):
     https://www.tensorflow.org/addons/api_docs/python/tfa/layers/MaxUnpooling2D.
     """
 
-    op_name = "MaxUnpooling2D"
     dtypes = REAL
 
     @classmethod

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import FLOATS
 from litefuse.kernels.images.pooling_windows import pooling_windows
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class _Pool3D(CustomOp):
             yield (*before, *(to for to, _ in parts)), (*before, *(at for _, at in parts))
 
 
+@pack_kernel("MaxPool3D", native=True)
 class MaxPool3D(_Pool3D):
     """TensorFlow's op of the same name (``tf.nn.max_pool3d``).
 
@@ -81,7 +83,6 @@ class MaxPool3D(_Pool3D):
     Source: the definition of the op in TensorFlow (``nn_ops.cc``, ``pooling_ops_3d.cc``).
     """
 
-    op_name = "MaxPool3D"
     dtypes = FLOATS
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
@@ -93,6 +94,7 @@ class MaxPool3D(_Pool3D):
             np.maximum(best[to], volumes[at], out=best[to])
 
 
+@pack_kernel("AvgPool3D", native=True)
 class AvgPool3D(_Pool3D):
     """TensorFlow's op of the same name (``tf.nn.avg_pool3d``).
 
@@ -107,7 +109,6 @@ class AvgPool3D(_Pool3D):
     Source: the definition of the op in TensorFlow (``nn_ops.cc``, ``pooling_ops_3d.cc``).
     """
 
-    op_name = "AvgPool3D"
     dtypes = FLOATS
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import INDICES
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Bincount", "DenseBincount"]
 
 
+@pack_kernel("Bincount", native=True)
 class Bincount(CustomOp):
     """TensorFlow's op of the same name (``tf.math.bincount``).
 
@@ -29,7 +31,6 @@ class Bincount(CustomOp):
     Source: the definition of the op in TensorFlow (``math_ops.cc``, ``bincount_op.cc``).
     """
 
-    op_name = "Bincount"
     dtypes = ("int32",)
 
     def prepare(self, arr: TensorSpec, size: TensorSpec, weights: TensorSpec) -> TensorSpec:
@@ -55,6 +56,7 @@ class Bincount(CustomOp):
         outputs[0] = _count(arr.reshape(1, -1), _checked_size(size), weights.reshape(1, -1), "arr")[0]
 
 
+@pack_kernel("DenseBincount", native=True)
 class DenseBincount(CustomOp):
     """TensorFlow's op of the same name (``tf.math.bincount`` with ``axis``).
 
@@ -69,7 +71,6 @@ class DenseBincount(CustomOp):
     Source: the definition of the op in TensorFlow (``math_ops.cc``, ``bincount_op.cc``).
     """
 
-    op_name = "DenseBincount"
     dtypes = INDICES
 
     def prepare(self, values: TensorSpec, size: TensorSpec, weights: TensorSpec) -> TensorSpec:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import REAL
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Cross"]
 
 
+@pack_kernel("Cross", native=True)
 class Cross(CustomOp):
     """TensorFlow's op of the same name (``tf.linalg.cross``).
 
@@ -27,7 +29,6 @@ class Cross(CustomOp):
     Source: the definition of the op in TensorFlow (``math_ops.cc``, ``cross_op.cc``).
     """
 
-    op_name = "Cross"
     dtypes = REAL
 
     def prepare(self, a: TensorSpec, b: TensorSpec) -> TensorSpec:

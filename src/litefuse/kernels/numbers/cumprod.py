@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import NUMBERS
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Cumprod"]
 
 
+@pack_kernel("Cumprod", native=True)
 class Cumprod(CustomOp):
     """TensorFlow's op of the same name (``tf.math.cumprod``).
 
@@ -31,7 +33,6 @@ class Cumprod(CustomOp):
     Source: the definition of the op in TensorFlow (``math_ops.cc``, ``scan_ops.cc``).
     """
 
-    op_name = "Cumprod"
     dtypes = NUMBERS
 
     def prepare(self, x: TensorSpec, axis: TensorSpec) -> TensorSpec:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import FLOATS
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Erf"]
 
 
+@pack_kernel("Erf", native=True)
 class Erf(CustomOp):
     """TensorFlow's op of the same name (``tf.math.erf``).
 
@@ -28,7 +30,6 @@ class Erf(CustomOp):
     Source: the definition of the op in TensorFlow (``math_ops.cc``, ``cwise_op_erf.cc``).
     """
 
-    op_name = "Erf"
     dtypes = FLOATS
 
     def prepare(self, x: TensorSpec) -> TensorSpec:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import COMPLEX
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class _InverseRealTransform(CustomOp):
         return (*spectrum[: -self.axes], *lengths)
 
 
+@pack_kernel("IRFFT", native=True)
 class IRFFT(_InverseRealTransform):
     """TensorFlow's op of the same name (``tf.signal.irfft``, which also pads).
 
@@ -78,11 +80,11 @@ class IRFFT(_InverseRealTransform):
     Source: the definition of the op in TensorFlow (``spectral_ops.cc``, ``fft_ops.cc``).
     """
 
-    op_name = "IRFFT"
     dtypes = COMPLEX
     axes = 1
 
 
+@pack_kernel("IRFFT2D", native=True)
 class IRFFT2D(_InverseRealTransform):
     """TensorFlow's op of the same name (``tf.signal.irfft2d``, which also pads).
 
@@ -95,6 +97,5 @@ class IRFFT2D(_InverseRealTransform):
     Source: the definition of the op in TensorFlow (``spectral_ops.cc``, ``fft_ops.cc``).
     """
 
-    op_name = "IRFFT2D"
     dtypes = COMPLEX
     axes = 2

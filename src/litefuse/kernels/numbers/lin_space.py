@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import FLOATS
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["LinSpace"]
 
 
+@pack_kernel("LinSpace", native=True)
 class LinSpace(CustomOp):
     """TensorFlow's op of the same name (``tf.linspace``).
 
@@ -28,7 +30,6 @@ class LinSpace(CustomOp):
     Source: the definition of the op in TensorFlow (``math_ops.cc``, ``sequence_ops.cc``).
     """
 
-    op_name = "LinSpace"
     dtypes = FLOATS
 
     def prepare(self, start: TensorSpec, stop: TensorSpec, num: TensorSpec) -> TensorSpec:

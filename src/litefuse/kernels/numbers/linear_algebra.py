@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import COMPLEX, FLOATS
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Cholesky", "MatrixDeterminant", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve"]
 
 
+@pack_kernel("MatrixInverse", native=True)
 class MatrixInverse(CustomOp):
     """TensorFlow's op of the same name (``tf.linalg.inv``).
 
@@ -29,7 +31,6 @@ class MatrixInverse(CustomOp):
     Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``matrix_inverse_op.cc``).
     """
 
-    op_name = "MatrixInverse"
     dtypes = (*FLOATS, *COMPLEX)
 
     def prepare(self, matrices: TensorSpec) -> TensorSpec:
@@ -55,6 +56,7 @@ class MatrixInverse(CustomOp):
             raise KernelError("a matrix is singular: it has no inverse") from error
 
 
+@pack_kernel("MatrixSolve", native=True)
 class MatrixSolve(CustomOp):
     """TensorFlow's op of the same name (``tf.linalg.solve``).
 
@@ -68,7 +70,6 @@ class MatrixSolve(CustomOp):
     Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``matrix_solve_op.cc``).
     """
 
-    op_name = "MatrixSolve"
     dtypes = (*FLOATS, *COMPLEX)
 
     def prepare(self, matrix: TensorSpec, rhs: TensorSpec) -> TensorSpec:
@@ -101,6 +102,7 @@ class MatrixSolve(CustomOp):
             raise KernelError("a matrix is singular: there is no solution") from error
 
 
+@pack_kernel("MatrixDeterminant", native=True)
 class MatrixDeterminant(CustomOp):
     """TensorFlow's op of the same name (``tf.linalg.det``).
 
@@ -111,7 +113,6 @@ class MatrixDeterminant(CustomOp):
     Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``determinant_op.cc``).
     """
 
-    op_name = "MatrixDeterminant"
     dtypes = (*FLOATS, *COMPLEX)
 
     def prepare(self, matrices: TensorSpec) -> TensorSpec:
@@ -130,6 +131,7 @@ class MatrixDeterminant(CustomOp):
             outputs[0][...] = np.linalg.det(matrices.astype(double, copy=False))
 
 
+@pack_kernel("Cholesky", native=True)
 class Cholesky(CustomOp):
     """TensorFlow's op of the same name (``tf.linalg.cholesky``).
 
@@ -143,7 +145,6 @@ class Cholesky(CustomOp):
     Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``cholesky_op.cc``).
     """
 
-    op_name = "Cholesky"
     dtypes = (*FLOATS, *COMPLEX)
 
     def prepare(self, matrices: TensorSpec) -> TensorSpec:
@@ -175,6 +176,7 @@ class Cholesky(CustomOp):
         outputs[0][...] = factors
 
 
+@pack_kernel("MatrixTriangularSolve", native=True)
 class MatrixTriangularSolve(CustomOp):
     """TensorFlow's op of the same name (``tf.linalg.triangular_solve``).
 
@@ -190,7 +192,6 @@ class MatrixTriangularSolve(CustomOp):
     Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``matrix_triangular_solve_op_impl.h``).
     """
 
-    op_name = "MatrixTriangularSolve"
     dtypes = (*FLOATS, *COMPLEX)
 
     def prepare(self, matrix: TensorSpec, rhs: TensorSpec) -> TensorSpec:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import ANY
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Roll"]
 
 
+@pack_kernel("Roll", native=True)
 class Roll(CustomOp):
     """TensorFlow's op of the same name (``tf.roll``).
 
@@ -28,7 +30,6 @@ class Roll(CustomOp):
     Source: the definition of the op in TensorFlow (``manip_ops.cc``, ``roll_op.cc``).
     """
 
-    op_name = "Roll"
     dtypes = ANY
 
     def prepare(self, values: TensorSpec, shift: TensorSpec, axis: TensorSpec) -> TensorSpec:

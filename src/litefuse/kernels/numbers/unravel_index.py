@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import INDICES
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["UnravelIndex"]
 
 
+@pack_kernel("UnravelIndex", native=True)
 class UnravelIndex(CustomOp):
     """TensorFlow's op of the same name (``tf.unravel_index``).
 
@@ -29,7 +31,6 @@ class UnravelIndex(CustomOp):
     ``indices`` and lets negative ones pass; here it is the other way around.
     """
 
-    op_name = "UnravelIndex"
     dtypes = INDICES
 
     def prepare(self, indices: TensorSpec, dims: TensorSpec) -> TensorSpec:

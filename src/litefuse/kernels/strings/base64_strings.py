@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.strings import OfEachString, string_array
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ __all__ = ["DecodeBase64", "EncodeBase64"]
 _ENCODED = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
 
 
+@pack_kernel("EncodeBase64")
 class EncodeBase64(OfEachString):
     """TensorFlow's op of the same name (``tf.io.encode_base64``).
 
@@ -29,8 +31,6 @@ class EncodeBase64(OfEachString):
     Source: https://www.tensorflow.org/api_docs/python/tf/io/encode_base64.
     """
 
-    op_name = "EncodeBase64"
-
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, pad: bool = False) -> None:
         """Encodes one string after the other."""
         (text,) = inputs
@@ -38,6 +38,7 @@ class EncodeBase64(OfEachString):
         outputs[0] = string_array((one if pad else one.rstrip(b"=") for one in encoded), text.shape)
 
 
+@pack_kernel("DecodeBase64")
 class DecodeBase64(OfEachString):
     """TensorFlow's op of the same name (``tf.io.decode_base64``).
 
@@ -46,8 +47,6 @@ class DecodeBase64(OfEachString):
 
     Source: https://www.tensorflow.org/api_docs/python/tf/io/decode_base64.
     """
-
-    op_name = "DecodeBase64"
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
         """Decodes one string after the other.

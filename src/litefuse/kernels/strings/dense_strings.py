@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import INDICES
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.row_splits import check_row_splits
-from litefuse.kernels.strings.strings import check_count, check_dtype, check_scalar, check_strings
-from litefuse.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.kernels.strings.strings import OfStringsOnly, check_count, check_dtype, check_scalar, check_strings
+from litefuse.runtime.custom_op import TensorSpec
 from litefuse.runtime.tensors import STRING
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["RaggedTensorToTensor", "SparseToDense"]
 
 
-class SparseToDense(CustomOp):
+@pack_kernel("SparseToDense", limited=True)
+class SparseToDense(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.sparse.to_dense``), of strings.
 
     Inputs: ``sparse_indices``, int32 or int64: where the values stand, ``[n, rank]``, or fewer dimensions for a vector;
@@ -38,9 +40,6 @@ class SparseToDense(CustomOp):
 
     Source: https://www.tensorflow.org/api_docs/python/tf/raw_ops/SparseToDense.
     """
-
-    op_name = "SparseToDense"
-    dtypes = ("string",)
 
     def prepare(self, indices: TensorSpec, shape: TensorSpec, values: TensorSpec, default: TensorSpec) -> TensorSpec:
         """Gives the output's shape, if it is a constant.
@@ -76,7 +75,8 @@ class SparseToDense(CustomOp):
         outputs[0] = dense
 
 
-class RaggedTensorToTensor(CustomOp):
+@pack_kernel("RaggedTensorToTensor", limited=True)
+class RaggedTensorToTensor(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.RaggedTensor.to_tensor``), of strings.
 
     Inputs: ``shape``, int32 or int64: the sizes of the result, a negative one for that of the longest row, a scalar for
@@ -88,9 +88,6 @@ class RaggedTensorToTensor(CustomOp):
 
     Source: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedTensorToTensor.
     """
-
-    op_name = "RaggedTensorToTensor"
-    dtypes = ("string",)
 
     def prepare(
         self,

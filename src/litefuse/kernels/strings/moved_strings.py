@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import INDICES
-from litefuse.kernels.strings.strings import check_count, check_dtype, check_scalar, check_strings
-from litefuse.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.kernels.index import pack_kernel
+from litefuse.kernels.strings.strings import OfStringsOnly, check_count, check_dtype, check_scalar, check_strings
+from litefuse.runtime.custom_op import TensorSpec
 from litefuse.runtime.tensors import STRING
 
 if TYPE_CHECKING:
@@ -22,16 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["ConcatV2", "Pack", "Pad", "PadV2", "Select", "SelectV2"]
 
 
-class ConcatV2(CustomOp):
+@pack_kernel("ConcatV2", limited=True)
+class ConcatV2(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.concat``), of strings.
 
     Inputs: strings, whose shapes differ in one dimension only; ``axis``, int32 or int64: this dimension.
 
     Output: them one after the other along it.
     """
-
-    op_name = "ConcatV2"
-    dtypes = ("string",)
 
     def prepare(self, *inputs: TensorSpec) -> TensorSpec:
         """Gives the output's shape, if the axis is a constant.
@@ -57,16 +56,14 @@ class ConcatV2(CustomOp):
         outputs[0] = np.concatenate(texts, int(axis.item()))
 
 
-class Pack(CustomOp):
+@pack_kernel("Pack", limited=True)
+class Pack(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.stack``), of strings.
 
     Inputs: strings of one shape. Output: them side by side along a new dimension.
 
     Options: ``axis``, the new dimension, 0 if missing.
     """
-
-    op_name = "Pack"
-    dtypes = ("string",)
 
     def prepare(self, *inputs: TensorSpec, axis: int = 0) -> TensorSpec:
         """Gives the output's shape.
@@ -88,16 +85,14 @@ class Pack(CustomOp):
         outputs[0] = np.stack(inputs, axis)
 
 
-class SelectV2(CustomOp):
+@pack_kernel("SelectV2", limited=True)
+class SelectV2(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.where`` with three arguments), of strings.
 
     Inputs: ``condition``, bool; ``t`` and ``e``, strings; their shapes broadcast.
 
     Output: ``t`` where the condition holds, else ``e``.
     """
-
-    op_name = "SelectV2"
-    dtypes = ("string",)
 
     def prepare(self, condition: TensorSpec, t: TensorSpec, e: TensorSpec) -> TensorSpec:
         """Gives the shape that the inputs broadcast to.
@@ -116,7 +111,8 @@ class SelectV2(CustomOp):
         outputs[0] = np.where(*inputs)
 
 
-class Select(CustomOp):
+@pack_kernel("Select", limited=True)
+class Select(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.compat.v1.where``), of strings.
 
     Inputs: ``condition``, bool; ``t`` and ``e``, strings of one shape. The condition has this shape, or is a scalar,
@@ -124,9 +120,6 @@ class Select(CustomOp):
 
     Output: ``t`` where the condition holds, else ``e``.
     """
-
-    op_name = "Select"
-    dtypes = ("string",)
 
     def prepare(self, condition: TensorSpec, t: TensorSpec, e: TensorSpec) -> TensorSpec:
         """Gives the shape of the strings.
@@ -149,7 +142,8 @@ class Select(CustomOp):
         outputs[0] = np.where(condition, t, e)
 
 
-class Pad(CustomOp):
+@pack_kernel("Pad", limited=True)
+class Pad(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.pad``), of strings.
 
     Inputs: ``input``, strings; ``paddings``, ``[rank, 2]`` of int32 or int64: how many are put before and behind in
@@ -157,9 +151,6 @@ class Pad(CustomOp):
 
     Output: the strings in the middle of empty ones.
     """
-
-    op_name = "Pad"
-    dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, paddings: TensorSpec) -> TensorSpec:
         """Gives the output's shape, if the paddings are constants.
@@ -179,16 +170,14 @@ class Pad(CustomOp):
         outputs[0] = _padded(text, paddings, b"")
 
 
-class PadV2(CustomOp):
+@pack_kernel("PadV2", limited=True)
+class PadV2(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.pad`` with a value), of strings.
 
     Inputs: as of ``Pad``, and ``constant_values``, a string.
 
     Output: the strings in the middle of this one.
     """
-
-    op_name = "PadV2"
-    dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, paddings: TensorSpec, value: TensorSpec) -> TensorSpec:
         """Gives the output's shape, if the paddings are constants.

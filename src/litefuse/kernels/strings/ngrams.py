@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.row_splits import check_row_splits, check_row_splits_spec
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Ngrams"]
 
 
+@pack_kernel("tftext:Ngrams")
 class Ngrams(CustomOp):
     """``tensorflow_text.ngrams`` of strings (``Reduction.STRING_JOIN``).
 
@@ -34,7 +36,6 @@ class Ngrams(CustomOp):
     Source: https://www.tensorflow.org/text/api_docs/python/text/ngrams.
     """
 
-    op_name = "tftext:Ngrams"
     dtypes = ("string",)
 
     def prepare(

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.strings import check_dtype, check_scalar, check_strings
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
@@ -58,6 +59,7 @@ def _numbers(
     return values.reshape(*shape, size)
 
 
+@pack_kernel("DecodeRaw", native=True)
 class DecodeRaw(CustomOp):
     """TensorFlow's op of the same name (``tf.io.decode_raw``).
 
@@ -71,7 +73,6 @@ class DecodeRaw(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/io/decode_raw.
     """
 
-    op_name = "DecodeRaw"
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, *, out_type: int) -> TensorSpec:
@@ -101,6 +102,7 @@ class DecodeRaw(CustomOp):
         outputs[0] = _numbers(rows, text.shape, dtype, little_endian=little_endian)
 
 
+@pack_kernel("DecodePaddedRaw", native=True)
 class DecodePaddedRaw(CustomOp):
     """TensorFlow's op of the same name (``tf.io.decode_raw`` with ``fixed_length``).
 
@@ -114,7 +116,6 @@ class DecodePaddedRaw(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/io/decode_raw.
     """
 
-    op_name = "DecodePaddedRaw"
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, length: TensorSpec, *, out_type: int) -> TensorSpec:

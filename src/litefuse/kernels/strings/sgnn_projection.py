@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.farmhash import fingerprint64
 from litefuse.kernels.strings.row_splits import check_row_splits, check_row_splits_spec
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
@@ -23,6 +24,7 @@ __all__ = ["SgnnProjection"]
 _INT32 = np.iinfo(np.int32)
 
 
+@pack_kernel("tftext:custom:SgnnProjection")
 class SgnnProjection(CustomOp):
     """The projection of self-governing neural networks for text.
 
@@ -38,7 +40,6 @@ class SgnnProjection(CustomOp):
     (``research/seq_flow_lite/models/sgnn/sgnn.py``).
     """
 
-    op_name = "tftext:custom:SgnnProjection"
     dtypes = ("string",)
 
     def prepare(

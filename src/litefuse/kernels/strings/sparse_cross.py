@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.farmhash import fingerprint64
 from litefuse.kernels.strings.strings import string_array
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
@@ -30,6 +31,7 @@ _BETWEEN = b"_X_"
 _Rows = Mapping[int, list[Any]]
 
 
+@pack_kernel("SparseCross")
 class SparseCross(CustomOp):
     """TensorFlow's op of the same name (``tf.sparse.cross_hashed``, Keras's ``HashedCrossing``).
 
@@ -45,7 +47,6 @@ class SparseCross(CustomOp):
     Source: the definition of the op in TensorFlow (``sparse_ops.cc``, ``sparse_cross_op.cc``).
     """
 
-    op_name = "SparseCross"
     dtypes = ("string", "int64")
 
     def prepare(self, *inputs: TensorSpec, N: int, hashed_output: bool) -> list[TensorSpec]:  # noqa: N803

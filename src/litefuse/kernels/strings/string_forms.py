@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
+from litefuse.kernels.partly_native import PartlyNativeKernel
 from litefuse.kernels.strings.strings import OfEachString, string_array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from litefuse.runtime.custom_op import TensorSpec
     from litefuse.runtime.outputs import Outputs
@@ -21,7 +23,12 @@ __all__ = ["StringLower", "StringStrip", "StringUpper"]
 _WHITESPACE = b" \t\n\v\f\r"
 
 
-class _Letters(OfEachString):
+class _Letters(PartlyNativeKernel, OfEachString):
+    @classmethod
+    def is_beyond_native(cls, attributes: Mapping[str, Any]) -> bool:
+        """The letters of Unicode are in no library that the kernels in C++ could do without."""
+        return attributes.get("encoding", "") not in ("", b"")
+
     def prepare(self, text: TensorSpec, *, encoding: str = "") -> TensorSpec:
         """Gives the input's shape.
 
@@ -48,6 +55,7 @@ class _Letters(OfEachString):
         outputs[0] = string_array(map(changed, text.ravel().tolist()), text.shape)
 
 
+@pack_kernel("StringLower", native="partly")
 class StringLower(_Letters):
     """TensorFlow's op of the same name (``tf.strings.lower``).
 
@@ -60,26 +68,24 @@ class StringLower(_Letters):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/lower.
     """
 
-    op_name = "StringLower"
-
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, encoding: str = "") -> None:
         """Changes one string after the other."""
         self._invoke(inputs[0], outputs, encoding, bytes.lower, str.lower)
 
 
+@pack_kernel("StringUpper", native="partly")
 class StringUpper(_Letters):
     """TensorFlow's op of the same name (``tf.strings.upper``).
 
     As ``StringLower``, in large letters: https://www.tensorflow.org/api_docs/python/tf/strings/upper.
     """
 
-    op_name = "StringUpper"
-
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, encoding: str = "") -> None:
         """Changes one string after the other."""
         self._invoke(inputs[0], outputs, encoding, bytes.upper, str.upper)
 
 
+@pack_kernel("StringStrip", native=True)
 class StringStrip(OfEachString):
     """TensorFlow's op of the same name (``tf.strings.strip``).
 
@@ -87,8 +93,6 @@ class StringStrip(OfEachString):
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/strip.
     """
-
-    op_name = "StringStrip"
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
         """Strips one string after the other."""

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.farmhash import fingerprint64
 from litefuse.kernels.strings.strings import check_strings
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
@@ -43,6 +44,7 @@ class _Buckets(CustomOp):
         outputs[0][...] = np.array([buckets[one] for one in strings], np.int64).reshape(text.shape)
 
 
+@pack_kernel("StringToHashBucketFast", native=True)
 class StringToHashBucketFast(_Buckets):
     """TensorFlow's op of the same name (``tf.strings.to_hash_bucket_fast``).
 
@@ -51,13 +53,12 @@ class StringToHashBucketFast(_Buckets):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/to_hash_bucket_fast.
     """
 
-    op_name = "StringToHashBucketFast"
-
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, num_buckets: int) -> None:
         """Hashes each string once."""
         self._invoke(inputs[0], outputs, num_buckets, fingerprint64)
 
 
+@pack_kernel("StringToHashBucketStrong")
 class StringToHashBucketStrong(_Buckets):
     """TensorFlow's op of the same name (``tf.strings.to_hash_bucket_strong``).
 
@@ -67,8 +68,6 @@ class StringToHashBucketStrong(_Buckets):
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/to_hash_bucket_strong.
     """
-
-    op_name = "StringToHashBucketStrong"
 
     def invoke(
         self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, num_buckets: int, key: Sequence[int]
@@ -84,14 +83,13 @@ class StringToHashBucketStrong(_Buckets):
         self._invoke(inputs[0], outputs, num_buckets, lambda one: _siphash(one, first, second))
 
 
+@pack_kernel("StringToHashBucket")
 class StringToHashBucket(_Buckets):
     """TensorFlow's op of the same name (``tf.compat.v1.string_to_hash_bucket``).
 
     Input: ``string_tensor``, strings of any shape. Output: a hash of each, modulo ``num_buckets``, int64: the 64-bit
     MurmurHash2 with the seed that TensorFlow gives it (``Hash64`` in ``hash.h``).
     """
-
-    op_name = "StringToHashBucket"
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, num_buckets: int) -> None:
         """Hashes each string once."""

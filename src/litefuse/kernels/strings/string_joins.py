@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import INDICES
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.strings import (
     as_bytes,
     check_count,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ReduceJoin", "StringJoin", "UnsortedSegmentJoin"]
 
 
+@pack_kernel("StringJoin", native=True)
 class StringJoin(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.join``).
 
@@ -39,7 +41,6 @@ class StringJoin(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/join.
     """
 
-    op_name = "StringJoin"
     dtypes = ("string",)
 
     def prepare(self, *texts: TensorSpec) -> TensorSpec:
@@ -62,6 +63,7 @@ class StringJoin(CustomOp):
         outputs[0] = string_array(map(between.join, zip(*lists, strict=True)), arrays[0].shape)
 
 
+@pack_kernel("ReduceJoin", native=True)
 class ReduceJoin(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.reduce_join``).
 
@@ -75,7 +77,6 @@ class ReduceJoin(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/reduce_join.
     """
 
-    op_name = "ReduceJoin"
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, axes: TensorSpec, *, keep_dims: bool = False) -> TensorSpec:
@@ -128,6 +129,7 @@ def _left(shape: tuple[int, ...], axes: list[int], *, keep_dims: bool) -> list[i
     return [1 if axis in axes else size for axis, size in enumerate(shape) if keep_dims or axis not in axes]
 
 
+@pack_kernel("UnsortedSegmentJoin")
 class UnsortedSegmentJoin(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.unsorted_segment_join``).
 
@@ -141,7 +143,6 @@ class UnsortedSegmentJoin(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/unsorted_segment_join.
     """
 
-    op_name = "UnsortedSegmentJoin"
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, ids: TensorSpec, count: TensorSpec) -> TensorSpec:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.row_splits import check_row_splits, check_row_splits_spec
 from litefuse.kernels.strings.strings import as_bytes, check_strings, string_array
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
@@ -26,6 +27,7 @@ _INT32_MAX = 2**31 - 1
 _MOST_JOINED = 2**26
 
 
+@pack_kernel("StringNGrams", native=True)
 class StringNGrams(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.ngrams``).
 
@@ -40,7 +42,6 @@ class StringNGrams(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/ngrams.
     """
 
-    op_name = "StringNGrams"
     dtypes = ("string",)
 
     def prepare(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import COMPLEX, FLOATS, INTEGERS
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.strings import as_bytes, check_strings, string_array
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
@@ -31,6 +32,7 @@ _HEXADECIMAL = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-
 _NO_NUMBER = re.compile(r"([+-]?)(inf|infinity|nan(?:\([0-9a-zA-Z_]*\))?)", re.IGNORECASE)
 
 
+@pack_kernel("StringToNumber", native=True)
 class StringToNumber(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.to_number``).
 
@@ -45,7 +47,6 @@ class StringToNumber(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/to_number.
     """
 
-    op_name = "StringToNumber"
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, *, out_type: int = 0) -> TensorSpec:
@@ -116,6 +117,7 @@ def _nearest(number: float, text: str, dtype: np.dtype[Any]) -> float:
 _FILLS = ("", " ", "+", "-", "0", "#")
 
 
+@pack_kernel("AsString")
 class AsString(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.as_string``).
 
@@ -127,7 +129,6 @@ class AsString(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/as_string.
     """
 
-    op_name = "AsString"
     dtypes = ("bool", *INTEGERS, *FLOATS, *COMPLEX, "string")
 
     def prepare(

@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.kernels.strings.expressions import expression
+from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
+from litefuse.kernels.partly_native import PartlyNativeKernel
+from litefuse.kernels.refusals import LimitedKernel
+from litefuse.kernels.strings.expressions import PythonExpression, expression
 from litefuse.kernels.strings.strings import OfEachString, as_bytes, check_scalar, check_strings, string_array
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from litefuse.runtime.outputs import Outputs
 
 __all__ = ["RegexFullMatch", "RegexReplace", "StaticRegexFullMatch", "StaticRegexReplace"]
 
 
-class StaticRegexReplace(OfEachString):
+class _OfKnownExpression(LimitedKernel, PartlyNativeKernel):
+    @classmethod
+    def refusal(cls, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
+        """Takes what Python matches: the model may run where google-re2 is not."""
+        del dtypes
+        try:
+            PythonExpression(as_bytes(attributes.get("pattern", "")))
+        except KernelError as error:
+            return error.message
+        return None
+
+    @classmethod
+    def is_beyond_native(cls, attributes: Mapping[str, Any]) -> bool:
+        r"""Flags, or what may be a class of Unicode (\pL); whether a backslash is itself behind one does not matter."""
+        pattern = attributes.get("pattern", "")
+        text = pattern.decode("latin-1") if isinstance(pattern, bytes) else str(pattern)  # C++ refuses what is no text
+        return re.search(r"\\[pP]|\(\?(?!:|P?<)", text) is not None
+
+
+@pack_kernel("StaticRegexReplace", limited=True, native="partly")
+class StaticRegexReplace(_OfKnownExpression, OfEachString):
     """TensorFlow's op of the same name (``tf.strings.regex_replace`` with an expression that is known).
 
     Input: ``input``, strings of any shape. Output: them with what matches replaced.
@@ -28,8 +55,6 @@ class StaticRegexReplace(OfEachString):
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/regex_replace.
     """
-
-    op_name = "StaticRegexReplace"
 
     def prepare(self, text: TensorSpec, *, pattern: str | bytes = "") -> TensorSpec:
         """Gives the input's shape.
@@ -53,13 +78,13 @@ class StaticRegexReplace(OfEachString):
         _replace(inputs[0], outputs, as_bytes(pattern), as_bytes(rewrite), every=replace_global)
 
 
+@pack_kernel("RegexReplace")
 class RegexReplace(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.regex_replace``).
 
     Inputs: ``input``, strings of any shape; ``pattern`` and ``rewrite``, each a string; see ``StaticRegexReplace``.
     """
 
-    op_name = "RegexReplace"
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, pattern: TensorSpec, rewrite: TensorSpec) -> TensorSpec:
@@ -83,7 +108,8 @@ class RegexReplace(CustomOp):
         _replace(text, outputs, pattern.item(), rewrite.item(), every=replace_global)
 
 
-class StaticRegexFullMatch(CustomOp):
+@pack_kernel("StaticRegexFullMatch", limited=True, native="partly")
+class StaticRegexFullMatch(_OfKnownExpression):
     """TensorFlow's op of the same name (``tf.strings.regex_full_match`` with an expression that is known).
 
     Input: ``input``, strings of any shape. Output: whether the whole string matches, bool.
@@ -93,7 +119,6 @@ class StaticRegexFullMatch(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/regex_full_match.
     """
 
-    op_name = "StaticRegexFullMatch"
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, *, pattern: str | bytes) -> TensorSpec:
@@ -110,13 +135,13 @@ class StaticRegexFullMatch(CustomOp):
         _match(inputs[0], outputs, as_bytes(pattern))
 
 
+@pack_kernel("RegexFullMatch")
 class RegexFullMatch(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.regex_full_match``).
 
     Inputs: ``input``, strings of any shape; ``pattern``, a string; see ``StaticRegexFullMatch``.
     """
 
-    op_name = "RegexFullMatch"
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, pattern: TensorSpec) -> TensorSpec:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.strings import check_scalar, check_strings, string_array
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
@@ -43,6 +44,7 @@ class _Split(CustomOp):
         outputs[2][...] = len(rows), max(map(len, rows), default=0)
 
 
+@pack_kernel("StringSplit", native=True)
 class StringSplit(_Split):
     """TensorFlow's op of the same name (``tf.compat.v1.string_split``).
 
@@ -57,8 +59,6 @@ class StringSplit(_Split):
     Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/string_split.
     """
 
-    op_name = "StringSplit"
-
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, skip_empty: bool = True) -> None:
         """Splits one string after the other."""
         text, separator = inputs
@@ -67,6 +67,7 @@ class StringSplit(_Split):
         self._write([[piece for piece in row if piece or not skip_empty] for row in rows], outputs)
 
 
+@pack_kernel("StringSplitV2", native=True)
 class StringSplitV2(_Split):
     """TensorFlow's op of the same name (``tf.strings.split``).
 
@@ -80,8 +81,6 @@ class StringSplitV2(_Split):
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/split.
     """
-
-    op_name = "StringSplitV2"
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, maxsplit: int = -1) -> None:
         """Splits one string after the other."""

@@ -9,13 +9,23 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.refusals import LimitedKernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["OfEachString", "as_bytes", "check_count", "check_dtype", "check_scalar", "check_strings", "string_array"]
+__all__ = [
+    "OfEachString",
+    "OfStringsOnly",
+    "as_bytes",
+    "check_count",
+    "check_dtype",
+    "check_scalar",
+    "check_strings",
+    "string_array",
+]
 
 # As objects of Python and in the runtime's buffer, this many take half a gigabyte, even empty ones.
 _MOST_STRINGS = 2**24
@@ -78,6 +88,18 @@ def string_array(strings: Iterable[bytes], shape: Sequence[int] | None = None) -
     array = np.empty(len(found), STRING)
     array[:] = found
     return array if shape is None else array.reshape(tuple(shape))
+
+
+class OfStringsOnly(LimitedKernel):
+    """Base of kernels of ops that LiteRT has for numbers: the kernels are there for strings."""
+
+    dtypes: ClassVar[tuple[str, ...]] = ("string",)
+
+    @classmethod
+    def refusal(cls, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
+        """Takes what gives strings."""
+        del attributes
+        return None if "string" in dtypes else ""
 
 
 class OfEachString(CustomOp):

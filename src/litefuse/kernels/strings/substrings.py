@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.dtypes import INDICES
+from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.strings import check_dtype, check_strings, string_array
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
@@ -21,6 +22,7 @@ __all__ = ["StringLength", "Substr"]
 _UNITS = ("BYTE", "UTF8_CHAR")
 
 
+@pack_kernel("StringLength", native=True)
 class StringLength(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.length``).
 
@@ -31,7 +33,6 @@ class StringLength(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/length.
     """
 
-    op_name = "StringLength"
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, *, unit: str = "BYTE") -> TensorSpec:
@@ -50,6 +51,7 @@ class StringLength(CustomOp):
         outputs[0][...] = np.array(lengths, np.int32).reshape(text.shape)
 
 
+@pack_kernel("Substr", native=True)
 class Substr(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.substr``).
 
@@ -64,7 +66,6 @@ class Substr(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/substr.
     """
 
-    op_name = "Substr"
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, pos: TensorSpec, length: TensorSpec, *, unit: str = "BYTE") -> TensorSpec:

@@ -10,12 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
+from litefuse.kernels.refusals import LimitedKernel
 from litefuse.kernels.strings.row_splits import check_row_splits, check_row_splits_spec
 from litefuse.kernels.strings.strings import check_dtype, check_strings, string_array
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from litefuse.runtime.outputs import Outputs
 
 __all__ = ["ENCODINGS", "UnicodeDecode", "UnicodeDecodeWithOffsets", "UnicodeEncode", "UnicodeTranscode"]
@@ -81,7 +85,19 @@ def _handled(data: bytes, encoding: str, errors: str, replacement: int, *, contr
             yield replacement, at
 
 
-class UnicodeDecode(CustomOp):
+class _OfEncoding(LimitedKernel):
+    dtypes = ("string",)
+
+    @classmethod
+    def refusal(cls, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
+        """Takes the encodings that it decodes."""
+        del dtypes
+        name = attributes.get("input_encoding", ENCODINGS[0])
+        return None if name in ENCODINGS else f"litefuse's kernel decodes {', '.join(ENCODINGS)}, not {name}"
+
+
+@pack_kernel("UnicodeDecode", limited=True)
+class UnicodeDecode(_OfEncoding):
     """TensorFlow's op of the same name (``tf.strings.unicode_decode``).
 
     Input: ``input``, strings of any shape.
@@ -96,7 +112,6 @@ class UnicodeDecode(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/unicode_decode.
     """
 
-    op_name = "UnicodeDecode"
     dtypes = ("string",)
 
     def prepare(
@@ -135,13 +150,12 @@ class UnicodeDecode(CustomOp):
         _decode(inputs[0], outputs, input_encoding, errors, replacement_char, controls=replace_control_characters)
 
 
+@pack_kernel("UnicodeDecodeWithOffsets", limited=True)
 class UnicodeDecodeWithOffsets(UnicodeDecode):
     """TensorFlow's op of the same name (``tf.strings.unicode_decode_with_offsets``).
 
     As ``UnicodeDecode``, with a third output: at which byte of its string each character begins, int64.
     """
-
-    op_name = "UnicodeDecodeWithOffsets"
 
     def prepare(
         self,
@@ -174,6 +188,7 @@ def _decode(
         outputs[2] = np.array([at for row in rows for _, at in row], np.int64)
 
 
+@pack_kernel("UnicodeEncode")
 class UnicodeEncode(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.unicode_encode``).
 
@@ -186,7 +201,6 @@ class UnicodeEncode(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/unicode_encode.
     """
 
-    op_name = "UnicodeEncode"
     dtypes = ("int32",)
 
     def prepare(
@@ -239,7 +253,8 @@ class UnicodeEncode(CustomOp):
         )
 
 
-class UnicodeTranscode(CustomOp):
+@pack_kernel("UnicodeTranscode", limited=True)
+class UnicodeTranscode(_OfEncoding):
     """TensorFlow's op of the same name (``tf.strings.unicode_transcode``).
 
     Input: ``input``, strings of any shape. Output: the same in another encoding.
@@ -249,7 +264,6 @@ class UnicodeTranscode(CustomOp):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/unicode_transcode.
     """
 
-    op_name = "UnicodeTranscode"
     dtypes = ("string",)
 
     def prepare(

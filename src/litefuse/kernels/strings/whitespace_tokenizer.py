@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
+from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
 
@@ -38,6 +39,7 @@ _WHITESPACE = (
 _TOKEN_SEPARATOR = re.compile(b"(?:" + b"|".join(re.escape(chr(code).encode()) for code in _WHITESPACE) + b")+")
 
 
+@pack_kernel("tftext:WhitespaceTokenizer")
 class WhitespaceTokenizer(CustomOp):
     """``WhitespaceTokenizer.tokenize`` of TensorFlow Text.
 
@@ -51,7 +53,6 @@ class WhitespaceTokenizer(CustomOp):
     https://unicode-org.github.io/icu-docs/apidoc/released/icu4c/uchar_8h.html (``u_isUWhiteSpace``).
     """
 
-    op_name = "tftext:WhitespaceTokenizer"
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec) -> list[TensorSpec]:

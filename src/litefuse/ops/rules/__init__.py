@@ -1,37 +1,16 @@
-"""How the shapes of an op's results follow from its operands: one small rule for each op of TensorFlow."""
+"""How the shapes of an op's results follow from its operands: one small rule for each op of TensorFlow.
+
+A module for each family of ops has their rules in its ``RULES``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from litefuse.ops.facts import Rule
-from litefuse.ops.rules import (
-    creation,
-    elementwise,
-    layout,
-    lists,
-    litert,
-    matrices,
-    reductions,
-    slicing,
-    sparse,
-    strings,
-    windows,
-)
+from litefuse.plug_ins.own_tables import own_table
 
 __all__ = ["RULES"]
 
-RULES: Mapping[str, Rule] = {
-    **creation.RULES,
-    **elementwise.RULES,
-    **layout.RULES,
-    **lists.RULES,
-    **litert.RULES,
-    **matrices.RULES,
-    **reductions.RULES,
-    **slicing.RULES,
-    **sparse.RULES,
-    **strings.RULES,
-    **windows.RULES,
-}
+RULES: Mapping[str, Rule] = own_table(__name__, __path__)
 """The rules by the ops' names, those of TensorFlow without their dialect."""

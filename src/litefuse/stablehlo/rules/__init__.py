@@ -1,43 +1,9 @@
 """The rules: one module for each family of ops, with its ``RULES``."""
 
-from litefuse.stablehlo.rules import (
-    bits,
-    calls,
-    control_flow,
-    convolutions,
-    elementwise,
-    gather,
-    linear_algebra,
-    products,
-    quotients,
-    reductions,
-    scatter,
-    shapes,
-    slices,
-    sorting,
-    windows,
-)
+from litefuse.plug_ins.own_tables import own_table
 from litefuse.stablehlo.translation import Rules
 
 __all__ = ["RULES"]
 
-_FAMILIES = (
-    bits,
-    calls,
-    control_flow,
-    convolutions,
-    elementwise,
-    gather,
-    linear_algebra,
-    products,
-    quotients,
-    reductions,
-    scatter,
-    shapes,
-    slices,
-    sorting,
-    windows,
-)
-
-RULES: Rules = {name: rule for family in _FAMILIES for name, rule in family.RULES.items()}
+RULES: Rules = own_table(__name__, __path__)
 """All rules by the ops' names."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
-import sys
 from pathlib import Path
 
 __all__ = ["native_library"]
@@ -22,7 +22,9 @@ def native_library() -> Path | None:
     chosen = os.environ.get("LITEFUSE_KERNELS_LIBRARY")
     if chosen is not None:
         return Path(chosen) if chosen else None
-    # An editable install has it in another folder than the sources.
-    folders = sys.modules[__name__.rpartition(".")[0]].__path__
+    # It lies beside the kernels in Python, none of which is imported to look; an editable install has it in another
+    # folder than the sources.
+    spec = importlib.util.find_spec("litefuse.kernels")
+    folders = [] if spec is None else list(spec.submodule_search_locations or ())
     paths = (Path(folder, name) for folder in folders for name in _NAMES)
     return next((path for path in paths if path.is_file()), None)

@@ -1,0 +1,66 @@
+"""Which kernels the pack has: the classes of this package that are decorated with ``pack_kernel``.
+
+None of their modules is imported to tell.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from litefuse.plug_ins.own_classes import OwnClass, own_classes
+
+if TYPE_CHECKING:
+    from litefuse.runtime.custom_op import CustomOp
+
+__all__ = ["PACK", "kernel_classes", "pack_kernel"]
+
+_Kernel = TypeVar("_Kernel", bound="CustomOp")
+
+
+def pack_kernel(
+    op: str,
+    *,
+    native: bool | Literal["partly"] = False,  # noqa: ARG001  read from the source
+    limited: bool = False,  # noqa: ARG001
+) -> Callable[[type[_Kernel]], type[_Kernel]]:
+    """Class decorator: the class is the pack's kernel of an op. Its arguments are literals.
+
+    Args:
+        op: The op's name.
+        native: Whether there is the same in C++; ``partly``: not for all attributes, and the class is a
+            ``PartlyNativeKernel``.
+        limited: Whether it does not take all forms of the op; then the class is a ``LimitedKernel``.
+    """
+
+    def named(kernel: type[_Kernel]) -> type[_Kernel]:
+        kernel.op_name = op
+        return kernel
+
+    return named
+
+
+@functools.cache
+def kernel_classes() -> Mapping[str, OwnClass]:
+    """The decorated classes by the name of their op."""
+    found = own_classes("litefuse.kernels", "pack_kernel")
+    return {each.arguments[0]: each for each in sorted(found, key=lambda each: each.name)}
+
+
+class _Pack(Mapping[str, "type[CustomOp]"]):
+    def __getitem__(self, op: str) -> type[CustomOp]:
+        return kernel_classes()[op].load()
+
+    def __contains__(self, op: object) -> bool:
+        return op in kernel_classes()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(kernel_classes())
+
+    def __len__(self) -> int:
+        return len(kernel_classes())
+
+
+PACK: Mapping[str, type[CustomOp]] = _Pack()
+"""The kernels by the name of their op. ``custom_op`` registers a kernel that goes before the one here."""
