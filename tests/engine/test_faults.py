@@ -6,6 +6,7 @@ import functools
 import importlib.metadata
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -62,6 +63,19 @@ def test_each_fault_has_a_reproducer_or_a_reason_why_not() -> None:
 @pytest.mark.parametrize("place", sorted({place for fault in FAULTS for place in fault.places}))
 def test_places_exist(place: str) -> None:
     pkgutil.resolve_name(place)
+
+
+_NAMED = re.compile(r"\b[Ff]aults? ((?:`+[\w-]+`+(?:, and |, | and |; )?)+)")
+
+
+def test_faults_that_comments_name_are_in_the_table() -> None:
+    named: dict[str, str] = {}
+    for path in (_ROOT / "src" / "litefuse").rglob("*.py"):
+        text = " ".join(path.read_text().replace("#", " ").split())
+        for names in _NAMED.findall(text):
+            named |= dict.fromkeys(re.findall(r"`([\w-]+)`", names), path.name)
+    assert len(named) > 30
+    assert {name: path for name, path in named.items() if name not in {fault.id for fault in FAULTS}} == {}
 
 
 def test_each_fault_says_where_and_what() -> None:

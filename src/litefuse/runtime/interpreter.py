@@ -154,7 +154,7 @@ class Interpreter(litert.Interpreter):
         return InterpreterError(_message(error), where=self._where, hint=hint)
 
     def _explain_running(self, error: Exception) -> Exception:
-        # The runtime repeats all that it ever reported, so only what is new tells what happened.
+        # Only what is new tells what happened: the fault `repeated-messages`.
         message = _message(error)
         text = message.removeprefix(self._reported)
         self._reported = message
@@ -218,8 +218,8 @@ def _message(error: Exception) -> str:
 def _with_strings(value: Any) -> Any:
     """An array as the runtime's bindings take it.
 
-    Of a scalar object they would take the address for its bytes, of a scalar string all bytes that numpy keeps for it,
-    of which there is at least one, and of characters the four bytes of each.
+    Faults ``scalar-object`` and ``scalar-characters``; of a scalar string they would take all bytes that numpy keeps
+    for it, of which there is at least one.
     """
     if not isinstance(value, np.ndarray):
         return value

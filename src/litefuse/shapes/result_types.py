@@ -24,7 +24,7 @@ class TypeResults:
                      [[0, 0], [1, 1], [1, 1], [0, 0]]) : tensor<*xf32>
 
     It pads for convolutions with explicit paddings, transposes for products, and quantizes for fake quantization.
-    XNNPACK takes no op whose ranks are not in the file, nor what reads its result.
+    Fault ``unranked-padding``.
     """
 
     name: ClassVar[str] = "type-results"

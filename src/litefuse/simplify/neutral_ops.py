@@ -64,7 +64,10 @@ def _state(editor: Editor, node: Node, values: Values) -> None:
 
 
 def _axes_from_the_first(editor: Editor, node: Node) -> None:
-    """Counts dimensions from the first: where they count from the last, the engine folds constants wrongly or dies."""
+    """Counts dimensions from the first.
+
+    Faults ``sum-over-the-last``, ``reversal-of-the-last``, ``transposition-from-the-last``.
+    """
     stated = editor.resolve(node.operands[1])
     shape, axes = editor.shape(editor.resolve(node.operands[0])), editor.values(stated)
     if not shape or axes is None:
@@ -108,7 +111,7 @@ def _permutation(editor: Editor, node: Node) -> int | None:
 def _parts(editor: Editor, node: Node) -> int | None:
     """The only operand of a concatenation that has elements, or a concatenation of those that may have some.
 
-    XNNPACK takes an empty slice for one of everything, which fails where it is concatenated.
+    Fault ``concatenation-of-an-empty-slice``.
     """
     *parts, axis = editor.operands(node)
     result, place = editor.shape(node.results[0]), editor.values(axis)
@@ -266,9 +269,8 @@ def keep_reduced(editor: Editor, node: Node) -> int | None:
 def scalar_operand(editor: Editor, node: Node) -> None:
     """Makes a scalar of a constant with one element, where that changes no shape.
 
-    The engine takes any constant vector behind a product for a bias with an element for each channel, and behind a
-    transposed convolution a scalar as well: there the constant gets that many elements. Otherwise the engine refuses
-    the model, or the runtime does.
+    Behind a transposed convolution it gets an element for each channel. Faults ``one-element-between-products``,
+    ``one-element-before-a-product``, ``one-element-behind-a-transposed-convolution``.
     """
     operands = editor.operands(node)
     for position, value in enumerate(operands):
@@ -308,7 +310,10 @@ def _reciprocal_root(editor: Editor, node: Node) -> int | None:
 
 
 def _shaped_operand(editor: Editor, node: Node) -> None:
-    """Gives an op its operand in the shape of its result, where more is known of that: the engine takes both as one."""
+    """Gives an op its operand in the shape of its result, where more is known of that.
+
+    Fault ``sign-of-known-shape``.
+    """
     source = editor.resolve(node.operands[0])
     sizes = known(editor.shape(node.results[0]))
     if sizes is not None and sizes != known(editor.shape(source)) and None not in sizes:
@@ -319,9 +324,8 @@ def _shaped_operand(editor: Editor, node: Node) -> None:
 def _range_of_integers(editor: Editor, node: Node) -> int | None:
     """A range of floats that are integers, up to a size, as a cast of one of integers.
 
-    LiteRT makes that when it prepares the model for the sizes of its inputs. A range of floats it makes when it runs,
-    and prepares then what comes after it; where XNNPACK runs that in several parts, results of the second call on may
-    be wrong.
+    LiteRT makes that when it prepares the model for the sizes of its inputs: faults ``range-of-floats`` and
+    ``moved-memory``.
     """
     result = editor.tensor(node.results[0])
     numbers = [editor.values(operand) for operand in editor.operands(node)]

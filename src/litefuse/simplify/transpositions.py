@@ -1,6 +1,6 @@
 """Transpositions that a reshape follows, and then another transposition: the reshape first, and one at most.
 
-The engine changes these too, but gives a size that is open to the type of what it makes as -1.
+The engine changes these too: the fault ``transposed-open-reshape``.
 """
 
 from __future__ import annotations

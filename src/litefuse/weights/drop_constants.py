@@ -13,7 +13,7 @@ _CONSTANTS = frozenset({"arith.constant", "tfl.external_const", "tfl.pseudo_cons
 
 
 class DropConstants:
-    """Erases constants that nothing uses: the exporter writes them all.
+    """Erases constants that nothing uses, for the fault ``unused-constants``.
 
     What was folded leaves its operands, and what was rewritten those that only said how it is to be computed.
     """

@@ -167,7 +167,7 @@ def quantized_to_the_range_of_the_data() -> bool:
     graph = Graph("2xf32")
     options = {"num_bits": 8, "range_given": False, "signed_input": True}
     graph.returns(graph.op("QuantizeAndDequantizeV2", [*graph.inputs, *graph.constants(0.0, 0.0)], "2xf32", **options))
-    return differ(graph.run([-127, 64]), [-127, 64])
+    return differ(graph.run([-128, 64]), [-128, 64])
 
 
 @reproducer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.engine.faults.fault import Component, Fault
+from litefuse.engine.faults.fault import ENGINE_VERSION, Component, Fault
 
 __all__ = ["CONSTANTS"]
 
@@ -16,7 +16,7 @@ _STRINGS = "litefuse.legalize.strings.strings"
 
 
 def _fault(name: str, what: str, *places: str) -> Fault:
-    return Fault(name, Component.ENGINE, what, "0.5.0", places)
+    return Fault(name, Component.ENGINE, what, ENGINE_VERSION, places)
 
 
 CONSTANTS: tuple[Fault, ...] = (

@@ -5,7 +5,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["Component", "Fault"]
+__all__ = ["ENGINE_VERSION", "RUNTIME_VERSION", "Component", "Fault"]
+
+#: The version of litert-converter that the faults of the engine were last seen in, but for those that say another.
+ENGINE_VERSION = "0.5.0"
+#: The version of ai-edge-litert that the faults of the runtime were last seen in, but for those that say another.
+RUNTIME_VERSION = "2.3.0"
 
 
 class Component(Enum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.engine.faults.fault import Component, Fault
+from litefuse.engine.faults.fault import ENGINE_VERSION, Component, Fault
 
 __all__ = ["MODULES"]
 
@@ -11,11 +11,11 @@ _IMPORTED = "litefuse.importer.constants"
 
 
 def _fault(name: str, what: str, *places: str, unchecked: str = "") -> Fault:
-    return Fault(name, Component.ENGINE, what, "0.5.0", places, unchecked)
+    return Fault(name, Component.ENGINE, what, ENGINE_VERSION, places, unchecked)
 
 
 def _of_bindings(name: str, what: str, *places: str) -> Fault:
-    return Fault(name, Component.ENGINE_BINDINGS, what, "0.5.0", places)
+    return Fault(name, Component.ENGINE_BINDINGS, what, ENGINE_VERSION, places)
 
 
 MODULES: tuple[Fault, ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.engine.faults.fault import Component, Fault
+from litefuse.engine.faults.fault import ENGINE_VERSION, Component, Fault
 
 __all__ = ["OPERATIONS"]
 
@@ -19,7 +19,7 @@ _BLOCKS = f"{_LEGALIZE}.windows.blocks.Blocks"
 
 
 def _fault(name: str, what: str, *places: str) -> Fault:
-    return Fault(name, Component.ENGINE, what, "0.5.0", places)
+    return Fault(name, Component.ENGINE, what, ENGINE_VERSION, places)
 
 
 OPERATIONS: tuple[Fault, ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.engine.faults.fault import Component, Fault
+from litefuse.engine.faults.fault import RUNTIME_VERSION, Component, Fault
 
 __all__ = ["RUNTIME"]
 
@@ -19,11 +19,11 @@ _INTERPRETER = "litefuse.runtime.interpreter.Interpreter"
 
 
 def _fault(name: str, what: str, *places: str, unchecked: str = "") -> Fault:
-    return Fault(name, Component.KERNELS, what, "2.3.0", places, unchecked)
+    return Fault(name, Component.KERNELS, what, RUNTIME_VERSION, places, unchecked)
 
 
 def _of_bindings(name: str, what: str, *places: str) -> Fault:
-    return Fault(name, Component.RUNTIME_BINDINGS, what, "2.3.0", places)
+    return Fault(name, Component.RUNTIME_BINDINGS, what, RUNTIME_VERSION, places)
 
 
 RUNTIME: tuple[Fault, ...] = (

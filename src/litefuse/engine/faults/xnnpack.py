@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.engine.faults.fault import Component, Fault
+from litefuse.engine.faults.fault import RUNTIME_VERSION, Component, Fault
 
 __all__ = ["XNNPACK"]
 
@@ -14,7 +14,7 @@ _ADDRESSES = "It depends on where the system puts memory, and happens in few of 
 
 
 def _fault(name: str, what: str, *places: str, unchecked: str = "") -> Fault:
-    return Fault(name, Component.XNNPACK, what, "2.3.0", places, unchecked)
+    return Fault(name, Component.XNNPACK, what, RUNTIME_VERSION, places, unchecked)
 
 
 XNNPACK: tuple[Fault, ...] = (
