@@ -18,8 +18,7 @@ class CopyBranchResults:
         return %y, %y            -->  %z = tfl.maximum(%y, %y)
                                       return %y, %z
 
-    The runtime's IF takes a branch's results out of it, one after the other, and finds nothing where it took something
-    before (``tflite/kernels/if.cc``). So does STABLEHLO_COMPOSITE with those of its body: this comes before
+    Faults ``branch-result-twice`` and ``composite-result-twice``; for the latter this comes before
     ``emit-composite-ops``.
     """
 

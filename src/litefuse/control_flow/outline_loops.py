@@ -139,11 +139,7 @@ def _replace_uses_inside(block: ir.Block, old: ir.Value, new: ir.Value) -> None:
 
 
 def _copy_moved_variables(body: ir.Block) -> None:
-    """Copies a loop variable that the body yields at a later position.
-
-    The runtime writes the next values over the present ones, one after the other: a later place would get what an
-    earlier one has overwritten already.
-    """
+    """Copies a loop variable that the body yields at a later position: fault ``variable-in-a-later-place``."""
     terminator = list(body.operations)[-1]
     for position, value in enumerate(terminator.operands):
         if isinstance(value.owner, ir.Block) and ir.BlockArgument(value).arg_number < position:
@@ -173,9 +169,7 @@ def _grows_from_nothing(loop: ir.OpView, body: ir.Block) -> bool:
 def _changing_size(loop: ir.OpView, blocks: Sequence[ir.Block]) -> tuple[ir.Value, ir.Value]:
     """Adds an argument to the blocks, whose size is 2 before the loop and 3 after a step.
 
-    The runtime keeps the sizes of a loop's variables if they are equal before and after a step. It takes a first size
-    of 0 and one of 1 for equal too (``tflite/kernels/while.cc``), and fails when they are not; it needs one variable
-    whose size changes otherwise.
+    One variable whose size changes otherwise is enough for the fault ``loop-that-grows-from-nothing``.
 
     Returns:
         The values before the loop and after a step.

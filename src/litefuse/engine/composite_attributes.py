@@ -34,7 +34,7 @@ def has_composites(module: ir.Module) -> bool:
 
 
 def type_vectors(data: Any) -> bytes:
-    """Writes the attributes of all composites anew: the engine writes lists without the type of their elements.
+    """Writes the attributes of all composites anew: the fault ``lists-in-composites``.
 
     Args:
         data: The model's bytes, which are changed.

@@ -9,17 +9,14 @@ which is right for sums and products only. It makes transpositions of its own, t
 (``-x + c``), and constants of what is computed of constants: so every constant that a matrix, or what has more
 dimensions, is subtracted from or divides is hidden.
 
-It moves transpositions behind reshapes, too, and then gives a size that is open to the type of the result as -1: where
-another transposition follows, the shape of such a reshape is hidden.
+It moves transpositions behind reshapes, too: where another transposition follows, the shape of a reshape to a dynamic
+dimension is hidden.
 
-It makes FULLY_CONNECTED of a product with a constant matrix, of int8 too, which that op takes with scales only, unlike
-BATCH_MATMUL: a constant factor of int8 is hidden.
+The same is done to a constant factor of int8, to the axes of a norm of all elements, and to a factor 0
+(``litefuse.legalize.zero_operands`` has those of many elements).
 
-It takes a quotient by the norm of all elements for one by the norms of rows: the axes of such a norm are hidden.
-
-It also makes a constant of a product with 0, whose shape may be open, which may then be such an operand, and which is
-not 0 where the other factor is infinite: so the 0 is hidden (``litefuse.legalize.zero_operands`` has those of many
-elements).
+Faults ``transposed-subtrahend``, ``transposed-divisor``, ``transposed-negative``, ``transposed-reciprocal``,
+``transposed-open-reshape``, ``product-with-int8-constant``, ``norm-of-all``, ``zero-factor``, ``zero-times-infinity``.
 """
 
 from __future__ import annotations

@@ -53,14 +53,14 @@ def lower(module: ir.Module) -> None:
 
 
 def _config() -> Any:
-    """The pipeline's defaults, but for one: that infinite constants become the largest float."""
+    """The pipeline's defaults, but for the fault ``infinite-constants``."""
     config = converter_api_ext.ConvertToTFLConfig()
     config.canonicalizing_inf_as_min_max_float = False
     return config
 
 
 def _has_calls(module: ir.Module) -> bool:
-    """Whether the engine computed the condition of an ``If``, and left a call of the branch that is taken."""
+    """Whether the engine computed the condition of an ``If``: the fault ``decided-branch``."""
     found = False
 
     def look(op: ir.Operation) -> ir.WalkResult:

@@ -21,12 +21,11 @@ class InitializeStates:
         %s = litefuse.initial_state(%v)   -->  %s = tfl.broadcast_to(%v, tfl.pack(%size0, %size1))
 
     An LSTM op updates its states in place, in what the flatbuffer calls variable tensors. One that an op writes is
-    fresh in every call. One that is a constant is not: the file does not even hold its value, the runtime begins with
-    zeros, and the next call goes on from where the last one stopped.
+    fresh in every call. One that is a constant is not: the fault ``constant-state``.
 
     FILL is computed in every call even if its operands are constants, and so is BROADCAST_TO a shape that is computed;
     the engine would fold both. So this pass comes after it. A size that the call decides must not be known before the
-    call, as the result of SHAPE is: memory of a variable tensor is allocated once, for the first call's size.
+    call, as the result of SHAPE is: the fault ``state-of-the-first-batch``.
     """
 
     name: ClassVar[str] = "initialize-states"
@@ -78,9 +77,8 @@ def _computed(dims: ir.Value) -> ir.Value:
 def _packed(shape: ir.Value) -> ir.Value:
     """Returns a shape that is packed from its elements, so that the runtime computes it during the call, not before.
 
-    Only then does the op that gets it allocate its result itself. An op behind one whose result has a size that only
-    the call decides (a loop, Where) is prepared during the call, and then a variable tensor that the runtime was to
-    allocate has no memory: it crashes.
+    Only then does the op that gets it allocate its result itself, which it must behind one whose result has a size that
+    only the call decides (a loop, Where): the fault ``state-that-is-prepared-in-a-call``.
     """
     int32 = ir.IntegerType.get_signless(32)
     kind = ir.RankedTensorType(shape.type)

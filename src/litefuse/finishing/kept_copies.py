@@ -47,18 +47,18 @@ class KeepCopies:
         %y = tfl.gather(%c, %i)              -->  %d = tfl.maximum(%c, %c)
                                                   %y = tfl.gather(%d, %i)
 
-    XNNPACK leaves out a copy of a value to the place where it is. It decides that when it sets its ops up, which it
-    also does when its memory moves because other parts of the model need more, with addresses of the last call: LiteRT
-    gave the memory of loops and branches back since, and when that is where XNNPACK's new memory is, a copy out of it
-    may seem to be one to the same place. It is left out then in the first call with a larger batch, and something else
-    stands in its place. A copy whose result stays in XNNPACK's memory is not concerned, nor one of a fixed size, nor
-    those outside of loops and branches unless parts of the model are prepared in the middle of a call.
+    Fault ``left-out-copies``: XNNPACK leaves out a copy of a value to the place where it is. It decides that when it
+    sets its ops up, which it also does when its memory moves because other parts of the model need more, with addresses
+    of the last call: LiteRT gave the memory of loops and branches back since, and when that is where XNNPACK's new
+    memory is, a copy out of it may seem to be one to the same place. A copy whose result stays in XNNPACK's memory is
+    not concerned, nor one of a fixed size, nor those outside of loops and branches unless parts of the model are
+    prepared in the middle of a call.
 
-    In a model of which parts are prepared in a call, LiteRT's memory grows twice or more in the first one, and may be
-    where it was at first when it has. What XNNPACK ran before then sometimes reads an input from a place of the call
-    before, from the second call on: so did a product in 205 of 9,000 interpreters, and in none of 30,000 behind
-    ``tfl.maximum(%x, %x)``. So what XNNPACK takes from ops that it does not run, and of the inputs, goes through one
-    there (ai-edge-litert 2.3.0).
+    Fault ``moved-memory``: in a model of which parts are prepared in a call, LiteRT's memory grows twice or more in the
+    first one, and may be where it was at first when it has. What XNNPACK ran before then sometimes reads an input from
+    a place of the call before, from the second call on: so did a product in 205 of 9,000 interpreters, and in none of
+    30,000 behind ``tfl.maximum(%x, %x)``. So what XNNPACK takes from ops that it does not run, and of the inputs, goes
+    through one there.
     """
 
     name: ClassVar[str] = "keep-copies"

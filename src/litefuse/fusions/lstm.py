@@ -231,11 +231,9 @@ def bidirectional_sequence_lstm(
 ) -> tuple[ir.Value, ir.Value]:
     """BIDIRECTIONAL_SEQUENCE_LSTM: one LSTM over all steps, and one over all steps from the last to the first.
 
-    The engine holds this op only with peephole connections and projections: it gets weights of zero for the first and
-    the identity for the second, which change nothing.
-
-    The op's own concatenation of the two (``merge_outputs``) is not used: in LiteRT up to 2.3 it is wrong for batches
-    of more than one, unless time comes first.
+    For the fault ``bidirectional-lstm-without-peepholes`` it gets peephole connections of zero and projections by the
+    identity, which change nothing. The op's own concatenation of the two (``merge_outputs``) is not used: the fault
+    ``merged-directions``.
 
     Args:
         b: The builder.

@@ -25,13 +25,11 @@ _TERMS = {"tf.Add": (0, 1), "tf.AddV2": (0, 1), "tf.Sub": (1,)}
 class KeepZeroOperands:
     """Keeps from the engine that all elements of an operand are zero.
 
-    The engine replaces ``x * 0`` by a zero constant of the result's type, which is no constant when a size of ``x`` is
-    not known: the model would fail or compute nonsense. It looks for one value repeated, so the last element of a float
-    factor becomes -0.0, which multiplies the same, also into other constant factors. Factors of one element, and of
+    For the faults ``zero-factor`` and ``zero-scale``, the last element of a float factor becomes -0.0, which multiplies
+    the same, also into other constant factors: the engine looks for one value repeated. Factors of one element, and of
     integers, are hidden while the engine runs (``litefuse.engine.hidden_constants``).
 
-    It also replaces ``x + zeros_like(y)`` by ``x``, whose size may be 1 where that of ``y`` is larger: types that are
-    the same do not say the same shape if it is open. So the zeros are made of the shape of ``y``.
+    For the fault ``zeros-of-another-shape``, the zeros of ``x + zeros_like(y)`` are made of the shape of ``y``.
     """
 
     name: ClassVar[str] = "keep-zero-operands"

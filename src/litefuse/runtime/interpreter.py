@@ -153,7 +153,7 @@ class Interpreter(litert.Interpreter):
         return InterpreterError(_message(error), where=self._where, hint=hint)
 
     def _explain_running(self, error: Exception) -> Exception:
-        # The runtime repeats all that it ever reported, so only the new part says what happened.
+        # Only the new part says what happened: fault `repeated-messages`.
         message = _message(error)
         text = message.removeprefix(self._reported)
         self._reported = message
@@ -217,8 +217,8 @@ def _message(error: Exception) -> str:
 def _with_strings(value: Any) -> Any:
     """Converts an array to the form that the runtime's bindings expect.
 
-    They would use the address of a scalar object as its bytes, all bytes that numpy keeps for a scalar string, of which
-    there is at least one, and the four bytes of each character.
+    Faults ``scalar-object`` and ``scalar-characters``; of a scalar string the bindings would use all bytes that numpy
+    keeps for it, of which there is at least one.
     """
     if not isinstance(value, np.ndarray):
         return value

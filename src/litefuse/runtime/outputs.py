@@ -65,7 +65,7 @@ class Outputs:
             if output.shape is not None and output.in_place:
                 if output.tensor.data:
                     output.array = array_view(output.tensor.data, output.shape, output.dtype, writable=True)
-                else:  # the runtime plans no memory for an output without users
+                else:  # fault `unread-output`
                     output.array = np.empty(output.shape, output.dtype)
         self._copied = [output for output in outputs if not output.in_place]
 

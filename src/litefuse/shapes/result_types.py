@@ -24,7 +24,7 @@ class TypeResults:
                      [[0, 0], [1, 1], [1, 1], [0, 0]]) : tensor<*xf32>
 
     The engine pads for convolutions with explicit paddings, transposes for products, and quantizes for fake
-    quantization. XNNPACK takes neither ops without a rank in the file nor the users of their results.
+    quantization. Fault ``unranked-padding``.
     """
 
     name: ClassVar[str] = "type-results"

@@ -64,7 +64,10 @@ def _state(editor: Editor, node: Node, values: Values) -> None:
 
 
 def _axes_from_the_first(editor: Editor, node: Node) -> None:
-    """Makes negative axes nonnegative: with negative ones, the engine folds constants wrongly or crashes."""
+    """Makes negative axes nonnegative.
+
+    Faults ``sum-over-the-last``, ``reversal-of-the-last``, ``transposition-from-the-last``.
+    """
     stated = editor.resolve(node.operands[1])
     shape, axes = editor.shape(editor.resolve(node.operands[0])), editor.values(stated)
     if not shape or axes is None:
@@ -108,7 +111,7 @@ def _permutation(editor: Editor, node: Node) -> int | None:
 def _parts(editor: Editor, node: Node) -> int | None:
     """Returns the only operand of a concatenation that has elements, or a concatenation of those that may have some.
 
-    XNNPACK treats an empty slice as a slice of everything, which fails where it is concatenated.
+    Fault ``concatenation-of-an-empty-slice``.
     """
     *parts, axis = editor.operands(node)
     result, place = editor.shape(node.results[0]), editor.values(axis)
@@ -266,9 +269,8 @@ def keep_reduced(editor: Editor, node: Node) -> int | None:
 def scalar_operand(editor: Editor, node: Node) -> None:
     """Replaces a constant with one element by a scalar, where that changes no shape.
 
-    The engine treats any constant vector after a product as a bias with an element for each channel, and after a
-    transposed convolution a scalar as well: there the constant gets that many elements. Otherwise the engine or the
-    runtime refuses the model.
+    After a transposed convolution it gets an element for each channel instead. Faults
+    ``one-element-between-products``, ``one-element-before-a-product``, ``one-element-behind-a-transposed-convolution``.
     """
     operands = editor.operands(node)
     for position, value in enumerate(operands):
@@ -308,7 +310,10 @@ def _reciprocal_root(editor: Editor, node: Node) -> int | None:
 
 
 def _shaped_operand(editor: Editor, node: Node) -> None:
-    """Reshapes an op's operand to the shape of its result, if that is more precise: the engine assumes one type."""
+    """Reshapes an op's operand to the shape of its result, if that is more precise.
+
+    Fault ``sign-of-known-shape``.
+    """
     source = editor.resolve(node.operands[0])
     sizes = known(editor.shape(node.results[0]))
     if sizes is not None and sizes != known(editor.shape(source)) and None not in sizes:
@@ -319,9 +324,8 @@ def _shaped_operand(editor: Editor, node: Node) -> None:
 def _range_of_integers(editor: Editor, node: Node) -> int | None:
     """Replaces a range of floats that are integers, up to a size, by a cast of an integer range.
 
-    LiteRT evaluates integer ranges while it prepares the model for its input sizes, but float ranges at run time, and
-    then prepares the ops after them; if XNNPACK runs these in several partitions, results may be wrong from the second
-    call on.
+    LiteRT evaluates integer ranges while it prepares the model for its input sizes: faults ``range-of-floats`` and
+    ``moved-memory``.
     """
     result = editor.tensor(node.results[0])
     numbers = [editor.values(operand) for operand in editor.operands(node)]

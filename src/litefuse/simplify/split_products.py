@@ -235,11 +235,9 @@ def squeeze(editor: Editor, node: Node) -> int | None:
 
 
 def squeeze_from_front(editor: Editor, node: Node) -> int | None:
-    """Makes negative squeeze dimensions nonnegative: the engine does not when it reorders ops::
+    """Makes negative squeeze dimensions nonnegative, for the fault ``squeezed-from-the-last``::
 
     %y = tf.Squeeze(%x : tensor<?x6x1xf32>) {squeeze_dims = [-1]}  -->  %y = tf.Squeeze(%x) {squeeze_dims = [2]}
-
-    It dropped no dimension, or another one, of an operand that is transposed, as around a softmax over an inner axis.
     """
     value = editor.resolve(node.operands[0])
     axes, shape = node.attributes.get("squeeze_dims") or (), editor.shape(value)
@@ -250,7 +248,7 @@ def squeeze_from_front(editor: Editor, node: Node) -> int | None:
 
 
 def _squeeze_first(editor: Editor, node: Node, axes: Sequence[int]) -> int | None:
-    """Squeezes before a transposition; in the other order, the engine lowers the two to a malformed op::
+    """Squeezes before a transposition, for the fault ``squeezed-after-a-transposition``::
 
     %t = tf.Transpose(%x : tensor<?x?x4x1xi1>, [2, 3, 1, 0])       %s = tf.Squeeze(%x) {squeeze_dims = [3]}
     %y = tf.Squeeze(%t) {squeeze_dims = [1]}                   --> %y = tf.Transpose(%s, [2, 1, 0])

@@ -1,6 +1,6 @@
 """Moves reshapes before transpositions, so that at most one transposition is left.
 
-The engine rewrites these too, but writes a dynamic dimension into the result's type as -1.
+The engine rewrites these too: fault ``transposed-open-reshape``.
 """
 
 from __future__ import annotations

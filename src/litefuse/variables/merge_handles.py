@@ -18,8 +18,7 @@ class MergeHandles:
         %b = tfl.var_handle "v"              -->  %y = tfl.read_variable(%a)
         %y = tfl.read_variable(%b)
 
-    A function that was inlined brought its own. XNNPACK takes them for handles of different variables: it may read one
-    before it assigns the other.
+    A function that was inlined brought its own. Fault ``handles-of-one-variable``.
     """
 
     name: ClassVar[str] = "merge-handles"

@@ -18,8 +18,7 @@ class SeparateReads:
         %y = tfl.mul(%a, %a)                 -->  tfl.assign_variable(%v, %x)
                                                   %y = tfl.mul(%a, %b)
 
-    XNNPACK leaves out the copy that a read is, and lets the first such operand alone be the variable: the process ends
-    with a segmentation fault, or a concatenation fails to be prepared (ai-edge-litert 2.3.0).
+    Fault ``variable-that-is-both-operands``.
     """
 
     name: ClassVar[str] = "separate-reads"

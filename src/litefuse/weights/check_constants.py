@@ -12,7 +12,7 @@ __all__ = ["CheckConstants"]
 
 
 class CheckConstants:
-    """Refuses a constant whose shape is open: the engine folded an op of unknown shape, and the value is not right.
+    """Refuses a constant of a dynamic shape, such as of the faults ``zero-factor`` and ``constants-of-open-shape``.
 
     Raises:
         LoweringError: There is such a constant.

@@ -13,7 +13,7 @@ _CONSTANTS = frozenset({"arith.constant", "tfl.external_const", "tfl.pseudo_cons
 
 
 class DropConstants:
-    """Erases constants without uses: the exporter would write them all.
+    """Erases constants without uses: fault ``unused-constants``.
 
     Folded ops leave their operands behind, and rewritten ones those that only configured them.
     """

@@ -23,7 +23,7 @@ _DEPTH = 8
 class RepeatedColumns(Decomposition):
     """A concatenation of columns of which two are the same: one after the other, the last two first.
 
-    The engine takes factors out of a concatenation of columns of one size, and dies where others are repeated. It does
+    For the fault ``repeated-columns``: the engine takes factors out of a concatenation of columns of one size, and does
     not look into another concatenation, which is of another size.
     """
 

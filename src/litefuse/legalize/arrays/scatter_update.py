@@ -29,8 +29,7 @@ _WRITTEN = 1 << 12
 class ScatterUpdate(Decomposition):
     """One box that is replaced; of more than one, each row of the result from the tensor or the last update of it.
 
-    The engine takes the tensor times what no update falls on, and adds the updates up: of an infinity that is replaced
-    it makes no number, and where several updates fall on one place, something that is none of them.
+    Faults ``replaced-infinity`` and ``element-replaced-twice``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update; of several updates of a place,
     the last one counts, as in TensorFlow's kernel (tensorflow/core/kernels/scatter_nd_op_cpu_impl.h).

@@ -22,8 +22,7 @@ _FEW = 4
 class OpenTile(Decomposition):
     """Copies one after the other, where the dimension that is repeated has an open size.
 
-    The engine takes such an op for a broadcast when sums, differences, products or quotients are made of its result,
-    and leaves it out: it compares the sizes that it knows.
+    Fault ``tile-of-an-open-size``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tile.
     """

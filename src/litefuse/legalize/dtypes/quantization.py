@@ -23,9 +23,7 @@ __all__ = ["FakeQuantize", "QuantizeAndDequantize"]
 class FakeQuantize(Decomposition):
     """Clamped to a range in which 0 is a step, and rounded to its steps; each channel may have its own.
 
-    The engine quantizes to 8 bits, whatever number of bits is asked for, or to a dtype that LiteRT's op lacks; channel
-    by channel it does so beside the op. Of a narrow range, LiteRT's QUANTIZE takes the first number as well, and of a
-    bias the engine drops the quantization.
+    Faults ``quantized-to-few-bits``, ``quantized-to-many-bits``, ``quantized-bias``, ``quantized-to-a-narrow-range``.
 
     Definition: tensorflow/core/kernels/fake_quant_ops_functor.h.
     """
@@ -48,7 +46,7 @@ class FakeQuantize(Decomposition):
             low, high = (_array(op, b, operand) for operand in (1, 2))
         least = np.float32(1 if op.attributes.get("narrow_range", False) else 0)
         most = np.float32(2 ** int(op.attributes.get("num_bits", 8)) - 1)
-        # The engine multiplies by the inverse of a constant divisor, which moves what is halfway between two steps.
+        # The fault `constant-divisor` moves what is halfway between two steps.
         span = (high - low) / _where(high < low, _ONE, most - least)
         step = _where(span == 0, _ONE, span)  # of 0 alone the range is 0, as here
         zero = np.floor(np.minimum(np.maximum(least - low / step, least), most) + np.float32(0.5))
@@ -62,8 +60,8 @@ class FakeQuantize(Decomposition):
 class QuantizeAndDequantize(Decomposition):
     """Scaled, rounded, and scaled back; of the scales that the range's ends ask for, the smaller.
 
-    The engine quantizes with a zero point, whose grid is another one, and takes a range that is not given for an empty
-    one: it is that of the data then, of all of it or of each channel.
+    A range that is not given is that of the data, of all of it or of each channel. Faults
+    ``quantized-to-the-range-of-the-data`` and ``quantized-with-a-zero-point``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/QuantizeAndDequantizeV2; which scale is taken:
     tensorflow/core/kernels/quantize_and_dequantize_op.h.

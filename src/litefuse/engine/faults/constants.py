@@ -1,0 +1,183 @@
+"""What the engine computes of constants, and takes constants for."""
+
+from __future__ import annotations
+
+from litefuse.engine.faults.fault import ENGINE_VERSION, Component, Fault
+
+__all__ = ["CONSTANTS"]
+
+_HIDDEN = "litefuse.engine.hidden_constants"
+_QUOTIENT = "litefuse.legalize.arithmetic.division.Quotient"
+_KEEP_ZEROS = "litefuse.legalize.zero_operands.KeepZeroOperands"
+_CHECK = "litefuse.weights.check_constants.CheckConstants"
+_NEUTRAL = "litefuse.simplify.neutral_ops"
+_PROCESS = "litefuse.processes.process"
+_STRINGS = "litefuse.legalize.strings.strings"
+
+
+def _fault(name: str, what: str, *places: str) -> Fault:
+    return Fault(name, Component.ENGINE, what, ENGINE_VERSION, places)
+
+
+CONSTANTS: tuple[Fault, ...] = (
+    _fault(
+        "transposed-subtrahend",
+        "Where a transposition is subtracted from a constant of as many dimensions, the transposition is moved behind "
+        "the difference, and the constant is subtracted instead.",
+        _HIDDEN,
+    ),
+    _fault(
+        "transposed-divisor",
+        "Where a constant is divided by a transposition of as many dimensions, the transposition is moved behind the "
+        "quotient, and the constant divides instead.",
+        _HIDDEN,
+    ),
+    _fault(
+        "transposed-negative",
+        "The sum of a constant and a negative becomes a difference, which is turned around if a transposition is "
+        "moved behind it.",
+        _HIDDEN,
+    ),
+    _fault(
+        "transposed-reciprocal",
+        "A reciprocal becomes a quotient of one, which is turned around if a transposition is moved behind it.",
+        _HIDDEN,
+        "litefuse.legalize.arithmetic.division.Reciprocal",
+    ),
+    _fault(
+        "transposed-open-reshape",
+        "Where a transposition is moved behind a reshape, a dynamic dimension is written as -1 into the type of the "
+        "result, which is then refused.",
+        _HIDDEN,
+        "litefuse.simplify.transpositions.reshape_first",
+    ),
+    _fault(
+        "norm-of-all",
+        "A quotient by the norm of all elements becomes L2_NORMALIZATION, which divides by the norms of rows.",
+        _HIDDEN,
+    ),
+    _fault(
+        "product-with-int8-constant",
+        "A product of a constant int8 matrix becomes FULLY_CONNECTED, which takes int8 with scales only; the module is "
+        "refused.",
+        _HIDDEN,
+    ),
+    _fault(
+        "zero-factor",
+        "A product with 0 becomes a constant of the result's type, which has no elements if a dimension is dynamic.",
+        _HIDDEN,
+        _KEEP_ZEROS,
+        _CHECK,
+    ),
+    _fault(
+        "zero-scale",
+        "The scale 0 of a batch normalization becomes a factor, and so a constant without elements.",
+        _KEEP_ZEROS,
+    ),
+    _fault(
+        "zero-times-infinity",
+        "A product with 0 becomes 0, also where the other factor may be infinite.",
+        _HIDDEN,
+    ),
+    _fault(
+        "zero-logarithm",
+        "Xlogy and its like become products and selections; of those with a constant 0 the zeros are constants "
+        "without elements if a dimension is dynamic.",
+        _QUOTIENT,
+    ),
+    _fault(
+        "zeros-of-another-shape",
+        "A sum with ZerosLike becomes the other operand if both types are the same, though a dynamic dimension of it "
+        "may be 1 and be broadcast.",
+        _KEEP_ZEROS,
+    ),
+    _fault(
+        "constants-of-open-shape",
+        "The constants of the formula for Lgamma get the type of the operand; they have no elements if a dimension is "
+        "dynamic.",
+        "litefuse.legalize.arithmetic.gamma.Gamma",
+        _CHECK,
+    ),
+    _fault(
+        "infinite-constants",
+        "By default, infinite constants become the largest finite float.",
+        "litefuse.engine.lowering.lower",
+        "litefuse.legalize.arithmetic.comparison.Classification",
+        "litefuse.legalize.training.losses.CumulativeLogsumexp",
+    ),
+    _fault(
+        "constants-in-resources",
+        "By default, the search for infinite constants ends the process at a constant that refers to memory elsewhere.",
+        "litefuse.weights.place_weights.PlaceWeights",
+        "litefuse.importer.constants.mapped_attribute",
+    ),
+    _fault(
+        "constant-divisor",
+        "A quotient by a constant becomes a product with its reciprocal, which is rounded once more.",
+        "litefuse.legalize.dtypes.quantization.FakeQuantize",
+        "litefuse.legalize.images.crop_and_resize.CropAndResize",
+    ),
+    _fault(
+        "sum-over-the-last",
+        "The sum of a constant over axes that are counted from the last is not taken.",
+        _NEUTRAL,
+    ),
+    _fault(
+        "reversal-of-the-last",
+        "A constant is not reversed along axes that are counted from the last.",
+        _NEUTRAL,
+    ),
+    _fault(
+        "transposition-from-the-last",
+        "A constant that is transposed by axes that are counted from the last is written with too few bytes, if the "
+        "process does not end.",
+        _NEUTRAL,
+    ),
+    _fault(
+        "one-element-between-products",
+        "A constant of one element behind a product is taken for a bias with an element for each channel, and moved "
+        "into the next product, which is refused.",
+        f"{_NEUTRAL}.scalar_operand",
+    ),
+    _fault(
+        "one-element-before-a-product",
+        "A constant of one element that is added before a product is multiplied by the matrix as if it had an element "
+        "for each row; the product's bias is too short.",
+        f"{_NEUTRAL}.scalar_operand",
+    ),
+    _fault(
+        "one-element-behind-a-transposed-convolution",
+        "A scalar that is added to a transposed convolution becomes a bias of one element, beyond which is read.",
+        f"{_NEUTRAL}.scalar_operand",
+    ),
+    _fault(
+        "unfolded-constants",
+        "Of constants alone, Pack, Prod, Split and Tile are left to each call.",
+        "litefuse.weights.fold_constants.FoldConstants",
+        "litefuse.weights.cut_constants.CutConstants",
+    ),
+    _fault(
+        "folds-whatever-the-size",
+        "Ranges, fills and what is computed of them become constants, however large they are.",
+        "litefuse.engine.constant_sizes.check_folding",
+        "litefuse.weights.fill_buffers.FillBuffers",
+    ),
+    _fault(
+        "integer-division-by-zero",
+        "The process ends where a constant integer is divided by a constant 0.",
+        _PROCESS,
+    ),
+    _fault(
+        "range-without-step",
+        "The process ends where a range of constants has the step 0.",
+        _PROCESS,
+    ),
+    _fault(
+        "reshaped-constant-strings",
+        "The process ends where constant strings are reshaped, expanded or squeezed.",
+        f"{_STRINGS}.ConstantStrings",
+        f"{_STRINGS}.MovedStrings",
+        "litefuse.legalize.arrays.searching.UniqueCounts",
+    ),
+)
+"""In the order of what they are about."""

@@ -1,0 +1,100 @@
+"""XNNPACK, LiteRT's delegate for processors."""
+
+from __future__ import annotations
+
+from litefuse.engine.faults.fault import RUNTIME_VERSION, Component, Fault
+
+__all__ = ["XNNPACK"]
+
+_ARRAYS = "litefuse.legalize.arrays"
+_ELEMENTARY = "litefuse.legalize.arithmetic.elementary"
+_COPIES = "litefuse.finishing.kept_copies.KeepCopies"
+_PROCESSOR = "It depends on the processor, for each of which there is other code."
+_ADDRESSES = "It depends on where the system puts memory, and happens in few of many interpreters."
+
+
+def _fault(name: str, what: str, *places: str, unchecked: str = "") -> Fault:
+    return Fault(name, Component.XNNPACK, what, RUNTIME_VERSION, places, unchecked)
+
+
+XNNPACK: tuple[Fault, ...] = (
+    _fault(
+        "concatenation-of-seven-dimensions",
+        "CONCATENATION of more than six dimensions is taken, and fails when the model is prepared.",
+        f"{_ARRAYS}.many_dimensions.Concatenation",
+        f"{_ARRAYS}.many_dimensions.Stack",
+        "litefuse.ir.builder.Builder.concat",
+    ),
+    _fault(
+        "softmax-of-seven-dimensions",
+        "SOFTMAX of more than six dimensions is taken, and fails when the model is prepared.",
+        f"{_ARRAYS}.many_dimensions.OfRows",
+    ),
+    _fault(
+        "split-of-seven-dimensions",
+        "SPLIT of more than six dimensions is taken, and fails when the model is prepared.",
+        f"{_ARRAYS}.moved_elements.Pieces",
+    ),
+    _fault(
+        "reduction-of-seven-dimensions",
+        "SUM, MEAN, REDUCE_MAX and REDUCE_MIN of more than six dimensions are taken, and fail when the model is "
+        "prepared.",
+        f"{_ARRAYS}.many_dimensions.Reduction",
+    ),
+    _fault(
+        "empty-slice",
+        "A slice of nothing along a dimension is taken for one of all that follows.",
+        f"{_ARRAYS}.strided_slice.EmptySlice",
+    ),
+    _fault(
+        "concatenation-of-an-empty-slice",
+        "A part of a concatenation that is a slice of nothing is taken for all that it is a slice of.",
+        "litefuse.simplify.neutral_ops",
+        "litefuse.ir.builder.Builder.concat",
+    ),
+    _fault(
+        "variable-that-is-both-operands",
+        "The copy that READ_VARIABLE makes is left out, and only the first operand of an op becomes the variable: one "
+        "that takes it twice ends the process.",
+        "litefuse.variables.separate_reads.SeparateReads",
+    ),
+    _fault(
+        "handles-of-one-variable",
+        "Two handles of a variable are taken for those of different ones: one is read before the other is assigned.",
+        "litefuse.variables.merge_handles.MergeHandles",
+    ),
+    _fault(
+        "unnamed-op",
+        "The error of an op that fails when shapes are propagated does not name it.",
+        "litefuse.verify.failing_op.failing_op",
+    ),
+    _fault(
+        "reciprocal-root-of-zero",
+        "RSQRT of 0 is NaN, not infinity.",
+        f"{_ELEMENTARY}.ReciprocalRoot",
+        "litefuse.legalize.arithmetic.powers.Power",
+        unchecked=_PROCESSOR,
+    ),
+    _fault(
+        "logarithm-of-infinity",
+        "LOG of infinity is 88, on x86 without AVX-512.",
+        "litefuse.legalize.arithmetic.trigonometry.InverseHyperbolic",
+        unchecked=_PROCESSOR,
+    ),
+    _fault(
+        "left-out-copies",
+        "In loops and branches, a copy is left out in the first call with a larger batch if its result's new memory is "
+        "where its operand was in the call before.",
+        _COPIES,
+        unchecked=_ADDRESSES,
+    ),
+    _fault(
+        "moved-memory",
+        "In a model of which parts are prepared in the middle of a call, an input is at times read where it was in the "
+        "call before.",
+        _COPIES,
+        "litefuse.finishing.prepared_shapes.PrepareShapes",
+        unchecked=_ADDRESSES,
+    ),
+)
+"""In the order of what they are about."""

@@ -1,0 +1,23 @@
+"""Reproducers of the faults in ``litefuse.engine.faults``, on the engine and the runtime as they are installed.
+
+Each is as small as it can be, and uses none of litefuse's workarounds: see ``graph`` for what it does use.
+"""
+
+from __future__ import annotations
+
+# Registers the reproducers.
+from tests.engine.faults import bindings, constants, kernels, modules, ops, runtime, soundness, transpositions, xnnpack
+from tests.engine.faults.reproducer import REPRODUCERS
+
+__all__ = [
+    "REPRODUCERS",
+    "bindings",
+    "constants",
+    "kernels",
+    "modules",
+    "ops",
+    "runtime",
+    "soundness",
+    "transpositions",
+    "xnnpack",
+]
