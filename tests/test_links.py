@@ -16,6 +16,7 @@ _FENCE = re.compile(r"^(```|~~~).*?^\1", flags=re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", flags=re.DOTALL)
 _LINK = re.compile(r"\]\(<?([^()<>\s]*(?:\([^()\s]*\)[^()<>\s]*)*)>?(?:\s+\"[^\"]*\")?\)")
 _REFERENCE = re.compile(r"^ {0,3}\[[^\]]+\]:\s*<?(\S+?)>?\s*$", flags=re.MULTILINE)
+_NAMED = re.compile(r"\[`(\w+)`\]\(([^()#\s]+\.py)\)")
 _HEADING = re.compile(r"^ {0,3}#{1,6} +(.*?)(?: +#+)? *$", flags=re.MULTILINE)
 _ANCHOR = re.compile(r"<a (?:name|id)=\"([^\"]+)\"")
 
@@ -59,6 +60,18 @@ def broken(pages: Mapping[Path, str], root: Path) -> list[str]:
     return found
 
 
+def undefined(pages: Mapping[Path, str]) -> list[str]:
+    """The names that pages link to a module which does not define them: ``[`Name`](module.py)``."""
+    found: list[str] = []
+    for path, text in pages.items():
+        for name, place in _NAMED.findall(_FENCE.sub("", text)):
+            target = path.parent / place
+            definition = rf"^(?:class|def) {name}\b|^{name}\b.* = "
+            if target.exists() and not re.search(definition, target.read_text(), flags=re.MULTILINE):
+                found.append(f"{path.name}: {name} is not in {place}")
+    return found
+
+
 def _pages() -> dict[Path, str]:
     hidden = {".venv", "build", "dist"}
     paths = [path for path in ROOT.rglob("*.md") if not hidden & set(path.relative_to(ROOT).parts)]
@@ -69,6 +82,7 @@ def test_links_lead_somewhere() -> None:
     pages = _pages()
     assert sum(len(links(text)) for text in pages.values()) > 50
     assert broken(pages, ROOT) == []
+    assert undefined(pages) == []
 
 
 def test_broken_links_are_found(tmp_path: Path) -> None:
@@ -92,3 +106,10 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
         "docs/a_page.md: ../README.md#nowhere: there is no such heading",
         "docs/a_page.md: x.svg: there is no such file",
     ]
+
+
+def test_names_that_a_module_lacks_are_found(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text("class Known:\n    ...\n\n\nTABLE: dict[str, int] = {}\n")
+    page = tmp_path / "page.md"
+    links = "[`Known`](module.py) [`TABLE`](module.py) [`Unknown`](module.py) [the module](module.py)"
+    assert undefined({page: links}) == ["page.md: Unknown is not in module.py"]
