@@ -91,3 +91,22 @@ func.func @computed(%x: tensor<2x2xf32>, %begin: tensor<1xi32>) -> (tensor<2xf32
   %1:2 = "tf.Split"(%axis, %x) : (tensor<i32>, tensor<2x2xf32>) -> (tensor<1x2xf32>, tensor<1x2xf32>)
   return %0, %1#0 : tensor<2xf32>, tensor<1x2xf32>
 }
+
+// -----
+
+// RUN: map-weights, cut-constants, show-weights
+// A part of a weight that stays mapped is a weight, or a constant where the engine needs the value.
+// CHECK-LABEL: func.func @main
+// CHECK-DAG: %[[FIRST:.*]] = "tfl.pseudo_const"() <{value = dense<{{\[\[}}1.000000e+00, 2.000000e+00], [5.000000e+00, 6.000000e+00]]> : tensor<2x2xf32>}>
+// CHECK-DAG: %[[SECOND:.*]] = "tf.Const"() <{value = dense<{{\[\[}}3.000000e+00, 4.000000e+00], [7.000000e+00, 8.000000e+00]]> : tensor<2x2xf32>}>
+// CHECK-NOT: tf.Split
+// CHECK: "tf.MatMul"(%arg0, %[[FIRST]])
+// CHECK: "tf.Tanh"(%[[SECOND]])
+func.func @main(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %w = "tf.Const"() {value = dense<[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]> : tensor<2x4xf32>, mapped} : () -> tensor<2x4xf32>
+  %axis = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %0:2 = "tf.Split"(%axis, %w) : (tensor<i32>, tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>)
+  %1 = "tf.MatMul"(%x, %0#0) {transpose_a = false, transpose_b = false} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %2 = "tf.Tanh"(%0#1) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %1, %2 : tensor<2x2xf32>, tensor<2x2xf32>
+}

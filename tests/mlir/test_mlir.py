@@ -4,10 +4,13 @@ The first lines say what to do, the rest is the module::
 
     // RUN: lift-reads, sink-handles     the passes, in order; options in braces: emit-custom-ops{allow=Roll}
     // VALUE: v = dense<1.0> : tensor<f32>    a variable's value in the checkpoint
+    // TABLE: t = ["a"] : string -> [1] : int64    a hash table, with its keys and values
+    // LIMIT: max_ops = 10               a limit of the conversion
     // ERROR: some text                  instead of checks: a pass raises a litefuse error that contains this
     // REASON: some text                 fuse-composites keeps a body for a reason that contains this; one for each body
 
-``wrap-program`` makes an op of a module of StableHLO ops, as a SavedModel has it: ``main`` calls it.
+``wrap-program`` makes an op of a module of StableHLO ops, as a SavedModel has it: ``main`` calls it. ``map-weights``
+makes weights that stay mapped of the constants with the attribute ``mapped``, and ``show-weights`` constants of these.
 
 Checks are FileCheck's. Modules in a file are separated by ``// -----``, and each names its own passes.
 """
@@ -17,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import pytest
 from litert_converter.model_utils_ext import filecheck_check_input
@@ -27,6 +30,7 @@ from litefuse.control_flow.branch_results import CopyBranchResults
 from litefuse.control_flow.conditions import LowerConditions
 from litefuse.control_flow.fold_branches import FoldBranches
 from litefuse.control_flow.hoist_projections import HoistProjections
+from litefuse.control_flow.limit_ops import LimitOps
 from litefuse.control_flow.lower_case import LowerCase
 from litefuse.control_flow.lower_for import LowerFor
 from litefuse.control_flow.outline_loops import OutlineLoops
@@ -37,109 +41,112 @@ from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
 from litefuse.finishing.tensor_names import NameTensors
-from litefuse.ir.call_graph import function_symbol
-from litefuse.ir.mlir import func, ir, mlir_context, stablehlo
+from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import Pass, run_passes
 from litefuse.legalize.after_engine import DecomposeOps
 from litefuse.legalize.before_engine import RewriteBeforeLowering
+from litefuse.legalize.composite_ops import EmitCompositeOps
 from litefuse.legalize.custom_ops import EmitCustomOps
 from litefuse.legalize.expand_powers import ExpandPowers
 from litefuse.legalize.inplace_ops import LowerInplaceOps
 from litefuse.legalize.zero_operands import KeepZeroOperands
 from litefuse.options.forms import RnnForm
+from litefuse.options.input_shapes import InputShapes
+from litefuse.options.limits import limited
 from litefuse.pipeline.one_op import lower_one_op
 from litefuse.recognizers.recognize import RecognizeComposites
+from litefuse.recognizers.recurrent.block_cells import ExpandBlockCells
 from litefuse.shapes.call_types import RefineCallTypes
 from litefuse.shapes.forward_values import ForwardValues
+from litefuse.shapes.infer_loop_types import InferLoopTypes
 from litefuse.shapes.result_types import TypeResults
+from litefuse.shapes.set_input_shapes import SetInputShapes
 from litefuse.simplify.simplify import Simplify
 from litefuse.stablehlo.xla_call_module import LowerXlaCallModule
 from litefuse.tensor_lists import LowerTensorLists
 from litefuse.variables.call_once import CallOnce
+from litefuse.variables.check_handles import CheckHandles
 from litefuse.variables.freeze_variables import FreezeVariables, InitializeVariables
+from litefuse.variables.hash_tables import InitializeTables
 from litefuse.variables.merge_handles import MergeHandles
 from litefuse.variables.resource_handles import LiftReads, SinkHandles
 from litefuse.variables.resource_ops import DecomposeResourceOps
 from litefuse.variables.separate_reads import SeparateReads
-from litefuse.weights import Weights
+from litefuse.weights.check_constants import CheckConstants
 from litefuse.weights.cut_constants import CutConstants
 from litefuse.weights.drop_constants import DropConstants
 from litefuse.weights.fill_buffers import FillBuffers
 from litefuse.weights.fold_constants import FoldConstants
-
-Values = dict[str, str]
-
-
-def _values(values: Values) -> Callable[[str], ir.Attribute]:
-    return lambda name: ir.Attribute.parse(values[name])
+from litefuse.weights.fold_weights import FoldWeights
+from litefuse.weights.place_weights import LoadWeights, PlaceWeights
+from tests.mlir.given import Given, directives, named_passes
+from tests.mlir.setup_passes import MapWeights, ShowWeights, WrapProgram
 
 
-class WrapProgram:
-    """Puts a program into an ``XlaCallModule``."""
-
-    name: ClassVar[str] = "wrap-program"
-
-    def run(self, module: ir.Module) -> bool:
-        (main,) = [op for op in module.body.operations if isinstance(op, func.FuncOp) and function_symbol(op) == "main"]
-        kind: ir.FunctionType = main.type
-        dialect = stablehlo()
-        program: bytes = dialect.serialize_portable_artifact_str(str(module), dialect.get_current_version())
-        for op in list(module.body.operations):
-            op.operation.erase()
-        with ir.InsertionPoint(module.body), ir.Location.unknown():
-            wrapped = func.FuncOp("main", kind)
-        block = wrapped.add_entry_block()
-        with ir.InsertionPoint(block), ir.Location.name("program"):
-            call = ir.Operation.create(
-                "tf.XlaCallModule",
-                results=list(kind.results),
-                operands=list(block.arguments),
-                attributes={
-                    "Sout": ir.ArrayAttr.get([ir.Attribute.parse("#tf_type.shape<*>")] * len(kind.results)),
-                    "module": ir.StringAttr.get(program),
-                    "version": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
-                },
-            )
-            func.ReturnOp(list(call.results))
-        return True
+def _input_shapes(options: dict[str, str]) -> InputShapes:
+    """``x=2x?`` among the options is the shape of the input ``x``."""
+    shapes = {
+        name: tuple(None if size == "?" else int(size) for size in shape.split("x") if size)
+        for name, shape in options.items()
+        if name not in {"batch", "entry", "inputs"}
+    }
+    return InputShapes.of(shapes, int(options["batch"]) if "batch" in options else None)
 
 
-PASSES: dict[str, Callable[[dict[str, str], Values], Pass]] = {
-    "call-once": lambda options, _: CallOnce(["initialize_variables"], tuple(options["entry"].split("+"))),
+PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
+    "call-once": lambda options, given: CallOnce(
+        options["initializers"].split("+") if "initializers" in options else given.initializers,
+        tuple(options["entry"].split("+")),
+    ),
+    "check-constants": lambda _o, _v: CheckConstants(),
+    "check-handles": lambda _o, _v: CheckHandles(),
     "copy-branch-results": lambda _o, _v: CopyBranchResults(),
-    "cut-constants": lambda _o, _v: CutConstants(Weights(1 << 40)),
+    "cut-constants": lambda _, given: CutConstants(given.weights),
     "decompose-ops": lambda _o, _v: DecomposeOps([], lower_one_op),
     "drop-constants": lambda _o, _v: DropConstants(),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
+    "expand-block-cells": lambda _o, _v: ExpandBlockCells(),
     "embedding-lookups": lambda _o, _v: EmbeddingLookups(),
+    "emit-composite-ops": lambda _o, _v: EmitCompositeOps(),
     "expand-powers": lambda _o, _v: ExpandPowers(),
     "fill-buffers": lambda _o, _v: FillBuffers(),
     "fold-branches": lambda _o, _v: FoldBranches(),
     "forward-values": lambda options, _: ForwardValues(lowered="lowered" in options),
     "simplify": lambda _o, _v: Simplify(),
-    "freeze-variables": lambda _, values: FreezeVariables(_values(values), []),
+    "freeze-variables": lambda _, given: FreezeVariables(given.value, []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),
     "hoist-projections": lambda _o, _v: HoistProjections(),
+    "infer-loop-types": lambda _o, _v: InferLoopTypes(),
     "initialize-states": lambda _o, _v: InitializeStates(),
-    "initialize-variables": lambda _, values: InitializeVariables(_values(values), []),
+    "initialize-tables": lambda _, given: InitializeTables(given.tables, given.initializers),
+    "initialize-variables": lambda _, given: InitializeVariables(given.value, given.initializers),
     "keep-copies": lambda _o, _v: KeepCopies(),
     "fold-constants": lambda _o, _v: FoldConstants(),
+    "fold-weights": lambda _, given: FoldWeights(given.weights),
     "merge-handles": lambda _o, _v: MergeHandles(),
     "separate-reads": lambda _o, _v: SeparateReads(),
+    "set-input-shapes": lambda options, _: SetInputShapes(
+        _input_shapes(options), {options["entry"]: options["inputs"].split("+")}
+    ),
+    "show-weights": lambda _, given: ShowWeights(given.weights),
     "type-results": lambda _o, _v: TypeResults(),
     "keep-zero-operands": lambda _o, _v: KeepZeroOperands(),
     "lift-reads": lambda _o, _v: LiftReads(),
+    "limit-ops": lambda _o, _v: LimitOps(),
+    "load-weights": lambda _o, _v: LoadWeights(),
     "lower-case": lambda _o, _v: LowerCase(),
     "lower-for": lambda _o, _v: LowerFor(),
     "lower-inplace-ops": lambda _o, _v: LowerInplaceOps(),
     "lower-conditions": lambda _o, _v: LowerConditions(),
     "lower-xla-call-module": lambda _o, _v: LowerXlaCallModule(),
+    "map-weights": lambda _, given: MapWeights(given.weights),
     "lower-tensor-lists": lambda _o, _v: LowerTensorLists(),
     "name-tensors": lambda options, _: NameTensors(
         {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}
     ),
     "outline-loops": lambda _o, _v: OutlineLoops(),
+    "place-weights": lambda _, given: PlaceWeights(given.weights),
     "prepare-shapes": lambda _o, _v: PrepareShapes(),
     "recognize-composites": lambda options, _: RecognizeComposites([], cast("RnnForm", options.get("rnn", "auto"))),
     "refine-call-types": lambda _o, _v: RefineCallTypes(),
@@ -157,19 +164,12 @@ def _cases() -> list[Any]:
     return cases
 
 
-def _directives(text: str, name: str) -> list[str]:
-    return re.findall(rf"^// {name}: (.*)$", text, flags=re.MULTILINE)
-
-
-def _passes(text: str) -> list[Pass | str]:
-    values = dict(line.split(" = ", 1) for line in _directives(text, "VALUE"))
-    (line,) = _directives(text, "RUN")
+def _passes(text: str, given: Given) -> list[Pass | str]:
+    assert len(directives(text, "RUN")) == 1
     found: list[Pass | str] = []
-    for name, options in re.findall(r"([a-z-]+)(?:\{(.*?)\})?", line):
-        if not name:
-            continue
+    for name, options in named_passes(text):
         pairs = dict(option.split("=", 1) for option in options.split()) if options else {}
-        found.append(PASSES[name](pairs, values) if name in PASSES else f"{name}{{{options}}}")
+        found.append(PASSES[name](pairs, given) if name in PASSES else f"{name}{{{options}}}")
     return found
 
 
@@ -183,18 +183,20 @@ def _check_reasons(expected: list[str], passes: list[Pass | str]) -> None:
 
 @pytest.mark.parametrize("text", _cases())
 def test_pass(text: str) -> None:
-    errors = _directives(text, "ERROR")
+    errors = directives(text, "ERROR")
     assert errors or "// CHECK" in text, "the module checks nothing"
     with mlir_context():
         module = ir.Module.parse(text)
-        passes = _passes(text)
+        given = Given.of(text)
+        passes = _passes(text, given)
 
         def run() -> None:
-            for one in passes:
-                if isinstance(one, str):
-                    run_mlir_passes(module, one)
-                else:
-                    run_passes(module, [one])
+            with limited(given.limits):
+                for one in passes:
+                    if isinstance(one, str):
+                        run_mlir_passes(module, one)
+                    else:
+                        run_passes(module, [one])
 
         if errors:
             with pytest.raises(LitefuseError) as caught:
@@ -203,7 +205,7 @@ def test_pass(text: str) -> None:
                 assert expected in str(caught.value)
             return
         run()
-        _check_reasons(_directives(text, "REASON"), passes)
+        _check_reasons(directives(text, "REASON"), passes)
         module.operation.verify()
         result = str(module)
         assert filecheck_check_input(result, text), result

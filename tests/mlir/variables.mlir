@@ -60,7 +60,7 @@ func.func @main(%x: tensor<?xf32>) {
 }
 
 // -----
-// RUN: call-once{entry=one+two}
+// RUN: call-once{entry=one+two initializers=initialize_variables}
 // CHECK: func.func @one
 // CHECK-NEXT: "tfl.call_once"() <{session_init_function = "initialize_variables"}>
 func.func @one() {

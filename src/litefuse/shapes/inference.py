@@ -122,8 +122,8 @@ class Inference:
         return Tensor(declared.dtype, shape, values, found.numbers)
 
     def _error(self, function: Function, node: Node, error: ShapeError) -> GraphError:
-        operands = ", ".join(f"{each.dtype}{text(each.shape)}" for each in map(self.tensor, node.operands))
-        results = ", ".join(f"{each.dtype}{text(each.shape)}" for each in map(self._declared_tensor, node.results))
+        operands = ", ".join(_text(self.tensor(each)) for each in node.operands)
+        results = ", ".join(_text(self._declared_tensor(each)) for each in node.results)
         return GraphError(
             f"the op {node.name} cannot be computed: {error}; its operands are {operands or 'none'}, its results are "
             f"declared as {results or 'none'}",
@@ -284,3 +284,8 @@ def _equal_values(a: Values | None, b: Values | None) -> bool:
     if a is None or b is None:
         return a is b
     return a is b or (a.shape == b.shape and bool(np.all(a == b)))
+
+
+def _text(tensor: Tensor) -> str:
+    """A tensor's type for messages, such as ``f32[?,28]``."""
+    return f"{tensor.dtype} {text(None)}" if tensor.shape is None else f"{tensor.dtype}{text(tensor.shape)}"
