@@ -36,6 +36,15 @@ def split_of_seven_dimensions() -> bool:
 
 
 @reproducer
+def product_of_seven_dimensions() -> bool:
+    graph = WrittenGraph(_KIND)
+    operands = [*graph.inputs, graph.constant([[1.0]]), graph.none()]
+    options = {"keep_num_dims": True, "weights_format": "DEFAULT"}
+    graph.returns(graph.op("tfl.fully_connected", operands, _KIND, **NONE, **options))
+    return is_refused("failed to delegate FULLY_CONNECTED", graph.run, _SEVEN)
+
+
+@reproducer
 def reduction_of_seven_dimensions() -> bool:
     graph = WrittenGraph(_KIND)
     operands = [*graph.inputs, graph.constant([0, 1])]

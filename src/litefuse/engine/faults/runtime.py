@@ -18,8 +18,8 @@ _SOUNDNESS = "litefuse.runtime.soundness.check_soundness"
 _INTERPRETER = "litefuse.runtime.interpreter.Interpreter"
 
 
-def _fault(name: str, what: str, *places: str, unchecked: str = "") -> Fault:
-    return Fault(name, Component.KERNELS, what, RUNTIME_VERSION, places, unchecked)
+def _fault(name: str, what: str, *places: str, unchecked: str = "", upstream: str = "") -> Fault:
+    return Fault(name, Component.KERNELS, what, RUNTIME_VERSION, places, unchecked, upstream)
 
 
 def _of_bindings(name: str, what: str, *places: str) -> Fault:
@@ -63,6 +63,7 @@ RUNTIME: tuple[Fault, ...] = (
         "transform-of-other-lengths",
         "RFFT2D refuses lengths that are no powers of two.",
         _TRANSFORM,
+        upstream="https://github.com/tensorflow/tensorflow/issues/84171",
     ),
     _fault(
         "transform-of-one",

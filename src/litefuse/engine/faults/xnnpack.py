@@ -13,8 +13,8 @@ _PROCESSOR = "It depends on the processor, for each of which there is other code
 _ADDRESSES = "It depends on where the system puts memory, and happens in few of many interpreters."
 
 
-def _fault(name: str, what: str, *places: str, unchecked: str = "") -> Fault:
-    return Fault(name, Component.XNNPACK, what, RUNTIME_VERSION, places, unchecked)
+def _fault(name: str, what: str, *places: str, unchecked: str = "", upstream: str = "") -> Fault:
+    return Fault(name, Component.XNNPACK, what, RUNTIME_VERSION, places, unchecked, upstream)
 
 
 XNNPACK: tuple[Fault, ...] = (
@@ -40,6 +40,13 @@ XNNPACK: tuple[Fault, ...] = (
         "SUM, MEAN, REDUCE_MAX and REDUCE_MIN of more than six dimensions are taken, and fail when the model is "
         "prepared.",
         f"{_ARRAYS}.many_dimensions.Reduction",
+    ),
+    _fault(
+        "product-of-seven-dimensions",
+        "FULLY_CONNECTED of more than six dimensions is taken, and fails when the model is prepared; litefuse writes "
+        "it, and refuses the file.",
+        "litefuse.verify.written_file",
+        upstream="https://github.com/google/XNNPACK/issues/11036",
     ),
     _fault(
         "empty-slice",
