@@ -38,3 +38,26 @@ func.func @main(%a: tensor<?x3xf64>, %b: tensor<?xf32>) -> (tensor<?x3xf64>, ten
   %1 = "tf.RFFT"(%b, %length) : (tensor<?xf32>, tensor<1xi32>) -> tensor<2501xcomplex<f32>>
   return %0, %1 : tensor<?x3xf64>, tensor<2501xcomplex<f32>>
 }
+
+// -----
+// RUN: decompose-ops
+// With what a rewriting does not need, ops go that nothing uses and that only compute; an op that nobody knows stays.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tf.Mfcc
+// CHECK: tf.NobodyKnows
+// CHECK-NOT: tf.Mfcc
+// CHECK: return
+func.func @main(%a: tensor<2x3xf32>, %s: tensor<1x2x3xf32>, %rate: tensor<i32>) -> tensor<2x3xf32> {
+  %0 = "tf.Cross"(%a, %a) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = "tfl.custom_tf"(%s, %rate) ({
+  ^bb0(%x: tensor<1x2x3xf32>, %y: tensor<i32>):
+    %3 = "tf.Mfcc"(%x, %y) : (tensor<1x2x3xf32>, tensor<i32>) -> tensor<1x2x13xf32>
+    "tfl.yield"(%3) : (tensor<1x2x13xf32>) -> ()
+  }) : (tensor<1x2x3xf32>, tensor<i32>) -> tensor<1x2x13xf32>
+  %2 = "tfl.custom_tf"(%a) ({
+  ^bb0(%x: tensor<2x3xf32>):
+    %3 = "tf.NobodyKnows"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    "tfl.yield"(%3) : (tensor<2x3xf32>) -> ()
+  }) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}

@@ -550,3 +550,29 @@ func.func @squeezed(%x: tensor<?x6x1xf32>) -> tensor<?x6xf32> {
   %0 = "tf.Squeeze"(%x) {squeeze_dims = [-1]} : (tensor<?x6x1xf32>) -> tensor<?x6xf32>
   return %0 : tensor<?x6xf32>
 }
+
+// -----
+// RUN: simplify
+// Random numbers of a seed that is given are the same twice; others are not, nor is what is printed.
+// CHECK-LABEL: func.func @twice
+// CHECK: %[[S:.*]] = "tf.StatelessRandomUniform"
+// CHECK-NOT: "tf.StatelessRandomUniform"
+// CHECK: %[[A:.*]] = "tf.RandomUniform"
+// CHECK: %[[B:.*]] = "tf.RandomUniform"
+// CHECK: %[[P:.*]] = "tf.Print"
+// CHECK: %[[Q:.*]] = "tf.Print"
+// CHECK: %[[L:.*]] = "tfl.logistic"
+// CHECK-NOT: "tfl.logistic"
+// CHECK: return %[[S]], %[[S]], %[[A]], %[[B]], %[[P]], %[[Q]], %[[L]], %[[L]]
+func.func @twice(%seed: tensor<2xi32>, %x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %shape = "tf.Const"() {value = dense<3> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tf.StatelessRandomUniform"(%shape, %seed) : (tensor<1xi32>, tensor<2xi32>) -> tensor<3xf32>
+  %1 = "tf.StatelessRandomUniform"(%shape, %seed) : (tensor<1xi32>, tensor<2xi32>) -> tensor<3xf32>
+  %2 = "tf.RandomUniform"(%shape) {seed = 0 : i64, seed2 = 0 : i64} : (tensor<1xi32>) -> tensor<3xf32>
+  %3 = "tf.RandomUniform"(%shape) {seed = 0 : i64, seed2 = 0 : i64} : (tensor<1xi32>) -> tensor<3xf32>
+  %4 = "tf.Print"(%x) {message = "", first_n = -1 : i64, summarize = 3 : i64} : (tensor<3xf32>) -> tensor<3xf32>
+  %5 = "tf.Print"(%x) {message = "", first_n = -1 : i64, summarize = 3 : i64} : (tensor<3xf32>) -> tensor<3xf32>
+  %6 = "tfl.logistic"(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %7 = "tfl.logistic"(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}

@@ -68,6 +68,9 @@ _REASONS = {
     "it does not write the output of each step in its place, nor the last one alone": [
         ('"tf.TensorListSetItem"(%out, %t, %13)', '"tf.TensorListSetItem"(%out, %one, %13)')
     ],
+    "it has side effects (PyFunc)": [
+        ('%0 = "tf.MatMul"', '%s = "tf.PyFunc"(%x) {token = "f"} : (tensor<?x3xf32>) -> tensor<f32>\n%0 = "tf.MatMul"')
+    ],
     "its list of outputs is not as long as its inputs": [
         ('"tf.TensorListReserve"(%item, %n)', '"tf.TensorListReserve"(%item, %zero)')
     ],

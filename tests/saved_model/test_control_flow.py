@@ -151,18 +151,29 @@ def test_a_node_with_an_input_too_few_is_refused() -> None:
         rewritten(nodes, {"y": "m:0"})
 
 
-def test_side_effects_that_two_conditionals_share_are_refused() -> None:
-    nodes = [
+def shared_by_two_conditionals(shared: NodeDef) -> list[NodeDef]:
+    """A node after a Switch, whose result is one conditional's and that another one waits for."""
+    return [
         node("s", "Switch", "x", "p"),
-        node("print", "Print", "s:1", "s:1", U=FLOAT),
-        merge("a/Merge", "s:0", "print:0"),
+        shared,
+        merge("a/Merge", "s:0", f"{shared.name}:0"),
         node("neg", "Neg", "a/Merge:0"),
         node("t", "Switch", "neg:0", "p"),
-        node("u", "Identity", "t:1", "^print"),
+        node("u", "Identity", "t:1", f"^{shared.name}"),
         merge("b/Merge", "t:0", "u:0"),
     ]
+
+
+def test_side_effects_that_two_conditionals_share_are_refused() -> None:
     with pytest.raises(GraphError, match="Print runs in two conditionals"):
-        rewritten(nodes, {"y": "b/Merge:0"})
+        rewritten(shared_by_two_conditionals(node("print", "Print", "s:1", "s:1", U=FLOAT)), {"y": "b/Merge:0"})
+
+
+def test_what_only_computes_may_run_in_two_conditionals() -> None:
+    check = node("check", "CheckNumerics", "s:1", message=AttrValue(s=b""))  # stateful by its definition
+    made, others = rewritten(shared_by_two_conditionals(check), {"y": "b/Merge:0"})
+    assert [each.op for each in made.node_def if each.op.endswith("If")] == ["If", "If"]
+    assert sum(each.op == "CheckNumerics" for other in others.values() for each in other.node_def) == 2
 
 
 def test_side_effects_of_a_branch() -> None:

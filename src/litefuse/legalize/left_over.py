@@ -17,6 +17,7 @@ from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.lacking_ops import REASON, is_option, tensorflow_name, tensorflow_op
 from litefuse.legalize.rewriting import Rewriting, Rewritings, spliced
 from litefuse.legalize.seen_ops import replace_results
+from litefuse.ops.purity import is_erasable
 from litefuse.weights.fold_constants import FoldConstants
 
 __all__ = ["replace_left_over"]
@@ -92,20 +93,11 @@ def _merge_casts(block: ir.Block) -> None:
                 _merge_casts(inner)
 
 
-# Ops that do something besides computing their results, or may.
-_EFFECTS = frozenset(
-    f"tfl.{name}"
-    for name in (
-        *("assign_variable", "call_once", "custom", "hashtable", "hashtable_find", "hashtable_import"),
-        *("hashtable_size", "if", "read_variable", "var_handle", "while", "yield"),
-    )
-)
-
-
 def _erase_unused(function: func.FuncOp) -> None:
     """Erases what computes the results of a rewriting that the model does not use."""
     for op in reversed(list(nested_operations(function.entry_block))):
-        if not op.name.startswith("tfl.") or op.name in _EFFECTS or len(op.results) == 0:
+        name = tensorflow_op(op).name  # in tfl.custom_tf
+        if not op.name.startswith("tfl.") or not is_erasable(name) or len(op.results) == 0:
             continue
         if not any(True for result in op.results for _ in result.uses):
             op.operation.erase()

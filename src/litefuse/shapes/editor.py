@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -12,16 +13,12 @@ from litefuse.ir.mlir import ir
 from litefuse.ops.dims import Dim, Formula
 from litefuse.ops.facts import INTEGERS, Shape, Tensor, Values, array_of, elements, known
 from litefuse.ops.numbers import Numbers
+from litefuse.ops.purity import is_pure
 from litefuse.ops.rules import RULES
 from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
 
 __all__ = ["Editor", "arithmetic_key", "is_known"]
-
-# Random ops return other numbers in every call, and a table may be written between two reads.
-_IMPURE = ("LookupTable", "Multinomial", "Normal", "Random", "tfl.")
-_PURE = frozenset(name for name in RULES if not any(part in name for part in _IMPURE))
-
 
 # Attributes are read one by one: to read all of an op takes ten times as long as to find that no other op is like it.
 _Attributes: TypeAlias = Mapping[str, ir.Attribute] | ir.OpAttributeMap
@@ -108,7 +105,7 @@ class Editor:
             self._producers[value] = node
         if node.name == "Const":
             self._contents[node.results[0]] = node.op.attributes["value"]
-        if node.name == "Const" or (node.operands and node.name in _PURE and self._of_constants(node)):
+        if node.name == "Const" or (node.operands and _is_pure(node.name) and self._of_constants(node)):
             self._constant_values.update(node.results)
 
     def nodes(self) -> list[Node]:
@@ -117,7 +114,7 @@ class Editor:
 
     def same_as_before(self, node: Node) -> int | None:
         """Returns the result of an equal earlier op with the same operands, if the op is pure and has one result."""
-        if node.name not in _PURE or len(node.results) != 1:
+        if not _is_pure(node.name) or len(node.results) != 1:
             return None
         operands, attributes = self.operands(node), node.op.attributes
         before = self._computed_before(node.name, operands, attributes)
@@ -298,6 +295,12 @@ class Editor:
         number = self._graph.append(value, tensor.dtype, sizes)
         self.inference.tensors.append(tensor)
         return number
+
+
+@functools.cache
+def _is_pure(name: str) -> bool:
+    """Whether an op of a graph's node that there is a rule for is pure."""
+    return name in RULES and is_pure(name if "." in name else f"tf.{name}")
 
 
 def _are_equal(one: _Attributes, other: _Attributes) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from litefuse.ir.call_graph import call_operands, is_call
 from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import ir
+from litefuse.ops.purity import is_repeatable
 from litefuse.tensor_lists.list_groups import Web
 from litefuse.tensor_lists.sizes import Unknown
 
@@ -12,8 +13,6 @@ __all__ = ["FirstTurn"]
 
 _READERS = frozenset({"tf.TensorListElementShape", "tf.TensorListGetItem", "tf.TensorListLength"})
 _MAKER = "tf.TensorListFromTensor"
-# Ops that must not be computed once more: they write, or their results would be others.
-_EFFECTS = ("Assign", "Random", "Multinomial", "Print", "Dequeue", "Enqueue")
 
 
 class FirstTurn:
@@ -41,7 +40,7 @@ class FirstTurn:
             if isinstance(current.owner, ir.Block) or current in self._copies or current in seen:
                 continue
             op = current.owner.opview
-            if is_call(op) or any(effect in op.name for effect in _EFFECTS):
+            if is_call(op) or not is_repeatable(op.name):
                 raise Unknown(f"it depends on the result of {op.name}")
             if any(map(is_variant, (*op.operands, *op.results))) and op.name not in {*_READERS, _MAKER}:
                 raise Unknown(f"it depends on the result of {op.name}")

@@ -9,6 +9,7 @@ from litefuse.ir.call_graph import callees, is_call, operations
 from litefuse.ir.defining_ops import source
 from litefuse.ir.integer_constants import constant
 from litefuse.ir.mlir import func, ir
+from litefuse.ops.purity import has_side_effects
 from litefuse.recognizers.recurrent.masks import unmasked
 from litefuse.tensor_lists.item_reads import Reading, position_of, reading
 from litefuse.tensor_lists.list_groups import resizes
@@ -207,7 +208,7 @@ def _check_effects(body: func.FuncOp) -> None:
     for op in operations(body):
         if is_call(op):
             raise NotRecognized("it calls functions")
-        if not op.results and op.name not in {"func.return", "tf.NoOp"}:
+        if (not op.results or has_side_effects(op.name)) and op.name not in {"func.return", "tf.NoOp"}:
             raise NotRecognized(f"it has side effects ({op.name.removeprefix('tf.')})")
 
 

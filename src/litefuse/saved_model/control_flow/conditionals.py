@@ -29,9 +29,6 @@ from litefuse.saved_model.tensor_proto import tensor_value
 
 __all__ = ["conditionals_to_if"]
 
-# Stateful ops that may nevertheless run twice.
-_READS = frozenset({"ReadVariableOp", "ResourceGather"})
-
 Outcomes: TypeAlias = Mapping[str, int]
 """The conditions under which a node runs: the outcome of each by its tensor. None instead: the node never runs."""
 
@@ -330,11 +327,7 @@ class _Conditional:
             if len(merge.tensors) > 1:
                 region.add(_number_node(f"{merge.name}/value_index", positions[0]), DataType.INT32)
         for name, node in region.nodes.items():
-            if (
-                outer.is_stateful(node)
-                and node.op not in _READS
-                and self.all.copied.setdefault(name, self.name) != self.name
-            ):
+            if not outer.is_repeatable(node) and self.all.copied.setdefault(name, self.name) != self.name:
                 raise GraphError(f"{node.op} runs in two conditionals", where=outer.where(name))
         return region
 

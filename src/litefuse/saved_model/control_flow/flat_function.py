@@ -11,6 +11,7 @@ from litefuse.errors import GraphError
 from litefuse.saved_model.messages import FunctionDef, NodeDef, TensorProto, TensorShapeProto
 from litefuse.saved_model.op_registry import input_count
 from litefuse.saved_model.references import node_of
+from litefuse.saved_model.statefulness import Statefulness, statefulness_of
 
 if TYPE_CHECKING:
     from litefuse.saved_model.messages import AttrValue
@@ -121,6 +122,11 @@ class FlatFunction:
         """Whether a node has or may have side effects or state."""
         definition = self.registry.get(node.op)
         return definition is not None and definition.is_stateful
+
+    def is_repeatable(self, node: NodeDef) -> bool:
+        """Whether a node may run once more: it only computes, or reads."""
+        definition = self.registry.get(node.op)
+        return definition is None or statefulness_of(definition) in {Statefulness.PURE, Statefulness.READING}
 
     def shape(self, tensor: str) -> TensorShapeProto:
         """Returns the shape recorded for a tensor."""
