@@ -18,7 +18,7 @@ class CopyBranchResults:
         return %y, %y            -->  %z = tfl.maximum(%y, %y)
                                       return %y, %z
 
-    Faults ``branch-result-twice`` and ``composite-result-twice``; for the latter this comes before
+    Faults ``branch-result-twice`` and ``composite-result-twice``; for the latter, this pass comes before
     ``emit-composite-ops``.
     """
 

@@ -23,8 +23,9 @@ class OutlineLoops:
 
         %r = tfl.while(%x) (..., { uses %w })  -->  %r, %_ = tfl.while(%x, %w) ({ call @f.cond }, { call @f.body })
 
-    A value that a region takes from outside becomes a loop variable that never changes, except a constant, which is
-    copied into the function. A loop whose tensors may grow from nothing gets a variable that makes the runtime see it.
+    A value that a region captures becomes a loop variable that never changes, except a constant, which is copied into
+    the function. A loop whose tensors may grow from empty gets a variable whose size always changes, so that the
+    runtime resizes them.
 
     Loops that were outlined before are left unchanged.
     """
@@ -153,7 +154,7 @@ def _last(block: ir.Block, count: int) -> list[ir.Value]:
 
 
 def _grows_from_nothing(loop: ir.OpView, body: ir.Block) -> bool:
-    """Whether a variable may be empty at first, and is extended in each step."""
+    """Whether a variable may be empty at first, and is concatenated to in each step."""
     terminator = list(body.operations)[-1]
     for first, value in zip(loop.operands, terminator.operands, strict=False):
         owner = value.owner
@@ -169,7 +170,7 @@ def _grows_from_nothing(loop: ir.OpView, body: ir.Block) -> bool:
 def _changing_size(loop: ir.OpView, blocks: Sequence[ir.Block]) -> tuple[ir.Value, ir.Value]:
     """Adds an argument to the blocks, whose size is 2 before the loop and 3 after a step.
 
-    One variable whose size changes otherwise is enough for the fault ``loop-that-grows-from-nothing``.
+    One variable whose size changes in another way avoids the fault ``loop-that-grows-from-nothing``.
 
     Returns:
         The values before the loop and after a step.

@@ -1,1 +1,1 @@
-"""The lowering engine: the C++ pipeline from TensorFlow's ops to LiteRT's, and the flatbuffer exporter."""
+"""The lowering engine: the C++ pipeline from TensorFlow ops to LiteRT ops, and the flatbuffer exporter."""

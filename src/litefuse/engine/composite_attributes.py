@@ -1,4 +1,4 @@
-"""The attributes of composites in a model that the engine wrote, as the options of custom ops are written."""
+"""Rewrites the composite attributes in a model from the engine, encoded like the options of custom ops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from litefuse.ir.mlir import ir
 
 __all__ = ["has_composites", "type_vectors"]
 
-# The fields of the schema's tables that are read here, by their position in the vtable: 4 + 2 * index.
+# The fields of the schema's tables, by their position in the vtable: 4 + 2 * index.
 _SUBGRAPHS = 8  # Model
 _OPERATORS = 10  # SubGraph
 _OPTIONS_TYPE, _OPTIONS = 26, 28  # Operator: builtin_options_2
@@ -20,7 +20,7 @@ _ATTRIBUTES = 8  # StableHLOCompositeOptions
 
 
 def has_composites(module: ir.Module) -> bool:
-    """Whether there is a composite in a module that is to be written."""
+    """Whether a module that is ready for export has a composite."""
     found = False
 
     def look(op: ir.Operation) -> ir.WalkResult:
@@ -28,19 +28,19 @@ def has_composites(module: ir.Module) -> bool:
         found = op.name == "vhlo.composite_v1"
         return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
 
-    if len(module.body.operations) > 1:  # one is a composite's body
+    if len(module.body.operations) > 1:  # a composite's body is a function of its own
         module.operation.walk(look)
     return found
 
 
 def type_vectors(data: Any) -> bytes:
-    """Writes the attributes of all composites anew: the fault ``lists-in-composites``.
+    """Rewrites the attributes of all composites in place: the fault ``lists-in-composites``.
 
     Args:
-        data: The model's bytes, which are changed.
+        data: The model's bytes; they are changed.
 
     Returns:
-        What is to be appended to them: the attributes that take more place than the engine's, which few do.
+        The bytes to append to them: the few attributes that take more space than the engine's.
     """
     from flatbuffers import flexbuffers  # few models have composites
 
@@ -65,7 +65,7 @@ def type_vectors(data: Any) -> bytes:
 
 
 def _attributes(data: Any) -> Iterator[int]:
-    """The positions of the offsets of the composites' attributes, each a vector of bytes."""
+    """Yields the positions of the offsets to the composites' attributes, each a vector of bytes."""
     for graph in entries(data, follow(data, 0), _SUBGRAPHS):
         for entry in entries(data, follow(data, graph), _OPERATORS):
             operator = follow(data, entry)

@@ -1,4 +1,4 @@
-"""The sizes of constants: those that the engine would compute, and those of a whole module."""
+"""Limits on the sizes of constants: of those that the engine would fold, and of a module's total."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _ITEM_SIZES = {"bf16": 2, "f16": 2, "f64": 8, "i1": 1, "i8": 1, "ui8": 1, "i16":
 
 
 class _Known(NamedTuple):
-    """What is known of a value that is computed of constants alone.
+    """A value that is computed from constants only.
 
     Attributes:
-        size: Its bytes.
-        held: The bytes of the constants that it is computed of; one element of each that repeats one.
+        size: Its size in bytes.
+        held: The bytes of the constants that it is computed from; a splat counts as one element.
     """
 
     size: int
@@ -30,9 +30,9 @@ class _Known(NamedTuple):
 
 
 def check_folding(module: ir.Module) -> None:
-    """Refuses what is computed of constants alone and larger than the limit, before the engine computes it.
+    """Refuses values that are computed from constants only and above the limit, before the engine folds them.
 
-    The engine folds ranges and what is broadcast, and then what is computed of them, on its way.
+    The engine folds ranges and broadcasts, and then the ops on their results.
 
     Raises:
         LimitError: There is such a value; the error names its node.
@@ -53,7 +53,7 @@ def check_folding(module: ir.Module) -> None:
                     what = f"the constant that {op.name.removeprefix('tf.')} makes, {result.type},"
                     try:
                         check_constant(size, held, what, f"node {node_name(op.location)}")
-                    except LimitError as error:  # the bindings would make another of it
+                    except LimitError as error:  # the bindings would turn it into another error
                         refused.append(error)
                         return ir.WalkResult.INTERRUPT
                     known[result] = _Known(size, min(held, size))
@@ -65,14 +65,14 @@ def check_folding(module: ir.Module) -> None:
 
 
 def check_constants(module: ir.Module, held: int) -> None:
-    """Refuses a module whose constants are larger together than the limit, before they are written.
+    """Refuses a module whose constants have a total size above the limit, before they are written.
 
     Args:
         module: The module; weights that stay in the checkpoint do not count, and equal constants count once.
         held: The bytes that the model's files hold.
 
     Raises:
-        LimitError: They are larger.
+        LimitError: The total size is above the limit.
     """
     sizes: dict[ir.Attribute, int] = {}
 
@@ -87,7 +87,7 @@ def check_constants(module: ir.Module, held: int) -> None:
     check_constant(sum(sizes.values()), held, "the constants of the model")
 
 
-# Of smaller ones there would have to be a million.
+# Smaller constants are ignored: only about a million of them would matter.
 _NOTABLE = 1 << 10
 
 
@@ -97,14 +97,14 @@ def _constant(op: ir.Operation) -> _Known:
         return _Known(size, size)
     try:
         value = op.attributes["value"]
-    except TypeError:  # of complex elements, which the bindings do not show
+    except TypeError:  # complex elements, which the bindings do not support
         return _Known(size, size)
     repeated = isinstance(value, ir.DenseElementsAttr) and value.is_splat
     return _Known(size, _item_size(op.results[0].type) if repeated else size)
 
 
 def _size(kind: ir.Type) -> int | None:
-    """The bytes of a tensor; None for one of open shape or that is no tensor."""
+    """Returns the bytes of a tensor; None for a dynamic shape, or a type that is not a tensor."""
     if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:
         return None
     return math.prod(kind.shape) * _item_size(kind)

@@ -1,4 +1,4 @@
-"""What the engine is made to do, counted: unlike times, these are the same in each run."""
+"""Counters of the engine's work, which are the same in each run, unlike times."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from collections import Counter
 __all__ = ["COUNTS"]
 
 COUNTS: Counter[str] = Counter()
-"""``engine_calls``: pipelines and exports that were run; ``copied_bytes``: of constants that the engine was given."""
+"""``engine_calls``: the number of pipelines and exports; ``copied_bytes``: the bytes of constants copied for it."""

@@ -1,4 +1,4 @@
-"""Flatbuffers in bytes that are changed in place: https://flatbuffers.dev/internals/."""
+"""Access to the tables of a flatbuffer that is changed in place: https://flatbuffers.dev/internals/."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["entries", "field_of", "follow"]
 
 
 def field_of(data: Any, table: int, field: int) -> int:
-    """The position of a table's field; 0 if it has the default value.
+    """Returns the position of a table's field; 0 if it has the default value.
 
     Args:
         data: The flatbuffer's bytes.
@@ -25,12 +25,12 @@ def field_of(data: Any, table: int, field: int) -> int:
 
 
 def follow(data: Any, position: int) -> int:
-    """Where an offset points to."""
+    """Returns the position that an offset points to."""
     return position + struct.unpack_from("<I", data, position)[0]
 
 
 def entries(data: Any, table: int, field: int) -> Iterator[int]:
-    """The positions of the offsets in a vector of tables."""
+    """Yields the positions of the offsets in a vector of tables."""
     position = field_of(data, table, field)
     if position:
         vector = follow(data, position)

@@ -1,19 +1,19 @@
-"""Constants that the engine must not see as such, because it computes something else with them.
+"""Hides constants from the engine if it would miscompile ops on them.
 
-The engine moves transpositions behind elementwise ops, and puts a constant operand last when it does so::
+The engine moves transpositions behind elementwise ops, and makes a constant the last operand when it does so::
 
     %t = tfl.transpose(%x, %order)            %s = tfl.sub(%x, %c')
     %y = tfl.sub(%c, %t)               -->    %y = tfl.transpose(%s, %order)
 
-which is right for sums and products only. It makes transpositions of its own, too, differences of sums with a negative
-(``-x + c``), and constants of what is computed of constants: so every constant that a matrix, or what has more
-dimensions, is subtracted from or divides is hidden.
+This is only correct for sums and products. The engine also creates transpositions of its own, turns sums with a
+negated value (``-x + c``) into differences, and folds constants. So a constant is hidden if a tensor of rank 2 or more
+is subtracted from it, or if it is divided by one.
 
-It moves transpositions behind reshapes, too: where another transposition follows, the shape of a reshape to a dynamic
-dimension is hidden.
+The engine also moves transpositions behind reshapes: if another transposition follows, the shape of a reshape to a
+dynamic dimension is hidden.
 
-The same is done to a constant factor of int8, to the axes of a norm of all elements, and to a factor 0
-(``litefuse.legalize.zero_operands`` has those of many elements).
+Also hidden are a constant int8 factor, the axes of a norm of all elements, and a factor 0
+(``litefuse.legalize.zero_operands`` handles those of many elements).
 
 Faults ``transposed-subtrahend``, ``transposed-divisor``, ``transposed-negative``, ``transposed-reciprocal``,
 ``transposed-open-reshape``, ``product-with-int8-constant``, ``norm-of-all``, ``zero-factor``, ``zero-times-infinity``.
@@ -42,7 +42,7 @@ _HIDDEN = re.compile(r'group_name = "hidden", offset = (\d+)')
 
 @contextmanager
 def hidden_constants(module: ir.Module) -> Generator[None]:
-    """Puts placeholders, ``tfl.external_const``, in the place of these constants, and the constants back afterwards."""
+    """Replaces these constants by placeholders, ``tfl.external_const``, and restores them afterwards."""
     hidden: list[ir.Attribute] = []
     for op, position in _misread(module):
         _hide(op, position, hidden)
@@ -54,7 +54,7 @@ def hidden_constants(module: ir.Module) -> Generator[None]:
 
 
 def _hide(op: ir.OpView, position: int, hidden: list[ir.Attribute]) -> None:
-    """Hides the constant that is an operand, or all that it is computed of."""
+    """Hides a constant operand, or all constants that the operand is computed from."""
     waiting = [(op, position)]
     seen: set[ir.Value] = set()
     while waiting:
@@ -101,10 +101,10 @@ def _placeholder(number: int, kind: ir.Type) -> ir.Value:
 
 
 def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
-    """The operands to be hidden, each by its op and place."""
+    """Returns the operands to hide, each as its op and position."""
     found: list[tuple[ir.OpView, int]] = []
-    computed: set[ir.Value] = set()  # constants, and floating point numbers that are computed of them
-    turned: set[ir.Value] = set()  # what is transposed, and what is computed of it element by element, or reshaped
+    computed: set[ir.Value] = set()  # constants, and floats that are computed from them
+    turned: set[ir.Value] = set()  # transposed values, and the results of elementwise ops and reshapes of them
     reshapes: list[ir.OpView] = []
 
     def look(op: ir.Operation) -> ir.WalkResult:
@@ -132,11 +132,11 @@ def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
 
 
 def _is_turned_later(value: ir.Value, others: set[ir.Value]) -> bool:
-    """Whether a value, or what is computed of it element by element, is transposed; if not, all are put to the others.
+    """Whether a value, or the result of elementwise ops on it, is transposed; if not, adds all of them to ``others``.
 
     Args:
         value: The value.
-        others: Values of which it is known that they are not.
+        others: Values that are known not to be transposed later.
     """
     waiting, seen = [value], {value}
     while waiting:
@@ -152,14 +152,14 @@ def _is_turned_later(value: ir.Value, others: set[ir.Value]) -> bool:
 
 
 def _may_be_turned(op: ir.Operation) -> bool:
-    """Whether a transposition of an op's operand may be moved behind it."""
+    """Whether a transposition of an op's operand may be moved behind the op."""
     if op.name in _RESHAPES:
         return True
     return len(op.results) == 1 and any(operand.type == op.result.type for operand in op.operands)
 
 
 def _misread_operand(op: ir.Operation, computed: set[ir.Value]) -> int | None:
-    """Which operand is a constant that the engine makes something else of, or the axes of a norm."""
+    """Returns the position of a constant, perhaps a norm's axes, with which the engine miscompiles the op, or None."""
     name, operands = op.name, op.operands
     if name in _ORDERED:
         return 0 if operands[0] in computed and _may_be_transposed(operands[1]) else None
@@ -173,7 +173,7 @@ def _misread_operand(op: ir.Operation, computed: set[ir.Value]) -> int | None:
 
 
 def _is_whole_norm(op: ir.Operation) -> bool:
-    """Whether a sum is that of the squares of all elements of a matrix, or of what has more dimensions."""
+    """Whether an op sums the squares of all elements of a tensor of rank 2 or more."""
     squares = producer(op.operands[0], "tf.Mul", "tf.Square")
     if squares is None or squares.operands[0] != squares.operands[-1] or not _may_be_transposed(op.operands[0]):
         return False
@@ -182,7 +182,7 @@ def _is_whole_norm(op: ir.Operation) -> bool:
 
 
 def _zero_factor(op: ir.Operation) -> int | None:
-    """Which operand of a product is 0, of one element or of integers."""
+    """Returns the position of the factor 0 of a product, if it has one element or integers; None without one."""
     for position, factor in enumerate(op.operands):
         if is_zero(factor):
             kind = ir.ShapedType(factor.type)

@@ -20,10 +20,10 @@ __all__ = ["flatbuffer", "lower", "run_mlir_passes", "set_signature", "write_fla
 
 
 def run_mlir_passes(module: ir.Module, *passes: str) -> None:
-    """Runs passes of MLIR itself, such as ``symbol-dce``, over the module.
+    """Runs MLIR's own passes, such as ``symbol-dce``, on the module.
 
     Raises:
-        LoweringError: One of them refused the module.
+        LoweringError: A pass refused the module.
     """
     COUNTS["engine_calls"] += 1
     try:
@@ -33,13 +33,13 @@ def run_mlir_passes(module: ir.Module, *passes: str) -> None:
 
 
 def lower(module: ir.Module) -> None:
-    """Legalizes every ``tf`` op that LiteRT has an op for; the others stay.
+    """Legalizes every ``tf`` op that LiteRT has an op for; the others remain.
 
     Exported functions must have their signatures set.
 
     Raises:
-        LoweringError: The pipeline refused the module; the message carries its diagnostics.
-        LimitError: It would compute a constant that is larger than the limit.
+        LoweringError: The pipeline refused the module; the message has its diagnostics.
+        LimitError: The pipeline would fold a constant that is above the limit.
     """
     check_folding(module)
     COUNTS["engine_calls"] += 1
@@ -53,14 +53,14 @@ def lower(module: ir.Module) -> None:
 
 
 def _config() -> Any:
-    """The pipeline's defaults, but for the fault ``infinite-constants``."""
+    """Returns the pipeline's default options, except for the fault ``infinite-constants``."""
     config = converter_api_ext.ConvertToTFLConfig()
     config.canonicalizing_inf_as_min_max_float = False
     return config
 
 
 def _has_calls(module: ir.Module) -> bool:
-    """Whether the engine computed the condition of an ``If``: the fault ``decided-branch``."""
+    """Whether calls remain, because the engine folded the condition of an ``If``: the fault ``decided-branch``."""
     found = False
 
     def look(op: ir.Operation) -> ir.WalkResult:
@@ -77,7 +77,7 @@ def set_signature(function: func.FuncOp, key: str, inputs: Sequence[str], output
     """Makes a function a signature of the model, with names for its arguments and results.
 
     Raises:
-        LoweringError: The counts of names and of arguments or results differ.
+        LoweringError: The number of names differs from that of the arguments or results.
     """
     kind = function.type
     if len(kind.inputs) != len(inputs) or len(kind.results) != len(outputs):
@@ -96,9 +96,9 @@ def write_flatbuffer(module: ir.Module, path: Path) -> None:
         LoweringError: The exporter refused the module.
     """
     try:
-        # As UTF-8, whatever the locale takes a path for.
+        # As UTF-8, whatever the locale's encoding of paths.
         name = os.fsencode(path).decode()
-    except UnicodeDecodeError:  # which the exporter cannot be told
+    except UnicodeDecodeError:  # the exporter does not accept such a path
         path.write_bytes(flatbuffer(module))
         return
     _export(converter_api_ext.export_flatbuffer_to_file, module.operation, name)
@@ -111,7 +111,7 @@ def write_flatbuffer(module: ir.Module, path: Path) -> None:
 
 
 def flatbuffer(module: ir.Module) -> bytes:
-    """A module of ``tfl`` ops as a LiteRT model in memory.
+    """Returns a module of ``tfl`` ops as a LiteRT model in memory.
 
     Raises:
         LoweringError: The exporter refused the module.
@@ -137,7 +137,7 @@ _DIAGNOSTIC = re.compile(r'error: loc\((?:callsite\()?"(?P<node>(?:[^"\\]|\\.)*)
 
 
 def _lowering_error(what: str, error: Exception) -> LoweringError:
-    """The engine's diagnostics: the node from the first one that names a node, and all that they say."""
+    """Returns an error with the first of the engine's diagnostics that names a node, or with all if none does."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     found = [match for match in map(_DIAGNOSTIC.search, lines) if match is not None]
     if found:

@@ -1,8 +1,8 @@
-"""The memory that loading the engine takes, given back.
+"""Releases the memory that loading the engine takes.
 
 Loading a library reads its symbols and relocations and runs its initializers, and the system maps the pages around each
-that is touched: 60 MB, of which a conversion needs a third again. They are pages of files, which come back when they
-are touched.
+access: 60 MB, of which a conversion needs a third again. They are pages of files, which are mapped again when they are
+accessed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SMALLEST = 1 << 20
 
 
 def release_library_pages() -> None:
-    """Unmaps the pages of all large read-only mappings that hold what their file holds; only on Linux."""
+    """Drops the pages of all large read-only mappings that are unchanged from their files; only on Linux."""
     if not _MAPPINGS.exists():
         return
     madvise = ctypes.CDLL(None).madvise
@@ -30,15 +30,15 @@ def release_library_pages() -> None:
 
 
 def unwritten_mappings(text: str) -> Iterator[tuple[int, int]]:
-    """Begin and end of each private mapping of a file that is not writable and has no page of its own.
+    """Yields the start and end of each private mapping of a file that is not writable and has no anonymous pages.
 
     Args:
-        text: What ``/proc/PID/smaps`` says.
+        text: The contents of ``/proc/PID/smaps``.
     """
     addresses = permissions = inode = ""
     for line in text.splitlines():
         words = line.split()
-        if not words[0].endswith(":"):  # a mapping begins: addresses, permissions, offset, device, inode, path
+        if not words[0].endswith(":"):  # a new mapping: addresses, permissions, offset, device, inode, path
             addresses, permissions, inode = words[0], words[1], words[4]
         elif words[:2] == ["Anonymous:", "0"] and inode != "0" and permissions.endswith("p") and "w" not in permissions:
             first, _, end = addresses.partition("-")

@@ -20,12 +20,12 @@ class InitializeStates:
         %s = litefuse.initial_state(0.0)  -->  %s = tfl.fill(%dims, 0.0)
         %s = litefuse.initial_state(%v)   -->  %s = tfl.broadcast_to(%v, tfl.pack(%size0, %size1))
 
-    An LSTM op updates its states in place, in what the flatbuffer calls variable tensors. One that an op writes is
-    fresh in every call. One that is a constant is not: the fault ``constant-state``.
+    An LSTM op updates its states in place, in variable tensors of the flatbuffer. A state that an op writes is new in
+    every call. A constant state is not: the fault ``constant-state``.
 
-    FILL is computed in every call even if its operands are constants, and so is BROADCAST_TO a shape that is computed;
-    the engine would fold both. So this pass comes after it. A size that the call decides must not be known before the
-    call, as the result of SHAPE is: the fault ``state-of-the-first-batch``.
+    FILL is computed in every call even if its operands are constants, and so is BROADCAST_TO to a computed shape. The
+    engine would fold both, so this pass comes after it. A dynamic dimension must not be known before the call, as the
+    result of SHAPE is: the fault ``state-of-the-first-batch``.
     """
 
     name: ClassVar[str] = "initialize-states"
@@ -69,7 +69,7 @@ def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
 def _computed(dims: ir.Value) -> ir.Value:
     """Returns dims that are constant, or built from elements at run time; packs them if they are not."""
     joined = producer(dims, "tfl.concatenation")
-    # SLICE is computed in the call, and what comes of it.
+    # SLICE is computed in the call, and so are the ops on its result.
     in_the_call = joined is not None and any(producer(part, "tfl.slice") for part in joined.operands)
     return dims if in_the_call or producer(dims, *_CONSTANT_OR_PACKED) else _packed(dims)
 
@@ -77,8 +77,8 @@ def _computed(dims: ir.Value) -> ir.Value:
 def _packed(shape: ir.Value) -> ir.Value:
     """Returns a shape that is packed from its elements, so that the runtime computes it during the call, not before.
 
-    Only then does the op that gets it allocate its result itself, which it must behind one whose result has a size that
-    only the call decides (a loop, Where): the fault ``state-that-is-prepared-in-a-call``.
+    Only then does the op that takes the shape allocate its result itself. It must do so after ops whose result sizes
+    are only known in the call (a loop, Where): the fault ``state-that-is-prepared-in-a-call``.
     """
     int32 = ir.IntegerType.get_signless(32)
     kind = ir.RankedTensorType(shape.type)

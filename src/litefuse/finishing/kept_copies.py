@@ -39,26 +39,26 @@ _UNKNOWN_UNLESS_CONSTANT = {
 
 
 class KeepCopies:
-    """Has XNNPACK make copies that it leaves out, and read memory that may have moved, by ops that do nothing else.
+    """Inserts identity ops, so that XNNPACK does not elide copies, or read from memory that has moved.
 
-    One is put behind the copies that are the last of what XNNPACK computes at once, in loops and branches::
+    In loops and branches, one follows each copy at the end of an XNNPACK partition::
 
         %c = tfl.concatenation(%a, %b)            %c = tfl.concatenation(%a, %b)
         %y = tfl.gather(%c, %i)              -->  %d = tfl.maximum(%c, %c)
                                                   %y = tfl.gather(%d, %i)
 
-    Fault ``left-out-copies``: XNNPACK leaves out a copy of a value to the place where it is. It decides that when it
-    sets its ops up, which it also does when its memory moves because other parts of the model need more, with addresses
-    of the last call: LiteRT gave the memory of loops and branches back since, and when that is where XNNPACK's new
-    memory is, a copy out of it may seem to be one to the same place. A copy whose result stays in XNNPACK's memory is
-    not concerned, nor one of a fixed size, nor those outside of loops and branches unless parts of the model are
-    prepared in the middle of a call.
+    Fault ``left-out-copies``: XNNPACK elides a copy whose source and destination have the same address. It decides this
+    when it sets up its ops, which it also does when its memory moves because other parts of the model need more. Then
+    it uses addresses of the last call: LiteRT has freed the memory of loops and branches since, and if XNNPACK's new
+    memory is there, a copy out of it may seem to have its source as its destination. Copies whose results stay in
+    XNNPACK's memory are not affected, nor are those of static shape, nor those outside loops and branches unless parts
+    of the model are prepared in the middle of a call.
 
-    Fault ``moved-memory``: in a model of which parts are prepared in a call, LiteRT's memory grows twice or more in the
-    first one, and may be where it was at first when it has. What XNNPACK ran before then sometimes reads an input from
-    a place of the call before, from the second call on: so did a product in 205 of 9,000 interpreters, and in none of
-    30,000 behind ``tfl.maximum(%x, %x)``. So what XNNPACK takes from ops that it does not run, and of the inputs, goes
-    through one there.
+    Fault ``moved-memory``: in a model of which parts are prepared in a call, LiteRT's memory grows at least twice in
+    the first call, and may end up at its first address. From the second call on, XNNPACK partitions that ran before
+    that sometimes read an input from an address of the previous call: a product did so in 205 of 9,000 interpreters,
+    and in none of 30,000 behind ``tfl.maximum(%x, %x)``. So in such a model, values that XNNPACK takes from the inputs,
+    or from ops that it does not run, go through an identity op.
     """
 
     name: ClassVar[str] = "keep-copies"

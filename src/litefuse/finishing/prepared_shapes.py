@@ -55,7 +55,7 @@ class PrepareShapes:
         %p = tfl.pack(%a, %b, 4, 8)                     %p = tfl.concatenation(%v, [4, 8])
         tfl.reshape(%y, %p)                             tfl.reshape(%y, %p)
 
-    PACK is none of them: faults ``packed-shape`` and ``moved-memory``.
+    PACK is not one of them: faults ``packed-shape`` and ``moved-memory``.
     """
 
     name: ClassVar[str] = "prepare-shapes"
@@ -124,7 +124,7 @@ def _concatenated(scalars: Sequence[ir.Value]) -> ir.Value:
 
 
 def _slice_from_the_first(sizes: ir.OpView) -> None:
-    """Makes STRIDED_SLICE of each SLICE of these sizes that begins at 0: the fault ``slice-of-known-sizes``."""
+    """Replaces each SLICE of these sizes that begins at 0 by STRIDED_SLICE: the fault ``slice-of-known-sizes``."""
     to_the_end = [each is not None and np.array(each).item() == -1 for each in map(_elements, sizes.operands)]
     for use in list(sizes.results[0].uses):
         op = use.owner

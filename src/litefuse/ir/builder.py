@@ -1,4 +1,4 @@
-"""Builds TensorFlow ops with inferred result types; sizes that are not known are computed by the model."""
+"""Builder of TensorFlow ops with inferred result types; the model computes unknown dimensions."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from litefuse.options.limits import check_constant
 __all__ = ["Builder", "Dim", "Shape"]
 
 Dim: TypeAlias = "int | ir.Value"
-"""A size: a number where it is known, else an int32 scalar that the model computes."""
+"""The size of a dimension: a number if it is known, otherwise an int32 scalar that the model computes."""
 
 Shape: TypeAlias = "tuple[int | None, ...]"
 
-# XNNPACK takes a CONCATENATION of any rank, and fails when the model is loaded if it is above this.
+# The highest rank of CONCATENATION in XNNPACK: the fault `concatenation-of-seven-dimensions`.
 _MAX_JOINED_RANK = 6
 
 _NUMPY = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "?"}
@@ -41,13 +41,13 @@ def _numpy_dtype(dtype: str) -> npt.DTypeLike:
 class Builder:
     """Emits ``tf`` ops at the current insertion point and location.
 
-    Values broadcast as in TensorFlow; a Python number beside a value becomes a constant of its dtype.
+    Values broadcast as in TensorFlow. A Python number as the other operand of a value becomes a constant of its dtype.
     """
 
     def op(
         self, name: str, operands: Sequence[ir.Value], shape: Sequence[int | None], dtype: str, **attributes: Any
     ) -> ir.Value:
-        """An op with one result, its type given."""
+        """Emits an op with one result of the given type."""
         (result,) = self.ops(name, operands, [(shape, dtype)], **attributes)
         return result
 
@@ -58,7 +58,7 @@ class Builder:
         results: Sequence[tuple[Sequence[int | None] | None, str]],
         **attributes: Any,
     ) -> list[ir.Value]:
-        """An op with any number of results, their shapes and dtypes given.
+        """Emits an op with any number of results of the given shapes and dtypes.
 
         Raises:
             NotDecomposed: A shape is None, for an unknown rank.
@@ -75,10 +75,10 @@ class Builder:
         return list(created.results)
 
     def options(self, op: TensorFlowOp) -> dict[str, Any]:
-        """An op's attributes but for dtypes, which the types of operands and results say already.
+        """Returns an op's attributes except dtypes, which the types of operands and results imply.
 
         Raises:
-            NotDecomposed: Some say how many of its operands or results belong together.
+            NotDecomposed: The op has segment sizes of operands or results.
         """
         if any(key.endswith("SegmentSizes") for key in op.attributes):
             raise NotDecomposed("it has several groups of operands or results")
@@ -87,13 +87,13 @@ class Builder:
     def recast(
         self, op: TensorFlowOp, dtype: str, other: str, between: Callable[[ir.Value], ir.Value] | None = None
     ) -> list[ir.Value]:
-        """The op with operands and results of one dtype cast to another and back.
+        """Emits the op with operands of one dtype cast to another, and its results cast back.
 
         Args:
             op: The op.
             dtype: The dtype.
             other: The other dtype.
-            between: What happens to the results of it that are cast back.
+            between: Applied to the results of the other dtype before they are cast back.
         """
         operands = list(op.operands)
         for place, (value, known) in enumerate(zip(op.operands, op.constants, strict=True)):
@@ -106,10 +106,10 @@ class Builder:
             for value, each in zip(results, op.results, strict=True)
         ]
 
-    # Values and sizes.
+    # Values and dimensions.
 
     def shape(self, value: ir.Value) -> Shape:
-        """What is known of a value's shape.
+        """Returns a value's shape, with None for dynamic dimensions.
 
         Raises:
             NotDecomposed: Its rank is unknown.
@@ -120,11 +120,11 @@ class Builder:
         return shape
 
     def dtype(self, value: ir.Value) -> str:
-        """A value's dtype."""
+        """Returns a value's dtype."""
         return tensor_type_of(value).dtype
 
     def constant(self, value: npt.ArrayLike, dtype: str) -> ir.Value:
-        """A constant of the given dtype."""
+        """Emits a constant of the given dtype."""
         array = np.ascontiguousarray(np.asarray(value).astype(_numpy_dtype(dtype)))
         array = array.reshape(np.shape(value))
         kind = ranked_tensor_type(TensorType(dtype, array.shape))
@@ -132,30 +132,30 @@ class Builder:
         return ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result
 
     def strings(self, values: npt.NDArray[Any]) -> ir.Value:
-        """A constant of strings (objects: bytes)."""
+        """Emits a constant of strings, given as an object array of bytes."""
         kind = ranked_tensor_type(TensorType("string", values.shape))
         attributes = {"value": string_elements(values)}
         return ir.Operation.create("tf.Const", results=[kind], attributes=attributes).result
 
     def size(self, value: ir.Value, axis: int) -> Dim:
-        """The size of one dimension."""
+        """Returns the size of one dimension."""
         return self.sizes(value)[axis]
 
     def sizes(self, value: ir.Value) -> list[Dim]:
-        """The size of every dimension."""
+        """Returns the size of every dimension."""
         shape = self.shape(value)
         if None not in shape:
             return list(cast("tuple[int, ...]", shape))
         return self.sizes_in(self.op("Shape", [value], [len(shape)], "int32"), shape)
 
     def sizes_in(self, vector: ir.Value, shape: Sequence[int | None]) -> list[Dim]:
-        """The sizes that a vector of integers holds; those of ``shape`` where it knows them."""
+        """Returns the sizes in a vector of integers; those of ``shape`` if they are known there."""
         return [
             self.cast(self.element(vector, axis), "int32") if size is None else size for axis, size in enumerate(shape)
         ]
 
     def numbers(self, op: TensorFlowOp, operand: int, count: int) -> list[Dim]:
-        """The integers in an operand, a vector or a matrix of so many."""
+        """Returns the integers in an operand, a vector or matrix of ``count`` elements."""
         known = op.constants[operand]
         if known is not None:
             return [int(number) for number in known.reshape(-1)]
@@ -165,33 +165,33 @@ class Builder:
         return self.sizes_in(vector, [None] * count)
 
     def element(self, vector: ir.Value, index: int) -> ir.Value:
-        """One element of a vector, as a scalar."""
+        """Returns one element of a vector, as a scalar."""
         ends = [self.constant([number], "int32") for number in (index, index + 1, 1)]
         masks = {"begin_mask": 0, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 1}
         return self.op("StridedSlice", [vector, *ends], [], self.dtype(vector), **masks)
 
     def known(self, dims: Sequence[Dim]) -> list[int | None]:
-        """The shape of these sizes, as far as it is known."""
+        """Returns the shape with these sizes, with None for those that the model computes."""
         return [dim if isinstance(dim, int) else None for dim in dims]
 
     def vector(self, dims: Sequence[Dim]) -> ir.Value:
-        """Sizes as an int32 vector."""
+        """Returns sizes as an int32 vector."""
         if all(isinstance(dim, int) for dim in dims):
             return self.constant(np.array(dims, np.int32), "int32")
         return self.stack([self.scalar(dim) for dim in dims], 0)
 
     def scalar(self, dim: Dim) -> ir.Value:
-        """A size as an int32 scalar."""
+        """Returns a size as an int32 scalar."""
         return self.constant(dim, "int32") if isinstance(dim, int) else dim
 
     def dims(self, name: str, a: Dim, b: Dim) -> Dim:
-        """Arithmetic on sizes: ``AddV2``, ``Sub``, ``Mul``, ``FloorDiv``, ``FloorMod``, ``Minimum`` or ``Maximum``."""
+        """Combines sizes by ``AddV2``, ``Sub``, ``Mul``, ``FloorDiv``, ``FloorMod``, ``Minimum`` or ``Maximum``."""
         if isinstance(a, int) and isinstance(b, int):
             return _DIMS[name](a, b)
         return self.binary(name, self.scalar(a), self.scalar(b))
 
     def product(self, dims: Sequence[Dim]) -> Dim:
-        """The product of sizes."""
+        """Returns the product of sizes."""
         result: Dim = math.prod(dim for dim in dims if isinstance(dim, int))
         for dim in dims:
             if not isinstance(dim, int):
@@ -201,41 +201,42 @@ class Builder:
     # Elementwise.
 
     def unary(self, name: str, value: ir.Value) -> ir.Value:
-        """An op that keeps shape and dtype, such as ``Neg``."""
+        """Emits an op that preserves shape and dtype, such as ``Neg``."""
         return self.op(name, [value], self.shape(value), self.dtype(value))
 
     def binary(self, name: str, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
-        """An op of two values of one dtype, such as ``AddV2``."""
+        """Emits an op on two values of one dtype, such as ``AddV2``."""
         first, second = self._alike(a, b)
         return self.op(name, [first, second], self._broadcast(first, second), self.dtype(first))
 
     def compare(self, name: str, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
-        """A comparison, such as ``Less``."""
+        """Emits a comparison, such as ``Less``."""
         first, second = self._alike(a, b)
         attributes = {"incompatible_shape_error": True} if name in {"Equal", "NotEqual"} else {}
         return self.op(name, [first, second], self._broadcast(first, second), "bool", **attributes)
 
     def broadcast_both(self, a: ir.Value, b: ir.Value) -> list[ir.Value]:
-        """Two values of real numbers, each in the shape that they broadcast to together."""
-        # Where it is false; no sum of zeros or product with them, which the engine folds or an infinity would spoil.
+        """Returns two values of real numbers, each broadcast to their common shape."""
+        # Selects with a false condition, because the engine folds sums with zeros, and products with them turn an
+        # infinity into NaN.
         false = [self.compare("Less", self.unary("Abs", value), 0.0) for value in (a, b)]
         nowhere = self.op("LogicalOr", false, self._broadcast(a, b), "bool")
         return [self.select(nowhere, 0.0, value) for value in (a, b)]
 
     def select(self, condition: ir.Value, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
-        """``SelectV2``: ``a`` where the condition holds, else ``b``."""
+        """Emits ``SelectV2``: ``a`` where the condition is true, otherwise ``b``."""
         first, second = self._alike(a, b)
         shape = self._broadcast_shapes(self.shape(condition), self._broadcast(first, second))
         return self.op("SelectV2", [condition, first, second], shape, self.dtype(first))
 
     def cast(self, value: ir.Value, dtype: str) -> ir.Value:
-        """Conversion of every element; nothing if it has the dtype."""
+        """Emits ``Cast``; returns the value itself if it has the dtype."""
         if self.dtype(value) == dtype:
             return value
         return self.op("Cast", [value], self.shape(value), dtype, Truncate=False)
 
     def bitcast(self, value: ir.Value, dtype: str) -> ir.Value:
-        """The same bits as another dtype of the same width; nothing if it has the dtype."""
+        """Emits ``Bitcast`` to a dtype of the same width; returns the value itself if it has the dtype."""
         if self.dtype(value) == dtype:
             return value
         return self.op("Bitcast", [value], self.shape(value), dtype)
@@ -243,22 +244,22 @@ class Builder:
     # Shapes.
 
     def reshape(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
-        """The same elements in another shape; the value itself where it has that shape."""
+        """Emits ``Reshape``; returns the value itself if it is known to have the shape."""
         shape = self.known(dims)
-        if 0 not in shape and shape.count(None) < 2:  # one open size follows from the others
+        if 0 not in shape and shape.count(None) < 2:  # one dynamic dimension follows from the others
             if shape == list(self.shape(value)):
                 return value
             dims = [-1 if size is None else size for size in shape]
         return self.op("Reshape", [value, self.vector(dims)], shape, self.dtype(value))
 
     def expand(self, value: ir.Value, axis: int) -> ir.Value:
-        """With a dimension of size 1 more."""
+        """Emits ``ExpandDims``: inserts a dimension of size 1."""
         shape = list(self.shape(value))
         shape.insert(axis, 1)
         return self.op("ExpandDims", [value, self.constant(axis, "int32")], shape, self.dtype(value))
 
     def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
-        """The dimensions in another order; the value itself where it has that order."""
+        """Emits ``Transpose``; returns the value itself if the permutation is the identity."""
         if list(permutation) == sorted(permutation):
             return value
         shape = self.shape(value)
@@ -266,8 +267,8 @@ class Builder:
         return self.op("Transpose", operands, [shape[axis] for axis in permutation], self.dtype(value))
 
     def reverse(self, value: ir.Value, axes: Sequence[int]) -> ir.Value:
-        """The elements in the opposite order along some dimensions, each of them counted from the first."""
-        runs: list[list[int]] = []  # LiteRT's op takes dimensions side by side
+        """Emits ``ReverseV2`` along some nonnegative dimensions."""
+        runs: list[list[int]] = []  # of adjacent dimensions: the fault `reversal-of-dimensions-apart`
         for axis in sorted(axes):
             if runs and axis == runs[-1][-1] + 1:
                 runs[-1].append(axis)
@@ -279,13 +280,13 @@ class Builder:
         return value
 
     def stack(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
-        """``Pack``: values of one shape side by side along a new dimension."""
+        """Emits ``Pack``: stacks values of one shape along a new dimension."""
         shape = list(self.shape(values[0]))
         shape.insert(axis, len(values))
         return self.op("Pack", values, shape, self.dtype(values[0]), axis=axis)
 
     def concat(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
-        """Values one after the other along a dimension; the engine repeats others beside one that is empty."""
+        """Emits ``ConcatV2`` without empty values, for the fault ``concatenation-of-an-empty-slice``."""
         values = [value for value in values if self.shape(value)[axis] != 0] or values[:1]
         if len(values) == 1:
             return values[0]
@@ -301,11 +302,11 @@ class Builder:
         return self.op("ConcatV2", [*values, self.constant(axis, "int32")], shape, self.dtype(values[0]))
 
     def slice(self, value: ir.Value, axis: int, begin: Dim, end: Dim | None, stride: int = 1) -> ir.Value:
-        """Positions ``begin`` to ``end`` (without it; None: to the last) of one dimension, in steps of ``stride``."""
+        """Slices one dimension from ``begin`` to ``end``, excluded (None: to the last), in steps of ``stride``."""
         return self.slices(value, {axis: (begin, end, stride)})
 
     def slices(self, value: ir.Value, axes: dict[int, tuple[Dim, Dim | None, int]]) -> ir.Value:
-        """As ``slice``, for several dimensions at once. Begins and ends are not negative."""
+        """Slices several dimensions at once, like ``slice``. Begins and ends are not negative."""
         shape = list(self.shape(value))
         begins: list[Dim] = [0] * len(shape)
         ends: list[Dim] = [0] * len(shape)
@@ -328,7 +329,7 @@ class Builder:
         return self.op("StridedSlice", operands, shape, self.dtype(value), **masks)
 
     def pad(self, value: ir.Value, paddings: Sequence[tuple[Dim, Dim]], fill: float | ir.Value = 0) -> ir.Value:
-        """With ``(before, after)`` positions more in each dimension, of the value ``fill``, a number or a scalar."""
+        """Emits ``PadV2``: adds ``(before, after)`` elements ``fill``, a number or scalar, in each dimension."""
         if all(isinstance(n, int) and n == 0 for pair in paddings for n in pair):
             return value
         shape = [
@@ -343,14 +344,14 @@ class Builder:
         return self.op("PadV2", [value, amounts, filler], shape, self.dtype(value))
 
     def broadcast(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
-        """``BroadcastTo``; nothing if the value is known to be of these sizes."""
+        """Emits ``BroadcastTo``; returns the value itself if it is known to have these sizes."""
         shape = self.known(dims)
         if None not in shape and list(self.shape(value)) == shape:
             return value
         return self.op("BroadcastTo", [value, self.vector(dims)], shape, self.dtype(value))
 
     def fill(self, dims: Sequence[Dim], value: float, dtype: str) -> ir.Value:
-        """One value everywhere; a constant where all sizes are known."""
+        """Emits ``Fill``; a constant if all sizes are known."""
         if all(isinstance(dim, int) for dim in dims):
             sizes = cast("list[int]", list(dims))
             check_constant(8 * math.prod(sizes), 0, "a constant in place of an op")
@@ -359,7 +360,7 @@ class Builder:
         return self.op("Fill", operands, self.known(dims), dtype)
 
     def range(self, count: Dim) -> ir.Value:
-        """The int32 numbers from 0 to ``count - 1``."""
+        """Returns the int32 numbers from 0 to ``count - 1``."""
         if isinstance(count, int):
             check_constant(4 * count, 0, "a range in place of an op")
             return self.constant(np.arange(count, dtype=np.int32), "int32")
@@ -368,7 +369,7 @@ class Builder:
     # Others.
 
     def gather(self, value: ir.Value, indices: ir.Value, axis: int = 0) -> ir.Value:
-        """``GatherV2``: the slices along ``axis`` at the indices."""
+        """Emits ``GatherV2``: gathers slices along ``axis`` at the indices."""
         shape = self.shape(value)
         result = [*shape[:axis], *self.shape(indices), *shape[axis + 1 :]]
         return self.op(
@@ -376,20 +377,20 @@ class Builder:
         )
 
     def reduce(self, name: str, value: ir.Value, axis: int, *, keep_dims: bool = False) -> ir.Value:
-        """A reduction, such as ``Sum``, along one dimension."""
+        """Emits a reduction, such as ``Sum``, along one dimension."""
         shape = list(self.shape(value))
         shape[axis : axis + 1] = [1] if keep_dims else []
         operands = [value, self.constant([axis], "int32")]
         return self.op(name, operands, shape, self.dtype(value), keep_dims=keep_dims)
 
     def cumsum(self, value: ir.Value, axis: int, *, exclusive: bool = False, reverse: bool = False) -> ir.Value:
-        """For each position along a dimension the sum up to it, or of those before it; in reverse, from the end."""
+        """Emits ``Cumsum`` along a dimension, which excludes the element itself if ``exclusive``."""
         operands = [value, self.constant(axis, "int32")]
         options = {"exclusive": exclusive, "reverse": reverse}
         return self.op("Cumsum", operands, self.shape(value), self.dtype(value), **options)
 
     def places(self, conditions: ir.Value) -> ir.Value:
-        """The int32 positions at which a vector of conditions holds."""
+        """Returns the int32 positions at which a vector of conditions is true."""
         found = self.cast(self.op("Where", [conditions], [None, 1], "int64"), "int32")
         return self.reshape(found, [self.size(found, 0)])
 
@@ -410,7 +411,7 @@ class Builder:
     def _broadcast_shapes(self, a: Shape, b: Shape) -> Shape:
         rank = max(len(a), len(b))
         pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
-        # An open size next to a known one is that size, or 1 next to it, which gives the same.
+        # A dynamic dimension with a known size other than 1 is that size or 1, which gives the same result.
         return tuple(y if x == 1 or (x is None and y != 1) else x for x, y in pairs)
 
 

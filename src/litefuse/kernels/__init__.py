@@ -1,7 +1,7 @@
-"""The kernel pack: Python kernels of TensorFlow ops that LiteRT lacks, or has for numbers and not for strings.
+"""The kernel pack: Python kernels of TensorFlow ops that LiteRT lacks, or supports for numbers but not for strings.
 
-Each kernel's class is an attribute of this package; its module is loaded when it is first asked for: most models need
-none.
+Each kernel's class is an attribute of this package. Its module is imported at the first access, since most models need
+no kernel.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from litefuse.runtime.custom_op import CustomOp
 
     PYTHON_ONLY: frozenset[str]
-    """The ops of the pack's kernels that have no native form: most of those of strings, which run in Python only."""
+    """The ops whose kernels have no native form and run in Python only: most string ops."""
 
 __all__ = ["PACK", "PYTHON_ONLY", "native_library"]
 

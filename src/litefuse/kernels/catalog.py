@@ -1,4 +1,4 @@
-"""Which kernels there are, for the command ``kernels list``."""
+"""The available kernels, for the command ``kernels list``."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class AvailableKernel:
     Attributes:
         op: The op's name.
         form: ``numpy``, ``compiled`` (numba), ``native`` (C++); ``broken`` if it does not load.
-        source: Where it is from: a file, ``litefuse``, or a package.
-        dtypes: The dtypes that it computes with; empty if it does not say.
+        source: Its origin: a file, ``litefuse``, or a package.
+        dtypes: The dtypes that it supports; empty if it does not state them.
         problem: Why it does not load.
     """
 
@@ -38,19 +38,19 @@ class AvailableKernel:
 
     @property
     def dtype_text(self) -> str:
-        """The dtypes in words."""
+        """The dtypes in words; the problem if it does not load."""
         return self.problem or _FAMILIES.get(self.dtypes) or ", ".join(self.dtypes) or "not stated"
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as a dictionary, ready for ``json.dumps``."""
+        """Returns the fields as a dictionary for ``json.dumps``."""
         return asdict(self)
 
 
 def available_kernels() -> list[AvailableKernel]:
-    """All kernels, by the names of their ops; those of one op in the order in which they are looked for.
+    """Returns all kernels, sorted by the names of their ops; those of one op in the order of the lookup.
 
-    Registered ones go before the pack's, the pack's native form before its numpy form, and both before the entry
-    points of installed packages.
+    Registered kernels take precedence over the pack's, the pack's native form over its numpy form, and both over the
+    entry points of installed packages.
     """
     found = [*_registered(), *_native(), *_pack(), *_installed()]
     return sorted(found, key=lambda each: each.op)  # stable: the order of search stays
@@ -86,7 +86,7 @@ def _installed() -> Iterator[AvailableKernel]:
         except KernelError as error:
             yield AvailableKernel(op, "broken", package, problem=error.message)
             continue
-        # Another kernel goes before it: what the entry point itself holds is not loaded for a list.
+        # If another kernel takes precedence, the entry point is not loaded just for a list.
         own = op not in PACK and op not in registered_kernels() and kernel is not None
         yield AvailableKernel(
             op, kernel.form if own and kernel else "numpy", package, kernel.dtypes if own and kernel else ()

@@ -1,4 +1,4 @@
-"""The dtypes that kernels compute with, by their kinds, as they are named in lists of kernels."""
+"""The dtypes that kernels support, by kind; lists of kernels name these kinds."""
 
 from __future__ import annotations
 

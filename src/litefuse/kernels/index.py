@@ -1,6 +1,6 @@
-"""Which kernels the pack has: the classes of this package that are decorated with ``pack_kernel``.
+"""Index of the pack's kernels: the classes of this package that are decorated with ``pack_kernel``.
 
-None of their modules is imported to tell.
+It is built from their source, without importing their modules.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def pack_kernel(
     native: bool | Literal["partly"] = False,  # noqa: ARG001  read from the source
     limited: bool = False,  # noqa: ARG001
 ) -> Callable[[type[_Kernel]], type[_Kernel]]:
-    """Class decorator: the class is the pack's kernel of an op. Its arguments are literals.
+    """Class decorator that makes a class the pack's kernel of an op. Its arguments are literals.
 
     Args:
         op: The op's name.
-        native: Whether there is the same in C++; ``partly``: not for all attributes, and the class is a
-            ``PartlyNativeKernel``.
-        limited: Whether it does not take all forms of the op; then the class is a ``LimitedKernel``.
+        native: Whether the pack also has the kernel in C++; ``partly`` if that does not support all attributes, in
+            which case the class is a ``PartlyNativeKernel``.
+        limited: Whether the kernel does not support all forms of the op; then the class is a ``LimitedKernel``.
     """
 
     def named(kernel: type[_Kernel]) -> type[_Kernel]:
@@ -43,7 +43,7 @@ def pack_kernel(
 
 @functools.cache
 def kernel_classes() -> Mapping[str, OwnClass]:
-    """The decorated classes by the name of their op."""
+    """Returns the decorated classes by the names of their ops."""
     found = own_classes("litefuse.kernels", "pack_kernel")
     return {each.arguments[0]: each for each in sorted(found, key=lambda each: each.name)}
 
@@ -63,4 +63,4 @@ class _Pack(Mapping[str, "type[CustomOp]"]):
 
 
 PACK: Mapping[str, type[CustomOp]] = _Pack()
-"""The kernels by the name of their op. ``custom_op`` registers a kernel that goes before the one here."""
+"""The kernels by the names of their ops. A kernel that is registered with ``custom_op`` takes precedence."""

@@ -1,4 +1,4 @@
-"""Which ops of a kernel that the pack has in C++ run in Python all the same."""
+"""Ops that run in Python because the pack's C++ kernel does not support their attributes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ __all__ = ["PartlyNativeKernel", "is_beyond_native", "is_partly_native"]
 
 
 class PartlyNativeKernel(CustomOp):
-    """Base of kernels whose form in C++ does not take all attributes."""
+    """Base class of kernels whose C++ form does not support all attributes."""
 
     @classmethod
     @abstractmethod
     def is_beyond_native(cls, attributes: Mapping[str, Any]) -> bool:
-        """Whether an op with such attributes is beyond the kernel in C++."""
+        """Whether the C++ kernel does not support an op with these attributes."""
 
 
 def is_partly_native(op: str) -> bool:
-    """Whether the attributes of an op decide if the kernel in C++ takes it; there is one of its name."""
+    """Whether the C++ kernel of an op supports it only with some attributes."""
     found = kernel_classes().get(op)
     return found is not None and found.keywords.get("native") == "partly"
 
 
 def is_beyond_native(op: str, attributes: Mapping[str, Any]) -> bool:
-    """Whether an op with such attributes is beyond the kernel in C++; there is one of its name."""
+    """Whether the C++ kernel of an op, which must exist, does not support it with these attributes."""
     if not is_partly_native(op):
         return False
     kernel: type[PartlyNativeKernel] = kernel_classes()[op].load()

@@ -1,4 +1,4 @@
-"""Which forms of ops the pack's kernels do not take, so that a conversion says so and not the runtime."""
+"""Forms of ops that the pack's kernels do not support: the conversion reports them before the runtime would."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["LimitedKernel", "refusal"]
 
 
 class LimitedKernel(CustomOp):
-    """Base of kernels that do not take all forms of their op."""
+    """Base class of kernels that do not support all forms of their op."""
 
     @classmethod
     @abstractmethod
     def refusal(cls, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
-        """Why the kernel does not take an op of some form; see the function of the same name."""
+        """Returns why the kernel does not support an op; see the function of the same name."""
 
 
 def refusal(op: str, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
-    """Why the pack's kernel does not take an op of some form.
+    """Returns why the pack's kernel does not support an op.
 
     Args:
         op: The op's name; the pack has a kernel for it.
@@ -30,8 +30,8 @@ def refusal(op: str, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> st
         attributes: Its attributes as Python values.
 
     Returns:
-        The reason; empty where LiteRT has such an op, of other dtypes, and why it is left is known better elsewhere;
-        None if the kernel takes it.
+        The reason; empty if LiteRT has the op for other dtypes and a better reason is known elsewhere; None if the
+        kernel supports it.
     """
     found = kernel_classes()[op]
     if not found.keywords.get("limited"):

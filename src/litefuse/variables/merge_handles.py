@@ -11,14 +11,14 @@ __all__ = ["MergeHandles"]
 
 
 class MergeHandles:
-    """Leaves one handle of each variable in each function::
+    """Merges the handles of each variable in each function::
 
         %a = tfl.var_handle "v"                   %a = tfl.var_handle "v"
         tfl.assign_variable(%a, %x)               tfl.assign_variable(%a, %x)
         %b = tfl.var_handle "v"              -->  %y = tfl.read_variable(%a)
         %y = tfl.read_variable(%b)
 
-    A function that was inlined brought its own. Fault ``handles-of-one-variable``.
+    Inlined functions have handles of their own. Fault ``handles-of-one-variable``.
     """
 
     name: ClassVar[str] = "merge-handles"

@@ -12,7 +12,7 @@ __all__ = ["CheckConstants"]
 
 
 class CheckConstants:
-    """Refuses a constant of a dynamic shape, such as of the faults ``zero-factor`` and ``constants-of-open-shape``.
+    """Refuses constants of dynamic shape, which the faults ``zero-factor`` and ``constants-of-open-shape`` create.
 
     Raises:
         LoweringError: There is such a constant.
@@ -27,7 +27,7 @@ class CheckConstants:
                     continue
                 try:
                     value = op.attributes["value"]
-                except TypeError:  # of complex elements, which the bindings do not show
+                except TypeError:  # complex elements, which the bindings do not support
                     continue
                 if isinstance(value, ir.DenseElementsAttr) and not value.type.has_static_shape:
                     raise LoweringError(

@@ -24,7 +24,7 @@ _Array = npt.NDArray[Any]
 
 # The ops that take parts of a tensor, and the position of that operand.
 _CUTTING: Mapping[str, int] = {"Slice": 0, "Split": 1, "SplitV": 0, "StridedSlice": 0, "Unpack": 0}
-# What may come before, and after: the engine folds no reshape of a constant.
+# The ops that may come before and after: the engine does not fold a reshape of a constant.
 _REARRANGING = frozenset({"ExpandDims", "Identity", "Reshape", "Squeeze", "Transpose"})
 _LITERT = {
     "tfl.expand_dims": "ExpandDims",
@@ -48,17 +48,17 @@ _LARGEST = 10 << 20
 
 @dataclass(frozen=True)
 class CutConstants:
-    """Takes parts of constants once, and not in each call, or in each step of a loop::
+    """Slices constants once, instead of in each call, or in each step of a loop::
 
         %0:2 = tf.Split(%axis, %w)              %w0 = tfl.external_const() {offset = 7}
         %1 = tf.Conv2D(%x, %0#0)          -->   %1 = tf.Conv2D(%x, %w0)
 
-    It runs before the engine, and after it on what is constant then: what a loop hands on unchanged.
+    It runs before the engine, and again after it for values that are constants only then: those that a loop forwards
+    unchanged.
 
-    Filters of convolutions are XNNPACK's only where they are constants, and the engine folds no such op. A part of a
+    XNNPACK only runs convolutions whose filters are constants, and the engine does not fold these ops. A part of a
     weight that stays mapped is a view of the same bytes. The gates of Keras's ConvLSTM and the biases of its GRU are
-    such parts. (In a loop, such copies are also what XNNPACK at times leaves out in the first call with a larger
-    batch.)
+    such parts. (In a loop, such copies are also subject to the fault ``left-out-copies``.)
 
     Attributes:
         weights: The weights of the conversion.
@@ -101,7 +101,7 @@ class CutConstants:
         if number is None:
             try:
                 attribute = constant.attributes["value"]
-            except TypeError:  # of complex elements, which the bindings do not show
+            except TypeError:  # complex elements, which the bindings do not support
                 return None, False
             if isinstance(attribute, ir.DenseElementsAttr):
                 known = str(attribute.type.element_type) in _DTYPES

@@ -1,4 +1,4 @@
-"""Evaluates once what is computed from constants alone."""
+"""Folds ops on constants that the engine does not fold."""
 
 from __future__ import annotations
 
@@ -71,16 +71,16 @@ class _Origin(NamedTuple):
 
 
 class FoldConstants:
-    """Replaces values that are computed from constants alone by their results::
+    """Folds ops on constants::
 
         %r = tfl.range(0, 80, 1)
         %e = tfl.exp(%r)               -->  %m = dense<...> : tensor<80xf32>
         %m = tfl.div(%e, dense<700.0>)
 
-    The engine folds a part of them only: matrices that filter frequencies, masks and encodings of positions are left
-    to each call. LiteRT itself computes them here, as it would there. What repeats along a dimension is written once
-    where the op that takes it broadcasts, as the mask of the rows that ``tf.tensor_scatter_nd_update`` replaces; that
-    of single elements is large, and left to each call.
+    The engine folds only some ops: filter banks, masks and positional encodings would be computed in each call. LiteRT
+    itself evaluates them here, as it would in the model. A value that repeats along a dimension is stored once if its
+    user broadcasts, such as the mask of the rows that ``tf.tensor_scatter_nd_update`` replaces. A mask of single
+    elements is large, and still computed in each call.
     """
 
     name: ClassVar[str] = "fold-constants"
@@ -159,7 +159,7 @@ def _without_repetition(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _broadcasts(use: ir.OpOperand, value: ir.Value) -> bool:
-    """Whether an op returns the same if one operand is broadcast: the other has the whole shape."""
+    """Whether an op returns the same if it broadcasts the operand, because the other one has the whole shape."""
     shape = ir.RankedTensorType(value.type).shape
     if use.owner.name not in _BROADCASTING or len(shape) > _BROADCAST_RANK:
         return False
@@ -241,7 +241,7 @@ def _is_small(value: ir.Value) -> bool:
 
 
 def _computed(ops: Sequence[ir.OpView], wanted: Sequence[ir.Value]) -> list[npt.NDArray[Any]] | None:
-    """Has LiteRT compute the values; returns None if it does not."""
+    """Returns the values, computed by LiteRT; None if that fails."""
     module = ir.Module.create()
     with ir.InsertionPoint(module.body):
         function = func.FuncOp("main", ir.FunctionType.get([], [value.type for value in wanted]))

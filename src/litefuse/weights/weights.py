@@ -25,8 +25,8 @@ _RELEASE_AFTER = 1 << 23
 class Weights:
     """The weights that the engine sees as placeholders.
 
-    A placeholder is a ``tfl.external_const`` whose ``offset`` is the weight's number: the engine passes it through, and
-    fuses around it what does not depend on values. Changes of the weight are recorded here.
+    A placeholder is a ``tfl.external_const`` whose ``offset`` is the weight's number: the engine forwards it, and
+    only fuses ops around it whose fusion does not depend on values. Changes of the weight are recorded here.
 
     Args:
         mapped_from: Arrays of at least this many bytes stay mapped.

@@ -1,14 +1,14 @@
-"""The faults of the engine and of the runtime that litefuse works around, in one table.
+"""Table of the faults in the engine and the runtime that litefuse works around.
 
-No code reads it: the comments of the workarounds name its entries, and ``tests/engine/test_faults.py`` has a reproducer
-of each, which fails when the fault is gone. The table is in parts:
+No code reads it: the comments of workarounds name its entries, and ``tests/engine/test_faults.py`` runs a reproducer
+of each, which fails when the fault is gone. The table has these parts:
 
 =================  ===============================================================================================
-``constants``      what the engine computes of constants, and takes constants for
-``operations``     what the engine writes for ops
-``modules``        control flow, state, and what the engine writes beside the ops; its bindings
+``constants``      the engine's constant folding, and its rewrites of ops on constants
+``operations``     the engine's lowering of ops
+``modules``        control flow, state, composites, signatures and the exporter; the engine's bindings
 ``runtime``        LiteRT's kernels, its runtime and its bindings
-``xnnpack``        XNNPACK, LiteRT's delegate for processors
+``xnnpack``        XNNPACK, LiteRT's delegate for CPUs
 =================  ===============================================================================================
 """
 
@@ -24,4 +24,4 @@ from litefuse.engine.faults.xnnpack import XNNPACK
 __all__ = ["FAULTS", "Component", "Fault"]
 
 FAULTS: tuple[Fault, ...] = (*CONSTANTS, *OPERATIONS, *MODULES, *RUNTIME, *XNNPACK)
-"""All of them."""
+"""All faults."""

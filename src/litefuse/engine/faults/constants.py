@@ -1,4 +1,4 @@
-"""What the engine computes of constants, and takes constants for."""
+"""Faults in the engine's constant folding, and in its rewrites of ops on constants."""
 
 from __future__ import annotations
 
@@ -22,44 +22,44 @@ def _fault(name: str, what: str, *places: str) -> Fault:
 CONSTANTS: tuple[Fault, ...] = (
     _fault(
         "transposed-subtrahend",
-        "Where a transposition is subtracted from a constant of as many dimensions, the transposition is moved behind "
-        "the difference, and the constant is subtracted instead.",
+        "If a transposition is subtracted from a constant of the same rank, the transposition is moved behind the "
+        "difference, and the constant is subtracted instead.",
         _HIDDEN,
     ),
     _fault(
         "transposed-divisor",
-        "Where a constant is divided by a transposition of as many dimensions, the transposition is moved behind the "
-        "quotient, and the constant divides instead.",
+        "If a constant of the same rank is divided by a transposition, the transposition is moved behind the "
+        "quotient, and the constant becomes the divisor instead.",
         _HIDDEN,
     ),
     _fault(
         "transposed-negative",
-        "The sum of a constant and a negative becomes a difference, which is turned around if a transposition is "
-        "moved behind it.",
+        "The sum of a constant and a negated value becomes a difference, whose operands are swapped if a "
+        "transposition is moved behind it.",
         _HIDDEN,
     ),
     _fault(
         "transposed-reciprocal",
-        "A reciprocal becomes a quotient of one, which is turned around if a transposition is moved behind it.",
+        "A reciprocal becomes a division of 1, whose operands are swapped if a transposition is moved behind it.",
         _HIDDEN,
         "litefuse.legalize.arithmetic.division.Reciprocal",
     ),
     _fault(
         "transposed-open-reshape",
-        "Where a transposition is moved behind a reshape, a dynamic dimension is written as -1 into the type of the "
-        "result, which is then refused.",
+        "If a transposition is moved behind a reshape, a dynamic dimension becomes -1 in the result type, which is "
+        "then refused.",
         _HIDDEN,
         "litefuse.simplify.transpositions.reshape_first",
     ),
     _fault(
         "norm-of-all",
-        "A quotient by the norm of all elements becomes L2_NORMALIZATION, which divides by the norms of rows.",
+        "A division by the norm of all elements becomes L2_NORMALIZATION, which divides by the norms of the rows.",
         _HIDDEN,
     ),
     _fault(
         "product-with-int8-constant",
-        "A product of a constant int8 matrix becomes FULLY_CONNECTED, which takes int8 with scales only; the module is "
-        "refused.",
+        "A product with a constant int8 matrix becomes FULLY_CONNECTED, which supports int8 with quantization scales "
+        "only; the module is refused.",
         _HIDDEN,
     ),
     _fault(
@@ -71,29 +71,29 @@ CONSTANTS: tuple[Fault, ...] = (
     ),
     _fault(
         "zero-scale",
-        "The scale 0 of a batch normalization becomes a factor, and so a constant without elements.",
+        "The scale 0 of a batch normalization becomes a factor, and the product a constant without elements.",
         _KEEP_ZEROS,
     ),
     _fault(
         "zero-times-infinity",
-        "A product with 0 becomes 0, also where the other factor may be infinite.",
+        "A product with 0 becomes 0, even if the other factor may be infinite.",
         _HIDDEN,
     ),
     _fault(
         "zero-logarithm",
-        "Xlogy and its like become products and selections; of those with a constant 0 the zeros are constants "
-        "without elements if a dimension is dynamic.",
+        "Xlogy and similar ops become products and selections; with a constant 0, their zeros are constants without "
+        "elements if a dimension is dynamic.",
         _QUOTIENT,
     ),
     _fault(
         "zeros-of-another-shape",
-        "A sum with ZerosLike becomes the other operand if both types are the same, though a dynamic dimension of it "
-        "may be 1 and be broadcast.",
+        "A sum with ZerosLike becomes the other operand if both types are the same, though a dynamic dimension of that "
+        "operand may be 1 and be broadcast.",
         _KEEP_ZEROS,
     ),
     _fault(
         "constants-of-open-shape",
-        "The constants of the formula for Lgamma get the type of the operand; they have no elements if a dimension is "
+        "The constants in the decomposition of Lgamma get the operand's type; they have no elements if a dimension is "
         "dynamic.",
         "litefuse.legalize.arithmetic.gamma.Gamma",
         _CHECK,
@@ -107,35 +107,35 @@ CONSTANTS: tuple[Fault, ...] = (
     ),
     _fault(
         "constants-in-resources",
-        "By default, the search for infinite constants ends the process at a constant that refers to memory elsewhere.",
+        "By default, the search for infinite constants crashes at a constant that refers to a dialect resource.",
         "litefuse.weights.place_weights.PlaceWeights",
         "litefuse.importer.constants.mapped_attribute",
     ),
     _fault(
         "constant-divisor",
-        "A quotient by a constant becomes a product with its reciprocal, which is rounded once more.",
+        "A division by a constant becomes a product with its reciprocal, which adds a rounding.",
         "litefuse.legalize.dtypes.quantization.FakeQuantize",
         "litefuse.legalize.images.crop_and_resize.CropAndResize",
     ),
     _fault(
         "sum-over-the-last",
-        "The sum of a constant over axes that are counted from the last is not taken.",
+        "A constant is not summed over negative axes.",
         _NEUTRAL,
     ),
     _fault(
         "reversal-of-the-last",
-        "A constant is not reversed along axes that are counted from the last.",
+        "A constant is not reversed along negative axes.",
         _NEUTRAL,
     ),
     _fault(
         "transposition-from-the-last",
-        "A constant that is transposed by axes that are counted from the last is written with too few bytes, if the "
-        "process does not end.",
+        "A constant that is transposed with negative axes is written with too few bytes, if the process does not "
+        "crash.",
         _NEUTRAL,
     ),
     _fault(
         "one-element-between-products",
-        "A constant of one element behind a product is taken for a bias with an element for each channel, and moved "
+        "A constant of one element behind a product is treated as a bias with an element for each channel, and moved "
         "into the next product, which is refused.",
         f"{_NEUTRAL}.scalar_operand",
     ),
@@ -147,37 +147,38 @@ CONSTANTS: tuple[Fault, ...] = (
     ),
     _fault(
         "one-element-behind-a-transposed-convolution",
-        "A scalar that is added to a transposed convolution becomes a bias of one element, beyond which is read.",
+        "A scalar that is added to a transposed convolution becomes a bias of one element, which is read out of "
+        "bounds.",
         f"{_NEUTRAL}.scalar_operand",
     ),
     _fault(
         "unfolded-constants",
-        "Of constants alone, Pack, Prod, Split and Tile are left to each call.",
+        "Pack, Prod, Split and Tile of constants are not folded, but computed in each call.",
         "litefuse.weights.fold_constants.FoldConstants",
         "litefuse.weights.cut_constants.CutConstants",
     ),
     _fault(
         "folds-whatever-the-size",
-        "Ranges, fills and what is computed of them become constants, however large they are.",
+        "Ranges, fills and ops on their results are folded into constants of any size.",
         "litefuse.engine.constant_sizes.check_folding",
         "litefuse.weights.fill_buffers.FillBuffers",
     ),
     _fault(
         "integer-division-by-zero",
-        "The process ends where a constant integer is divided by a constant 0.",
+        "The process crashes if a constant integer is divided by a constant 0.",
         _PROCESS,
     ),
     _fault(
         "range-without-step",
-        "The process ends where a range of constants has the step 0.",
+        "The process crashes if a constant range has the step 0.",
         _PROCESS,
     ),
     _fault(
         "reshaped-constant-strings",
-        "The process ends where constant strings are reshaped, expanded or squeezed.",
+        "The process crashes if constant strings are reshaped, expanded or squeezed.",
         f"{_STRINGS}.ConstantStrings",
         f"{_STRINGS}.MovedStrings",
         "litefuse.legalize.arrays.searching.UniqueCounts",
     ),
 )
-"""In the order of what they are about."""
+"""The faults, grouped by subject."""

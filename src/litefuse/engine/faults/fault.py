@@ -1,4 +1,4 @@
-"""What is noted of a fault."""
+"""The record of a fault."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 __all__ = ["ENGINE_VERSION", "RUNTIME_VERSION", "Component", "Fault"]
 
-#: The version of litert-converter that the faults of the engine were last seen in, but for those that say another.
+#: The version of litert-converter that the engine's faults were last seen in, unless they state another.
 ENGINE_VERSION = "0.5.0"
-#: The version of ai-edge-litert that the faults of the runtime were last seen in, but for those that say another.
+#: The version of ai-edge-litert that the runtime's faults were last seen in, unless they state another.
 RUNTIME_VERSION = "2.3.0"
 
 
 class Component(Enum):
-    """What has a fault; the value is the distribution that it comes with."""
+    """A component that has faults; the value begins with its distribution."""
 
     ENGINE = "litert-converter"
     ENGINE_BINDINGS = "litert-converter, its bindings"
@@ -24,7 +24,7 @@ class Component(Enum):
 
     @property
     def distribution(self) -> str:
-        """The distribution on the package index."""
+        """The name of the distribution on the package index."""
         return self.value.partition(",")[0]
 
 
@@ -32,13 +32,13 @@ class Fault(NamedTuple):
     """A fault that litefuse works around.
 
     Attributes:
-        id: Its name, which the reproducer's function has as well, with underscores.
-        component: What has it.
-        what: What goes wrong.
+        id: Its name; with underscores, also the name of its reproducer's function.
+        component: The component that has it.
+        what: A description of what goes wrong.
         seen: The version of the component's distribution that it was last seen in.
-        places: The modules, classes or functions of litefuse that work around it, by their dotted names.
-        unchecked: Why it has no reproducer; empty: it has one.
-        upstream: Where it is reported, if it is.
+        places: The dotted names of the modules, classes or functions of litefuse that work around it.
+        unchecked: The reason why it has no reproducer; empty if it has one.
+        upstream: The upstream report, if there is one.
     """
 
     id: str

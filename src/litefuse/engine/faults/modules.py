@@ -1,4 +1,4 @@
-"""Control flow, state, and what the engine writes beside the ops; its Python bindings."""
+"""Faults in control flow, state, composites, signatures and the exporter; and in the engine's Python bindings."""
 
 from __future__ import annotations
 
@@ -21,52 +21,53 @@ def _of_bindings(name: str, what: str, *places: str) -> Fault:
 MODULES: tuple[Fault, ...] = (
     _fault(
         "decided-branch",
-        "Of an If whose condition is computed of constants, a call of the branch is left.",
+        "An If whose condition is computed from constants becomes a call of its branch, which is not inlined.",
         f"{_LOWERING}.lower",
     ),
     _fault(
         "loops-in-regions",
-        "The bodies of loops stay regions, which the exporter refuses without saying why.",
+        "The bodies of loops remain regions, which the exporter refuses without a reason.",
         "litefuse.control_flow.outline_loops.OutlineLoops",
     ),
     _fault(
         "stateless-loop",
-        "StatelessWhile and StatelessIf are unknown, unlike While and If.",
+        "StatelessWhile and StatelessIf are not supported, unlike While and If.",
         "litefuse.importer.control_flow.dialect_op_name",
     ),
     _fault(
         "several-branches",
-        "Case is left.",
+        "Case is not lowered.",
         "litefuse.control_flow.lower_case.LowerCase",
     ),
     _fault(
         "lists-of-open-shape",
-        "Tensor lists of elements of a dynamic shape are refused.",
+        "Tensor lists whose elements have a dynamic shape are refused.",
         "litefuse.tensor_lists.lower.LowerTensorLists",
     ),
     _fault(
         "table-of-other-dtypes",
-        "Hash tables are left, but for those of strings to int64 and of int64 to strings.",
+        "Hash tables are not lowered, except from strings to int64 and from int64 to strings.",
         "litefuse.variables.hash_tables.InitializeTables",
     ),
     _fault(
         "initializers-of-a-saved-model",
-        "The process ends at ops of the dialect tf_saved_model, so a model's initializers cannot be given as such.",
+        "The process crashes at ops of the dialect tf_saved_model, so a model's initializers cannot be expressed in "
+        "it.",
         "litefuse.variables.call_once.CallOnce",
     ),
     _fault(
         "private-initializer",
-        "A private function that only CALL_ONCE names is erased before the exporter looks for it.",
+        "A private function that only CALL_ONCE refers to is erased before the exporter looks it up.",
         "litefuse.variables.freeze_variables.InitializeVariables",
     ),
     _fault(
         "unused-constants",
-        "The exporter writes constants that nothing uses.",
+        "The exporter writes unused constants.",
         "litefuse.weights.drop_constants.DropConstants",
     ),
     _fault(
         "operands-of-different-dtypes",
-        "Some ops whose operands are not of one dtype are taken as if they were, such as ConcatV2.",
+        "Some ops whose operands have different dtypes, such as ConcatV2, are treated as if they had one.",
         "litefuse.importer.functions",
     ),
     _fault(
@@ -77,24 +78,24 @@ MODULES: tuple[Fault, ...] = (
     ),
     _fault(
         "composite-with-a-name-of-the-engine",
-        "A composite with a name that the engine knows becomes one of its ops; the process ends if it lacks the "
-        "attributes of that.",
+        "A composite with a name that the engine knows becomes one of its ops; the process crashes if it lacks the "
+        "attributes of that op.",
         "litefuse.ir.marks",
         "litefuse.legalize.composite_ops.create_composite_op",
     ),
     _fault(
         "lists-in-composites",
-        "Lists in the attributes of STABLEHLO_COMPOSITE are written without the type of their elements.",
+        "Lists in the attributes of STABLEHLO_COMPOSITE are written without their element type.",
         "litefuse.engine.composite_attributes.type_vectors",
     ),
     _fault(
         "bidirectional-lstm-without-peepholes",
-        "The process ends when BIDIRECTIONAL_SEQUENCE_LSTM without peephole connections or projections is verified.",
+        "The process crashes when BIDIRECTIONAL_SEQUENCE_LSTM without peephole connections or projections is verified.",
         "litefuse.fusions.lstm.bidirectional_sequence_lstm",
     ),
     _fault(
         "full-disk",
-        "The exporter ends the process when there is no room for the file.",
+        "The exporter terminates the process when the disk is full.",
         "litefuse.api",
     ),
     _fault(
@@ -102,11 +103,11 @@ MODULES: tuple[Fault, ...] = (
         "The engine and TensorFlow cannot be loaded in one process.",
         "litefuse.api",
         "litefuse.processes.process",
-        unchecked="It takes TensorFlow, without which these tests run.",
+        unchecked="It needs TensorFlow, and these tests run without it.",
     ),
     _of_bindings(
         "paths-of-bytes",
-        "A file whose name is no UTF-8 cannot be named.",
+        "A path that is not valid UTF-8 is not accepted.",
         f"{_LOWERING}.write_flatbuffer",
     ),
     _of_bindings(
@@ -116,24 +117,24 @@ MODULES: tuple[Fault, ...] = (
     ),
     _of_bindings(
         "too-many-names",
-        "A signature with more names than the function has arguments is refused with a message about a vector.",
+        "A signature with more names than the function has arguments is refused with a message about a C++ vector.",
         f"{_LOWERING}.set_signature",
     ),
     _of_bindings(
         "complex-constants",
-        "Constants of complex numbers cannot be made of arrays.",
+        "Complex constants cannot be created from arrays.",
         f"{_IMPORTED}.complex_of_parts",
     ),
     _of_bindings(
         "complex-attributes",
-        "The value of a constant of complex numbers cannot be read: a TypeError is raised.",
+        "The value of a complex constant cannot be read: a TypeError is raised.",
         "litefuse.engine.constant_sizes",
         "litefuse.weights.check_constants.CheckConstants",
     ),
     _of_bindings(
         "unsigned-arrays",
-        "An array of unsigned integers becomes a constant of signless ones, unless its type is given.",
+        "An array of unsigned integers becomes a constant of signless integers, unless its type is given.",
         f"{_IMPORTED}.elements_attribute",
     ),
 )
-"""In the order of what they are about."""
+"""The faults, grouped by subject."""

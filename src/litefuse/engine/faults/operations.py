@@ -1,4 +1,4 @@
-"""What the engine writes for ops."""
+"""Faults in the engine's lowering of ops."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _fault(name: str, what: str, *places: str) -> Fault:
 OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "squeezed-from-the-last",
-        "Where a squeeze is moved before a transposition, axes that are counted from the last are not translated, and "
-        "another dimension is dropped, or none.",
+        "If a squeeze is moved before a transposition, negative axes are not translated, and another dimension is "
+        "dropped, or none.",
         f"{_SPLIT}.squeeze_from_front",
     ),
     _fault(
@@ -36,68 +36,70 @@ OPERATIONS: tuple[Fault, ...] = (
     ),
     _fault(
         "bias-of-channels-first",
-        "BiasAdd with the channels first is transposed as if its operand had four dimensions.",
+        "BiasAdd with channels first is transposed as if its operand had rank 4.",
         f"{_LEGALIZE}.windows.bias.BiasOfChannelsFirst",
     ),
     _fault(
         "transposed-integer-factor",
-        "The second factor of an integer product is transposed to a tensor of unknown rank, and the product is left.",
+        "The second factor of an integer matrix product is transposed to a tensor of unknown rank, and the product is "
+        "not lowered.",
         f"{_LEGALIZE}.linear_algebra.einsum.IntegerProduct",
     ),
     _fault(
         "transposed-complex-factor",
-        "The second factor of a complex product is transposed to a tensor of unknown rank, and the product is left.",
+        "The second factor of a complex matrix product is transposed to a tensor of unknown rank, and the product is "
+        "not lowered.",
         f"{_LEGALIZE}.arithmetic.complex_numbers.ComplexProduct",
     ),
     _fault(
         "exponential-minus-one",
-        "Expm1 becomes exp(x) - 1, whose relative error near 0 has no bound.",
+        "Expm1 becomes exp(x) - 1, whose relative error near 0 is unbounded.",
         f"{_ELEMENTARY}.Expm1",
     ),
     _fault(
         "logarithm-of-one-plus",
-        "Log1p becomes log(1 + x), whose relative error near 0 has no bound.",
+        "Log1p becomes log(1 + x), whose relative error near 0 is unbounded.",
         f"{_ELEMENTARY}.Log1p",
     ),
     _fault(
         "product-with-logarithm-of-one-plus",
-        "Xlog1py becomes x log(1 + y), whose relative error near 0 has no bound.",
+        "Xlog1py becomes x log(1 + y), whose relative error near 0 is unbounded.",
         f"{_LEGALIZE}.arithmetic.division.Quotient",
     ),
     _fault(
         "softplus",
-        "Softplus becomes log(exp(x) + 1), which is infinite from 89 on.",
+        "Softplus becomes log(exp(x) + 1), which overflows to infinity from x = 89 on.",
         f"{_ELEMENTARY}.Softplus",
     ),
     _fault(
         "transform-of-real-numbers",
-        "FFT of real numbers becomes RFFT2D, whose result is half as long.",
+        "FFT of real numbers becomes RFFT2D, which returns only half of the spectrum.",
         f"{_LEGALIZE}.arithmetic.fourier.FourierTransform",
     ),
     _fault(
         "addition-to-infinity",
-        "TensorScatterAdd multiplies what it adds to by 0, so an infinity there becomes NaN.",
+        "TensorScatterAdd multiplies the elements that it adds to by 0, so an infinity among them becomes NaN.",
         f"{_LEGALIZE}.arrays.segments.TensorScatter",
     ),
     _fault(
         "replaced-infinity",
-        "TensorScatterUpdate multiplies what it replaces by 0, so an infinity there becomes NaN.",
+        "TensorScatterUpdate multiplies the elements that it replaces by 0, so an infinity among them becomes NaN.",
         _SCATTER_UPDATE,
     ),
     _fault(
         "element-replaced-twice",
-        "TensorScatterUpdate adds up the updates of one element.",
+        "TensorScatterUpdate adds several updates of one element.",
         _SCATTER_UPDATE,
     ),
     _fault(
         "band-of-diagonals",
-        "The process ends at MatrixDiagV2 and MatrixDiagV3 of several diagonals.",
+        "The process crashes at MatrixDiagV2 and MatrixDiagV3 of several diagonals.",
         f"{_LEGALIZE}.arrays.diagonals.Diagonal",
         f"{_LEGALIZE}.arrays.open_diagonals.OpenDiagonal",
     ),
     _fault(
         "tile-of-an-open-size",
-        "Tile along a dynamic dimension is taken for a broadcast by the arithmetic that follows, and left out.",
+        "Tile along a dynamic dimension is treated as a broadcast for the arithmetic that follows, and removed.",
         f"{_LEGALIZE}.arrays.tile.OpenTile",
     ),
     _fault(
@@ -107,57 +109,58 @@ OPERATIONS: tuple[Fault, ...] = (
     ),
     _fault(
         "einstein-sum-of-elements",
-        "An Einsum that sums over no label becomes a product of matrices, which is refused.",
+        "An Einsum that sums over no label becomes a matrix product, which is refused.",
         _EINSUM,
     ),
     _fault(
         "einstein-sum-over-two-labels",
-        "An Einsum that sums over all labels of an operand becomes a product of matrices that do not fit.",
+        "An Einsum that sums over all labels of an operand becomes a product of matrices whose shapes do not match.",
         _EINSUM,
     ),
     _fault(
         "integer-relu6",
-        "max(min(x, 6), 0) of integers becomes Relu6, which is left, since LiteRT's takes floats.",
+        "max(min(x, 6), 0) of integers becomes Relu6, which is not lowered, since LiteRT's RELU6 supports floats only.",
         f"{_LEGALIZE}.arithmetic.clip.IntegerRelu6",
     ),
     _fault(
         "gathered-conversion",
-        "What is gathered from a conversion to integers is gathered from its operand, of a dtype that GATHER lacks.",
+        "A gather from a cast to integers becomes a gather from the cast's operand, whose dtype GATHER may not "
+        "support.",
         f"{_LEGALIZE}.dtypes.casts.CastToInteger",
     ),
     _fault(
         "narrowed-broadcast",
-        "A conversion of a broadcast to halves becomes a broadcast of halves, which BROADCAST_TO lacks.",
+        "A cast of a broadcast to float16 becomes a broadcast of float16, which BROADCAST_TO does not support.",
         f"{_LEGALIZE}.dtypes.casts.CastOfBroadcast",
     ),
     _fault(
         "repeated-columns",
-        "The process ends at a concatenation of columns one of which is a product and another of which is repeated.",
+        "The process crashes at a concatenation of columns one of which is a product and another of which is repeated.",
         f"{_LEGALIZE}.arrays.concatenation.RepeatedColumns",
     ),
     _fault(
         "sign-of-known-shape",
-        "Sign is refused if the types of its operand and of its result differ in what they say of the shape.",
+        "Sign is refused if the types of its operand and its result differ in their known dimensions.",
         "litefuse.simplify.neutral_ops",
     ),
     _fault(
         "quantized-to-the-range-of-the-data",
-        "QuantizeAndDequantize whose range is that of the data is computed for an empty range.",
+        "QuantizeAndDequantize with the range of the data is computed for an empty range.",
         _QUANTIZE,
     ),
     _fault(
         "quantized-with-a-zero-point",
-        "QuantizeAndDequantize becomes QUANTIZE with a zero point, whose steps are others.",
+        "QuantizeAndDequantize becomes QUANTIZE with a zero point, whose quantization steps differ.",
         _QUANTIZE,
     ),
     _fault(
         "quantized-to-few-bits",
-        "Fake quantization to 2 to 7 bits other than 4 is computed with 8.",
+        "Fake quantization to 2 to 7 bits, except 4, is computed with 8 bits.",
         _FAKE_QUANTIZE,
     ),
     _fault(
         "quantized-to-many-bits",
-        "Fake quantization to more than 8 bits becomes QUANTIZE of a dtype that it lacks.",
+        "Fake quantization to more than 8 bits becomes QUANTIZE to a dtype that it does not support.",
         _FAKE_QUANTIZE,
     ),
     _fault(
@@ -172,60 +175,62 @@ OPERATIONS: tuple[Fault, ...] = (
     ),
     _fault(
         "bits-of-complex-numbers",
-        "Bitcast of complex numbers is left if all dimensions are static.",
+        "Bitcast of complex numbers is not lowered if all dimensions are static.",
         f"{_LEGALIZE}.arithmetic.complex_numbers.ComplexBits",
     ),
     _fault(
         "convolution-of-open-channels",
-        "A convolution of images with a dynamic number of channels is left.",
+        "A convolution of images with a dynamic number of channels is not lowered.",
         f"{_LEGALIZE}.windows.open_channels.OpenChannels",
     ),
     _fault(
         "permuted-sizes",
-        "A transposed convolution with the channels first permutes its sizes by an op that is left.",
+        "A transposed convolution with channels first permutes its sizes with an op that is not lowered.",
         f"{_LEGALIZE}.windows.channels_first.PermutedVector",
     ),
     _fault(
         "paddings-of-a-dilated-convolution",
-        "A convolution of blocks becomes a dilated one with the padding SAME, whatever the paddings of the blocks.",
+        "A convolution between SpaceToBatchND and BatchToSpaceND becomes a dilated one with SAME padding, whatever "
+        "their paddings.",
         _DILATED,
         _BLOCKS,
     ),
     _fault(
         "strides-of-a-dilated-convolution",
-        "A convolution of blocks becomes a dilated one of the same strides, which are those within blocks.",
+        "A convolution between SpaceToBatchND and BatchToSpaceND becomes a dilated one with the same strides, which "
+        "applied within the blocks.",
         _DILATED,
         _BLOCKS,
     ),
     _fault(
         "padded-suppression",
-        "Non-maximum suppression returns the padded result of LiteRT's op also where none was asked for.",
+        "Non-maximum suppression returns the padded result of LiteRT's op even if padding was not requested.",
         f"{_LEGALIZE}.images.non_max_suppression.NonMaxSuppression",
     ),
     _fault(
         "slice-at-int64-positions",
-        "Slice gets constant sizes of int32 beside positions of int64, which LiteRT reads as of one dtype.",
+        "Slice gets constant int32 sizes with int64 begins, which LiteRT reads as if they had one dtype.",
         f"{_LEGALIZE}.arrays.strided_slice.SliceAtComputedPositions",
     ),
     _fault(
         "gradient-of-half-sigmoid",
-        "The process ends at SigmoidGrad of any dtype but float32.",
+        "The process crashes at SigmoidGrad of any dtype except float32.",
         f"{_LEGALIZE}.training.gradients.Gradient",
         _WIDENED,
     ),
     _fault(
         "half-sum-of-squares",
-        "L2Loss of halves is 0.",
+        "L2Loss of float16 is 0.",
         _WIDENED,
     ),
     _fault(
         "half-softsign",
-        "Softsign of halves adds a float32 to them, and is refused.",
+        "Softsign of float16 adds a float32 constant, and is refused.",
         _WIDENED,
     ),
     _fault(
         "half-factors",
-        "Products of halves become FULLY_CONNECTED, which the runtime refuses.",
+        "Matrix products of float16 become FULLY_CONNECTED, which the runtime refuses.",
         _WIDENED,
     ),
     _fault(
@@ -240,24 +245,26 @@ OPERATIONS: tuple[Fault, ...] = (
     ),
     _fault(
         "unsigned-band",
-        "MatrixBandPart of unsigned integers makes constants that the dialect refuses.",
+        "MatrixBandPart of unsigned integers creates constants that the dialect refuses.",
         f"{_LEGALIZE}.arrays.moved_elements.Carried",
     ),
     _fault(
         "unranked-padding",
-        "What is padded or transposed for an op has no rank in the file, so XNNPACK takes none of it.",
+        "Padded or transposed operands that the engine creates for an op have no rank in the file, so XNNPACK does not "
+        "run their ops.",
         "litefuse.shapes.result_types.TypeResults",
     ),
     _fault(
         "operand-of-unknown-rank",
-        "An op on a tensor of unknown rank is left, even if its result says the rank; shapes are not inferred.",
+        "An op on a tensor of unknown rank is not lowered, even if the result type has a rank; shapes are not "
+        "inferred.",
         "litefuse.shapes.inference",
         "litefuse.shapes.call_types.RefineCallTypes",
     ),
     _fault(
         "shape-assertions",
-        "EnsureShape and Identity whose result says more of the shape than the operand are left.",
+        "EnsureShape and Identity are not lowered if the result type has more known dimensions than the operand's.",
         "litefuse.shapes.forward_values.ForwardValues",
     ),
 )
-"""In the order of what they are about."""
+"""The faults, grouped by subject."""

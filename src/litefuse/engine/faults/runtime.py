@@ -1,4 +1,4 @@
-"""LiteRT's kernels, its runtime and its Python bindings."""
+"""Faults in LiteRT's kernels, its runtime and its Python bindings."""
 
 from __future__ import annotations
 
@@ -29,122 +29,123 @@ def _of_bindings(name: str, what: str, *places: str) -> Fault:
 RUNTIME: tuple[Fault, ...] = (
     _fault(
         "masked-place",
-        "STRIDED_SLICE takes the first place of a dimension that it drops if the begin mask has the bit of it, where "
-        "TensorFlow takes the place that is named.",
+        "STRIDED_SLICE takes the first element of a dimension that it drops if the bit of the begin mask is set, where "
+        "TensorFlow takes the element at begin.",
         f"{_LEGALIZE}.arrays.strided_slice.PlaceDespiteMask",
     ),
     _fault(
         "equality-of-bytes",
-        "EQUAL of uint8 ends the process.",
+        "EQUAL of uint8 crashes the process.",
         f"{_LEGALIZE}.dtypes.widened.Widened",
     ),
     _fault(
         "mean-of-bytes",
-        "MEAN of uint8 is that of quantized numbers: 0 without a scale.",
+        "MEAN of uint8 is computed as for quantized numbers: 0 without a scale.",
         f"{_LEGALIZE}.arithmetic.mean.IntegerMean",
     ),
     _fault(
         "reversal-of-nothing",
-        "REVERSE_V2 along no dimension ends the process.",
+        "REVERSE_V2 along no dimension crashes the process.",
         _REVERSE,
     ),
     _fault(
         "reversal-of-dimensions-apart",
-        "REVERSE_V2 fails along dimensions that are not side by side.",
+        "REVERSE_V2 fails along dimensions that are not adjacent.",
         _REVERSE,
         "litefuse.ir.builder.Builder.reverse",
     ),
     _fault(
         "segment-without-elements",
-        "SEGMENT_SUM fails if a segment is left out.",
+        "SEGMENT_SUM fails if a segment has no elements.",
         f"{_LEGALIZE}.arrays.segments.Segment",
     ),
     _fault(
         "transform-of-other-lengths",
-        "RFFT2D refuses lengths that are no powers of two.",
+        "RFFT2D refuses lengths that are not powers of two.",
         _TRANSFORM,
         upstream="https://github.com/tensorflow/tensorflow/issues/84171",
     ),
     _fault(
         "transform-of-one",
-        "RFFT2D of the length 1 is wrong.",
+        "RFFT2D of length 1 is wrong.",
         _TRANSFORM,
     ),
     _fault(
         "extreme-of-nothing",
-        "REDUCE_MAX and REDUCE_MIN of no elements are the least and the largest finite float, in XNNPACK infinities.",
+        "REDUCE_MAX and REDUCE_MIN of no elements return the lowest and the largest finite float; in XNNPACK, "
+        "infinities.",
         f"{_LEGALIZE}.arrays.many_dimensions.ExtremeOfNone",
     ),
     _fault(
         "volumes-in-groups",
-        "CONV_3D takes one group of channels only; the engine writes those of several.",
+        "CONV_3D supports one group of channels only; the engine writes it with several.",
         f"{_LEGALIZE}.windows.grouped_volumes.GroupedVolumes",
     ),
     _fault(
         "blocks-of-some-dimensions",
-        "SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND take blocks of all dimensions between the batch and the channels "
-        "only; the engine writes others.",
+        "SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND only support blocks of all dimensions between the batch and the "
+        "channels; the engine writes others.",
         f"{_LEGALIZE}.windows.blocks.Blocks",
     ),
     _fault(
         "quantized-to-a-narrow-range",
-        "QUANTIZE gives the first number too, which a narrow range leaves out.",
+        "QUANTIZE also returns the lowest integer, which a narrow range excludes.",
         f"{_LEGALIZE}.dtypes.quantization.FakeQuantize",
     ),
     _fault(
         "branch-result-twice",
-        "IF takes each result out of the branch, and finds nothing where a value is returned for the second time "
+        "IF moves each result out of the branch, and finds nothing where a value is returned for the second time "
         "(tflite/kernels/if.cc).",
         _BRANCH_RESULTS,
     ),
     _fault(
         "composite-result-twice",
-        "STABLEHLO_COMPOSITE takes each result out of its body, as IF does.",
+        "STABLEHLO_COMPOSITE moves each result out of its body, as IF does.",
         _BRANCH_RESULTS,
     ),
     _fault(
         "variable-in-a-later-place",
-        "WHILE writes the next values over the present ones one after the other: a variable that becomes a later one "
-        "has been overwritten by then.",
+        "WHILE overwrites the current values with the next ones, one after the other: a variable that is yielded at a "
+        "later position has been overwritten by then.",
         _OUTLINE,
     ),
     _fault(
         "loop-that-grows-from-nothing",
-        "WHILE takes a first size of 0 and one of 1 for equal, keeps the memory, and fails (tflite/kernels/while.cc).",
+        "WHILE treats a first size of 0 and one of 1 as equal, keeps the memory, and fails (tflite/kernels/while.cc).",
         _OUTLINE,
     ),
     _fault(
         "packed-shape",
-        "PACK of sizes is computed in each call, though they are known when the model is prepared: so what is "
-        "reshaped to them is prepared in the middle of a call.",
+        "PACK of sizes is computed in each call, though they are known when the model is prepared: so ops after a "
+        "reshape to them are prepared in the middle of a call.",
         _SHAPES,
     ),
     _fault(
         "slice-of-known-sizes",
-        "SLICE with computed sizes gets its shape in each call, though they are known when the model is prepared.",
+        "SLICE with computed sizes computes its shape in each call, though they are known when the model is prepared.",
         _SHAPES,
     ),
     _fault(
         "range-of-floats",
-        "RANGE of floats gets its shape in each call, though its limits are known when the model is prepared.",
+        "RANGE of floats computes its shape in each call, though its limits are known when the model is prepared.",
         "litefuse.simplify.neutral_ops",
     ),
     _fault(
         "constant-state",
-        "The state of an LSTM op that is a constant is not in the file, begins with zeros, and is kept between calls.",
+        "A constant state of an LSTM op is not in the file, begins with zeros, and is kept between calls.",
         _STATES,
     ),
     _fault(
         "state-that-is-prepared-in-a-call",
-        "The state of an LSTM op that is prepared in the middle of a call has no memory, which ends the process.",
+        "The state of an LSTM op that is prepared in the middle of a call has no memory, which crashes the process.",
         _STATES,
     ),
     _fault(
         "state-of-the-first-batch",
-        "The state of an LSTM op of a size that is known before the call keeps the memory of the first batch: larger "
-        "ones are written beyond it.",
+        "The state of an LSTM op, if its size is known before the call, keeps the memory of the first batch: larger "
+        "batches are written beyond it.",
         _STATES,
-        unchecked="What lies beyond that memory is another thing each time; most often nothing that matters.",
+        unchecked="What is beyond that memory differs each time, and most often does not matter.",
     ),
     _fault(
         "merged-directions",
@@ -154,44 +155,44 @@ RUNTIME: tuple[Fault, ...] = (
     ),
     _fault(
         "outputs-behind-two-gigabytes",
-        "The list of a subgraph's outputs is looked for within the first 2 GB of a file only.",
+        "The list of a subgraph's outputs is only found within the first 2 GB of a file.",
         "litefuse.verify.layers.observed.ObservedCopy",
-        unchecked="It takes a file of more than 2 GB.",
+        unchecked="It needs a file of more than 2 GB.",
     ),
     _fault(
         "unread-output",
-        "An output of a custom op that nothing reads gets no memory.",
+        "An unused output of a custom op gets no memory.",
         "litefuse.runtime.outputs.Outputs",
     ),
     _fault(
         "op-without-its-operand",
-        "An op that lacks an operand that its kernel reads ends the process.",
+        "An op that lacks an operand that its kernel reads crashes the process.",
         _SOUNDNESS,
         "litefuse.runtime.builtin_ops",
     ),
     _fault(
         "value-of-a-later-op",
-        "An op that takes a value that is computed later, or by no op, runs nevertheless.",
+        "An op on a value that is computed later, or by no op, runs nevertheless.",
         _SOUNDNESS,
     ),
     _fault(
         "subgraph-that-calls-itself",
-        "A subgraph that calls itself ends the process.",
+        "A subgraph that calls itself crashes the process.",
         _SOUNDNESS,
     ),
     _fault(
         "strings-beyond-their-tensor",
-        "Strings whose offsets point out of their tensor are read there, which ends the process.",
+        "Strings with offsets outside their tensor are read out of bounds, which crashes the process.",
         _SOUNDNESS,
     ),
     _of_bindings(
         "name-that-is-no-text",
-        "A signature with names that are no UTF-8 cannot be asked for: a UnicodeDecodeError is raised.",
+        "A signature with names that are not valid UTF-8 cannot be run: a UnicodeDecodeError is raised.",
         _SOUNDNESS,
     ),
     _of_bindings(
         "message-that-is-no-text",
-        "An error whose message is no UTF-8 becomes a UnicodeDecodeError.",
+        "An error whose message is not valid UTF-8 becomes a UnicodeDecodeError.",
         _INTERPRETER,
     ),
     _of_bindings(
@@ -201,12 +202,12 @@ RUNTIME: tuple[Fault, ...] = (
     ),
     _of_bindings(
         "scalar-object",
-        "Of an input that is a scalar object, its address is taken for the bytes of the string.",
+        "For a scalar input of dtype object, the address of the object is read as the bytes of the string.",
         _INTERPRETER,
     ),
     _of_bindings(
         "scalar-characters",
-        "Of an input that is a scalar of characters, each is taken for four bytes.",
+        "For a scalar input of a numpy str dtype, each character is read as four bytes.",
         _INTERPRETER,
     ),
     _of_bindings(
@@ -216,8 +217,8 @@ RUNTIME: tuple[Fault, ...] = (
     ),
     _of_bindings(
         "input-that-is-called-self",
-        "The runner of a signature cannot be given an input of the name self.",
+        "The runner of a signature does not accept an input with the name self.",
         "litefuse.runtime.interpreter.SignatureRunner",
     ),
 )
-"""In the order of what they are about."""
+"""The faults, grouped by subject."""

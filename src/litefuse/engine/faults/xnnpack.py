@@ -1,4 +1,4 @@
-"""XNNPACK, LiteRT's delegate for processors."""
+"""Faults in XNNPACK, LiteRT's delegate for CPUs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ __all__ = ["XNNPACK"]
 _ARRAYS = "litefuse.legalize.arrays"
 _ELEMENTARY = "litefuse.legalize.arithmetic.elementary"
 _COPIES = "litefuse.finishing.kept_copies.KeepCopies"
-_PROCESSOR = "It depends on the processor, for each of which there is other code."
-_ADDRESSES = "It depends on where the system puts memory, and happens in few of many interpreters."
+_PROCESSOR = "It depends on the processor: XNNPACK has different code for each."
+_ADDRESSES = "It depends on the addresses of memory, and happens in few of many interpreters."
 
 
 def _fault(name: str, what: str, *places: str, unchecked: str = "", upstream: str = "") -> Fault:
@@ -20,24 +20,24 @@ def _fault(name: str, what: str, *places: str, unchecked: str = "", upstream: st
 XNNPACK: tuple[Fault, ...] = (
     _fault(
         "concatenation-of-seven-dimensions",
-        "CONCATENATION of more than six dimensions is taken, and fails when the model is prepared.",
+        "CONCATENATION of more than six dimensions is delegated, and fails when the model is prepared.",
         f"{_ARRAYS}.many_dimensions.Concatenation",
         f"{_ARRAYS}.many_dimensions.Stack",
         "litefuse.ir.builder.Builder.concat",
     ),
     _fault(
         "softmax-of-seven-dimensions",
-        "SOFTMAX of more than six dimensions is taken, and fails when the model is prepared.",
+        "SOFTMAX of more than six dimensions is delegated, and fails when the model is prepared.",
         f"{_ARRAYS}.many_dimensions.OfRows",
     ),
     _fault(
         "split-of-seven-dimensions",
-        "SPLIT of more than six dimensions is taken, and fails when the model is prepared.",
+        "SPLIT of more than six dimensions is delegated, and fails when the model is prepared.",
         f"{_ARRAYS}.moved_elements.Pieces",
     ),
     _fault(
         "reduction-of-seven-dimensions",
-        "SUM, MEAN, REDUCE_MAX and REDUCE_MIN of more than six dimensions are taken, and fail when the model is "
+        "SUM, MEAN, REDUCE_MAX and REDUCE_MIN of more than six dimensions are delegated, and fail when the model is "
         "prepared.",
         f"{_ARRAYS}.many_dimensions.Reduction",
     ),
@@ -50,29 +50,29 @@ XNNPACK: tuple[Fault, ...] = (
     ),
     _fault(
         "empty-slice",
-        "A slice of nothing along a dimension is taken for one of all that follows.",
+        "A slice of size 0 along a dimension is treated as one up to the end.",
         f"{_ARRAYS}.strided_slice.EmptySlice",
     ),
     _fault(
         "concatenation-of-an-empty-slice",
-        "A part of a concatenation that is a slice of nothing is taken for all that it is a slice of.",
+        "A slice of size 0 in a concatenation is treated as the whole tensor that it is a slice of.",
         "litefuse.simplify.neutral_ops",
         "litefuse.ir.builder.Builder.concat",
     ),
     _fault(
         "variable-that-is-both-operands",
-        "The copy that READ_VARIABLE makes is left out, and only the first operand of an op becomes the variable: one "
-        "that takes it twice ends the process.",
+        "The copy that READ_VARIABLE makes is elided, and only the first operand of an op becomes the variable: an op "
+        "that takes it twice crashes the process.",
         "litefuse.variables.separate_reads.SeparateReads",
     ),
     _fault(
         "handles-of-one-variable",
-        "Two handles of a variable are taken for those of different ones: one is read before the other is assigned.",
+        "Two handles of a variable are treated as different variables: one is read before the other is assigned.",
         "litefuse.variables.merge_handles.MergeHandles",
     ),
     _fault(
         "unnamed-op",
-        "The error of an op that fails when shapes are propagated does not name it.",
+        "The error of an op that fails during shape propagation does not name the op.",
         "litefuse.verify.failing_op.failing_op",
     ),
     _fault(
@@ -90,18 +90,18 @@ XNNPACK: tuple[Fault, ...] = (
     ),
     _fault(
         "left-out-copies",
-        "In loops and branches, a copy is left out in the first call with a larger batch if its result's new memory is "
-        "where its operand was in the call before.",
+        "In loops and branches, a copy is elided in the first call with a larger batch if its result's new memory is "
+        "where its operand was in the previous call.",
         _COPIES,
         unchecked=_ADDRESSES,
     ),
     _fault(
         "moved-memory",
-        "In a model of which parts are prepared in the middle of a call, an input is at times read where it was in the "
-        "call before.",
+        "In a model of which parts are prepared in the middle of a call, an input is sometimes read where it was in "
+        "the previous call.",
         _COPIES,
         "litefuse.finishing.prepared_shapes.PrepareShapes",
         unchecked=_ADDRESSES,
     ),
 )
-"""In the order of what they are about."""
+"""The faults, grouped by subject."""

@@ -1,1 +1,1 @@
-"""Kernels of images and of windows."""
+"""Kernels for images and pooling windows."""

@@ -1,4 +1,4 @@
-"""``CropAndResize``: boxes cut out of images, each resized to the same size."""
+"""``CropAndResize``: boxes cropped from images and resized to one size."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class CropAndResize(CustomOp):
     """TensorFlow's op of the same name (``tf.image.crop_and_resize``).
 
     Inputs: ``image`` [batch, rows, cols, depth], of any real dtype; ``boxes`` [n, 4] float32, each the corners
-    (y1, x1, y2, x2) in units of the image's size less one, in any order and also outside of the image; ``box_ind`` [n]
-    int32, the image of each; ``crop_size`` [2] int32, rows and columns.
+    (y1, x1, y2, x2) in units of the image's size minus one, in any order, possibly outside the image; ``box_ind`` [n]
+    int32, the index of each box's image; ``crop_size`` [2] int32, rows and columns.
 
-    Output: [n, crop_rows, crop_cols, depth] float32: the image at evenly spaced positions from one corner to the other,
-    both included; in the middle along a dimension of one position. Its shape is known once ``crop_size`` is.
+    Output: [n, crop_rows, crop_cols, depth] float32: the image sampled at evenly spaced positions from one corner to
+    the other, both included; at the middle along a dimension of size 1. Its shape is known once ``crop_size`` is.
 
     Options: ``method``, bilinear (if missing) or nearest; ``extrapolation_value``, 0 if missing, for positions outside
-    of the image.
+    the image.
 
     Source: the definition of the op in TensorFlow (``image_ops.cc``, ``crop_and_resize_op.cc``).
     """
@@ -53,7 +53,7 @@ class CropAndResize(CustomOp):
         """Checks the inputs.
 
         Raises:
-            KernelError: An input or an option has a wrong form or dtype.
+            KernelError: An input has a wrong shape or dtype, or an option is invalid.
         """
         if image.shape is None or len(image.shape) != 4 or min(image.shape[1:3]) < 1:
             raise KernelError(f"image must be [batch, rows, cols, depth] with rows and columns, not {image.shape}")
@@ -79,11 +79,10 @@ class CropAndResize(CustomOp):
         method: str | bytes = "bilinear",
         extrapolation_value: float = 0.0,
     ) -> None:
-        """Takes the pixels of all boxes at once.
+        """Samples the pixels of all boxes at once.
 
         Raises:
-            KernelError: A crop size is not positive or too large, a box is not finite, or there is no image of that
-                number.
+            KernelError: A crop size is not positive or too large, a box is not finite, or ``box_ind`` is out of range.
         """
         image, boxes, box_ind, crop_size = inputs
         _, rows, cols, _ = image.shape
@@ -127,7 +126,7 @@ def _sizes(crop_size: npt.NDArray[Any]) -> tuple[int, int]:
 
 
 def _positions(first: Any, last: Any, size: int, count: int) -> tuple[_Floats, npt.NDArray[np.bool_]]:
-    """Positions in the image of each box, [n, count], 0 for those outside; and which are inside."""
+    """Returns the sampled positions in each box's image, [n, count], 0 if outside; and which of them are inside."""
     end = np.float32(size - 1)
     positions: Any
     if count > 1:
@@ -140,11 +139,11 @@ def _positions(first: Any, last: Any, size: int, count: int) -> tuple[_Floats, n
 
 
 def _between(positions: _Floats) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], _Floats]:
-    """The pixels before and after each position, and the part of the way from one to the other."""
+    """Returns the pixels before and after each position, and the fraction of the way between them."""
     floor = np.floor(positions)
     return floor.astype(np.intp), np.ceil(positions).astype(np.intp), positions - floor
 
 
 def _rounded(positions: _Floats) -> npt.NDArray[np.intp]:
-    """The nearest pixel, halves upwards; float32 would round the sum."""
+    """Returns the nearest pixel, with halves rounded up; in float32 the sum itself would be rounded."""
     return np.floor(positions.astype(np.float64) + 0.5).astype(np.intp)

@@ -23,12 +23,12 @@ _DTYPES = frozenset({"float16", "float32", "float64"})
 class DenseImageWarp(CustomOp):
     """``tfa.image.dense_image_warp`` of TensorFlow Addons.
 
-    Inputs: ``image`` [batch, rows, cols, depth], of 2 rows and columns or more; ``flow`` [batch, rows, cols, 2]. Each
-    is float16, float32 or float64, not necessarily both the same.
+    Inputs: ``image`` [batch, rows, cols, depth], with at least 2 rows and columns; ``flow`` [batch, rows, cols, 2].
+    Each is float16, float32 or float64; the two dtypes may differ.
 
     Output: [batch, rows, cols, depth] of the image's dtype: at [b, y, x] the image at row ``y - flow[b, y, x, 0]`` and
-    column ``x - flow[b, y, x, 1]``, bilinearly interpolated; what lies outside is the nearest pixel of the border. A
-    flow that is not a number gives NaN.
+    column ``x - flow[b, y, x, 1]``, bilinearly interpolated. Positions outside the image take the nearest border pixel.
+    A NaN in the flow gives NaN.
 
     Source: the documentation of TensorFlow Addons,
     https://www.tensorflow.org/addons/api_docs/python/tfa/image/dense_image_warp.
@@ -68,8 +68,8 @@ class DenseImageWarp(CustomOp):
 
 
 def _split(queries: npt.NDArray[Any], size: int, dtype: np.dtype[Any]) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any]]:
-    """Positions as the one below, which has a next one, and the part of the way from there to it."""
-    # float16 does not hold the positions of a large image.
+    """Splits positions into the pixel below, which always has a next one, and the fraction of the way to that."""
+    # float16 cannot represent the positions of a large image.
     floor = np.clip(np.floor(queries).astype(np.float64), 0, size - 2)
     part = np.clip((queries - floor).astype(dtype), 0, 1)
     return np.nan_to_num(floor).astype(np.intp), part[..., np.newaxis]

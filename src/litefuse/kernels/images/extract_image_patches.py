@@ -29,7 +29,7 @@ class ExtractImagePatches(CustomOp):
 
     Output: [batch, out_rows, out_cols, ksize_rows * ksize_cols * depth] of the same dtype: at [b, y, x] the pixels at
     rows ``y * stride_rows + r * rate_rows - pad_top`` and columns ``x * stride_cols + c * rate_cols - pad_left``, for
-    each r and in it each c, zeros where that is outside of the image.
+    each r and each c, with c innermost, and zeros outside the image.
 
     Options: ``ksizes``, ``strides`` and ``rates``, each [1, rows, cols, 1]; ``padding``, VALID or SAME. Sizes and
     padding are those of TensorFlow's convolutions, with the kernel size ``ksize + (ksize - 1) * (rate - 1)``.
@@ -48,10 +48,10 @@ class ExtractImagePatches(CustomOp):
         rates: Sequence[int],
         padding: str | bytes,
     ) -> TensorSpec:
-        """Finds where the patches lie.
+        """Computes the positions of the patches.
 
         Raises:
-            KernelError: The image is not of rank 4, an option has a wrong form, or no patch fits into the image.
+            KernelError: The image is not of rank 4, an option is invalid, or no patch fits into the image.
         """
         if images.shape is None or len(images.shape) != 4:
             raise KernelError(f"images must be [batch, rows, cols, depth], not {images.shape}")
@@ -65,14 +65,14 @@ class ExtractImagePatches(CustomOp):
         return TensorSpec((batch, self._rows.out, self._cols.out, channels), images.dtype)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Copies all patches at once, out of a view that has them side by side."""
+        """Copies all patches at once from a strided view."""
         images: Any = inputs[0]
         patches: Any = outputs[0]
         if not patches.size:
             return
         rows, cols = self._rows, self._cols
         if rows.padded or cols.padded:
-            # This copy is small against the result, which is written once and in order thanks to it.
+            # This copy is small compared to the result, which can then be written once and in order.
             padded: Any = np.zeros((len(images), rows.extent, cols.extent, images.shape[3]), images.dtype)
             inner = padded[:, rows.before : rows.before + rows.size, cols.before : cols.before + cols.size]
             inner[...] = images[:, : inner.shape[1], : inner.shape[2]]
@@ -96,11 +96,11 @@ class _Axis:
 
     Attributes:
         size: The size of the image.
-        ksize: The positions in a patch.
+        ksize: The number of positions in a patch.
         stride: The distance between patches.
         rate: The distance between the positions in a patch.
         out: The number of patches.
-        before: How many positions before the image the first patch begins.
+        before: The padding before the image.
     """
 
     size: int
@@ -118,7 +118,7 @@ class _Axis:
                 out = -(-size // stride)
                 before = max((out - 1) * stride + effective - size, 0) // 2
             case "VALID" | b"VALID":
-                # The division is C's, towards zero.
+                # As in C, the division truncates.
                 out = int((size - effective + stride) / stride)
                 before = 0
             case _:
@@ -129,7 +129,7 @@ class _Axis:
 
     @property
     def extent(self) -> int:
-        """How many positions lie from the first one of the first patch to the last one of the last."""
+        """The number of positions from the first one of the first patch to the last one of the last patch."""
         return (self.out - 1) * self.stride + (self.ksize - 1) * self.rate + 1
 
     @property

@@ -1,4 +1,4 @@
-"""``MaxPoolWithArgmax``: maximum pooling of images that also says where each maximum was."""
+"""``MaxPoolWithArgmax``: maximum pooling of images that also returns the position of each maximum."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MaxPoolWithArgmax"]
 
-# int32 and int64 as numbers of LiteRT's TensorType and of TensorFlow's DataType, which share none of these four.
+# int32 and int64 as values of LiteRT's TensorType and of TensorFlow's DataType; the four values are distinct.
 _INDEX_TYPES = {2: np.int32, 4: np.int64, 3: np.int32, 9: np.int64}
 
 
@@ -32,9 +32,9 @@ class MaxPoolWithArgmax(CustomOp):
     Input: ``input`` [batch, in_rows, in_cols, depth], of any real dtype.
 
     Outputs: the maxima [batch, out_rows, out_cols, depth] of the same dtype; and their positions, of the same shape,
-    int32 or int64: ``(row * in_cols + col) * depth + channel``, with the batch's number times
-    ``in_rows * in_cols * depth`` added if they include the batch. Of equal maxima the first one counts, by rows. A NaN
-    counts only where it is the first element of its window: it is not less than the others, nor they than it.
+    int32 or int64: ``(row * in_cols + col) * depth + channel``, plus the batch index times
+    ``in_rows * in_cols * depth`` if they include the batch. Of equal maxima, the first in row-major order is taken. A
+    NaN is a maximum only if it is the first element of its window, since comparisons with it are false.
 
     Options: ``ksize`` and ``strides``, each [1, rows, cols, 1]; ``padding``, VALID or SAME; ``include_batch_in_index``,
     false if missing; ``Targmax``, the type of the positions, int64 if missing.
@@ -53,10 +53,10 @@ class MaxPoolWithArgmax(CustomOp):
         padding: str | bytes,
         Targmax: int = 4,  # noqa: N803 - the attribute's name
     ) -> list[TensorSpec]:
-        """Finds where the windows lie.
+        """Computes the positions of the windows.
 
         Raises:
-            KernelError: The input is no batch of images of real numbers, an option has a wrong form, or no window fits.
+            KernelError: The input is not a batch of images of real numbers, an option is invalid, or no window fits.
         """
         if images.shape is None or len(images.shape) != 4:
             raise KernelError(f"input must be [batch, rows, cols, depth], not {images.shape}")
@@ -71,7 +71,7 @@ class MaxPoolWithArgmax(CustomOp):
     def invoke(
         self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, include_batch_in_index: bool | int = False
     ) -> None:
-        """Goes through the positions of a window, for all windows at once."""
+        """Iterates over the positions in a window, for all windows at once."""
         images, best = inputs[0], outputs[0]
         counted = images if include_batch_in_index else images[:1]
         index = np.broadcast_to(np.arange(counted.size).reshape(counted.shape), images.shape)

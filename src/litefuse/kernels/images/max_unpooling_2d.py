@@ -1,4 +1,4 @@
-"""``MaxUnpooling2D``: values put back to where maximum pooling took them from."""
+"""``MaxUnpooling2D``: values put back at the positions that maximum pooling took them from."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class MaxUnpooling2D(CustomOp):
     Inputs: ``updates`` [batch, in_rows, in_cols, depth] of any real dtype; ``mask``, of the same shape, int32 or int64:
     for each value its position in the output image, ``(row * out_cols + col) * depth + channel``, without the batch.
 
-    Output: [batch, out_rows, out_cols, depth] of the values' dtype: each value at the row and column that its position
-    says, in its own channel, values at the same place added, zeros elsewhere. With SAME padding ``out`` is
+    Output: [batch, out_rows, out_cols, depth] of the values' dtype: each value at the row and column of its position,
+    in its own channel; values at the same position are added, and all others are zero. With SAME padding ``out`` is
     ``in * stride``, with VALID ``(in - 1) * stride + pool_size``.
 
     Options: ``pool_size`` and ``strides``, each [rows, cols]; ``padding``, SAME or VALID. Or LiteRT's C struct
     ``TfLitePoolParams`` as TFLiteConverter writes it, ten int32: padding (1 SAME, 2 VALID), strides of columns and of
-    rows, pool size of columns and of rows, and five that do not matter.
+    rows, pool size of columns and of rows, and five that are ignored.
 
     Source: the documentation of TensorFlow Addons,
     https://www.tensorflow.org/addons/api_docs/python/tfa/layers/MaxUnpooling2D.
@@ -45,7 +45,7 @@ class MaxUnpooling2D(CustomOp):
 
     @classmethod
     def decode_options(cls, data: bytes) -> dict[str, Any]:
-        """Reads either form: a flexbuffer ends with a width, which is not 0."""
+        """Decodes either form; a flexbuffer ends with a width, which is not 0."""
         if len(data) != _PARAMETERS_SIZE or data[-1] != 0:
             return super().decode_options(data)
         padding, stride_cols, stride_rows, pool_cols, pool_rows = np.frombuffer(data, "<i4", 5).tolist()
@@ -64,10 +64,10 @@ class MaxUnpooling2D(CustomOp):
         strides: Sequence[int],
         padding: str | bytes,
     ) -> TensorSpec:
-        """Finds the size of the image.
+        """Computes the size of the image.
 
         Raises:
-            KernelError: An option or an input has a wrong form or dtype.
+            KernelError: An input has a wrong shape or dtype, or an option is invalid.
         """
         if updates.shape is None or len(updates.shape) != 4:
             raise KernelError(f"updates must be [batch, rows, cols, depth], not {updates.shape}")
@@ -92,10 +92,10 @@ class MaxUnpooling2D(CustomOp):
         return TensorSpec((updates.shape[0], *sizes, updates.shape[3]), updates.dtype)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Adds each value to its place.
+        """Adds each value at its position.
 
         Raises:
-            KernelError: A position lies outside of the image.
+            KernelError: A position is outside the image.
         """
         updates, mask = inputs
         images: Any = outputs[0]

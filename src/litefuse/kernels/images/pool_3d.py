@@ -25,10 +25,10 @@ _Part = tuple[slice, ...]
 
 
 class _Pool3D(CustomOp):
-    """What the two have in common: their windows.
+    """Base class of both ops; computes their windows.
 
-    With SAME padding, windows that are further apart than their size are centered in the volume. TensorFlow's kernels
-    for the CPU do so (its documentation of SAME has them begin with the volume).
+    With SAME padding, windows with a stride larger than their size are centered in the volume, as in TensorFlow's CPU
+    kernels (according to its documentation of SAME, they start at the volume's first position).
     """
 
     def prepare(
@@ -40,10 +40,10 @@ class _Pool3D(CustomOp):
         padding: str | bytes,
         data_format: str | bytes = "NDHWC",
     ) -> TensorSpec:
-        """Finds where the windows lie.
+        """Computes the positions of the windows.
 
         Raises:
-            KernelError: The input is no batch of volumes of floats, an option has a wrong form, or no window fits.
+            KernelError: The input is not a batch of volumes of floats, an option is invalid, or no window fits.
         """
         if volumes.shape is None or len(volumes.shape) != 5:
             raise KernelError(f"input must be of rank 5, not {volumes.shape}")
@@ -61,7 +61,7 @@ class _Pool3D(CustomOp):
         return TensorSpec(shape, volumes.dtype)
 
     def _positions(self) -> Iterator[tuple[_Part, _Part]]:
-        """For each position of a window, in order: which windows have it in the volume, and where there."""
+        """Yields for each position in a window the windows that have it inside the volume, and these elements."""
         before = (slice(None),) * self._axes[0]
         for offsets in itertools.product(*(range(windows.ksize) for windows in self._windows)):
             parts = [windows.at(offset) for windows, offset in zip(self._windows, offsets, strict=True)]
@@ -74,8 +74,8 @@ class MaxPool3D(_Pool3D):
 
     Input: ``input`` [batch, in_planes, in_rows, in_cols, depth] float16, bfloat16, float32 or float64.
 
-    Output: the maxima [batch, out_planes, out_rows, out_cols, depth] of the same dtype. Padding does not count. A
-    window with a NaN gives NaN; in TensorFlow that depends on the order in which it compares.
+    Output: the maxima [batch, out_planes, out_rows, out_cols, depth] of the same dtype. Padding is ignored. A window
+    with a NaN gives NaN; in TensorFlow, that depends on the order of comparisons.
 
     Options: ``ksize`` and ``strides``, each [1, planes, rows, cols, 1]; ``padding``, VALID or SAME; ``data_format``,
     NDHWC (if missing) or NCDHW, in which input, output, ``ksize`` and ``strides`` have the channels second.
@@ -86,7 +86,7 @@ class MaxPool3D(_Pool3D):
     dtypes = FLOATS
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Goes through the positions of a window, for all windows at once."""
+        """Iterates over the positions in a window, for all windows at once."""
         volumes: Any = inputs[0]
         best: Any = outputs[0]
         best[...] = -np.inf
@@ -100,8 +100,8 @@ class AvgPool3D(_Pool3D):
 
     Input: ``input`` [batch, in_planes, in_rows, in_cols, depth] float16, bfloat16, float32 or float64.
 
-    Output: the means [batch, out_planes, out_rows, out_cols, depth] of the same dtype, of those elements of a window
-    that lie in the volume: padding counts in neither sum nor number. 16-bit floats are added as float32.
+    Output: the means [batch, out_planes, out_rows, out_cols, depth] of the same dtype, over those elements of a window
+    that are inside the volume: padding is neither summed nor counted. 16-bit floats are accumulated in float32.
 
     Options: ``ksize`` and ``strides``, each [1, planes, rows, cols, 1]; ``padding``, VALID or SAME; ``data_format``,
     NDHWC (if missing) or NCDHW, in which input, output, ``ksize`` and ``strides`` have the channels second.
@@ -112,7 +112,7 @@ class AvgPool3D(_Pool3D):
     dtypes = FLOATS
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Goes through the positions of a window, for all windows at once."""
+        """Iterates over the positions in a window, for all windows at once."""
         volumes: Any = inputs[0]
         wide = np.dtype(np.float64 if volumes.dtype == np.float64 else np.float32)
         total: Any = np.zeros(outputs[0].shape, wide)

@@ -1,4 +1,4 @@
-"""The windows of TensorFlow's pooling ops: where they lie, and what of them lies in the image."""
+"""Positions of the windows of TensorFlow's pooling ops, and their parts inside the image."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["Windows", "pooling_windows"]
 
 @dataclass(frozen=True)
 class Windows:
-    """The windows along one dimension. Each holds one position of the image or more.
+    """The windows along one dimension. Each contains at least one position of the image.
 
     Attributes:
         size: The size of the image.
-        ksize: The positions in a window.
+        ksize: The number of positions in a window.
         stride: The distance between windows.
         out: The number of windows.
-        before: How many positions before the image the first window begins; negative if it begins inside.
+        before: The padding before the image; negative if the first window starts inside it.
     """
 
     size: int
@@ -33,7 +33,7 @@ class Windows:
 
     @classmethod
     def of(cls, size: int, ksize: int, stride: int, padding: str | bytes, *, centered: bool) -> Windows:
-        """Places the windows.
+        """Computes the windows from the attributes of the op.
 
         Raises:
             KernelError: The padding is neither SAME nor VALID, or it is VALID and no window fits into the image.
@@ -42,9 +42,9 @@ class Windows:
             case "SAME" | b"SAME":
                 out = -(-size // stride)
                 padded = (out - 1) * stride + ksize - size
-                before = int(padded / 2) if padded > 0 or centered else 0  # C's division again
+                before = int(padded / 2) if padded > 0 or centered else 0  # truncated, as in C
             case "VALID" | b"VALID":
-                # The division is C's, towards zero.
+                # As in C, the division truncates.
                 out = int((size - ksize + stride) / stride)
                 before = 0
             case _:
@@ -54,7 +54,7 @@ class Windows:
         return cls(size, ksize, stride, out, before)
 
     def at(self, offset: int) -> tuple[slice, slice]:
-        """The windows whose position ``offset`` lies in the image, and these positions of the image."""
+        """Returns the windows whose position ``offset`` is inside the image, and these positions of the image."""
         first = max(0, -((offset - self.before) // self.stride))
         end = max(first, min(self.out, (self.size - 1 + self.before - offset) // self.stride + 1))
         begin = first * self.stride + offset - self.before
@@ -70,19 +70,19 @@ def pooling_windows(
     padding: str | bytes,
     centered: bool = False,
 ) -> list[Windows]:
-    """The windows along each of the dimensions ``axes``.
+    """Returns the windows along each of the dimensions ``axes``.
 
     Args:
         shape: The shape of the image.
-        axes: The dimensions that are pooled.
+        axes: The pooled dimensions.
         ksize: The op's attribute: the size of a window along each dimension, 1 along those that are not pooled.
-        strides: The op's attribute: the distance of windows, likewise.
+        strides: The op's attribute: the distance between windows, likewise.
         padding: The op's attribute, SAME or VALID.
-        centered: Whether SAME also centers windows that leave positions of the image out, being further apart than
-            their size; they begin with the image otherwise.
+        centered: Whether SAME also centers windows that skip positions of the image because the stride is larger than
+            their size; otherwise they start at the image's first position.
 
     Raises:
-        KernelError: An attribute has a wrong form, or no window fits into the image.
+        KernelError: An attribute is invalid, or no window fits into the image.
     """
     for name, value in (("ksize", ksize), ("strides", strides)):
         pooled = [axis in axes for axis in range(len(shape))]

@@ -1,1 +1,1 @@
-"""Kernels of numbers."""
+"""Numeric kernels."""

@@ -1,4 +1,4 @@
-"""``Bincount`` and ``DenseBincount``: how often each number occurs."""
+"""``Bincount`` and ``DenseBincount``: counts of how often each number occurs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Bincount(CustomOp):
     """TensorFlow's op of the same name (``tf.math.bincount``).
 
     Inputs: ``arr``, int32 of any shape, not negative; ``size``, an int32 scalar; ``weights`` of int32, int64, float32
-    or float64: one for each element of ``arr``, or none, for ones.
+    or float64: one for each element of ``arr``, or empty for weights of 1.
 
-    Output: [size] of the dtype of the weights: at i the sum of the weights of all elements that are i. Elements from
-    ``size`` on count nowhere. Its shape is known once ``size`` is.
+    Output: [size] of the dtype of the weights: at i the sum of the weights of all elements equal to i. Elements of
+    ``size`` or more are ignored. Its shape is known once ``size`` is.
 
     Source: the definition of the op in TensorFlow (``math_ops.cc``, ``bincount_op.cc``).
     """
@@ -47,7 +47,7 @@ class Bincount(CustomOp):
         return TensorSpec(None if size.value is None else (_checked_size(size.value),), weights.dtype)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Counts.
+        """Counts the elements.
 
         Raises:
             KernelError: An element is negative, or a computed ``size`` is.
@@ -61,10 +61,10 @@ class DenseBincount(CustomOp):
     """TensorFlow's op of the same name (``tf.math.bincount`` with ``axis``).
 
     Inputs: ``input``, int32 or int64 of rank 0 to 2, not negative; ``size``, a scalar of the same dtype; ``weights`` of
-    int32, int64, float32 or float64: of the shape of ``input``, or none, for ones.
+    int32, int64, float32 or float64: of the shape of ``input``, or empty for weights of 1.
 
-    Output: [size], or [rows, size] where each row of ``input`` is counted for itself, of the dtype of the weights: as
-    in ``Bincount``. Its shape is known once ``size`` is.
+    Output: [size], or [rows, size] with separate counts for each row of ``input``, of the dtype of the weights, as in
+    ``Bincount``. Its shape is known once ``size`` is.
 
     Options: ``binary_output``, false if missing: whether the output is just 1 for each number that occurs.
 
@@ -90,7 +90,7 @@ class DenseBincount(CustomOp):
         return TensorSpec(shape, weights.dtype)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, binary_output: bool = False) -> None:
-        """Counts.
+        """Counts the elements.
 
         Raises:
             KernelError: An element is negative, or a computed ``size`` is.
@@ -120,7 +120,7 @@ def _checked_size(size: npt.NDArray[Any]) -> int:
 
 
 def _count(rows: npt.NDArray[Any], size: int, weights: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-    """The counts [rows, size]; ``weights`` has no elements, or one for each of ``rows``."""
+    """Returns the counts [rows, size]; ``weights`` is empty or has the shape of ``rows``."""
     if rows.size and rows.min() < 0:
         raise KernelError(f"{name} must not hold negative numbers, as it does with {rows.min()}")
     counts: Any = np.zeros((len(rows), size), weights.dtype)

@@ -22,7 +22,7 @@ __all__ = ["Cross"]
 class Cross(CustomOp):
     """TensorFlow's op of the same name (``tf.linalg.cross``).
 
-    Inputs: ``a`` and ``b`` [..., 3], of the same shape and dtype of real numbers.
+    Inputs: ``a`` and ``b`` [..., 3], of the same shape and the same real dtype.
 
     Output: of the same shape and dtype, the cross product of each pair of vectors. Integers wrap around.
 
@@ -46,7 +46,7 @@ class Cross(CustomOp):
         return TensorSpec(a.shape, a.dtype)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Takes the other two coordinates of both vectors for each coordinate of the product."""
+        """Computes each coordinate of the product from the other two coordinates of both vectors."""
         a, b = inputs
         next_, last = [1, 2, 0], [2, 0, 1]
         with np.errstate(all="ignore"):

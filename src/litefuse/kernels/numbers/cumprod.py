@@ -22,13 +22,13 @@ __all__ = ["Cumprod"]
 class Cumprod(CustomOp):
     """TensorFlow's op of the same name (``tf.math.cumprod``).
 
-    Inputs: ``x``, of any dtype of numbers; ``axis``, a scalar of int32 or int64, may be negative.
+    Inputs: ``x``, of any numeric dtype; ``axis``, a scalar of int32 or int64, may be negative.
 
     Output: of the same shape and dtype: the product of all elements of x along the axis up to this one. Integers wrap
     around.
 
-    Options: ``exclusive``, false if missing: whether this element is left out; ``reverse``, false if missing: whether
-    it is the elements from this one on instead.
+    Options: ``exclusive``, false if missing: whether this element is excluded; ``reverse``, false if missing: whether
+    to multiply from this element to the end instead.
 
     Source: the definition of the op in TensorFlow (``math_ops.cc``, ``scan_ops.cc``).
     """
@@ -39,7 +39,7 @@ class Cumprod(CustomOp):
         """Checks the inputs.
 
         Raises:
-            KernelError: x is of no numbers, or the axis is none.
+            KernelError: x is not numeric, or the axis is not an integer scalar.
         """
         if x.dtype.kind not in "iufc" and x.dtype.name != "bfloat16":
             raise KernelError(f"x must be of numbers, not {x.dtype}")
@@ -55,7 +55,7 @@ class Cumprod(CustomOp):
         exclusive: bool = False,
         reverse: bool = False,
     ) -> None:
-        """Multiplies.
+        """Accumulates the products.
 
         Raises:
             KernelError: x does not have this axis.

@@ -43,7 +43,7 @@ class Erf(CustomOp):
         return TensorSpec(x.shape, x.dtype)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Computes in double precision, with the function of the C library: numpy has none."""
+        """Computes in double precision with the C library's function, since numpy has none."""
         numbers: Any = inputs[0]
         values = np.fromiter(map(math.erf, numbers.reshape(-1).astype(np.float64).tolist()), np.float64, numbers.size)
         outputs[0][...] = values.reshape(numbers.shape)

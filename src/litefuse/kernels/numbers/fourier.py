@@ -1,4 +1,4 @@
-"""Inverse Fourier transforms that give real numbers."""
+"""``IRFFT`` and ``IRFFT2D``: inverse Fourier transforms with real results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["IRFFT", "IRFFT2D"]
 
 
 class _InverseRealTransform(CustomOp):
-    """What IRFFT and IRFFT2D share; ``axes`` is the number of dimensions that are transformed."""
+    """Base class of IRFFT and IRFFT2D; ``axes`` is the number of transformed dimensions."""
 
     axes: int
 
@@ -27,8 +27,8 @@ class _InverseRealTransform(CustomOp):
         """Checks the inputs.
 
         Raises:
-            KernelError: The spectrum has too few dimensions, or too little of it is there for a constant
-                ``fft_length``; or an input has a wrong dtype.
+            KernelError: The spectrum has too few dimensions, or is too small for a constant ``fft_length``; or an
+                input has a wrong dtype.
         """
         if spectrum.shape is None or len(spectrum.shape) < self.axes:
             raise KernelError(f"input must have {self.axes} dimensions or more, not the shape {spectrum.shape}")
@@ -42,10 +42,10 @@ class _InverseRealTransform(CustomOp):
         return TensorSpec(self._shape(spectrum.shape, fft_length.value), real)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Transforms, and drops what of the spectrum is not needed.
+        """Transforms the needed part of the spectrum.
 
         Raises:
-            KernelError: Too little of the spectrum is there for a computed ``fft_length``.
+            KernelError: The spectrum is too small for a computed ``fft_length``.
         """
         spectrum: Any = inputs[0]
         shape = self._shape(spectrum.shape, inputs[1])
@@ -72,10 +72,10 @@ class _InverseRealTransform(CustomOp):
 class IRFFT(_InverseRealTransform):
     """TensorFlow's op of the same name (``tf.signal.irfft``, which also pads).
 
-    Inputs: ``input`` [..., m], complex64 or complex128: the Fourier transform of real numbers, the part for
-    frequencies from 0 on; ``fft_length`` [1] int32: n, for which m must be n // 2 + 1 or more, and more is dropped.
+    Inputs: ``input`` [..., m], complex64 or complex128: the nonnegative frequencies of the Fourier transform of real
+    numbers; ``fft_length`` [1] int32: n. m must be at least n // 2 + 1; higher frequencies are dropped.
 
-    Output: [..., n], float32 or float64: the real numbers. Known once ``fft_length`` is.
+    Output: [..., n], float32 or float64: the real numbers. Its shape is known once ``fft_length`` is.
 
     Source: the definition of the op in TensorFlow (``spectral_ops.cc``, ``fft_ops.cc``).
     """
@@ -88,11 +88,11 @@ class IRFFT(_InverseRealTransform):
 class IRFFT2D(_InverseRealTransform):
     """TensorFlow's op of the same name (``tf.signal.irfft2d``, which also pads).
 
-    Inputs: ``input`` [..., rows, m], complex64 or complex128: the Fourier transform of real numbers, along the columns
-    the part for frequencies from 0 on; ``fft_length`` [2] int32: the size of the result. The spectrum must have that
-    many rows and ``fft_length[1] // 2 + 1`` columns or more, and more is dropped.
+    Inputs: ``input`` [..., rows, m], complex64 or complex128: the Fourier transform of real numbers, with the
+    nonnegative frequencies only along the columns; ``fft_length`` [2] int32: the size of the result. The spectrum must
+    have at least that many rows and ``fft_length[1] // 2 + 1`` columns; the rest is dropped.
 
-    Output: [..., *fft_length], float32 or float64: the real numbers. Known once ``fft_length`` is.
+    Output: [..., *fft_length], float32 or float64: the real numbers. Its shape is known once ``fft_length`` is.
 
     Source: the definition of the op in TensorFlow (``spectral_ops.cc``, ``fft_ops.cc``).
     """

@@ -54,11 +54,11 @@ class LinSpace(CustomOp):
         """
         start, stop, num = inputs[0], inputs[1], _positive(inputs[2])
         with np.errstate(all="ignore"):
-            # Two arrays of one element: arithmetic on them stays in their dtype in every version of numpy.
+            # Arrays of one element: arithmetic on them keeps their dtype in every version of numpy.
             begin, end = start.reshape(1), stop.reshape(1)
             step = (end - begin) / np.array([max(num - 1, 1)]).astype(start.dtype)
             numbers: Any = begin + step * np.arange(num).astype(start.dtype)
-        # With infinite ends the product above is NaN at the first.
+        # With infinite ends, the product above is NaN for the first number.
         numbers[:1] = start
         numbers[1:][-1:] = stop
         outputs[0] = numbers

@@ -1,4 +1,4 @@
-"""Linear algebra on batches of matrices: inverse, determinant, Cholesky factor, systems of equations."""
+"""Linear algebra on batches of matrices: inverse, determinant, Cholesky decomposition, linear systems."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class MatrixInverse(CustomOp):
 
     Output: of the same shape and dtype, the inverse of each matrix.
 
-    Options: ``adjoint``, false if missing: whether it is the inverse of the conjugate transpose.
+    Options: ``adjoint``, false if missing: whether to invert the conjugate transpose instead.
 
     Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``matrix_inverse_op.cc``).
     """
@@ -37,7 +37,7 @@ class MatrixInverse(CustomOp):
         """Checks the matrices.
 
         Raises:
-            KernelError: They are not square, or of a dtype that has no inverses.
+            KernelError: They are not square, or their dtype is not supported.
         """
         return TensorSpec(_square("input", matrices), matrices.dtype)
 
@@ -45,9 +45,9 @@ class MatrixInverse(CustomOp):
         """Inverts the matrices.
 
         Raises:
-            KernelError: One is singular.
+            KernelError: A matrix is singular.
         """
-        if inputs[-1].size == 0:  # of which numpy would take one after the other
+        if inputs[-1].size == 0:  # numpy would loop over the empty matrices
             return
         matrices: Any = _computable(inputs[0])
         try:
@@ -60,12 +60,12 @@ class MatrixInverse(CustomOp):
 class MatrixSolve(CustomOp):
     """TensorFlow's op of the same name (``tf.linalg.solve``).
 
-    Inputs: ``matrix`` [..., m, m], of floating point or complex numbers; ``rhs`` [..., m, k] of the same dtype, in a
-    batch of the same shape.
+    Inputs: ``matrix`` [..., m, m], of floating point or complex numbers; ``rhs`` [..., m, k] of the same dtype and
+    batch shape.
 
     Output: [..., m, k] of the same dtype, x with ``matrix @ x == rhs``.
 
-    Options: ``adjoint``, false if missing: whether its conjugate transpose takes the place of the matrix.
+    Options: ``adjoint``, false if missing: whether to use the conjugate transpose of the matrix.
 
     Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``matrix_solve_op.cc``).
     """
@@ -91,7 +91,7 @@ class MatrixSolve(CustomOp):
         Raises:
             KernelError: A matrix is singular.
         """
-        if inputs[-1].size == 0:  # of which numpy would take one after the other
+        if inputs[-1].size == 0:  # numpy would loop over the empty matrices
             return
         matrix: Any
         rhs: Any
@@ -119,12 +119,12 @@ class MatrixDeterminant(CustomOp):
         """Checks the matrices.
 
         Raises:
-            KernelError: They are not square, or of a dtype that has no determinants.
+            KernelError: They are not square, or their dtype is not supported.
         """
         return TensorSpec(_square("input", matrices)[:-2], matrices.dtype)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Computes in double precision: numpy goes by the logarithm, which costs digits."""
+        """Computes in double precision, since numpy goes through the logarithm, which costs digits."""
         matrices: Any = inputs[0]
         double = np.promote_types(_computed_in(matrices.dtype), np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -136,11 +136,11 @@ class Cholesky(CustomOp):
     """TensorFlow's op of the same name (``tf.linalg.cholesky``).
 
     Input: ``input`` [..., n, n], of floating point or complex numbers: symmetric (Hermitian) positive definite
-    matrices, of which only the lower triangle is read, and of its diagonal only the real part.
+    matrices, of which only the lower triangle is read, and only the real part of its diagonal.
 
     Output: of the same shape and dtype, the lower triangular L with positive diagonal for which L times its conjugate
-    transpose is the matrix; if there is none, as the matrix is not positive definite, the lower triangle is filled with
-    NaN and that is no error.
+    transpose is the matrix. If the matrix is not positive definite, there is no such L: the lower triangle is filled
+    with NaN, without an error.
 
     Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``cholesky_op.cc``).
     """
@@ -151,13 +151,13 @@ class Cholesky(CustomOp):
         """Checks the matrices.
 
         Raises:
-            KernelError: They are not square, or of a dtype that has no Cholesky factor.
+            KernelError: They are not square, or their dtype is not supported.
         """
         return TensorSpec(_square("input", matrices), matrices.dtype)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Factors all matrices at once; one at a time if some are not positive definite."""
-        if inputs[-1].size == 0:  # of which numpy would take one after the other
+        """Decomposes all matrices at once; one at a time if some are not positive definite."""
+        if inputs[-1].size == 0:  # numpy would loop over the empty matrices
             return
         matrices: Any = _computable(inputs[0])
         factors: Any = np.empty_like(matrices)
@@ -183,11 +183,11 @@ class MatrixTriangularSolve(CustomOp):
     Inputs: ``matrix`` [..., m, m], of floating point or complex numbers, of which one triangle is read; ``rhs``
     [..., m, k] of the same dtype. The dimensions before the last two are broadcast.
 
-    Output: [..., m, k] of the same dtype, x with ``matrix @ x == rhs``. Zeros on the diagonal are no error: they give
-    infinities and NaN.
+    Output: [..., m, k] of the same dtype, x with ``matrix @ x == rhs``. Zeros on the diagonal give infinities and NaN,
+    without an error.
 
-    Options: ``lower``, true if missing: which triangle is read; ``adjoint``, false if missing: whether its conjugate
-    transpose takes the place of the matrix.
+    Options: ``lower``, true if missing: whether the lower triangle is read, or the upper one; ``adjoint``, false if
+    missing: whether to use the conjugate transpose of the matrix.
 
     Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``matrix_triangular_solve_op_impl.h``).
     """
@@ -217,8 +217,8 @@ class MatrixTriangularSolve(CustomOp):
         lower: bool = True,
         adjoint: bool = False,
     ) -> None:
-        """Solves for one row after the other, in all systems at once."""
-        if inputs[-1].size == 0:  # of which numpy would take one after the other
+        """Solves row by row, for all systems at once."""
+        if inputs[-1].size == 0:  # numpy would loop over the empty matrices
             return
         matrix: Any
         rhs: Any
@@ -238,7 +238,7 @@ class MatrixTriangularSolve(CustomOp):
 
 
 def _square(name: str, matrices: TensorSpec) -> tuple[int, ...]:
-    """The shape of the square matrices."""
+    """Returns the shape of the matrices, which must be square."""
     if matrices.dtype.kind not in "fc" and matrices.dtype.name != "bfloat16":
         raise KernelError(f"{name} must be of floating point or complex numbers, not {matrices.dtype}")
     if matrices.shape is None or len(matrices.shape) < 2 or matrices.shape[-1] != matrices.shape[-2]:
@@ -247,7 +247,7 @@ def _square(name: str, matrices: TensorSpec) -> tuple[int, ...]:
 
 
 def _system(matrix: TensorSpec, rhs: TensorSpec) -> tuple[int, ...]:
-    """The shape of the square matrices of linear systems, whose right-hand sides are of their dtype."""
+    """Returns the shape of the square matrices of linear systems; the right-hand sides must have their dtype."""
     shape = _square("matrix", matrix)
     if rhs.dtype != matrix.dtype:
         raise KernelError(f"matrix and rhs must be of the same dtype, not {matrix.dtype} and {rhs.dtype}")
@@ -255,7 +255,7 @@ def _system(matrix: TensorSpec, rhs: TensorSpec) -> tuple[int, ...]:
 
 
 def _computed_in(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype of the arithmetic: single precision for the 16-bit types."""
+    """Returns the dtype of the arithmetic: single precision for the 16-bit types."""
     return np.dtype(np.float32) if dtype.itemsize == 2 else dtype
 
 

@@ -1,4 +1,4 @@
-"""``Roll``: elements shifted along dimensions, around the ends."""
+"""``Roll``: elements shifted along dimensions, with wraparound."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Roll(CustomOp):
 
     Inputs: ``input``, of any dtype, rank 1 or more; ``shift`` and ``axis``, int32 or int64, both scalars or both [n].
 
-    Output: of the same shape and dtype: along each axis, the element at i stands at i + shift, modulo the size. Shifts
-    and axes may be negative; the shifts of an axis that stands there several times add up.
+    Output: of the same shape and dtype: along each axis, the element at i moves to i + shift, modulo the size. Shifts
+    and axes may be negative; the shifts of an axis that is given several times add up.
 
     Source: the definition of the op in TensorFlow (``manip_ops.cc``, ``roll_op.cc``).
     """

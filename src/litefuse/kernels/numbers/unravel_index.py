@@ -24,11 +24,11 @@ class UnravelIndex(CustomOp):
 
     Inputs: ``indices`` [] or [n], int32 or int64; ``dims`` [rank] of the same dtype: the positive sizes of an array.
 
-    Output: [rank] or [rank, n] of the same dtype: the coordinates in that array of its elements with these indices, row
-    by row.
+    Output: [rank] or [rank, n] of the same dtype: the coordinates of the elements with these indices in that array, in
+    row-major order.
 
     Source: the definition of the op in TensorFlow (``array_ops.cc``, ``unravel_index_op.cc``). TensorFlow refuses empty
-    ``indices`` and lets negative ones pass; here it is the other way around.
+    ``indices`` and accepts negative ones; this kernel does the opposite.
     """
 
     dtypes = INDICES
@@ -46,7 +46,7 @@ class UnravelIndex(CustomOp):
         return TensorSpec((*dims.shape, *indices.shape), indices.dtype)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Divides by what a step along each dimension is worth.
+        """Divides the indices by the stride of each dimension.
 
         Raises:
             KernelError: A size is not positive, their product is too large for the dtype, or an index is out of range.

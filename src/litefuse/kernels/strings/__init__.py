@@ -1,1 +1,1 @@
-"""Kernels of strings."""
+"""Kernels for strings."""

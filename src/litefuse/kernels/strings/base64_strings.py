@@ -1,4 +1,4 @@
-"""``EncodeBase64`` and ``DecodeBase64``: bytes in the letters of Base64."""
+"""``EncodeBase64`` and ``DecodeBase64``: strings from and to Base64."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _ENCODED = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
 class EncodeBase64(OfEachString):
     """TensorFlow's op of the same name (``tf.io.encode_base64``).
 
-    Input: ``input``, strings of any shape. Output: each in the alphabet for file names and addresses.
+    Input: ``input``, strings of any shape. Output: each encoded in the alphabet that is safe for URLs and file names.
 
-    Options: ``pad``, false if missing: whether ``=`` fills up to a multiple of four.
+    Options: ``pad``, false if missing: whether to pad with ``=`` to a multiple of four.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/io/encode_base64.
     """
@@ -42,8 +42,8 @@ class EncodeBase64(OfEachString):
 class DecodeBase64(OfEachString):
     """TensorFlow's op of the same name (``tf.io.decode_base64``).
 
-    Input: ``input``, strings of any shape in the alphabet for file names and addresses, with or without ``=`` at the
-    end. Output: what they encode.
+    Input: ``input``, strings of any shape in the alphabet that is safe for URLs and file names, with or without ``=``
+    at the end. Output: the decoded strings.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/io/decode_base64.
     """
@@ -52,7 +52,7 @@ class DecodeBase64(OfEachString):
         """Decodes one string after the other.
 
         Raises:
-            KernelError: A string is none of Base64.
+            KernelError: A string is not valid Base64.
         """
         (text,) = inputs
         outputs[0] = string_array(map(_decoded, text.ravel().tolist()), text.shape)

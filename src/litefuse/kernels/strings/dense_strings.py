@@ -1,6 +1,6 @@
-"""``SparseToDense`` and ``RaggedTensorToTensor`` of strings: the pieces of texts as a matrix, for one.
+"""``SparseToDense`` and ``RaggedTensorToTensor`` of strings, such as the tokens of texts as a matrix.
 
-LiteRT has the first of numbers, and ops that the second is written in; of strings it has neither.
+For numbers, LiteRT has the first op, and ops that the second can be decomposed into; for strings it has neither.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ __all__ = ["RaggedTensorToTensor", "SparseToDense"]
 class SparseToDense(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.sparse.to_dense``), of strings.
 
-    Inputs: ``sparse_indices``, int32 or int64: where the values stand, ``[n, rank]``, or fewer dimensions for a vector;
-    ``output_shape``; ``sparse_values``, a vector of strings, or one for all places; ``default_value``, a string.
+    Inputs: ``sparse_indices``, int32 or int64: the positions of the values, ``[n, rank]``, or fewer dimensions for a
+    vector; ``output_shape``; ``sparse_values``, a vector of strings, or one string for all positions;
+    ``default_value``, a string.
 
-    Output: the values at their places, and the default elsewhere.
+    Output: the values at their positions, and the default elsewhere.
 
-    Options: ``validate_indices``, true if missing: whether places must be in order, and none twice.
+    Options: ``validate_indices``, true if missing: whether the positions must be sorted and unique.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/raw_ops/SparseToDense.
     """
 
     def prepare(self, indices: TensorSpec, shape: TensorSpec, values: TensorSpec, default: TensorSpec) -> TensorSpec:
-        """Gives the output's shape, if it is a constant.
+        """Returns the output's shape, if it is a constant.
 
         Raises:
             KernelError: An input has a wrong dtype or shape.
@@ -55,10 +56,10 @@ class SparseToDense(OfStringsOnly):
         return TensorSpec(None if shape.value is None else shape.value.tolist(), STRING)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, validate_indices: bool = True) -> None:
-        """Puts one value after the other to its place.
+        """Writes each value at its position.
 
         Raises:
-            KernelError: A place lies outside, or they are not in order.
+            KernelError: A position is out of bounds, or they are not sorted and unique.
         """
         indices, shape, values, default = inputs
         sizes: list[int] = shape.tolist()
@@ -79,12 +80,12 @@ class SparseToDense(OfStringsOnly):
 class RaggedTensorToTensor(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.RaggedTensor.to_tensor``), of strings.
 
-    Inputs: ``shape``, int32 or int64: the sizes of the result, a negative one for that of the longest row, a scalar for
-    that of all; ``values``; ``default_value``, a string or strings of the values' inner shape; then what describes the
-    rows: ``ROW_SPLITS`` for each level, or ``FIRST_DIM_SIZE`` and ``VALUE_ROWIDS`` for each, as the option
-    ``row_partition_types`` says.
+    Inputs: ``shape``, int32 or int64: the sizes of the result, where a negative one means that of the longest row, and
+    a scalar means so for all; ``values``; ``default_value``, a string or strings of the values' inner shape; then the
+    row partitions: ``ROW_SPLITS`` for each level, or ``FIRST_DIM_SIZE`` and ``VALUE_ROWIDS`` for each, according to the
+    option ``row_partition_types``.
 
-    Output: the rows, filled up with the default or cut.
+    Output: the rows, padded with the default or truncated.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedTensorToTensor.
     """
@@ -97,10 +98,10 @@ class RaggedTensorToTensor(OfStringsOnly):
         *partitions: TensorSpec,  # noqa: ARG002
         row_partition_types: Sequence[str],
     ) -> TensorSpec:
-        """Checks the inputs; the longest row is known only when the rows are.
+        """Checks the inputs; the longest row is known only once the rows are.
 
         Raises:
-            KernelError: An input has a wrong dtype, or rows are described in a form that the kernel does not know.
+            KernelError: An input has a wrong dtype, or the kernel does not support a type of row partition.
         """
         check_dtype("shape", shape, *INDICES)
         check_strings("values", values)
@@ -115,10 +116,10 @@ class RaggedTensorToTensor(OfStringsOnly):
     def invoke(
         self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, row_partition_types: Sequence[str]
     ) -> None:
-        """Fills one level of rows after the other, the innermost first.
+        """Fills the rows level by level, the innermost first.
 
         Raises:
-            KernelError: Row splits do not split what they split.
+            KernelError: Row splits are invalid for their values.
         """
         shape, values, default, *partitions = inputs
         levels = partitions if row_partition_types[0] == "ROW_SPLITS" else _row_splits(partitions)
@@ -147,10 +148,10 @@ class RaggedTensorToTensor(OfStringsOnly):
 
 
 def _row_splits(partitions: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
-    """The row splits of each level, of the first size and the number of the row of each value.
+    """Returns the row splits of each level, from the first size and the row index of each value.
 
     Raises:
-        KernelError: A value is in no row.
+        KernelError: A row index is out of range.
     """
     count = int(partitions[0].item())
     check_count([count])

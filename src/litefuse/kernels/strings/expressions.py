@@ -1,7 +1,7 @@
-r"""Matching and replacing by regular expressions of RE2, which TensorFlow's ops take.
+r"""Matching and replacing with RE2 regular expressions, which TensorFlow's ops take.
 
-RE2 itself does it where the package google-re2 is installed (the extra ``text``), in a time that grows with the text
-alone. Else Python's ``re`` does, with the expression as ``re2.py`` writes it anew: some expressions, such as
+If the package google-re2 is installed (the extra ``text``), RE2 itself runs them, in time linear in the text.
+Otherwise Python's ``re`` does, with the expression as ``re2.py`` translates it: some expressions, such as
 ``(x+x+)+y``, then take a time that doubles with each character.
 """
 
@@ -25,10 +25,10 @@ logger = logging.getLogger("litefuse")
 
 
 class Expression(ABC):
-    """A regular expression. Texts and rewritings are bytes, UTF-8 as a rule; see the two forms for what they match."""
+    """A regular expression. Texts and rewrites are bytes, usually UTF-8; see the subclasses for what they match."""
 
     groups: int
-    """How many groups it has."""
+    """The number of groups."""
 
     @abstractmethod
     def matches(self, text: bytes) -> bool:
@@ -36,24 +36,24 @@ class Expression(ABC):
 
     @abstractmethod
     def replaced(self, rewrite: bytes, text: bytes, *, every: bool) -> bytes:
-        """The text with what matches replaced: every match, or the first one.
+        """Returns the text with every match replaced, or only the first one.
 
-        An empty match at the end of the last one does not count. In ``rewrite``, a backslash and a digit is a group, or
-        with 0 the match; with a group that there is not, RE2 replaces nothing.
+        An empty match at the end of the previous match does not count. In ``rewrite``, a backslash and a digit refer to
+        a group, with 0 to the whole match. If the group does not exist, RE2 replaces nothing.
 
         Raises:
-            KernelError: Something else stands behind a backslash.
+            KernelError: A backslash in ``rewrite`` is followed by something else.
         """
 
 
 class PythonExpression(Expression):
-    """The expression as Python's ``re`` takes it.
+    """An expression that Python's ``re`` runs.
 
     Args:
         pattern: The expression.
 
     Raises:
-        KernelError: It is none of RE2, or Python cannot express it.
+        KernelError: It is not valid in RE2, or Python cannot express it.
     """
 
     def __init__(self, pattern: bytes) -> None:
@@ -73,14 +73,14 @@ class PythonExpression(Expression):
 
 
 class RE2Expression(Expression):
-    """The expression in RE2.
+    """An expression that RE2 runs.
 
     Args:
         pattern: The expression.
         re2: The module of google-re2.
 
     Raises:
-        KernelError: It is none of RE2.
+        KernelError: It is not valid in RE2.
     """
 
     def __init__(self, pattern: bytes, re2: Any) -> None:
@@ -103,10 +103,10 @@ class RE2Expression(Expression):
 
 @functools.lru_cache(maxsize=256)
 def expression(pattern: bytes) -> Expression:
-    """The expression, in RE2 where google-re2 is installed.
+    """Returns the compiled expression, in RE2 if google-re2 is installed.
 
     Raises:
-        KernelError: It is none of RE2, or, without google-re2, Python cannot express it.
+        KernelError: It is not valid in RE2, or, without google-re2, Python cannot express it.
     """
     re2 = _google_re2()
     if re2 is not None:
@@ -130,7 +130,7 @@ def _google_re2() -> Any:
 
 
 def _places(text: bytes) -> list[int]:
-    """Where each character begins, and the end; a byte that is no UTF-8 is one."""
+    """Returns the offsets of the characters, and of the end; a byte that is not valid UTF-8 is a character."""
     places = [0]
     for character in decoded(text):
         places.append(places[-1] + len(encoded(character)))
@@ -138,13 +138,13 @@ def _places(text: bytes) -> list[int]:
 
 
 def _pieces(pattern: Any, parts: Sequence[Any], text: Any, places: Sequence[int], *, every: bool) -> list[Any]:
-    """The pieces of the text that is left, and of what is put in, all of the type of ``text``.
+    """Returns the pieces of the result, unchanged and replaced ones, all of the type of ``text``.
 
     Args:
         pattern: The expression, with the methods of ``re.Pattern``.
-        parts: What is put in for a match: texts, and the numbers of groups.
+        parts: The replacement of a match: texts, and the numbers of groups.
         text: The text.
-        places: Where each of its characters begins, and its end.
+        places: The offsets of its characters, and of its end.
         every: Whether every match is replaced.
     """
     if any(isinstance(part, int) and part > pattern.groups for part in parts):
@@ -157,7 +157,7 @@ def _pieces(pattern: Any, parts: Sequence[Any], text: Any, places: Sequence[int]
         if match is None:
             break
         start, end = match.span()
-        if start == end == last:  # at the same place as ``at``
+        if start == end == last:  # equal to ``at``
             after = next((place for place in following if place > at), len(text) + 1)
             result.append(text[at:after])
             at = after

@@ -1,4 +1,4 @@
-"""FarmHash's 64-bit fingerprint, which TensorFlow hashes strings with.
+"""FarmHash's 64-bit fingerprint, TensorFlow's hash of strings.
 
 Source: https://github.com/google/farmhash, ``Fingerprint64`` in ``farmhash.h`` (the variant ``farmhashna``). It never
 changes; ``tf.strings.to_hash_bucket_fast`` is this number modulo the number of buckets.
@@ -16,7 +16,7 @@ _BLOCK = 64
 
 
 def fingerprint64(data: bytes) -> int:
-    """The fingerprint of a string of any length, from 0 to 2**64 - 1."""
+    """Returns the fingerprint of a string of any length, from 0 to 2**64 - 1."""
     size = len(data)
     if size <= 16:
         return _up_to_16(data, size)
@@ -47,7 +47,7 @@ def _shift_mix(value: int) -> int:
 
 
 def _mix(first: int, second: int, factor: int) -> int:
-    """Two words to one."""
+    """Hashes two words to one."""
     second &= _MASK
     mixed = _shift_mix((first ^ second) * factor)
     return _shift_mix((second ^ mixed) * factor) * factor & _MASK
@@ -91,7 +91,7 @@ def _longer(data: bytes, size: int) -> int:
     z = _shift_mix(y * _K2 + 113) * _K2 & _MASK
     x = seed * _K2 + _word(data, 0)
     v = w = (0, 0)
-    last = (size - 1) // _BLOCK * _BLOCK  # where the last block begins, which may not be whole
+    last = (size - 1) // _BLOCK * _BLOCK  # the offset of the last block, which may be incomplete
     for at in range(0, last, _BLOCK):
         x, y, z, v, w = _block(data, at, x, y, z, v, w, _K1, 1)
     factor = _K1 + ((z & 0xFF) << 1)
@@ -108,7 +108,7 @@ def _longer(data: bytes, size: int) -> int:
 def _block(
     data: bytes, at: int, x: int, y: int, z: int, v: tuple[int, int], w: tuple[int, int], factor: int, weight: int
 ) -> tuple[int, int, int, tuple[int, int], tuple[int, int]]:
-    """Takes 64 bytes into the state; the weight is that of the state's own words in the last step."""
+    """Mixes 64 bytes into the state; the weight multiplies the state's own words in the last step."""
     x = _rotate(x + y + v[0] + _word(data, at + 8), 37) * factor & _MASK
     y = _rotate(y + v[1] + _word(data, at + 48), 42) * factor
     x ^= w[1] * weight & _MASK

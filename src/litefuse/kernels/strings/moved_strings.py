@@ -1,6 +1,6 @@
 """``ConcatV2``, ``Pack``, ``Select``, ``SelectV2``, ``Pad`` and ``PadV2`` of strings.
 
-LiteRT has ops for them, of numbers only, and none that puts strings of two tensors into one.
+LiteRT has these ops for numbers only, and no other op that combines strings of two tensors.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ __all__ = ["ConcatV2", "Pack", "Pad", "PadV2", "Select", "SelectV2"]
 class ConcatV2(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.concat``), of strings.
 
-    Inputs: strings, whose shapes differ in one dimension only; ``axis``, int32 or int64: this dimension.
+    Inputs: strings, whose shapes may differ in one dimension only; ``axis``, int32 or int64: this dimension.
 
-    Output: them one after the other along it.
+    Output: the inputs, concatenated along it.
     """
 
     def prepare(self, *inputs: TensorSpec) -> TensorSpec:
-        """Gives the output's shape, if the axis is a constant.
+        """Returns the output's shape, if the axis is a constant.
 
         Raises:
-            KernelError: An input is not of strings, or its shape does not fit.
+            KernelError: An input is not of strings, or its shape does not match.
         """
         *texts, axis = inputs
         shapes = [check_strings(f"input {place}", text) for place, text in enumerate(texts)]
@@ -51,7 +51,7 @@ class ConcatV2(OfStringsOnly):
         return TensorSpec(joined.shape, STRING)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Joins them."""
+        """Concatenates the inputs."""
         *texts, axis = inputs
         outputs[0] = np.concatenate(texts, int(axis.item()))
 
@@ -60,16 +60,16 @@ class ConcatV2(OfStringsOnly):
 class Pack(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.stack``), of strings.
 
-    Inputs: strings of one shape. Output: them side by side along a new dimension.
+    Inputs: strings of one shape. Output: the inputs, stacked along a new dimension.
 
     Options: ``axis``, the new dimension, 0 if missing.
     """
 
     def prepare(self, *inputs: TensorSpec, axis: int = 0) -> TensorSpec:
-        """Gives the output's shape.
+        """Returns the output's shape.
 
         Raises:
-            KernelError: An input is not of strings, or of another shape, or there is no such dimension.
+            KernelError: An input is not of strings, the shapes differ, or the axis is out of range.
         """
         shapes = {check_strings(f"input {place}", text) for place, text in enumerate(inputs)}
         if len(shapes) != 1:
@@ -81,7 +81,7 @@ class Pack(OfStringsOnly):
         return TensorSpec([*shape[:place], len(inputs), *shape[place:]], STRING)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, axis: int = 0) -> None:
-        """Stacks them."""
+        """Stacks the inputs."""
         outputs[0] = np.stack(inputs, axis)
 
 
@@ -91,14 +91,14 @@ class SelectV2(OfStringsOnly):
 
     Inputs: ``condition``, bool; ``t`` and ``e``, strings; their shapes broadcast.
 
-    Output: ``t`` where the condition holds, else ``e``.
+    Output: ``t`` where the condition is true, otherwise ``e``.
     """
 
     def prepare(self, condition: TensorSpec, t: TensorSpec, e: TensorSpec) -> TensorSpec:
-        """Gives the shape that the inputs broadcast to.
+        """Returns the shape that the inputs broadcast to.
 
         Raises:
-            KernelError: An input has a wrong dtype, or their shapes do not fit.
+            KernelError: An input has a wrong dtype, or the shapes do not broadcast.
         """
         shapes = [check_dtype("condition", condition, "bool"), check_strings("t", t), check_strings("e", e)]
         try:
@@ -107,7 +107,7 @@ class SelectV2(OfStringsOnly):
             raise KernelError(f"the shapes {', '.join(map(str, shapes))} do not broadcast to one") from None
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Chooses."""
+        """Selects the strings."""
         outputs[0] = np.where(*inputs)
 
 
@@ -116,13 +116,13 @@ class Select(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.compat.v1.where``), of strings.
 
     Inputs: ``condition``, bool; ``t`` and ``e``, strings of one shape. The condition has this shape, or is a scalar,
-    or a vector that chooses whole rows.
+    or a vector that selects whole rows.
 
-    Output: ``t`` where the condition holds, else ``e``.
+    Output: ``t`` where the condition is true, otherwise ``e``.
     """
 
     def prepare(self, condition: TensorSpec, t: TensorSpec, e: TensorSpec) -> TensorSpec:
-        """Gives the shape of the strings.
+        """Returns the shape of the strings.
 
         Raises:
             KernelError: An input has a wrong dtype or shape.
@@ -135,7 +135,7 @@ class Select(OfStringsOnly):
         return TensorSpec(shape, STRING)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Chooses."""
+        """Selects the strings."""
         condition, t, e = inputs
         if condition.ndim < t.ndim:
             condition = condition.reshape(condition.shape + (1,) * (t.ndim - condition.ndim))
@@ -146,14 +146,14 @@ class Select(OfStringsOnly):
 class Pad(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.pad``), of strings.
 
-    Inputs: ``input``, strings; ``paddings``, ``[rank, 2]`` of int32 or int64: how many are put before and behind in
+    Inputs: ``input``, strings; ``paddings``, ``[rank, 2]`` of int32 or int64: how many are added before and after in
     each dimension.
 
-    Output: the strings in the middle of empty ones.
+    Output: the strings, padded with empty ones.
     """
 
     def prepare(self, text: TensorSpec, paddings: TensorSpec) -> TensorSpec:
-        """Gives the output's shape, if the paddings are constants.
+        """Returns the output's shape, if the paddings are constants.
 
         Raises:
             KernelError: An input has a wrong dtype or shape.
@@ -161,7 +161,7 @@ class Pad(OfStringsOnly):
         return _padded_shape(text, paddings)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Pads.
+        """Pads the strings.
 
         Raises:
             KernelError: A padding is negative.
@@ -174,13 +174,13 @@ class Pad(OfStringsOnly):
 class PadV2(OfStringsOnly):
     """TensorFlow's op of the same name (``tf.pad`` with a value), of strings.
 
-    Inputs: as of ``Pad``, and ``constant_values``, a string.
+    Inputs: those of ``Pad``, and ``constant_values``, a string.
 
-    Output: the strings in the middle of this one.
+    Output: the strings, padded with this one.
     """
 
     def prepare(self, text: TensorSpec, paddings: TensorSpec, value: TensorSpec) -> TensorSpec:
-        """Gives the output's shape, if the paddings are constants.
+        """Returns the output's shape, if the paddings are constants.
 
         Raises:
             KernelError: An input has a wrong dtype or shape.
@@ -190,7 +190,7 @@ class PadV2(OfStringsOnly):
         return _padded_shape(text, paddings)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Pads.
+        """Pads the strings.
 
         Raises:
             KernelError: A padding is negative.

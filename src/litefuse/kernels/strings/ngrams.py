@@ -30,8 +30,8 @@ class Ngrams(CustomOp):
     Inputs: ``values``, strings, and the row splits of a ragged tensor with these values, the outermost first: each a
     vector of int64 or int32. Without row splits the values may be of any rank but 0.
 
-    Outputs: the same of the n-grams: each is ``width`` strings that stand side by side in the innermost dimension, with
-    ``string_separator`` between them. A row of fewer strings has none.
+    Outputs: the n-grams in the same form: each joins ``width`` adjacent strings of the innermost dimension with
+    ``string_separator``. A row of fewer strings has none.
 
     Source: https://www.tensorflow.org/text/api_docs/python/text/ngrams.
     """
@@ -47,10 +47,10 @@ class Ngrams(CustomOp):
         reduction_type: str = "STRING_JOIN",
         string_separator: str = " ",
     ) -> list[TensorSpec]:
-        """Gives the sizes of the outputs, but for the number of n-grams in ragged rows.
+        """Returns the sizes of the outputs, except for the number of n-grams in ragged rows.
 
         Raises:
-            KernelError: An input has a wrong shape or dtype, or an option is none that TensorFlow Text takes.
+            KernelError: An input has a wrong shape or dtype, or TensorFlow Text does not accept an option.
         """
         if type(width) is not int or width < 1:
             raise KernelError(f"width must be a positive int, not {width!r}")
@@ -80,10 +80,10 @@ class Ngrams(CustomOp):
         width: int,
         string_separator: str = " ",
     ) -> None:
-        """Joins the strings of one row after the other.
+        """Joins the strings row by row.
 
         Raises:
-            KernelError: Row splits do not split the values into rows.
+            KernelError: Row splits are invalid for the values.
         """
         values, *row_splits = inputs
         separator = string_separator.encode()
@@ -104,11 +104,11 @@ class Ngrams(CustomOp):
 
 
 def _count(size: int, width: int) -> int:
-    """How many n-grams there are in a row."""
+    """Returns the number of n-grams in a row."""
     return max(size - width + 1, 0)
 
 
 def _joined(rows: Iterable[Sequence[bytes]], width: int, separator: bytes) -> npt.NDArray[Any]:
-    """The n-grams of all rows, of rank 1."""
+    """Returns the n-grams of all rows, of rank 1."""
     ngrams = [separator.join(row[at : at + width]) for row in rows for at in range(_count(len(row), width))]
     return np.array(ngrams, STRING)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DecodePaddedRaw", "DecodeRaw"]
 
-# LiteRT's numbers of dtypes, in which the ops' options say them.
+# The values of LiteRT's TensorType, which the ops' options use.
 _DTYPES: dict[int, np.dtype[Any]] = {
     0: np.dtype(np.float32),
     1: np.dtype(np.float16),
@@ -48,13 +48,13 @@ def _dtype(out_type: int) -> np.dtype[Any]:
 def _numbers(
     rows: Sequence[bytes], shape: Sequence[int], dtype: np.dtype[Any], *, little_endian: bool
 ) -> npt.NDArray[Any]:
-    """Strings of one length as rows of numbers; each half of a complex number has its own order of bytes."""
+    """Returns strings of one length as rows of numbers; the byte order applies to each half of a complex number."""
     width = dtype.itemsize
     size = len(rows[0]) // width if rows else 0
     parts = width // 2 if dtype.kind == "c" else width
     data = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, parts)
     ordered = data if little_endian else data[:, ::-1]
-    # A boolean is any byte in TensorFlow; LiteRT's and numpy's are 0 or 1.
+    # In TensorFlow, a boolean may be any byte; in LiteRT and numpy, it is 0 or 1.
     values = ordered != 0 if dtype == np.bool_ else np.frombuffer(ordered.tobytes(), dtype)
     return values.reshape(*shape, size)
 
@@ -65,9 +65,9 @@ class DecodeRaw(CustomOp):
 
     Input: ``bytes``, strings of any shape ``[...]`` and of one length.
 
-    Output: the numbers that their bytes are, ``[..., length / width]``.
+    Output: their bytes as numbers, ``[..., length / width]``.
 
-    Options: ``out_type``, LiteRT's number of the dtype: bool, complex numbers, floats, signed integers, uint8 or
+    Options: ``out_type``, the dtype as LiteRT's TensorType: bool, complex numbers, floats, signed integers, uint8 or
     uint16; ``little_endian``, true if missing: whether the lowest byte of a number comes first.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/io/decode_raw.
@@ -76,10 +76,10 @@ class DecodeRaw(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, *, out_type: int) -> TensorSpec:
-        """Checks the input; how many numbers there are is known only when its bytes are.
+        """Checks the input; the number of elements is known only once its bytes are.
 
         Raises:
-            KernelError: The input is not of strings, or the dtype is none of those.
+            KernelError: The input is not of strings, or the dtype is not supported.
         """
         check_strings("bytes", text)
         return TensorSpec(None, _dtype(out_type))
@@ -90,7 +90,7 @@ class DecodeRaw(CustomOp):
         """Reads one string after the other.
 
         Raises:
-            KernelError: The strings differ in length, or do not hold whole numbers.
+            KernelError: The strings differ in length, or it is not a multiple of the dtype's width.
         """
         (text,), dtype = inputs, _dtype(out_type)
         rows: list[bytes] = text.ravel().tolist()
@@ -106,12 +106,12 @@ class DecodeRaw(CustomOp):
 class DecodePaddedRaw(CustomOp):
     """TensorFlow's op of the same name (``tf.io.decode_raw`` with ``fixed_length``).
 
-    Inputs: ``input_bytes``, strings of any shape ``[...]``; ``fixed_length``, how many bytes are taken of each, a
-    scalar of int32 and a multiple of the dtype's width. What a string lacks is zeros.
+    Inputs: ``input_bytes``, strings of any shape ``[...]``; ``fixed_length``, the number of bytes used of each, a
+    scalar of int32 and a multiple of the dtype's width. Shorter strings are padded with zeros.
 
-    Output: the numbers that the bytes are, ``[..., fixed_length / width]``.
+    Output: the bytes as numbers, ``[..., fixed_length / width]``.
 
-    Options: as of ``DecodeRaw``.
+    Options: those of ``DecodeRaw``.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/io/decode_raw.
     """
@@ -119,10 +119,10 @@ class DecodePaddedRaw(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, length: TensorSpec, *, out_type: int) -> TensorSpec:
-        """Gives the shape where the length is a constant.
+        """Returns the shape, if the length is a constant.
 
         Raises:
-            KernelError: The inputs are not of strings and a number, or the dtype is none of those.
+            KernelError: The inputs are not strings and a number, or the dtype is not supported.
         """
         shape = check_strings("input_bytes", text)
         check_dtype("fixed_length", length, "int32")
@@ -138,7 +138,7 @@ class DecodePaddedRaw(CustomOp):
         """Reads one string after the other.
 
         Raises:
-            KernelError: The length is no multiple of the dtype's width.
+            KernelError: The length is not a positive multiple of the dtype's width.
         """
         (text, length), dtype = inputs, _dtype(out_type)
         size = _count(length, dtype) * dtype.itemsize
@@ -148,7 +148,7 @@ class DecodePaddedRaw(CustomOp):
 
 
 def _count(length: npt.NDArray[Any], dtype: np.dtype[Any]) -> int:
-    """How many numbers a string has."""
+    """Returns the number of elements for each string."""
     size = int(length.item())
     if size <= 0 or size % dtype.itemsize:
         raise KernelError(

@@ -1,13 +1,13 @@
-r"""Regular expressions of RE2, which TensorFlow's ops take, as those of Python.
+r"""Translation of RE2 regular expressions, which TensorFlow's ops take, to Python's ``re``.
 
-Both take the leftmost match and, of several there, the one that the expression prefers. But much is written otherwise,
-or means something else: ``$`` is the end of the text, ``\w`` and its like are ASCII's, ``\pL`` and ``[[:alpha:]]`` are
-classes, flags may change anywhere. So an expression is read here, and written anew. It matches where it does in RE2,
-but for ``\B``, which RE2 also finds within characters of several bytes; and of a group that is repeated and may be
-empty, such as ``(a?)*``, Python keeps a last, empty turn where RE2 keeps the one before.
+Both return the leftmost match and, of several there, the one that the expression prefers. But some syntax differs, or
+means something else: in RE2, ``$`` is the end of the text, ``\w`` and the like are ASCII only, ``\pL`` and
+``[[:alpha:]]`` are classes, and flags may change anywhere. So this parses an expression and rewrites it for Python. It
+matches as in RE2, with two exceptions: RE2 also finds ``\B`` inside characters of several bytes; and for a repeated
+group that may be empty, such as ``(a?)*``, Python captures a last, empty iteration where RE2 captures the one before.
 
 Definition: https://github.com/google/re2/wiki/Syntax. Texts are UTF-8, decoded with ``surrogateescape``: a byte that is
-no UTF-8 is a character that nothing but itself matches, no dot and no class.
+not valid UTF-8 becomes a character that only itself matches, not a dot or a class.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Ranges = list[tuple[int, int]]
 
 _LAST = 0x10FFFF
 _MAX_REPEAT = 1000
-# What stands for bytes that are no UTF-8.
+# The surrogates that represent bytes that are not valid UTF-8.
 _ESCAPES = (0xDC80, 0xDCFF)
 _NO_TEXT = r"\udc80-\udcff"
 
@@ -51,7 +51,7 @@ _POSIX: dict[str, _Ranges] = {
     "word": _PERL["w"],
     "xdigit": [*_DIGITS, (0x41, 0x46), (0x61, 0x66)],
 }
-# Python's \B is none in an empty text.
+# Python's \B does not match in an empty text.
 _WORD = "[0-9A-Za-z_]"
 _BOUNDARY = f"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))"
 _NO_BOUNDARY = f"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))"
@@ -65,27 +65,27 @@ _POSIX_CLASS = re.compile(r"\[:(\^?)(\w+):\]")
 
 
 def decoded(text: bytes) -> str:
-    """A text as expressions are matched with."""
+    """Decodes a text for matching."""
     return text.decode("utf-8", "surrogateescape")
 
 
 def encoded(text: str) -> bytes:
-    """The bytes of a text that was decoded."""
+    """Returns the bytes of a decoded text."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The expression in Python.
+    """Compiles an RE2 expression with Python's ``re``.
 
     Raises:
-        KernelError: It is none of RE2, or Python cannot express it.
+        KernelError: It is not valid in RE2, or Python cannot express it.
     """
     return re.compile(_Reader(pattern).read())
 
 
 @functools.lru_cache(maxsize=64)
 def _category(name: str) -> tuple[tuple[int, int], ...]:
-    """The ranges of a general category of Unicode."""
+    """Returns the ranges of a general category of Unicode."""
     ranges: _Ranges = []
     for code in range(_LAST + 1):
         found = unicodedata.category(chr(code))
@@ -98,7 +98,7 @@ def _category(name: str) -> tuple[tuple[int, int], ...]:
 
 
 class _Reader:
-    """Reads an expression from the left to the right, and writes it as Python's."""
+    """Parser of an expression, from left to right, that returns it in Python's syntax."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
@@ -116,13 +116,13 @@ class _Reader:
         return KernelError(f"regular expression {self._pattern!r}: {reason} (position {self._at})")
 
     def _next(self, text: str) -> bool:
-        """Goes behind a text, if it comes next."""
+        """Consumes a text, if it comes next."""
         found = self._pattern.startswith(text, self._at)
         self._at += len(text) if found else 0
         return found
 
     def _matched(self, form: re.Pattern[str]) -> re.Match[str] | None:
-        """Goes behind what has a form, if it comes next."""
+        """Consumes a match of a pattern, if it comes next."""
         found = form.match(self._pattern, self._at)
         self._at = found.end() if found else self._at
         return found
@@ -148,7 +148,7 @@ class _Reader:
                 repeatable = False
                 continue
             atom = self._atom()
-            if atom is not None:  # flags are none
+            if atom is not None:  # flags are not an atom
                 parts.append(atom)
                 repeatable = True
         self._flags = before
@@ -161,7 +161,7 @@ class _Reader:
         return [self._literal(ord(character)) for character in text]
 
     def _repeat(self) -> str | None:
-        """A repetition as Python writes it; None if none comes next."""
+        """Consumes a repetition and returns it in Python's syntax; None if none comes next."""
         character = self._pattern[self._at]
         if character in "*+?":
             self._at += 1
@@ -217,7 +217,7 @@ class _Reader:
         return f"{opened}{inner})"
 
     def _escape(self) -> str:
-        """What stands behind a backslash, outside of classes."""
+        """Translates what follows a backslash, outside classes."""
         for letter, form in (("A", r"\A"), ("z", r"\Z"), ("b", _BOUNDARY), ("B", _NO_BOUNDARY)):
             if self._next(letter):
                 return form
@@ -230,7 +230,7 @@ class _Reader:
         return self._literal(self._escaped_character())
 
     def _escaped_class(self) -> tuple[_Ranges, bool] | None:
-        r"""The class behind a backslash, such as \d or \pL, and whether it is what is not in it."""
+        r"""Returns the class that follows a backslash, such as \d or \pL, and whether it is negated."""
         if self._at == len(self._pattern):
             raise self._error("a backslash stands at the end")
         character = self._pattern[self._at]
@@ -274,10 +274,10 @@ class _Reader:
         raise self._error(f"RE2 has no \\{character}")
 
     def _class(self) -> str:
-        """A class in brackets; the first of these is behind."""
+        """Translates a class in brackets, after the opening one."""
         negated = self._next("^")
         ranges: _Ranges = []
-        without: list[_Ranges] = []  # everything but these
+        without: list[_Ranges] = []  # negated classes
         first = True
         while first or not self._next("]"):
             if self._at == len(self._pattern):
@@ -333,7 +333,7 @@ class _Reader:
         return f"(?i:{text})" if "i" in self._flags else text
 
     def _set(self, ranges: _Ranges, without: list[_Ranges], *, negated: bool) -> str:
-        """Any character of some ranges, or of all but those of one of ``without``; or any other one."""
+        """Returns a class of the characters in ``ranges`` or not in one of ``without``, or of the others if negated."""
         inside = _written(ranges)
         if not without:
             if negated:
@@ -346,7 +346,7 @@ class _Reader:
 
 
 def _written(ranges: _Ranges) -> str:
-    """Ranges as they stand in brackets, without what stands for bytes."""
+    """Formats ranges for brackets, without the surrogates that represent bytes."""
     kept: _Ranges = []
     for low, high in ranges:
         kept += [(low, min(high, _ESCAPES[0] - 1)), (max(low, _ESCAPES[1] + 1), high)]

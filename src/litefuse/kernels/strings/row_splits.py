@@ -1,4 +1,4 @@
-"""Row splits: where each row of a ragged tensor begins and ends in its values."""
+"""Checks of row splits: the offsets at which the rows of a ragged tensor begin and end in its values."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["check_row_splits", "check_row_splits_spec"]
 
 
 def check_row_splits_spec(name: str, splits: TensorSpec) -> int:
-    """Checks the type of row splits, and gives the number of rows.
+    """Checks the type of row splits, and returns the number of rows.
 
     Raises:
-        KernelError: They are not a vector of one int32 or int64 or more.
+        KernelError: They are not a vector of at least one int32 or int64.
     """
     if splits.dtype.name not in ("int32", "int64"):
         raise KernelError(f"{name} must be int32 or int64, not {splits.dtype}")
@@ -29,7 +29,7 @@ def check_row_splits_spec(name: str, splits: TensorSpec) -> int:
 
 
 def check_row_splits(name: str, splits: npt.NDArray[Any], size: int) -> None:
-    """Checks that row splits begin with 0, do not fall, and end with the number of what they split.
+    """Checks that row splits begin with 0, do not decrease, and end with the number of values.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/RaggedTensor#row_partitioning.
 

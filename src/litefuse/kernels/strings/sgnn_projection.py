@@ -1,4 +1,4 @@
-"""``tftext:custom:SgnnProjection``: rows of strings, hashed to a few numbers."""
+"""``tftext:custom:SgnnProjection``: projection of rows of strings to a few numbers by hashing."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _INT32 = np.iinfo(np.int32)
 class SgnnProjection(CustomOp):
     """The projection of self-governing neural networks for text.
 
-    Inputs: ``values``, strings of rank 1 (n-grams of characters, as a rule), and ``row_splits``, int64 or int32, which
+    Inputs: ``values``, strings of rank 1 (usually n-grams of characters), and ``row_splits``, int64 or int32, which
     split them into rows.
 
     Output: float32 ``[rows, len(hash_seed)]``. A string's signature is its FarmHash fingerprint modulo ``buckets``. For
-    a seed, it becomes ``abs(signature * seed) mod buckets``, less ``buckets`` where this is above ``buckets // 2``. The
-    result is the mean of these over the row's strings, divided by ``buckets // 2``: -1 to 1, or NaN for a row of none.
+    a seed, it becomes ``abs(signature * seed) mod buckets``, minus ``buckets`` if that is above ``buckets // 2``. The
+    result is the mean of these over the row's strings, divided by ``buckets // 2``: -1 to 1, or NaN for an empty row.
 
     Sources: Ravi and Kozareva, "Self-governing neural networks for on-device short text classification", EMNLP 2018,
     for the idea; for the hash and the numbers, the composite of the SGNN model of TensorFlow's model garden
@@ -48,8 +48,8 @@ class SgnnProjection(CustomOp):
         """Checks inputs and options.
 
         Raises:
-            KernelError: An input has a wrong shape or dtype; a seed or the number of buckets is no int32; there are
-                fewer than two buckets.
+            KernelError: An input has a wrong shape or dtype; a seed or the number of buckets is not an int32; there
+                are fewer than two buckets.
         """
         if values.dtype != STRING or values.shape is None or len(values.shape) != 1:
             raise KernelError(f"values must be strings of rank 1, not {values.dtype} {values.shape}")
@@ -65,10 +65,10 @@ class SgnnProjection(CustomOp):
     def invoke(
         self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, hash_seed: Sequence[int], buckets: int
     ) -> None:
-        """Hashes each string once and computes in whole numbers, which fit 64 bits, up to the mean.
+        """Hashes each distinct string once and computes in 64-bit integers up to the mean.
 
         Raises:
-            KernelError: The row splits do not split the values into rows.
+            KernelError: The row splits are invalid for the values.
         """
         values, splits = inputs
         check_row_splits("row_splits", splits, len(values))

@@ -1,4 +1,4 @@
-"""``SparseCross``: all combinations of the features of a row, as numbers of buckets or as strings."""
+"""``SparseCross``: all combinations of the features of a row, as hash buckets or as strings."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _Rows = Mapping[int, list[Any]]
 class SparseCross(CustomOp):
     """TensorFlow's op of the same name (``tf.sparse.cross_hashed``, Keras's ``HashedCrossing``).
 
-    Inputs: ``N`` times the indices of sparse columns, then their values, then their shapes; then dense columns: all
-    matrices of strings or of int64, with as many rows.
+    Inputs: the indices of ``N`` sparse columns, then their values, then their shapes; then dense columns: all are
+    matrices of strings or int64, with the same number of rows.
 
-    Outputs: the combinations of each row, one feature of each column, those of the last one first, as a sparse matrix:
-    int64 indices ``[n, 2]``, values, int64 shape ``[2]``.
+    Outputs: the combinations of each row, of one feature of each column, where the last column varies fastest, as a
+    sparse matrix: int64 indices ``[n, 2]``, values, int64 shape ``[2]``.
 
-    Options: ``N``; ``hashed_output``: whether the values are numbers of ``num_buckets`` buckets (0: any), from the
-    features' hashes and ``hash_key``, or else strings.
+    Options: ``N``; ``hashed_output``: whether the values are indices of ``num_buckets`` buckets (0: no limit), computed
+    from the features' hashes and ``hash_key``, or else strings.
 
     Source: the definition of the op in TensorFlow (``sparse_ops.cc``, ``sparse_cross_op.cc``).
     """
@@ -50,10 +50,10 @@ class SparseCross(CustomOp):
     dtypes = ("string", "int64")
 
     def prepare(self, *inputs: TensorSpec, N: int, hashed_output: bool) -> list[TensorSpec]:  # noqa: N803
-        """Checks the inputs; how many combinations there are is known only when they are made.
+        """Checks the inputs; the number of combinations is known only at run time.
 
         Raises:
-            KernelError: One has a wrong dtype or shape, or there are none.
+            KernelError: An input has a wrong dtype or shape, or there are no columns.
         """
         values = [*inputs[N : 2 * N], *inputs[3 * N :]]
         if not values:
@@ -77,10 +77,10 @@ class SparseCross(CustomOp):
         num_buckets: int = 0,
         hash_key: int = 0,
     ) -> None:
-        """Combines the features of one row after the other.
+        """Combines the features row by row.
 
         Raises:
-            KernelError: The columns do not have as many rows, or a feature is in none of them.
+            KernelError: The columns differ in their number of rows, or a feature's row is out of range.
         """
         sparse = zip(inputs[:N], inputs[N : 2 * N], inputs[2 * N : 3 * N], strict=True)
         counts = [*(int(shape[0]) for shape in inputs[2 * N : 3 * N]), *(len(dense) for dense in inputs[3 * N :])]
@@ -90,7 +90,7 @@ class SparseCross(CustomOp):
         for dense in inputs[3 * N :]:
             rows: list[list[Any]] = dense.tolist()
             columns.append(dict(enumerate(rows)))
-        # A row without a feature in some column has no combinations.
+        # A row that lacks a feature in some column has no combinations.
         present: list[int] = sorted(set(columns[0]).intersection(*columns[1:])) if columns else []
         crossed: dict[int, list[Any]] = {}
         for row in present:
@@ -121,7 +121,7 @@ def _text(feature: Any) -> bytes:
 
 
 def _hashed(features: Sequence[Any], key: int) -> int:
-    """The hashes of features, one after the other mixed into the key (``FingerprintCat64``)."""
+    """Mixes the hashes of the features into the key, one after the other (``FingerprintCat64``)."""
     value = key
     for feature in features:
         one = fingerprint64(feature) if isinstance(feature, bytes) else feature & _MASK

@@ -1,4 +1,4 @@
-"""``StringLower``, ``StringUpper`` and ``StringStrip``: strings in small or large letters, or without whitespace."""
+"""``StringLower``, ``StringUpper`` and ``StringStrip``: lowercase, uppercase and stripped strings."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 __all__ = ["StringLower", "StringStrip", "StringUpper"]
 
-# What C calls whitespace (isspace).
+# C's whitespace (isspace).
 _WHITESPACE = b" \t\n\v\f\r"
 
 
 class _Letters(PartlyNativeKernel, OfEachString):
     @classmethod
     def is_beyond_native(cls, attributes: Mapping[str, Any]) -> bool:
-        """The letters of Unicode are in no library that the kernels in C++ could do without."""
+        """Whether Unicode letters are converted, for which the C++ kernels would need another library."""
         return attributes.get("encoding", "") not in ("", b"")
 
     def prepare(self, text: TensorSpec, *, encoding: str = "") -> TensorSpec:
-        """Gives the input's shape.
+        """Returns the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or TensorFlow does not know the encoding.
+            KernelError: The input is not of strings, or TensorFlow does not support the encoding.
         """
         if encoding not in ("", "utf-8"):
             raise KernelError(f"encoding must be empty or utf-8, not {encoding!r}")
@@ -59,17 +59,17 @@ class _Letters(PartlyNativeKernel, OfEachString):
 class StringLower(_Letters):
     """TensorFlow's op of the same name (``tf.strings.lower``).
 
-    Input: ``input``, strings of any shape. Output: the same in small letters.
+    Input: ``input``, strings of any shape. Output: the same in lowercase.
 
-    Options: ``encoding``: empty if missing, for the letters A to Z alone; or ``utf-8``, for those that Unicode has
-    small forms of. Then bytes that are no UTF-8 become U+FFFD, and a string ends before its first byte that is 0. The
-    letters are those of Python's version of Unicode.
+    Options: ``encoding``: empty if missing, for the letters A to Z only; or ``utf-8``, for all letters that have a
+    lowercase in Unicode, in Python's version of it. With ``utf-8``, bytes that are not valid UTF-8 become U+FFFD, and a
+    string ends before its first 0 byte.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/lower.
     """
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, encoding: str = "") -> None:
-        """Changes one string after the other."""
+        """Converts one string after the other."""
         self._invoke(inputs[0], outputs, encoding, bytes.lower, str.lower)
 
 
@@ -77,11 +77,11 @@ class StringLower(_Letters):
 class StringUpper(_Letters):
     """TensorFlow's op of the same name (``tf.strings.upper``).
 
-    As ``StringLower``, in large letters: https://www.tensorflow.org/api_docs/python/tf/strings/upper.
+    Like ``StringLower``, for uppercase: https://www.tensorflow.org/api_docs/python/tf/strings/upper.
     """
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, encoding: str = "") -> None:
-        """Changes one string after the other."""
+        """Converts one string after the other."""
         self._invoke(inputs[0], outputs, encoding, bytes.upper, str.upper)
 
 
@@ -89,7 +89,7 @@ class StringUpper(_Letters):
 class StringStrip(OfEachString):
     """TensorFlow's op of the same name (``tf.strings.strip``).
 
-    Input: ``input``, strings of any shape. Output: the same without the whitespace at both ends, that of ASCII.
+    Input: ``input``, strings of any shape. Output: the same without ASCII whitespace at both ends.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/strip.
     """

@@ -1,4 +1,4 @@
-"""``StringToHashBucketFast``, ``StringToHashBucketStrong``, ``StringToHashBucket``: strings as numbers of buckets."""
+"""``StringToHashBucketFast``, ``StringToHashBucketStrong``, ``StringToHashBucket``: strings as hash buckets."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class _Buckets(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, *, num_buckets: int) -> TensorSpec:
-        """Gives the input's shape.
+        """Returns the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or there is no bucket.
+            KernelError: The input is not of strings, or the number of buckets is not positive.
         """
         if num_buckets < 1:
             raise KernelError(f"num_buckets must be positive, not {num_buckets}")
@@ -54,7 +54,7 @@ class StringToHashBucketFast(_Buckets):
     """
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, num_buckets: int) -> None:
-        """Hashes each string once."""
+        """Hashes each distinct string once."""
         self._invoke(inputs[0], outputs, num_buckets, fingerprint64)
 
 
@@ -64,7 +64,7 @@ class StringToHashBucketStrong(_Buckets):
 
     Input: ``input``, strings of any shape. Output: SipHash-2-4 of each, modulo ``num_buckets``, int64.
 
-    Options: ``key``, two integers of 64 bits.
+    Options: ``key``, two 64-bit integers.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/to_hash_bucket_strong.
     """
@@ -72,10 +72,10 @@ class StringToHashBucketStrong(_Buckets):
     def invoke(
         self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, num_buckets: int, key: Sequence[int]
     ) -> None:
-        """Hashes each string once.
+        """Hashes each distinct string once.
 
         Raises:
-            KernelError: The key is not of two numbers.
+            KernelError: The key is not two numbers.
         """
         if len(key) != 2:
             raise KernelError(f"key must be two numbers, not {len(key)}")
@@ -88,11 +88,11 @@ class StringToHashBucket(_Buckets):
     """TensorFlow's op of the same name (``tf.compat.v1.string_to_hash_bucket``).
 
     Input: ``string_tensor``, strings of any shape. Output: a hash of each, modulo ``num_buckets``, int64: the 64-bit
-    MurmurHash2 with the seed that TensorFlow gives it (``Hash64`` in ``hash.h``).
+    MurmurHash2 with TensorFlow's seed (``Hash64`` in ``hash.h``).
     """
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, num_buckets: int) -> None:
-        """Hashes each string once."""
+        """Hashes each distinct string once."""
         self._invoke(inputs[0], outputs, num_buckets, _murmur)
 
 

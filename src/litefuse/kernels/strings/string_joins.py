@@ -1,4 +1,4 @@
-"""``StringJoin``, ``ReduceJoin`` and ``UnsortedSegmentJoin``: several strings in one."""
+"""``StringJoin``, ``ReduceJoin`` and ``UnsortedSegmentJoin``: concatenation of strings."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ __all__ = ["ReduceJoin", "StringJoin", "UnsortedSegmentJoin"]
 class StringJoin(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.join``).
 
-    Inputs: strings, all of one shape, or scalars, which stand for as many.
+    Inputs: strings, all of one shape, or scalars, which are broadcast to it.
 
-    Output: of this shape, the strings that stand at the same place in all inputs, in the order of these.
+    Output: of this shape, the strings at the same position in all inputs, joined in the order of the inputs.
 
-    Options: ``separator``, what stands between two of them; empty if missing.
+    Options: ``separator``, placed between two strings; empty if missing.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/join.
     """
@@ -44,10 +44,10 @@ class StringJoin(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, *texts: TensorSpec) -> TensorSpec:
-        """Gives the shape of the inputs.
+        """Returns the shape of the inputs.
 
         Raises:
-            KernelError: An input is not of strings, or of another shape.
+            KernelError: An input is not of strings, or the shapes differ.
         """
         shapes = {check_strings(f"input {place}", text) for place, text in enumerate(texts)}
         shapes = shapes - {()} or {()}
@@ -56,7 +56,7 @@ class StringJoin(CustomOp):
         return TensorSpec(shapes.pop(), STRING)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, separator: str | bytes = "") -> None:
-        """Joins the strings of one place after the other."""
+        """Joins the strings at one position after the other."""
         between = as_bytes(separator)
         arrays = np.broadcast_arrays(*inputs)
         lists = [array.ravel().tolist() for array in arrays]
@@ -67,12 +67,12 @@ class StringJoin(CustomOp):
 class ReduceJoin(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.reduce_join``).
 
-    Inputs: ``inputs``, strings of any shape; ``reduction_indices``, int32: the dimensions that are joined, a scalar or
-    a vector; the earlier ones run faster. None leaves the strings as they are.
+    Inputs: ``inputs``, strings of any shape; ``reduction_indices``, int32: the dimensions to join along, a scalar or
+    a vector; the first ones vary fastest. Without any, the strings are unchanged.
 
-    Output: without these dimensions, or with a size of 1 of each.
+    Output: the joined strings, without these dimensions, or with size 1 in each.
 
-    Options: ``keep_dims``, false if missing; ``separator``, what stands between two strings, empty if missing.
+    Options: ``keep_dims``, false if missing; ``separator``, placed between two strings, empty if missing.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/reduce_join.
     """
@@ -80,10 +80,10 @@ class ReduceJoin(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, axes: TensorSpec, *, keep_dims: bool = False) -> TensorSpec:
-        """Gives the shape that is left, if the dimensions are constants.
+        """Returns the reduced shape, if the dimensions are constants.
 
         Raises:
-            KernelError: An input has a wrong dtype or shape, or there is no such dimension.
+            KernelError: An input has a wrong dtype or shape, or a dimension is out of range or repeated.
         """
         shape = check_strings("inputs", text)
         if len(check_dtype("reduction_indices", axes, "int32")) > 1:
@@ -100,10 +100,10 @@ class ReduceJoin(CustomOp):
         keep_dims: bool = False,
         separator: str | bytes = "",
     ) -> None:
-        """Joins the strings of one place after the other.
+        """Joins the strings for one element of the output after the other.
 
         Raises:
-            KernelError: There is no such dimension.
+            KernelError: A dimension is out of range or repeated.
         """
         text, indices = inputs
         axes = _axes(indices, text.ndim)
@@ -136,9 +136,9 @@ class UnsortedSegmentJoin(CustomOp):
     Inputs: ``inputs``, strings; ``segment_ids``, int32 or int64, not negative: the segments of their first dimensions;
     ``num_segments``, an int32 or int64 scalar.
 
-    Output: ``[num_segments, ...]``, the strings of each segment in their order; empty for a segment without any.
+    Output: ``[num_segments, ...]``, the strings of each segment, joined in order; empty for a segment without strings.
 
-    Options: ``separator``, what stands between two strings, but for empty ones at the beginning; empty if missing.
+    Options: ``separator``, placed between two strings, except after empty ones at the start; empty if missing.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/unsorted_segment_join.
     """
@@ -146,7 +146,7 @@ class UnsortedSegmentJoin(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, ids: TensorSpec, count: TensorSpec) -> TensorSpec:
-        """Gives the output's shape, if the number of segments is a constant.
+        """Returns the output's shape, if the number of segments is a constant.
 
         Raises:
             KernelError: An input has a wrong dtype or shape.
@@ -160,10 +160,10 @@ class UnsortedSegmentJoin(CustomOp):
         return TensorSpec(known, STRING)
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, separator: str | bytes = "") -> None:
-        """Joins the strings of one segment after the other.
+        """Appends each string to its segment.
 
         Raises:
-            KernelError: A segment's number is negative, or not below that of segments.
+            KernelError: A segment is negative, or not less than ``num_segments``.
         """
         text, ids, number = inputs
         count = int(number.item())

@@ -1,4 +1,4 @@
-"""``StringNGrams``: neighbors in the rows of a ragged tensor, joined."""
+"""``StringNGrams``: joined n-grams of the rows of a ragged tensor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["StringNGrams"]
 
 _INT32_MAX = 2**31 - 1
-# How many strings are joined in one call at most. The kernel in C++ has the same limit.
+# The limit of strings that are joined in one call. The C++ kernel has the same limit.
 _MOST_JOINED = 2**26
 
 
@@ -33,11 +33,11 @@ class StringNGrams(CustomOp):
 
     Inputs: ``data``, a vector of strings; ``data_splits``, int32 or int64, which splits it into rows.
 
-    Outputs: the n-grams of all rows, and the row splits of these: for each row those of one width after the other.
+    Outputs: the n-grams of all rows, and their row splits; the n-grams of a row are ordered by width.
 
-    Options: ``separator``, what stands between two strings; ``ngram_widths``; ``left_pad`` and ``right_pad``, the
-    strings of which there are ``pad_width`` before and behind each row, but less than the width of an n-gram; -1: as
-    many as that; ``preserve_short_sequences``: whether a row without any n-gram gives one of all its strings.
+    Options: ``separator``, placed between two strings; ``ngram_widths``; ``left_pad`` and ``right_pad``, of which
+    ``pad_width`` are added before and after each row, but at most the width of an n-gram minus one, which is also what
+    -1 means; ``preserve_short_sequences``: whether a row without n-grams gives one of all its strings.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/ngrams.
     """
@@ -47,7 +47,7 @@ class StringNGrams(CustomOp):
     def prepare(
         self, data: TensorSpec, splits: TensorSpec, *, ngram_widths: Sequence[int], pad_width: int = 0
     ) -> list[TensorSpec]:
-        """Checks the inputs; how many n-grams there are is known only when the rows are.
+        """Checks the inputs; the number of n-grams is known only once the rows are.
 
         Raises:
             KernelError: An input has a wrong dtype or shape, or a width is not positive.
@@ -72,10 +72,10 @@ class StringNGrams(CustomOp):
         pad_width: int = 0,
         preserve_short_sequences: bool = False,
     ) -> None:
-        """Joins the strings of one row after the other.
+        """Joins the strings row by row.
 
         Raises:
-            KernelError: Row splits do not split the strings into rows, or there would be too many n-grams.
+            KernelError: The row splits are invalid for the strings, or there would be too many n-grams.
         """
         data, splits = inputs
         check_row_splits("data_splits", splits, len(data))
@@ -104,7 +104,7 @@ class StringNGrams(CustomOp):
 
 
 def _less_joined(left: int, size: int, padding: int, width: int) -> int:
-    """How many strings may still be joined after the n-grams of one width of a row of some size."""
+    """Returns how many strings may still be joined after a row's n-grams of one width."""
     left -= max(size + 2 * padding - width + 1, 0) * width
     if left < 0:
         raise KernelError(f"the n-grams of {width} strings of a row of {size} are too many to make")

@@ -1,4 +1,4 @@
-"""``StringToNumber`` and ``AsString``: numbers from their decimal forms, and the other way."""
+"""``StringToNumber`` and ``AsString``: parsing and formatting of numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AsString", "StringToNumber"]
 
-# LiteRT's numbers of dtypes, in which the op's options say them.
+# The values of LiteRT's TensorType, which the op's options use.
 _RESULTS = {0: "float32", 2: "int32", 4: "int64", 10: "float64", 12: "uint64", 15: "uint32"}
 
 _WHITESPACE = " \t\n\v\f\r"
@@ -37,12 +37,12 @@ class StringToNumber(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.to_number``).
 
     Input: ``string_tensor``, strings of any shape: numbers in decimal form, floats also with an exponent, in
-    hexadecimal form, ``inf`` or ``nan``; whitespace around them does not matter.
+    hexadecimal form, ``inf`` or ``nan``; whitespace around them is ignored.
 
-    Output: the numbers, those of floats rounded to the nearest.
+    Output: the numbers; floats are rounded to nearest.
 
-    Options: ``out_type``, LiteRT's number of the dtype: float32, float64, int32, int64, uint32 or uint64; float32 if
-    missing.
+    Options: ``out_type``, the dtype as LiteRT's TensorType: float32, float64, int32, int64, uint32 or uint64; float32
+    if missing.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/to_number.
     """
@@ -50,20 +50,20 @@ class StringToNumber(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, *, out_type: int = 0) -> TensorSpec:
-        """Gives the input's shape.
+        """Returns the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or the dtype is no number's.
+            KernelError: The input is not of strings, or the dtype is not supported.
         """
         if out_type not in _RESULTS:
             raise KernelError(f"out_type must be one of {', '.join(_RESULTS.values())}, not number {out_type}")
         return TensorSpec(check_strings("string_tensor", text), _RESULTS[out_type])
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Reads one number after the other.
+        """Parses one string after the other.
 
         Raises:
-            KernelError: A string is no number of the dtype.
+            KernelError: A string is not a number of the dtype.
         """
         (text,) = inputs
         dtype = outputs[0].dtype
@@ -97,7 +97,7 @@ def _float(data: bytes, dtype: np.dtype[Any]) -> float:
 
 
 def _nearest(number: float, text: str, dtype: np.dtype[Any]) -> float:
-    """The float32 that is nearest to what a text says, where that of its float64 may be another."""
+    """Returns the float32 that is nearest to a text's value; rounding its float64 may give another one."""
     if dtype != np.float32:
         return number
     with np.errstate(over="ignore"):
@@ -121,10 +121,10 @@ _FILLS = ("", " ", "+", "-", "0", "#")
 class AsString(CustomOp):
     """TensorFlow's op of the same name (``tf.strings.as_string``).
 
-    Input: ``input``: integers, floats, complex numbers, booleans or strings of any shape. Output: them as strings.
+    Input: ``input``: integers, floats, complex numbers, booleans or strings of any shape. Output: these as strings.
 
-    Options: as of C's ``printf``: ``width``; ``fill``: one of its flags, or empty; for floats ``precision``,
-    ``scientific`` (``%e``) and ``shortest`` (``%g``), else ``%f``. All may be missing.
+    Options, as for C's ``printf``: ``width``; ``fill``: one of its flags, or empty; for floats ``precision``,
+    ``scientific`` (``%e``) and ``shortest`` (``%g``), otherwise ``%f``. All may be missing.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/as_string.
     """
@@ -140,10 +140,10 @@ class AsString(CustomOp):
         shortest: bool = False,
         fill: str | bytes = "",
     ) -> TensorSpec:
-        """Gives the input's shape.
+        """Returns the input's shape.
 
         Raises:
-            KernelError: The options contradict each other, or do not fit the dtype.
+            KernelError: The options contradict each other, or do not apply to the dtype.
         """
         if as_bytes(fill).decode("latin-1") not in _FILLS:
             raise KernelError(f"fill must be a flag of printf, not {fill!r}")
@@ -164,13 +164,13 @@ class AsString(CustomOp):
         width: int = -1,
         fill: str | bytes = "",
     ) -> None:
-        """Writes one number after the other."""
+        """Formats one value after the other."""
         (values,) = inputs
         flag = as_bytes(fill).decode()
         letter = _letter(values.dtype)
         if letter == "f":
             letter = "g" if shortest else "e" if scientific else "f"
-        if values.dtype.kind == "u" and flag in {" ", "+"}:  # C has them for numbers with a sign
+        if values.dtype.kind == "u" and flag in {" ", "+"}:  # for signed numbers only, in C
             flag = ""
         size = (str(width) if width >= 0 else "") + (f".{precision}" if precision >= 0 else "")
 
@@ -183,7 +183,7 @@ class AsString(CustomOp):
             if isinstance(value, complex):
                 return b"(" + written(value.real) + b"," + written(value.imag) + b")"
             if letter != "d" and not np.isfinite(value):
-                # C writes the sign of what is not a number, and puts no zeros before it.
+                # C writes the sign of NaN, and does not pad infinities and NaN with zeros.
                 form = f"%{flag if flag != '0' else ''}{size}{letter}" % value
                 negative = np.isnan(value) and np.signbit(value)
                 return (_negative(form) if negative else form).encode()
@@ -198,7 +198,7 @@ def _letter(dtype: np.dtype[Any]) -> str:
 
 
 def _negative(form: str) -> str:
-    """The text of a positive value that is not a number with the sign of a negative one, of the same width."""
+    """Returns the text of a positive NaN with a minus sign, of the same width."""
     start = form.rindex("nan")
     if start and form[start - 1] in " +":
         return f"{form[: start - 1]}-{form[start:]}"

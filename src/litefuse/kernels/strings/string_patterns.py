@@ -28,7 +28,7 @@ __all__ = ["RegexFullMatch", "RegexReplace", "StaticRegexFullMatch", "StaticRege
 class _OfKnownExpression(LimitedKernel, PartlyNativeKernel):
     @classmethod
     def refusal(cls, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
-        """Takes what Python matches: the model may run where google-re2 is not."""
+        """Accepts only what Python can match, since the model may run where google-re2 is not installed."""
         del dtypes
         try:
             PythonExpression(as_bytes(attributes.get("pattern", "")))
@@ -38,29 +38,29 @@ class _OfKnownExpression(LimitedKernel, PartlyNativeKernel):
 
     @classmethod
     def is_beyond_native(cls, attributes: Mapping[str, Any]) -> bool:
-        r"""Flags, or what may be a class of Unicode (\pL); whether a backslash is itself behind one does not matter."""
+        r"""Whether there may be flags or a Unicode class (\pL); an escaped backslash before it is not checked."""
         pattern = attributes.get("pattern", "")
-        text = pattern.decode("latin-1") if isinstance(pattern, bytes) else str(pattern)  # C++ refuses what is no text
+        text = pattern.decode("latin-1") if isinstance(pattern, bytes) else str(pattern)  # C++ refuses what is not text
         return re.search(r"\\[pP]|\(\?(?!:|P?<)", text) is not None
 
 
 @pack_kernel("StaticRegexReplace", limited=True, native="partly")
 class StaticRegexReplace(_OfKnownExpression, OfEachString):
-    """TensorFlow's op of the same name (``tf.strings.regex_replace`` with an expression that is known).
+    """TensorFlow's op of the same name (``tf.strings.regex_replace`` with a constant expression).
 
-    Input: ``input``, strings of any shape. Output: them with what matches replaced.
+    Input: ``input``, strings of any shape. Output: the strings with matches replaced.
 
-    Options: ``pattern``, an expression of RE2; ``rewrite``, what is put in the place of a match: a backslash and a
-    digit stand for a group; ``replace_global``, true if missing: whether every match is replaced, or the first one.
+    Options: ``pattern``, an RE2 expression; ``rewrite``, the replacement of a match, in which a backslash and a digit
+    refer to a group; ``replace_global``, true if missing: whether every match is replaced, or only the first one.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/regex_replace.
     """
 
     def prepare(self, text: TensorSpec, *, pattern: str | bytes = "") -> TensorSpec:
-        """Gives the input's shape.
+        """Returns the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or the expression is none of RE2 that can be matched here.
+            KernelError: The input is not of strings, or the expression is invalid in RE2 or cannot be matched here.
         """
         expression(as_bytes(pattern))
         return super().prepare(text)
@@ -88,7 +88,7 @@ class RegexReplace(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, pattern: TensorSpec, rewrite: TensorSpec) -> TensorSpec:
-        """Gives the input's shape.
+        """Returns the input's shape.
 
         Raises:
             KernelError: An input has a wrong dtype or shape.
@@ -102,7 +102,7 @@ class RegexReplace(CustomOp):
         """Replaces in one string after the other.
 
         Raises:
-            KernelError: The expression is none of RE2 that can be matched here.
+            KernelError: The expression is invalid in RE2 or cannot be matched here.
         """
         text, pattern, rewrite = inputs
         _replace(text, outputs, pattern.item(), rewrite.item(), every=replace_global)
@@ -110,11 +110,11 @@ class RegexReplace(CustomOp):
 
 @pack_kernel("StaticRegexFullMatch", limited=True, native="partly")
 class StaticRegexFullMatch(_OfKnownExpression):
-    """TensorFlow's op of the same name (``tf.strings.regex_full_match`` with an expression that is known).
+    """TensorFlow's op of the same name (``tf.strings.regex_full_match`` with a constant expression).
 
     Input: ``input``, strings of any shape. Output: whether the whole string matches, bool.
 
-    Options: ``pattern``, an expression of RE2.
+    Options: ``pattern``, an RE2 expression.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/regex_full_match.
     """
@@ -122,10 +122,10 @@ class StaticRegexFullMatch(_OfKnownExpression):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, *, pattern: str | bytes) -> TensorSpec:
-        """Gives the input's shape.
+        """Returns the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or the expression is none of RE2 that can be matched here.
+            KernelError: The input is not of strings, or the expression is invalid in RE2 or cannot be matched here.
         """
         expression(as_bytes(pattern))
         return TensorSpec(check_strings("input", text), np.bool_)
@@ -145,7 +145,7 @@ class RegexFullMatch(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, pattern: TensorSpec) -> TensorSpec:
-        """Gives the input's shape.
+        """Returns the input's shape.
 
         Raises:
             KernelError: An input has a wrong dtype or shape.
@@ -158,7 +158,7 @@ class RegexFullMatch(CustomOp):
         """Matches one string after the other.
 
         Raises:
-            KernelError: The expression is none of RE2 that can be matched here.
+            KernelError: The expression is invalid in RE2 or cannot be matched here.
         """
         text, pattern = inputs
         _match(text, outputs, pattern.item())

@@ -1,4 +1,4 @@
-"""``StringSplit`` and ``StringSplitV2``: the pieces of strings, as a sparse tensor."""
+"""``StringSplit`` and ``StringSplitV2``: strings split into pieces, as a sparse tensor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StringSplit", "StringSplitV2"]
 
-# What C calls whitespace (isspace).
+# C's whitespace (isspace).
 _WHITESPACE = b" \t\n\v\f\r"
 
 
@@ -27,7 +27,7 @@ class _Split(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, separator: TensorSpec) -> list[TensorSpec]:
-        """Checks the inputs; how many pieces there are is known only when they are found.
+        """Checks the inputs; the number of pieces is known only at run time.
 
         Raises:
             KernelError: They are not a vector of strings and a string.
@@ -48,13 +48,13 @@ class _Split(CustomOp):
 class StringSplit(_Split):
     """TensorFlow's op of the same name (``tf.compat.v1.string_split``).
 
-    Inputs: ``input``, a vector of strings; ``delimiter``, a string: each of its bytes separates pieces, and without any
+    Inputs: ``input``, a vector of strings; ``delimiter``, a string: each of its bytes separates pieces; if it is empty,
     each byte is a piece. An empty string has no pieces.
 
-    Outputs: the pieces of all strings: the places of each, ``[n, 2]`` of int64; the pieces; and the number of strings
-    and of the most pieces of one, ``[2]`` of int64.
+    Outputs: a sparse tensor of the pieces of all strings: their indices, ``[n, 2]`` of int64; the pieces; and the
+    number of strings and the largest number of pieces of a string, ``[2]`` of int64.
 
-    Options: ``skip_empty``, true if missing: whether empty pieces are left out.
+    Options: ``skip_empty``, true if missing: whether empty pieces are dropped.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/compat/v1/string_split.
     """
@@ -71,13 +71,13 @@ class StringSplit(_Split):
 class StringSplitV2(_Split):
     """TensorFlow's op of the same name (``tf.strings.split``).
 
-    Inputs: ``input``, a vector of strings; ``sep``, the string that separates pieces; an empty one stands for any
-    whitespace of ASCII, and then no piece is empty.
+    Inputs: ``input``, a vector of strings; ``sep``, the string that separates pieces; an empty one means any ASCII
+    whitespace, in which case no piece is empty.
 
-    Outputs: as of ``StringSplit``.
+    Outputs: those of ``StringSplit``.
 
-    Options: ``maxsplit``, -1 if missing: after so many pieces the rest of a string is one, if it is above 0; 0 splits
-    nothing.
+    Options: ``maxsplit``, -1 if missing: if it is positive, the rest of a string after this many pieces is one piece;
+    0 splits nothing.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/split.
     """
@@ -112,5 +112,5 @@ def _at_whitespace(text: bytes, maxsplit: int) -> list[bytes]:
         piece = rest.split(None, 1)[0]
         pieces.append(piece)
         rest = rest[len(piece) :].lstrip(_WHITESPACE)
-    # What is left after the last piece counts, also if nothing is.
+    # The rest after the last piece is a piece even if it is empty.
     return [*pieces, rest] if len(pieces) == maxsplit else pieces

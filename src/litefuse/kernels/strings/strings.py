@@ -1,4 +1,4 @@
-"""What kernels of strings share: checks of their inputs, and arrays of what they make."""
+"""Base classes of string kernels, checks of their inputs, and string arrays."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ __all__ = [
     "string_array",
 ]
 
-# As objects of Python and in the runtime's buffer, this many take half a gigabyte, even empty ones.
+# This many strings, even empty ones, take half a gigabyte as Python objects and in the runtime's buffer.
 _MOST_STRINGS = 2**24
 
 
 def check_strings(name: str, spec: TensorSpec, rank: int | None = None) -> tuple[int, ...]:
-    """The shape of an input of strings.
+    """Checks that an input is of strings, and returns its shape.
 
     Raises:
-        KernelError: It is of another dtype, or rank.
+        KernelError: It has another dtype or rank.
     """
     if spec.dtype != STRING:
         raise KernelError(f"{name} must be of strings, not {spec.dtype}")
@@ -46,10 +46,10 @@ def check_strings(name: str, spec: TensorSpec, rank: int | None = None) -> tuple
 
 
 def check_dtype(name: str, spec: TensorSpec, *dtypes: str) -> tuple[int, ...]:
-    """The shape of an input of certain dtypes.
+    """Checks that an input has one of some dtypes, and returns its shape.
 
     Raises:
-        KernelError: It is of another one.
+        KernelError: It has another dtype.
     """
     if spec.dtype.name not in dtypes:
         raise KernelError(f"{name} must be of {' or '.join(dtypes)}, not {spec.dtype}")
@@ -58,7 +58,7 @@ def check_dtype(name: str, spec: TensorSpec, *dtypes: str) -> tuple[int, ...]:
 
 
 def check_scalar(name: str, spec: TensorSpec) -> None:
-    """Lets an input pass that has one element.
+    """Checks that an input has one element.
 
     Raises:
         KernelError: It has none or several.
@@ -68,22 +68,22 @@ def check_scalar(name: str, spec: TensorSpec) -> None:
 
 
 def check_count(shape: Sequence[int]) -> None:
-    """Lets the shape of an output pass, before there is an array of it.
+    """Checks the number of strings of an output before the array is allocated.
 
     Raises:
-        KernelError: There are more strings than a kernel in Python makes.
+        KernelError: It is above the limit of Python kernels.
     """
     if math.prod(shape) > _MOST_STRINGS:
         raise KernelError(f"an output {list(shape)} is of more strings than the {_MOST_STRINGS:,} that Python makes")
 
 
 def as_bytes(option: str | bytes) -> bytes:
-    """A string among a kernel's options; it is bytes where it is no UTF-8."""
+    """Returns a string option as bytes, which it already is if it is not valid UTF-8."""
     return option.encode() if isinstance(option, str) else option
 
 
 def string_array(strings: Iterable[bytes], shape: Sequence[int] | None = None) -> npt.NDArray[Any]:
-    """Strings as an array, of rank 1 unless a shape is given."""
+    """Returns strings as an array, of rank 1 unless a shape is given."""
     found = list(strings)
     array = np.empty(len(found), STRING)
     array[:] = found
@@ -91,24 +91,24 @@ def string_array(strings: Iterable[bytes], shape: Sequence[int] | None = None) -
 
 
 class OfStringsOnly(LimitedKernel):
-    """Base of kernels of ops that LiteRT has for numbers: the kernels are there for strings."""
+    """Base class of kernels that support an op for strings only, because LiteRT has it for numbers."""
 
     dtypes: ClassVar[tuple[str, ...]] = ("string",)
 
     @classmethod
     def refusal(cls, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
-        """Takes what gives strings."""
+        """Accepts ops that return strings."""
         del attributes
         return None if "string" in dtypes else ""
 
 
 class OfEachString(CustomOp):
-    """Base of kernels that make a string of each string."""
+    """Base class of kernels that map each string to a string."""
 
     dtypes: ClassVar[tuple[str, ...]] = ("string",)
 
     def prepare(self, text: TensorSpec) -> TensorSpec:
-        """Gives the input's shape.
+        """Returns the input's shape.
 
         Raises:
             KernelError: The input is not of strings.

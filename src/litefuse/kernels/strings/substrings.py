@@ -1,4 +1,4 @@
-"""``StringLength`` and ``Substr``: how long strings are, and parts of them."""
+"""``StringLength`` and ``Substr``: lengths and substrings of strings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StringLength(CustomOp):
 
     Input: ``input``, strings of any shape. Output: their lengths, int32.
 
-    Options: ``unit``: ``BYTE`` if missing, or ``UTF8_CHAR``, for characters: all bytes that do not continue one.
+    Options: ``unit``: ``BYTE`` if missing, or ``UTF8_CHAR``, for characters: all bytes but continuation bytes.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/length.
     """
@@ -36,10 +36,10 @@ class StringLength(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, *, unit: str = "BYTE") -> TensorSpec:
-        """Gives the input's shape.
+        """Returns the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or there is no such unit.
+            KernelError: The input is not of strings, or the unit is unknown.
         """
         _check_unit(unit)
         return TensorSpec(check_strings("input", text), np.int32)
@@ -58,8 +58,8 @@ class Substr(CustomOp):
     Inputs: ``input``, strings; ``pos`` and ``len``, both int32 or both int64 and of one shape, which broadcasts with
     that of ``input``. A negative ``pos`` counts from the end.
 
-    Output: of each string ``len`` bytes or characters from ``pos`` on, or as many as there are; with a negative ``len``
-    all bytes, or no character.
+    Output: ``len`` bytes or characters of each string from ``pos`` on, or as many as there are; with a negative ``len``
+    all bytes, or no characters.
 
     Options: ``unit``: ``BYTE`` if missing, or ``UTF8_CHAR``, for characters.
 
@@ -69,10 +69,10 @@ class Substr(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, pos: TensorSpec, length: TensorSpec, *, unit: str = "BYTE") -> TensorSpec:
-        """Gives the shape that the inputs broadcast to.
+        """Returns the shape that the inputs broadcast to.
 
         Raises:
-            KernelError: An input has a wrong dtype or shape, or there is no such unit.
+            KernelError: An input has a wrong dtype or shape, or the unit is unknown.
         """
         _check_unit(unit)
         shape = check_strings("input", text)
@@ -85,10 +85,10 @@ class Substr(CustomOp):
             raise KernelError(f"input {shape} and pos {places} do not broadcast to one shape") from None
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, unit: str = "BYTE") -> None:
-        """Cuts one string after the other.
+        """Takes the substrings, one string after the other.
 
         Raises:
-            KernelError: A position lies outside its string.
+            KernelError: A position is outside its string.
         """
         text, pos, length = np.broadcast_arrays(*inputs)
         part = _bytes_of if unit == "BYTE" else _characters_of
@@ -102,7 +102,7 @@ def _check_unit(unit: str) -> None:
 
 
 def _beginnings(text: bytes) -> list[int]:
-    """Where characters begin: every byte that does not continue one."""
+    """Returns the offsets of the characters: of all bytes but continuation bytes."""
     return [place for place, byte in enumerate(text) if byte & 0xC0 != 0x80]
 
 

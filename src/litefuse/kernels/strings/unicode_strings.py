@@ -1,4 +1,4 @@
-"""``UnicodeDecode``, ``UnicodeDecodeWithOffsets``, ``UnicodeEncode`` and ``UnicodeTranscode``: encoded characters."""
+"""``UnicodeDecode``, ``UnicodeDecodeWithOffsets``, ``UnicodeEncode`` and ``UnicodeTranscode``."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _ENCODINGS = {
     "ASCII": "ascii",
 }
 ENCODINGS = tuple(_ENCODINGS)
-"""The encodings that can be decoded, by the names that ICU has for them."""
+"""The encodings that can be decoded, by their names in ICU."""
 _ENCODED = ("UTF-8", "UTF-16-BE", "UTF-32-BE")
 _ERRORS = ("strict", "replace", "ignore")
 _LAST_CONTROL = 0x1F
 _LAST = 0x10FFFF
-# LiteRT's numbers of dtypes, in which the op's options say them.
+# The values of LiteRT's TensorType, which the op's options use.
 _SPLITS = {2: np.int32, 4: np.int64}
 
 
@@ -56,7 +56,7 @@ def _is_character(code: int) -> bool:
 
 
 def _characters(data: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
-    """The code point of each character, None for bytes that are none; and at which byte it begins."""
+    """Yields the code point of each character, None for invalid bytes, and its byte offset."""
     name = _ENCODINGS[encoding]
     at = 0
     while at < len(data):
@@ -74,7 +74,7 @@ def _characters(data: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
 
 
 def _handled(data: bytes, encoding: str, errors: str, replacement: int, *, controls: bool) -> Iterator[tuple[int, int]]:
-    """The code points, errors replaced, left out or raised, and at which bytes they begin."""
+    """Yields the code points, with errors replaced, dropped or raised, and their byte offsets."""
     for code, at in _characters(data, encoding):
         wrong = code is None or (controls and code <= _LAST_CONTROL)
         if code is not None and not wrong:
@@ -90,7 +90,7 @@ class _OfEncoding(LimitedKernel):
 
     @classmethod
     def refusal(cls, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
-        """Takes the encodings that it decodes."""
+        """Accepts the encodings that the kernel decodes."""
         del dtypes
         name = attributes.get("input_encoding", ENCODINGS[0])
         return None if name in ENCODINGS else f"litefuse's kernel decodes {', '.join(ENCODINGS)}, not {name}"
@@ -102,12 +102,13 @@ class UnicodeDecode(_OfEncoding):
 
     Input: ``input``, strings of any shape.
 
-    Outputs: row splits, which say where each string's characters begin; then the characters of all strings as int32.
+    Outputs: row splits, the offsets at which each string's characters begin; then the characters of all strings as
+    int32.
 
-    Options: ``input_encoding``, ``UTF-8``, ``UTF-16-BE``, ``UTF-32-BE`` or ``US-ASCII``; ``errors``: what becomes of
-    bytes that are no characters: with ``replace``, the default, a ``replacement_char`` (65533 if missing) takes their
-    place, with ``ignore`` nothing does, and ``strict`` is an error; ``replace_control_characters``, false if missing:
-    whether those below 32 are errors too; ``Tsplits``, LiteRT's number of the row splits' dtype, int64 if missing.
+    Options: ``input_encoding``, ``UTF-8``, ``UTF-16-BE``, ``UTF-32-BE`` or ``US-ASCII``; ``errors``, for invalid bytes:
+    ``replace``, the default, replaces them by ``replacement_char`` (65533 if missing), ``ignore`` drops them, and
+    ``strict`` raises an error; ``replace_control_characters``, false if missing: whether those below 32 are errors too;
+    ``Tsplits``, the row splits' dtype as LiteRT's TensorType, int64 if missing.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/unicode_decode.
     """
@@ -123,10 +124,10 @@ class UnicodeDecode(_OfEncoding):
         replacement_char: int = 0xFFFD,
         Tsplits: int = 4,  # noqa: N803
     ) -> list[TensorSpec]:
-        """Gives the number of row splits; that of characters is known only when they are decoded.
+        """Returns the number of row splits; that of characters is known only once they are decoded.
 
         Raises:
-            KernelError: The input is not of strings, or an option has a wrong value.
+            KernelError: The input is not of strings, or an option is invalid.
         """
         _check(errors, replacement_char, input_encoding, ENCODINGS)
         count = int(np.prod(check_strings("input", text)))
@@ -145,7 +146,7 @@ class UnicodeDecode(_OfEncoding):
         """Decodes one string after the other.
 
         Raises:
-            KernelError: Bytes are no characters, and errors are strict.
+            KernelError: Bytes are invalid, and errors are strict.
         """
         _decode(inputs[0], outputs, input_encoding, errors, replacement_char, controls=replace_control_characters)
 
@@ -154,7 +155,7 @@ class UnicodeDecode(_OfEncoding):
 class UnicodeDecodeWithOffsets(UnicodeDecode):
     """TensorFlow's op of the same name (``tf.strings.unicode_decode_with_offsets``).
 
-    As ``UnicodeDecode``, with a third output: at which byte of its string each character begins, int64.
+    Like ``UnicodeDecode``, with a third output: the byte offset of each character in its string, int64.
     """
 
     def prepare(
@@ -166,10 +167,10 @@ class UnicodeDecodeWithOffsets(UnicodeDecode):
         replacement_char: int = 0xFFFD,
         Tsplits: int = 4,  # noqa: N803
     ) -> list[TensorSpec]:
-        """As of ``UnicodeDecode``.
+        """Returns the outputs of ``UnicodeDecode``, and the offsets.
 
         Raises:
-            KernelError: The input is not of strings, or an option has a wrong value.
+            KernelError: The input is not of strings, or an option is invalid.
         """
         specs = super().prepare(
             text, input_encoding=input_encoding, errors=errors, replacement_char=replacement_char, Tsplits=Tsplits
@@ -195,8 +196,8 @@ class UnicodeEncode(CustomOp):
     Inputs: ``input_values``, a vector of int32: characters; ``input_splits``, int32 or int64, which splits them into
     strings. Output: the strings.
 
-    Options: ``output_encoding``, ``UTF-8``, ``UTF-16-BE`` or ``UTF-32-BE``; ``errors``: what becomes of numbers that
-    are no characters, as of ``UnicodeDecode``; ``replacement_char``, 65533 if missing.
+    Options: ``output_encoding``, ``UTF-8``, ``UTF-16-BE`` or ``UTF-32-BE``; ``errors``, for numbers that are not
+    characters, as for ``UnicodeDecode``; ``replacement_char``, 65533 if missing.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/unicode_encode.
     """
@@ -212,10 +213,10 @@ class UnicodeEncode(CustomOp):
         errors: str = "replace",
         replacement_char: int = 0xFFFD,
     ) -> TensorSpec:
-        """Gives the number of strings.
+        """Returns the number of strings.
 
         Raises:
-            KernelError: An input has a wrong dtype or shape, or an option a wrong value.
+            KernelError: An input has a wrong dtype or shape, or an option is invalid.
         """
         _check(errors, replacement_char, output_encoding, _ENCODED)
         if len(check_dtype("input_values", values, "int32")) != 1:
@@ -234,7 +235,7 @@ class UnicodeEncode(CustomOp):
         """Encodes one string after the other.
 
         Raises:
-            KernelError: A number is no character, and errors are strict.
+            KernelError: A number is not a character, and errors are strict.
         """
         values, splits = inputs
         check_row_splits("input_splits", splits, len(values))
@@ -259,7 +260,7 @@ class UnicodeTranscode(_OfEncoding):
 
     Input: ``input``, strings of any shape. Output: the same in another encoding.
 
-    Options: ``output_encoding``, as of ``UnicodeEncode``, and all of ``UnicodeDecode`` but ``Tsplits``.
+    Options: ``output_encoding``, as for ``UnicodeEncode``, and all of ``UnicodeDecode`` except ``Tsplits``.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/unicode_transcode.
     """
@@ -275,10 +276,10 @@ class UnicodeTranscode(_OfEncoding):
         errors: str = "replace",
         replacement_char: int = 0xFFFD,
     ) -> TensorSpec:
-        """Gives the input's shape.
+        """Returns the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or an option has a wrong value.
+            KernelError: The input is not of strings, or an option is invalid.
         """
         _check(errors, replacement_char, input_encoding, ENCODINGS)
         _check(errors, replacement_char, output_encoding, _ENCODED)
@@ -295,10 +296,10 @@ class UnicodeTranscode(_OfEncoding):
         replacement_char: int = 0xFFFD,
         replace_control_characters: bool = False,
     ) -> None:
-        """Encodes one string after the other anew.
+        """Transcodes one string after the other.
 
         Raises:
-            KernelError: Bytes are no characters, and errors are strict.
+            KernelError: Bytes are invalid, and errors are strict.
         """
         (text,) = inputs
 

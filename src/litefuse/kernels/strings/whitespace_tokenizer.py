@@ -1,4 +1,4 @@
-"""``tftext:WhitespaceTokenizer``: the tokens of strings, separated by whitespace."""
+"""``tftext:WhitespaceTokenizer``: strings split into tokens at whitespace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WhitespaceTokenizer"]
 
-# The code points of Unicode's property White_Space (PropList.txt), which ICU calls whitespace (u_isUWhiteSpace).
+# The code points of Unicode's property White_Space (PropList.txt), ICU's whitespace (u_isUWhiteSpace).
 _WHITESPACE = (
     *range(0x09, 0x0E),
     0x20,
@@ -34,8 +34,8 @@ _WHITESPACE = (
     0x3000,
 )
 
-# On bytes, since strings need not be UTF-8. A byte that begins a character never stands within another one, so what
-# looks like a whitespace character is one.
+# Matches bytes, since strings need not be valid UTF-8. The first byte of a character never occurs inside another one,
+# so what looks like a whitespace character is one.
 _TOKEN_SEPARATOR = re.compile(b"(?:" + b"|".join(re.escape(chr(code).encode()) for code in _WHITESPACE) + b")+")
 
 
@@ -43,10 +43,11 @@ _TOKEN_SEPARATOR = re.compile(b"(?:" + b"|".join(re.escape(chr(code).encode()) f
 class WhitespaceTokenizer(CustomOp):
     """``WhitespaceTokenizer.tokenize`` of TensorFlow Text.
 
-    Input: ``text``, UTF-8 strings of any rank. Bytes that are no UTF-8 are no whitespace, so they stay in their token.
+    Input: ``text``, UTF-8 strings of any rank. Invalid bytes are not whitespace, so they stay in their token.
 
     Outputs: the tokens of all strings, of rank 1; then an int64 vector of row splits for each dimension of the input,
-    the outermost first. The last ones split the tokens by string. All others are evenly spaced, as the input is.
+    the outermost first. The last ones split the tokens by string. All others are evenly spaced, since the input is
+    dense.
 
     Sources: https://www.tensorflow.org/text/api_docs/python/text/WhitespaceTokenizer, which splits on the characters
     that ICU defines as whitespace; those are Unicode's property White_Space,
@@ -56,7 +57,7 @@ class WhitespaceTokenizer(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec) -> list[TensorSpec]:
-        """Gives the sizes of the row splits; how many tokens there are is known only when they are found.
+        """Returns the sizes of the row splits; the number of tokens is known only at run time.
 
         Raises:
             KernelError: The input is not of strings.
