@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import polynomial
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -33,10 +33,9 @@ _LARGE = {
 _LIMIT = 3.75
 
 
+@decomposition("BesselI0", "BesselI0e", "BesselI1", "BesselI1e")
 class Bessel(Decomposition):
     """``I(x)`` and ``exp(-|x|) I(x)`` of the orders 0 and 1."""
-
-    names = ("BesselI0", "BesselI0e", "BesselI1", "BesselI1e")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
