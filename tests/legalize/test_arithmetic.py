@@ -81,9 +81,9 @@ def test_running_products() -> None:
     check("Cumprod", [x, Constant(1)], expected, dynamic=[True], rtol=1e-5, attributes={"reverse": True})
 
 
-@pytest.mark.parametrize("op", ["BesselI0", "BesselI1e"])
+@pytest.mark.parametrize("op", ["BesselI0", "BesselI1e", "BesselJ0", "BesselJ1"])
 def test_bessel_functions(op: str) -> None:
     x = np.array([0, 1e-3, -0.7, 2.4048255, -2.9999, 3, 3.75, -12.5, 80], F)
-    functions = {"BesselI0": special.i0, "BesselI1e": special.i1e}
+    functions = {"BesselI0": special.i0, "BesselI1e": special.i1e, "BesselJ0": special.j0, "BesselJ1": special.j1}
     expected = functions[op](x.astype(np.float64))
     check(op, [x], expected.astype(F), rtol=1e-6, atol=3e-7)
