@@ -2,17 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import pytest
 
 from litefuse.ir.builder import Builder
 from litefuse.ir.mlir import func, ir, mlir_context
 from litefuse.ir.types import tensor_type_of
-from litefuse.kernels import PACK
-from litefuse.legalize.dtypes.widened import Widened
-from litefuse.legalize.early import EARLY
-from litefuse.legalize.registry import DECOMPOSITIONS, find_decompositions
 
 
 @pytest.fixture
@@ -70,24 +65,3 @@ def test_the_size_of_a_strided_slice(values: list[ir.Value], size: int, stride: 
     builder = Builder()
     column = builder.constant([0] * size, "int32")
     assert builder.shape(builder.slice(column, 0, 0, 99, stride)) == (len(range(0, size, stride)),)
-
-
-def test_every_op_has_its_decompositions() -> None:
-    names = [name for each in DECOMPOSITIONS for name in each.names]
-    assert all(len(each.names) == len(set(each.names)) for each in DECOMPOSITIONS)
-    assert all(find_decompositions(name) for name in names)
-    assert find_decompositions("NoSuchOp") == ()
-
-
-def test_composites_have_a_kernel() -> None:
-    composites: set[Any] = {name for each in DECOMPOSITIONS if each.composite for name in each.names}
-    assert composites - set(PACK) <= {"Cumprod"}  # its kernel may be installed later
-
-
-def test_what_is_rewritten_before_lowering_rewrites_these_ops() -> None:
-    for name, early in EARLY.items():
-        for each in early:
-            decomposition = each.load()
-            assert (type(decomposition) in DECOMPOSITIONS) != decomposition.folds
-            any_op = isinstance(decomposition, Widened) and (each.dtypes or set()) <= {"float16", "bfloat16"}
-            assert any_op or name in decomposition.names

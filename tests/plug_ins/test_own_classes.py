@@ -15,7 +15,8 @@ _MODULE = '''
 from nowhere import kernel, other
 
 @other
-@kernel("A", "B", dtypes=("float32",))  # with a comment
+@kernel("A", *("B", "F"), dtypes=("float32",))  # with a comment
+# and one for itself
 @kernel(
     "C",
     # why
@@ -54,7 +55,7 @@ def test_decorators_are_read_and_no_module_is_imported(package: Path) -> None:
     found = own_classes("some_kernels", "kernel")
 
     assert [(each.name, each.arguments, dict(each.keywords)) for each in found] == [
-        ("First", ("A", "B"), {"dtypes": ("float32",)}),
+        ("First", ("A", "B", "F"), {"dtypes": ("float32",)}),
         ("First", ("C",), {"native": False}),
         ("Third", ("E",), {}),
     ]

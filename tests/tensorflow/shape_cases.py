@@ -412,7 +412,7 @@ def _others() -> Iterator[Case]:
         yield Case(name, [f(2, 5, 4, 3), f()])
     for name in ("HSVToRGB", "RGBToHSV"):
         yield Case(name, [f(2, 5, 4, 3)])
-    for name in ("BesselI0", "BesselI1", "GuaranteeConst"):
+    for name in ("BesselI0", "BesselI1", "BesselJ0", "BesselJ1", "GuaranteeConst"):
         yield Case(name, [f(2, 3)])
     yield Case("PopulationCount", [i(2, 3)])
     yield Case("Print", [f(2, 3), [i(4)]])

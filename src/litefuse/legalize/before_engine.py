@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import tensor_type_of
 from litefuse.legalize.decomposed import Decomposed
-from litefuse.legalize.early import EARLY, Early
+from litefuse.legalize.decomposition import Decomposition, before_engine
+from litefuse.legalize.index import forms_before_engine
 from litefuse.legalize.lacking_ops import withhold
-
-if TYPE_CHECKING:
-    from litefuse.legalize.decomposition import Decomposition
 
 __all__ = ["RewriteBeforeLowering"]
 
@@ -66,24 +65,24 @@ class RewriteBeforeLowering:
             last: Filled with ops that are tried after all others; None: now they are.
         """
         name = op.name.removeprefix("tf.")
-        if op.name == name or name not in EARLY or not any(True for result in op.results for _ in result.uses):
+        tried = forms_before_engine().get(name, ())
+        if op.name == name or not tried or not any(True for result in op.results for _ in result.uses):
             return False
-        if last is not None and EARLY[name][0].last:
+        if last is not None and any(each.form.last for each in tried):
             last.append(op)
             return False
         reasons: list[str] = []
-        for early in EARLY[name]:
-            if not _may_be_needed(op, early):
+        for each in tried:
+            if not _is_of_form(op, each.form):
                 continue
             # Few models have such an op, and most need neither the decompositions nor what they are built with.
             from litefuse.ir.tensorflow_op import NotDecomposed
 
             try:
-                if self._rewritten(op, name, early.load()):
+                if self._rewritten(op, name, each.load()):
                     return True
             except NotDecomposed as reason:
-                if not early.optional:
-                    reasons.append(str(reason))
+                reasons.append(str(reason))
         if reasons:
             withhold(op, reasons[0])
         return False
@@ -133,20 +132,15 @@ def _erase(begin: ir.Operation, end: ir.OpView) -> None:
         each.operation.erase()
 
 
-def _may_be_needed(op: ir.OpView, early: Early) -> bool:
-    if early.empty and not any(0 in (tensor_type_of(result).shape or ()) for result in op.results):
-        return False
-    if early.dtypes is not None or early.above_rank >= 0 or early.of_none:
-        kind = tensor_type_of(op.operands[early.operand])
-        if early.dtypes is not None and kind.dtype not in early.dtypes:
+def _is_of_form(op: ir.OpView, form: before_engine) -> bool:
+    if form.dtypes or form.above_rank >= 0 or form.empty:
+        kind = tensor_type_of(op.operands[form.operand])
+        if form.dtypes and kind.dtype not in form.dtypes:
             return False
-        if len(kind.shape or ()) <= early.above_rank or (early.of_none and 0 not in (kind.shape or ())):
+        if len(kind.sizes) <= form.above_rank:
             return False
-    if early.common_bits is not None:
-        first, second = (ir.IntegerAttr(op.attributes[mask]).value for mask in early.common_bits)
-        if not first & second:
+        if form.empty and 0 not in kind.sizes and all(0 not in tensor_type_of(each).sizes for each in op.results):
             return False
-    if early.attribute is None:
-        return True
-    name, text = early.attribute
-    return name in op.attributes and ir.StringAttr(op.attributes[name]).value == text
+    return all(
+        key in op.attributes and attribute_value(op.attributes[key]) != value for key, value in form.other_than.items()
+    )

@@ -14,8 +14,8 @@ from litefuse.ir.types import tensor_type_of
 from litefuse.legalize.decomposition import Decomposition
 from litefuse.legalize.dtypes.narrowed import Narrowed
 from litefuse.legalize.dtypes.widened import Widened, is_widened_float
+from litefuse.legalize.index import find_decompositions
 from litefuse.legalize.lacking_ops import is_option, left_over, tensorflow_name, tensorflow_op
-from litefuse.legalize.registry import find_decompositions
 from litefuse.legalize.seen_ops import constant_operands, replace_results, small_constant, tensorflow_op_of
 
 __all__ = ["Rewriting", "Rewritings", "spliced"]

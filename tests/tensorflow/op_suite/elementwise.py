@@ -25,6 +25,8 @@ _FLOAT_UNARY: dict[str, Make | None] = {
     "BesselI0e": None,
     "BesselI1": None,
     "BesselI1e": None,
+    "BesselJ0": around(0.0, 1e-3, -2.4, 2.99, 3.01, -7.0, 40.0),
+    "BesselJ1": around(0.0, 1e-3, -2.4, 2.99, 3.01, -7.0, 40.0),
     "Ceil": None,
     "Cos": None,
     "Cosh": _ABOUT_ZERO,

@@ -38,9 +38,9 @@ _BOTH = """
     UnsortedSegmentSum UpperBound Xdivy Xlog1py Xlogy
 """
 _FLOAT16_ONLY = """
-    Acos Acosh Asin Asinh Atan Atanh BesselI0 BesselI0e BesselI1 BesselI1e Ceil Cos Cosh Diag DiagPart Digamma
-    Elu Erfc Inv L2Loss LRN Lgamma Log1p NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4
-    NonMaxSuppressionV5 Qr Reciprocal Relu6 Selu Sin Sinh Softsign SparseSoftmax Tan
+    Acos Acosh Asin Asinh Atan Atanh BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 Ceil Cos Cosh Diag
+    DiagPart Digamma Elu Erfc Inv L2Loss LRN Lgamma Log1p NonMaxSuppressionV2 NonMaxSuppressionV3
+    NonMaxSuppressionV4 NonMaxSuppressionV5 Qr Reciprocal Relu6 Selu Sin Sinh Softsign SparseSoftmax Tan
 """
 _BFLOAT16_ONLY = """
     AvgPool3D AvgPool3DGrad BatchMatMulV3 BroadcastTo ConcatV2 DivNoNan Equal ExpandDims Fill FloorDiv

@@ -1,4 +1,4 @@
-"""The page that says what becomes of each op, from the suite's verdicts and the registries."""
+"""The page that says what becomes of each op, from the suite's verdicts, the decompositions and the kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from litefuse.kernels import PACK
-from litefuse.legalize.registry import DECOMPOSITIONS
+from litefuse.legalize.index import decomposed_ops
 from tests.tensorflow.op_suite.case import Case
 from tests.tensorflow.op_suite.suite import CASES, recorded
 
@@ -54,7 +54,7 @@ def page() -> str:
     lines = [_HEAD, _counts(ours, stock, by_op), "## The ops", ""]
     lines += ["| op | converts | how | TensorFlow's converter | not converted |", "|---|---|---|---|---|"]
     lines += [_row(op, by_op[op], ours, stock) for op in sorted(by_op)]
-    others = sorted({name for each in DECOMPOSITIONS for name in each.names} - set(by_op))
+    others = sorted(decomposed_ops().keys() - by_op.keys())
     kernels = sorted(set(PACK) - set(by_op))
     lines += [
         "",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from litefuse.legalize.early import EARLY
+from litefuse.legalize.index import forms_before_engine
 from tests.tensorflow.op_suite.composites import outcomes
 from tests.tensorflow.op_suite.page import PAGE, page
 from tests.tensorflow.op_suite.suite import CASES, SIDES, chunks, name_of, recorded, selected
@@ -37,7 +37,7 @@ def test_ops(tensorflow: TensorFlow, tmp_path: Path, cases: Sequence[Case]) -> N
     assert not changed, "not as written down by scripts/measure_ops.py:\n" + "\n".join(changed)
 
 
-_REWRITTEN = chunks([case for case in selected() if case.op in EARLY])
+_REWRITTEN = chunks([case for case in selected() if case.op in forms_before_engine()])
 
 
 @pytest.mark.parametrize("cases", _REWRITTEN, ids=name_of)

@@ -1,4 +1,4 @@
-"""Modified Bessel functions, also scaled."""
+"""Bessel functions of the first kind, and modified ones, also scaled."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import polynomial
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.mlir import ir
 
-__all__ = ["Bessel"]
+__all__ = ["Bessel", "BesselOfFirstKind"]
 
 # Polynomials in (x / 3.75)^2 for I(x) and in 3.75 / x for sqrt(x) exp(-x) I(x), with errors below 3e-7.
 # Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 9.8.1 to 9.8.4.
@@ -33,10 +33,9 @@ _LARGE = {
 _LIMIT = 3.75
 
 
+@decomposition("BesselI0", "BesselI0e", "BesselI1", "BesselI1e")
 class Bessel(Decomposition):
     """``I(x)`` and ``exp(-|x|) I(x)`` of the orders 0 and 1."""
-
-    names = ("BesselI0", "BesselI0e", "BesselI1", "BesselI1e")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -58,3 +57,43 @@ class Bessel(Decomposition):
             near = b.binary("Mul", near, x)
             far = b.binary("Mul", far, b.unary("Sign", x))
         return b.select(b.compare("Less", size, _LIMIT), near, far)
+
+
+# Polynomials in (x / 3)^2 for J0(x) and J1(x) / x, with errors below 5e-8. Beyond 3, J(x) is a wave: polynomials in
+# 3 / x for sqrt(x) times its amplitude, and for how far its phase is from x, with errors below 9e-8.
+# Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 9.4.1, 9.4.3, 9.4.4 and 9.4.6.
+_NEAR = {
+    "BesselJ0": (1.0, -2.2499997, 1.2656208, -0.3163866, 0.0444479, -0.0039444, 0.00021),
+    "BesselJ1": (0.5, -0.56249985, 0.21093573, -0.03954289, 0.00443319, -0.00031761, 0.00001109),
+}
+_AMPLITUDE = {
+    "BesselJ0": (0.79788456, -0.00000077, -0.0055274, -0.00009512, 0.00137237, -0.00072805, 0.00014476),
+    "BesselJ1": (0.79788456, 0.00000156, 0.01659667, 0.00017105, -0.00249511, 0.00113653, -0.00020033),
+}
+_PHASE = {
+    "BesselJ0": (-0.78539816, -0.04166397, -0.00003954, 0.00262573, -0.00054125, -0.00029333, 0.00013558),
+    "BesselJ1": (-2.35619449, 0.12499612, 0.0000565, -0.00637879, 0.00074348, 0.00079824, -0.00029166),
+}
+_NEAR_LIMIT = 3.0
+
+
+@decomposition("BesselJ0", "BesselJ1")
+class BesselOfFirstKind(Decomposition):
+    """``J(x)`` of the orders 0 and 1: a polynomial near 0, a damped wave beyond."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        (x,) = op.operands
+        size = b.unary("Abs", x)
+        small = b.binary("Mul", b.binary("Minimum", size, _NEAR_LIMIT), 1 / _NEAR_LIMIT)
+        near = polynomial(b, b.binary("Mul", small, small), _NEAR[op.name])
+        large = b.binary("Maximum", size, _NEAR_LIMIT)
+        inverse = b.binary("RealDiv", _NEAR_LIMIT, large)
+        phase = b.binary("AddV2", large, polynomial(b, inverse, _PHASE[op.name]))
+        far = b.binary("Mul", polynomial(b, inverse, _AMPLITUDE[op.name]), b.unary("Cos", phase))
+        far = b.binary("Mul", far, b.unary("Rsqrt", large))
+        if op.name == "BesselJ1":
+            near = b.binary("Mul", near, x)
+            far = b.binary("Mul", far, b.unary("Sign", x))
+        return b.select(b.compare("Less", size, _NEAR_LIMIT), near, far)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -18,13 +18,12 @@ __all__ = ["Bitwise", "PopulationCount", "Shift"]
 _WIDTHS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
 
 
+@decomposition("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Invert")
 class Bitwise(Decomposition):
     """``x & y`` is half of what ``x + y`` has more than ``x ^ y``, ``x | y`` half of the sum of both; in int64.
 
     Values of 64 bits are pairs of int32. ``~x`` is ``x ^ -1``.
     """
-
-    names = ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Invert")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))
@@ -41,6 +40,7 @@ class Bitwise(Decomposition):
         return b.op("Bitcast", [value], b.shape(value)[:-1], dtype)
 
 
+@decomposition("LeftShift", "RightShift")
 class Shift(Decomposition):
     """A multiplication by a power of two; to the right, for 64 bits, a division rounded down.
 
@@ -48,8 +48,6 @@ class Shift(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/bitwise/left_shift, right_shift.
     """
-
-    names = ("LeftShift", "RightShift")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -73,10 +71,9 @@ class Shift(Decomposition):
         return b.cast(quotient, dtype)
 
 
+@decomposition("PopulationCount")
 class PopulationCount(Decomposition):
     """The sum of the bits of each byte, from a table."""
-
-    names = ("PopulationCount",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)

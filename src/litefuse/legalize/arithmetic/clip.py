@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["ClipByValue", "IntegerRelu6"]
 
 
+@decomposition("ClipByValue")
 class ClipByValue(Decomposition):
     """``max(min(x, high), low)``, which is ``low`` where that is above ``high``."""
-
-    names = ("ClipByValue",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -25,10 +24,9 @@ class ClipByValue(Decomposition):
         return b.binary("Maximum", b.binary("Minimum", x, high), low)
 
 
+@decomposition("Relu6")
 class IntegerRelu6(Decomposition):
     """``min(max(x, 0), 6)`` of integers, which the engine takes ``max(min(x, 6), 0)`` for, and LiteRT's op does not."""
-
-    names = ("Relu6",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import where_finite
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["ApproximateEqual", "Classification", "NextAfter"]
 
 
+@decomposition("ApproximateEqual")
 class ApproximateEqual(Decomposition):
     """``|x - y| < tolerance``."""
-
-    names = ("ApproximateEqual",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -29,10 +28,11 @@ class ApproximateEqual(Decomposition):
         return b.compare("Less", difference, float(tolerance))
 
 
+@decomposition("IsFinite", "IsInf", "IsNan")
+# The engine's is never true.
+@before_engine("IsInf")
 class Classification(Decomposition):
     """Comparisons that only infinities or NaN fulfil; the engine's own form of IsInf is never true."""
-
-    names = ("IsFinite", "IsInf", "IsNan")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)
@@ -45,13 +45,12 @@ class Classification(Decomposition):
         return b.op("LogicalNot", [b.compare("GreaterEqual", b.unary("Abs", x), 0.0)], shape, "bool")
 
 
+@decomposition("NextAfter")
 class NextAfter(Decomposition):
     """The neighbors of a float are those of its bits, taken as an integer.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/nextafter.
     """
-
-    names = ("NextAfter",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -25,13 +25,12 @@ __all__ = [
 ]
 
 
+@decomposition("Bitcast")
 class ComplexBits(Decomposition):
     """``Bitcast`` of complex numbers, to their parts or to integers, or from these, where all sizes are known.
 
     The engine's op for it does not take an operand of known sizes then; so the first one is hidden from it.
     """
-
-    names = ("Bitcast",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape, (result,) = op.shape(0), op.results
@@ -52,10 +51,9 @@ class ComplexBits(Decomposition):
         return b.reshape(b.op("Bitcast", [hidden], outer, result.dtype), [] if shape else inner)
 
 
+@decomposition("Angle", "Complex", "Conj")
 class ComplexParts(Decomposition):
     """Complex numbers from their parts, and what is computed from the parts."""
-
-    names = ("Angle", "Complex", "Conj")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -69,10 +67,9 @@ class ComplexParts(Decomposition):
         return complex_of(b, real, b.unary("Neg", imaginary))
 
 
+@decomposition("ConjugateTranspose")
 class ConjugateTranspose(Decomposition):
     """The parts transposed, the imaginary one negative; of real numbers, a transposition."""
-
-    names = ("ConjugateTranspose",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -83,13 +80,12 @@ class ConjugateTranspose(Decomposition):
         return complex_of(b, real, b.unary("Neg", imaginary))
 
 
+@decomposition(
+    *("Add", "AddV2", "Cumsum", "Equal", "Exp", "Log", "Mean", "Mul", "Neg", "NotEqual", "RealDiv", "Reciprocal"),
+    *("Sqrt", "Square", "Sub", "Sum"),
+)
 class ComplexArithmetic(Decomposition):
     """Arithmetic of complex numbers, part by part."""
-
-    names = (
-        *("Add", "AddV2", "Cumsum", "Equal", "Exp", "Log", "Mean", "Mul", "Neg", "NotEqual", "RealDiv", "Reciprocal"),
-        *("Sqrt", "Square", "Sub", "Sum"),
-    )
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))
@@ -137,10 +133,9 @@ class ComplexArithmetic(Decomposition):
         )
 
 
+@decomposition("ScatterNd")
 class ComplexScatter(Decomposition):
     """The parts scattered apart, each added up where several fall on one place."""
-
-    names = ("ScatterNd",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         indices, updates, shape = op.operands
@@ -153,10 +148,11 @@ class ComplexScatter(Decomposition):
         return complex_of(b, *(b.op("ScatterNd", [indices, part, shape], result.shape, "float32") for part in parts))
 
 
+@decomposition("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
+# The engine transposes the first factor of a complex product to an unknown rank.
+@before_engine("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul", dtypes=("complex64",))
 class ComplexProduct(Decomposition):
     """Products of complex matrices, by four of their parts; ``adj_x`` and ``adj_y`` conjugate as well."""
-
-    names = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (result,) = op.results

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["Cross"]
 
 
+@decomposition("Cross")
 class Cross(Decomposition):
     """``a[1] * b[2] - a[2] * b[1]`` and so on, along the last dimension.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/cross.
     """
-
-    names = ("Cross",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         axis = len(op.shape(0)) - 1

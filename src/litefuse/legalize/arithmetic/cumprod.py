@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arithmetic.running import has_open_axis, running, shifted
 from litefuse.legalize.arrays.along_axis import around_axis
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["Cumprod"]
 
 
+@decomposition("Cumprod")
+# Where the dimension is dynamic, there is a loop in it, which only the engine can lower.
+@before_engine("Cumprod")
 class Cumprod(Decomposition):
     """Products of the last 1, 2, 4, 8... elements, each from two of the step before.
 
@@ -25,7 +28,6 @@ class Cumprod(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/cumprod.
     """
 
-    names = ("Cumprod",)
     composite = True
 
     def before_lowering(self, op: TensorFlowOp) -> bool:

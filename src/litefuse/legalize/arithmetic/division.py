@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Division", "Quotient", "Reciprocal"]
 
 
+@decomposition("Div", "FloorDiv", "Mod", "TruncateDiv", "TruncateMod")
 class Division(Decomposition):
     """Quotients of integers from their remainder, which LiteRT has for all of them; the division is without rest then.
 
@@ -29,8 +30,6 @@ class Division(Decomposition):
 
     LiteRT divides int32, not int64: there, float32 quotients of what is left are added up until nothing is left.
     """
-
-    names = ("Div", "FloorDiv", "Mod", "TruncateDiv", "TruncateMod")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -53,6 +52,9 @@ class Division(Decomposition):
         return _whole_quotient(b, whole, y)
 
 
+@decomposition("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy")
+# The engine makes a constant of the zeros, also where a dimension is dynamic.
+@before_engine("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy", dtypes=("float32",))
 class Quotient(Decomposition):
     """Quotients and products where zero wins::
 
@@ -61,8 +63,6 @@ class Quotient(Decomposition):
 
     The zeros are those of the operand: LiteRT selects much faster where nothing is broadcast.
     """
-
-    names = ("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -81,10 +81,11 @@ class Quotient(Decomposition):
         return b.select(b.compare("Equal", x, 0.0), x, value)
 
 
+@decomposition("Inv", "Reciprocal")
+# The engine turns it over where it is transposed.
+@before_engine("Inv", "Reciprocal", dtypes=("float32",))
 class Reciprocal(Decomposition):
     """One over each element. The engine writes that, too, but its constant cannot be hidden from it."""
-
-    names = ("Inv", "Reciprocal")
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         shape = op.types[0].shape

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.constants import splat_number
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -31,6 +31,9 @@ LARGEST = 3.4028234e38
 """The largest finite float32."""
 
 
+@decomposition("Expm1")
+# The engine writes the plain formula, whose relative error near 0 has no bound.
+@before_engine("Expm1")
 class Expm1(Decomposition):
     """``exp(x) - 1`` as ``tanh(x / 2) (exp(x) + 1)``, which cancels no digits near 0.
 
@@ -38,14 +41,15 @@ class Expm1(Decomposition):
     positive it is the builtin op ELU.
     """
 
-    names = ("Expm1",)
-
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
         op.require(0, "float32")
         return expm1(b, op.operands[0])
 
 
+@decomposition("Log1p")
+# The engine writes the plain formula, whose relative error near 0 has no bound.
+@before_engine("Log1p")
 class Log1p(Decomposition):
     """``log(1 + x)``, corrected by what is lost when ``1 + x`` is rounded.
 
@@ -53,22 +57,21 @@ class Log1p(Decomposition):
     Source: Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1.
     """
 
-    names = ("Log1p",)
-
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
         op.require(0, "float32")
         return log1p(b, op.operands[0])
 
 
+@decomposition("Rsqrt")
+# XNNPACK's of 0 is no number.
+@before_engine("Rsqrt", dtypes=("float32",))
 class ReciprocalRoot(Decomposition):
     """``sqrt(1 / x)`` where nothing keeps ``x`` above 0: XNNPACK's reciprocal root of 0 is no number, and not infinite.
 
     A padded row is a vector of zeros, and models divide by its norm. Behind a sum with a constant, or a bound, as in
     most normalizations, the op stays.
     """
-
-    names = ("Rsqrt",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return not _stays_positive(op.operands[0])
@@ -79,14 +82,15 @@ class ReciprocalRoot(Decomposition):
         return reciprocal_root(b, op.operands[0])
 
 
+@decomposition("Softplus")
+# The engine writes a formula that is infinite from 89 on.
+@before_engine("Softplus", dtypes=("float32",))
 class Softplus(Decomposition):
     """``log(exp(x) + 1)``, or ``x`` where that is larger because the exponential is bounded.
 
     The engine writes the formula without a bound, which is infinite from 89 on. Beyond 20 the two are equal in float32.
     Where it only goes into ``Tanh``, as in Mish, infinity does no harm.
     """
-
-    names = ("Softplus",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.readers != frozenset({"tf.Tanh"})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import between, polynomial
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -20,13 +20,12 @@ _P = (1.1283789873, 0.1962495446, 5.3467556834e-2, 4.0036719292e-3, 2.8804235626
 _Q = (1.0, 0.5072528124, 0.11647666246, 1.5444472432e-2, 1.2163670035e-3, 3.7480906030e-5)
 
 
+@decomposition("Erf")
 class Erf(Decomposition):
     """A quotient of two polynomials.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/erf.
     """
-
-    names = ("Erf",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

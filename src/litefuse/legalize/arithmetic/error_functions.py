@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import log1p, polynomial
 from litefuse.legalize.arithmetic.erf import erf
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -41,13 +41,12 @@ _FAR = (
 )
 
 
+@decomposition("Erfc")
 class Erfc(Decomposition):
     """``1 - erf(x)`` up to a half; beyond, a polynomial in the exponent, so that small results keep their digits.
 
     The relative error is below 1e-5 up to 9, and a few rounding errors up to 3.
     """
-
-    names = ("Erfc",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -62,13 +61,12 @@ class Erfc(Decomposition):
         return b.select(near, b.binary("Sub", 1.0, erf(b, x)), far)
 
 
+@decomposition("Erfinv", "Ndtri")
 class Erfinv(Decomposition):
     """The inverse of the error function, and of the normal distribution: ``ndtri(p) = sqrt(2) erfinv(2 p - 1)``.
 
     ``1 - (2 p - 1)^2`` is ``4 p (1 - p)``, which keeps the digits of a small p. The relative error is below 2e-6.
     """
-
-    names = ("Erfinv", "Ndtri")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

@@ -9,7 +9,7 @@ import numpy as np
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arithmetic.complex_numbers import complex_of, parts_of
 from litefuse.legalize.arrays.numpy_formulas import Array, number, positions
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = ["FourierTransform", "InverseRealFourierTransform", "RealFourierTransform"]
 
-_RANKS = {"FFT": 1, "FFT2D": 2, "FFT3D": 3, "IFFT": 1, "IFFT2D": 2, "IFFT3D": 3}
 # The matrix has the square of so many elements.
 _MAX_SIZE = 4096
 
 
+@decomposition("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D")
+# The engine takes the one of real numbers for RFFT, whose result is half as long.
+@before_engine("FFT")
 class FourierTransform(Decomposition):
     """``X[k] = sum_n x[n] exp(-2 pi i k n / N)``, one dimension after the other, in float32.
 
@@ -32,19 +34,21 @@ class FourierTransform(Decomposition):
     these are for the sizes of models, not of signals.
     """
 
-    names = tuple(_RANKS)
-
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)
         op.require(0, "complex64")
         inverse = op.name.startswith("I")
         real, imaginary = parts_of(b, op.operands[0])
-        for axis in range(len(shape) - _RANKS[op.name], len(shape)):
+        rank = int(op.name[-2]) if op.name.endswith("D") else 1
+        for axis in range(len(shape) - rank, len(shape)):
             size = b.size(real, axis) if shape[axis] is None else _size(shape, axis)
             real, imaginary = _transformed(b, real, imaginary, axis, size, inverse=inverse)
         return complex_of(b, real, imaginary)
 
 
+@decomposition("RFFT", "RFFT2D")
+# LiteRT's RFFT2D takes powers of two only, and is wrong for 1.
+@before_engine("RFFT", "RFFT2D")
 class RealFourierTransform(Decomposition):
     """The frequencies from 0 on of the transform of real numbers.
 
@@ -52,8 +56,6 @@ class RealFourierTransform(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/signal/rfft, rfft2d.
     """
-
-    names = ("RFFT", "RFFT2D")
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         lengths = op.constants[1]
@@ -77,13 +79,13 @@ class RealFourierTransform(Decomposition):
         return complex_of(b, real, imaginary)
 
 
+@decomposition("IRFFT", "IRFFT2D")
 class InverseRealFourierTransform(Decomposition):
     """The real numbers of which the frequencies from 0 on are given; the others are their conjugates.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/signal/irfft, irfft2d.
     """
 
-    names = ("IRFFT", "IRFFT2D")
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import polynomial
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -22,6 +22,9 @@ _LGAMMA = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680)
 _DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240)
 
 
+@decomposition("Digamma", "Lgamma")
+# The engine's folds a constant wrongly when a dimension is dynamic.
+@before_engine("Lgamma")
 class Gamma(Decomposition):
     """Stirling's series, reached by the recurrence from small arguments and by reflection from negative ones.
 
@@ -29,8 +32,6 @@ class Gamma(Decomposition):
 
     Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 6.1.15 to 6.1.41, 6.3.5 to 6.3.18.
     """
-
-    names = ("Digamma", "Lgamma")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["IntegerSign"]
 
 
+@decomposition("Abs", "Sign")
 class IntegerSign(Decomposition):
     """``max(x, -x)``, and ``x`` between -1 and 1."""
-
-    names = ("Abs", "Sign")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

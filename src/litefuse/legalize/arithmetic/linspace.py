@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["LinSpace"]
 
 
+@decomposition("LinSpace")
 class LinSpace(Decomposition):
     """``start + i * (stop - start) / (num - 1)``, the last number exactly ``stop``, a single one ``start``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linspace.
     """
-
-    names = ("LinSpace",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 __all__ = ["IntegerMean"]
 
 
+@decomposition("Mean")
+# The engine's has no room for the sum.
+@before_engine("Mean", dtypes=("uint8",))
+# XNNPACK takes it of any rank, and fails when the model is loaded; a mean of means would be rounded twice.
+@before_engine("Mean", dtypes=("int8", "int16", "int32", "int64"), above_rank=6)
 class IntegerMean(Decomposition):
     """The sum divided by the count, towards zero."""
-
-    names = ("Mean",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)

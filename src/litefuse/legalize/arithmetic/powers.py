@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import reciprocal_root
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -18,13 +18,14 @@ __all__ = ["Power"]
 _MAX_RANK = 4
 
 
+@decomposition("Pow")
+# The engine makes RSQRT of the power -0.5, and POW of all powers of many dimensions.
+@before_engine("Pow", dtypes=("float32", "int32", "int64"))
 class Power(Decomposition):
     """Small whole powers of many dimensions as products, and ``x ** -0.5`` as the reciprocal root that it is.
 
     The engine writes RSQRT for the latter, also where it may be of 0.
     """
-
-    names = ("Pow",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         exponent, shape = op.constants[1], op.types[0].shape

@@ -9,7 +9,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.ir.types import tensor_type_of
 from litefuse.legalize.arithmetic.elementary import between, log1p, polynomial
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -20,14 +20,13 @@ __all__ = ["Atan2", "Hyperbolic", "InverseHyperbolic", "InverseTrigonometric"]
 _LARGE = 1e4
 
 
+@decomposition("Acos", "Asin", "Atan")
 class InverseTrigonometric(Decomposition):
     """The angle of the point with this sine, cosine or tangent: ATAN2 of it and of the other side.
 
     The other side of the sine ``x`` is ``sqrt((1 - x) (1 + x))``, which is NaN where there is no such angle. The
     relative error is below 1e-6.
     """
-
-    names = ("Acos", "Asin", "Atan")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -39,13 +38,12 @@ class InverseTrigonometric(Decomposition):
         return b.binary("Atan2", x, other) if op.name == "Asin" else b.binary("Atan2", other, x)
 
 
+@decomposition("Cosh", "Sinh")
 class Hyperbolic(Decomposition):
     """``(exp(x) - exp(-x)) / 2`` and ``(exp(x) + exp(-x)) / 2``; the first by its Taylor series up to 1.
 
     ``exp(x) / 2`` is made of two halves of x, since ``exp(x)`` overflows earlier. The relative error is below 1e-6.
     """
-
-    names = ("Cosh", "Sinh")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -64,6 +62,7 @@ class Hyperbolic(Decomposition):
         return b.select(b.compare("LessEqual", size, 1.0), series, far)
 
 
+@decomposition("Acosh", "Asinh", "Atanh")
 class InverseHyperbolic(Decomposition):
     """Logarithms of one plus something small, so that nothing cancels; the relative error is below 2e-6::
 
@@ -72,8 +71,6 @@ class InverseHyperbolic(Decomposition):
     atanh(x) = sign(x) log1p(2 a / (1 - a)) / 2,             a = |x| <= 1 / 2
     atanh(x) = -sign(x) log((1 - a) / (1 + a)) / 2,          a = |x| > 1 / 2
     """
-
-    names = ("Acosh", "Asinh", "Atanh")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -103,14 +100,15 @@ class InverseHyperbolic(Decomposition):
         return b.select(b.compare("Greater", x, _LARGE), logarithm, value)
 
 
+@decomposition("Atan2")
+# LiteRT's does not broadcast.
+@before_engine("Atan2")
 class Atan2(Decomposition):
     """LiteRT's op does not broadcast: both operands are brought to one shape before.
 
     Two open sizes need not be the same, as one of them may be 1; they are where both operands are computed element by
     element from one value.
     """
-
-    names = ("Atan2",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         shapes = [each.shape for each in op.types]

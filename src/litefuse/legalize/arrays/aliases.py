@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["Alias"]
 
 
+@decomposition("GuaranteeConst", "Print")
 class Alias(Decomposition):
     """The operand; what ``Print`` prints is not printed.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Print, GuaranteeConst.
     """
-
-    names = ("GuaranteeConst", "Print")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:  # noqa: ARG002  it emits nothing
         return op.operands[0]

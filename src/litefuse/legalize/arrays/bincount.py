@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["Bincount", "RaggedBincount"]
 
 
+@decomposition("Bincount", "DenseBincount")
 class Bincount(Decomposition):
     """A scatter, which adds up what falls on one place; numbers from ``size`` on fall on one that is cut off.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/bincount.
     """
-
-    names = ("Bincount", "DenseBincount")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0)) if op.name == "Bincount" else len(op.shape(0, 1, 2))
@@ -47,13 +46,12 @@ class Bincount(Decomposition):
         return b.slice(sums, 0, 0, bins)
 
 
+@decomposition("RaggedBincount")
 class RaggedBincount(Decomposition):
     """As ``Bincount``, each row at places of its own.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedBincount.
     """
-
-    names = ("RaggedBincount",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(3, "float32", "int32", "int64")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -20,14 +20,14 @@ _FACTORED = frozenset({"tf.AddV2", "tf.Div", "tf.Mul", "tf.RealDiv", "tf.Sub"})
 _DEPTH = 8
 
 
+# The engine dies of some columns that are repeated.
+@before_engine("ConcatV2", dtypes=("float32",))
 class RepeatedColumns(Decomposition):
     """A concatenation of columns of which two are the same: one after the other, the last two first.
 
     For the fault ``repeated-columns``: the engine takes factors out of a concatenation of columns of one size, and does
     not look into another concatenation, which is of another size.
     """
-
-    names = ("ConcatV2",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         *columns, _ = op.operands

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.carrier import carried, carried_number, delivered
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 from litefuse.options.limits import check_constant
 
 if TYPE_CHECKING:
@@ -23,6 +23,12 @@ __all__ = ["BandPart", "Diagonal", "band", "places_beside_main"]
 _MAX_ELEMENTS = 1 << 20
 
 
+@decomposition(
+    *("Diag", "DiagPart", "MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3", "MatrixDiagV2"),
+    *("MatrixDiagV3", "MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"),
+)
+# The engine takes every diagonal for the main one, and dies of bands.
+@before_engine("MatrixDiagV2", "MatrixDiagV3", "MatrixSetDiagV2", "MatrixSetDiagV3")
 class Diagonal(Decomposition):
     """Elements of matrices gathered from diagonals, or the reverse.
 
@@ -31,11 +37,6 @@ class Diagonal(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/diag, diag_part, set_diag.
     """
-
-    names = (
-        *("Diag", "DiagPart", "MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3", "MatrixDiagV2"),
-        *("MatrixDiagV3", "MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"),
-    )
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return places_beside_main(op)
@@ -120,13 +121,12 @@ class Diagonal(Decomposition):
         return int(op.constant(operand).reshape(-1)[0]) if len(op.operands) > operand else -1
 
 
+@decomposition("MatrixBandPart")
 class BandPart(Decomposition):
     """``0 <= row - column <= lower`` or ``0 <= column - row <= upper``, without bound where these are negative.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/band_part.
     """
-
-    names = ("MatrixBandPart",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))

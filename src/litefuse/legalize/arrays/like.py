@@ -8,7 +8,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arithmetic.complex_numbers import complex_of
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["Like", "ShapeN"]
 
 
+@decomposition("OnesLike", "ZerosLike")
+# Of these dtypes the engine refuses the op, or writes one that the runtime refuses, dies of, or computes something else
+# with.
+@before_engine("OnesLike", "ZerosLike", dtypes=("complex64", "uint8", "uint16", "uint32", "uint64"))
 class Like(Decomposition):
     """One number in the operand's shape, or empty strings; the engine dies of unsigned and of complex numbers."""
-
-    names = ("OnesLike", "ZerosLike")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -39,10 +41,9 @@ class Like(Decomposition):
         return b.fill(b.sizes(value), number, dtype)
 
 
+@decomposition("ShapeN")
 class ShapeN(Decomposition):
     """The shape of each operand."""
-
-    names = ("ShapeN",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         return [

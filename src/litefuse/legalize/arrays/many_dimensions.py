@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.along_axis import around_axis
 from litefuse.legalize.arrays.carrier import carried, carried_number, delivered
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 from litefuse.legalize.linear_algebra.batches import in_one_batch
 
 if TYPE_CHECKING:
@@ -24,13 +24,12 @@ __all__ = ["BatchedProduct", "Concatenation", "ExtremeOfNone", "MovedPieces", "O
 _DELEGATED_RANK = 6
 
 
+@decomposition("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", order=-1)
 class BatchedProduct(Decomposition):
     """Products of matrices with the batch dimensions in one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
     """
-
-    names = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shapes = [op.shape(0), op.shape(1)]
@@ -46,13 +45,14 @@ class BatchedProduct(Decomposition):
         return b.reshape(product, [*batch, rows, columns])
 
 
+@decomposition("All", "Any", "Max", "Mean", "Min", "Prod", "Sum", order=1)
+# XNNPACK takes it of any rank, and fails when the model is loaded.
+@before_engine("All", "Any", "Max", "Mean", "Min", "Prod", "Sum", above_rank=6, order=1)
 class Reduction(Decomposition):
     """With neighbors that are reduced alike, and all that are kept alike, as one dimension.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/reduce_sum.
     """
-
-    names = ("All", "Any", "Max", "Mean", "Min", "Prod", "Sum")
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.constants[1] is not None  # XNNPACK takes none of computed axes
@@ -76,13 +76,14 @@ class Reduction(Decomposition):
         return b.reshape(value, [size for axis, size in enumerate(sizes) if axis not in reduced])
 
 
+@decomposition("ConcatV2", order=4)
+# XNNPACK takes it of any rank, and fails when the model is loaded.
+@before_engine("ConcatV2", dtypes=("bfloat16", "float16", "float32"), above_rank=6)
 class Concatenation(Decomposition):
     """Side by side with the dimensions before the one that grows, and those after it, in one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/concat.
     """
-
-    names = ("ConcatV2",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         _require_many(op, len(op.shape(0)))
@@ -90,13 +91,14 @@ class Concatenation(Decomposition):
         return b.concat(values, op.axis(len(values), len(op.shape(0))))
 
 
+@decomposition("Pack", order=4)
+# Of halves the engine makes a concatenation, which XNNPACK takes of any rank, and fails when the model is loaded.
+@before_engine("Pack", dtypes=("bfloat16", "float16"), above_rank=5)
 class Stack(Decomposition):
     """Side by side along a dimension of size 1, which is what the engine makes of halves.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/stack.
     """
-
-    names = ("Pack",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0)) + 1
@@ -105,13 +107,14 @@ class Stack(Decomposition):
         return b.concat([b.expand(value, axis) for value in op.operands], axis)
 
 
+@decomposition("LogSoftmax", "Softmax")
+# XNNPACK takes it of any rank, and fails when the model is loaded.
+@before_engine("LogSoftmax", "Softmax", dtypes=("bfloat16", "float16", "float32"), above_rank=6)
 class OfRows(Decomposition):
     """The op of a matrix, with all dimensions but the last in one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/softmax.
     """
-
-    names = ("LogSoftmax", "Softmax")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         _require_many(op, len(op.shape(0)))
@@ -121,14 +124,18 @@ class OfRows(Decomposition):
         return b.reshape(b.unary(op.name, rows), [*before, last])
 
 
+# LiteRT's own kernel starts from the largest finite numbers, XNNPACK's from infinity.
+@before_engine("Max", "Min", dtypes=("float32",), empty=True)
 class ExtremeOfNone(Decomposition):
     """The largest of no numbers is minus infinity, the smallest infinity.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/reduce_max.
     """
 
-    names = ("Max", "Min")
     folds = True
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return 0 in (op.types[0].shape or ())
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         sizes = b.sizes(op.operands[0])
@@ -139,10 +146,9 @@ class ExtremeOfNone(Decomposition):
         return b.fill(kept, -np.inf if op.name == "Max" else np.inf, op.results[0].dtype)
 
 
+@decomposition("Pad", "PadV2", "Slice", order=-1)
 class MovedPieces(Decomposition):
     """Paddings and slices of more dimensions than LiteRT's take, one dimension after the other."""
-
-    names = ("Pad", "PadV2", "Slice")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.along_axis import around_axis
 from litefuse.legalize.arrays.carrier import carried, delivered
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -21,15 +21,17 @@ __all__ = ["Carried", "InvertPermutation", "ParallelConcat", "Pieces", "Reverse"
 _OF_BITS = frozenset({"bfloat16", "complex64", "float16", "float64"})
 
 
+@decomposition(
+    *("BatchToSpaceND", "BroadcastTo", "ConcatV2", "DepthToSpace", "ExpandDims", "Fill", "GatherNd", "GatherV2"),
+    *("MirrorPad", "Pack", "Pad", "PadV2", "Reshape", "ReverseSequence", "ReverseV2", "ScatterNd", "Select"),
+    *("SelectV2", "Slice", "SpaceToBatchND", "SpaceToDepth", "Squeeze", "TensorScatterUpdate", "Tile"),
+    *("Transpose", "MatrixBandPart", "MatrixDiag", "Unpack", "ZerosLike"),
+    order=2,
+)
+# The engine dies of unsigned constants.
+@before_engine("MatrixBandPart", dtypes=("uint32", "uint64"))
 class Carried(Decomposition):
     """The op of other elements that stand for them: bits or numbers, and back."""
-
-    names = (
-        *("BatchToSpaceND", "BroadcastTo", "ConcatV2", "DepthToSpace", "ExpandDims", "Fill", "GatherNd", "GatherV2"),
-        *("MirrorPad", "Pack", "Pad", "PadV2", "Reshape", "ReverseSequence", "ReverseV2", "ScatterNd", "Select"),
-        *("SelectV2", "Slice", "SpaceToBatchND", "SpaceToDepth", "Squeeze", "TensorScatterUpdate", "Tile"),
-        *("Transpose", "MatrixBandPart", "MatrixDiag", "Unpack", "ZerosLike"),
-    )
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         if op.name == "MirrorPad":
@@ -48,13 +50,15 @@ class Carried(Decomposition):
         return [delivered(b, value, dtype) for value in results]
 
 
+@decomposition("Split", "SplitV", "Unpack")
+# XNNPACK takes them of any rank, and fails when the model is loaded.
+@before_engine("Split", dtypes=("bfloat16", "float16", "float32"), above_rank=6, operand=1)
+@before_engine("SplitV", dtypes=("bfloat16", "float16", "float32"), above_rank=6)
 class Pieces(Decomposition):
     """Slices along the axis.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/split, unstack.
     """
-
-    names = ("Split", "SplitV", "Unpack")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         operand = 1 if op.name == "Split" else 0
@@ -82,13 +86,12 @@ class Pieces(Decomposition):
         return pieces
 
 
+@decomposition("InvertPermutation")
 class InvertPermutation(Decomposition):
     """Position i scattered to the place that the i-th number says.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/invert_permutation.
     """
-
-    names = ("InvertPermutation",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0, 1)
@@ -99,13 +102,14 @@ class InvertPermutation(Decomposition):
         return b.cast(scattered, op.types[0].dtype)
 
 
+@decomposition("Reverse", "ReverseV2")
+# LiteRT's takes dimensions side by side only, and at least one.
+@before_engine("ReverseV2")
 class Reverse(Decomposition):
     """One dimension after the other, where they are not side by side; ``Reverse`` marks them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/reverse.
     """
-
-    names = ("Reverse", "ReverseV2")
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         if op.constants[1] is None:
@@ -128,10 +132,9 @@ def _reversed_axes(op: TensorFlowOp) -> list[int]:
     return sorted(axis % rank for axis in given)
 
 
+@decomposition("ParallelConcat")
 class ParallelConcat(Decomposition):
     """One after the other."""
-
-    names = ("ParallelConcat",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

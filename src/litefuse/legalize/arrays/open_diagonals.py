@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.carrier import carried, carried_number, delivered
 from litefuse.legalize.arrays.diagonals import band, places_beside_main
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 __all__ = ["OpenDiagonal"]
 
 
+@decomposition(
+    *("MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3", "MatrixDiagV2"),
+    *("MatrixDiagV3", "MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"),
+    order=1,
+)
+# The engine takes every diagonal for the main one.
+@before_engine("MatrixDiagV2", "MatrixDiagV3", "MatrixSetDiagV2", "MatrixSetDiagV3", order=1)
 class OpenDiagonal(Decomposition):
     """One diagonal, from and into matrices: where ``column - row = k``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/diag, diag_part, set_diag.
     """
-
-    names = (
-        *("MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3", "MatrixDiagV2"),
-        *("MatrixDiagV3", "MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"),
-    )
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return places_beside_main(op)

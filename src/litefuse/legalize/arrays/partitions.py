@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.carrier import carried, delivered
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["DynamicPartition", "DynamicStitch"]
 
 
+@decomposition("DynamicPartition")
 class DynamicPartition(Decomposition):
     """The rows at the places where the partition's number stands, for each number.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/dynamic_partition.
     """
-
-    names = ("DynamicPartition",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         shape = op.shape(0)
@@ -41,6 +40,7 @@ class DynamicPartition(Decomposition):
         return parts
 
 
+@decomposition("DynamicStitch", "ParallelDynamicStitch")
 class DynamicStitch(Decomposition):
     """Each place gathers the row that was meant for it; of several the last.
 
@@ -48,8 +48,6 @@ class DynamicStitch(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/dynamic_stitch, parallel_stitch.
     """
-
-    names = ("DynamicStitch", "ParallelDynamicStitch")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         count = len(op.operands) // 2

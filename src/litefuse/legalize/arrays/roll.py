@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.along_axis import around_axis
 from litefuse.legalize.arrays.carrier import carried, delivered
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["Roll"]
 
 
+@decomposition("Roll")
 class Roll(Decomposition):
     """For each axis in turn, the part that moves past the end before the other.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/roll.
     """
-
-    names = ("Roll",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))

@@ -10,7 +10,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.carrier import carried, delivered
 from litefuse.legalize.arrays.coordinates import element_numbers
 from litefuse.legalize.arrays.slices import LITERT_RANK
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,9 @@ __all__ = ["ScatterUpdate", "replace_rows"]
 _WRITTEN = 1 << 12
 
 
+@decomposition("TensorScatterUpdate")
+# The engine's makes no number of an infinity that is replaced, and adds up what falls on one place.
+@before_engine("TensorScatterUpdate")
 class ScatterUpdate(Decomposition):
     """One box that is replaced; of more than one, each row of the result from the tensor or the last update of it.
 
@@ -34,8 +37,6 @@ class ScatterUpdate(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update; of several updates of a place,
     the last one counts, as in TensorFlow's kernel (tensorflow/core/kernels/scatter_nd_op_cpu_impl.h).
     """
-
-    names = ("TensorScatterUpdate",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape, index_shape = op.shape(0), op.shape(1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.constants import strings_of_constant
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -27,13 +27,12 @@ __all__ = [
 ]
 
 
+@decomposition("LowerBound", "UpperBound")
 class Bound(Decomposition):
     """How many of the sorted numbers are smaller than each value (``UpperBound``: not greater).
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/searchsorted.
     """
-
-    names = ("LowerBound", "UpperBound")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 2)
@@ -44,13 +43,12 @@ class Bound(Decomposition):
         return b.cast(b.reduce("Sum", b.cast(before, "int32"), 2), op.results[0].dtype)
 
 
+@decomposition("HistogramFixedWidth")
 class HistogramFixedWidth(Decomposition):
     """The bin of each value, and how often each occurs.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/histogram_fixed_width.
     """
-
-    names = ("HistogramFixedWidth",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -69,13 +67,12 @@ class HistogramFixedWidth(Decomposition):
         return b.cast(counts, op.results[0].dtype)
 
 
+@decomposition("InTopK", "InTopKV2")
 class InTopK(Decomposition):
     """Whether fewer than k classes are better than the target.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/in_top_k.
     """
-
-    names = ("InTopK", "InTopKV2")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 2)
@@ -89,13 +86,12 @@ class InTopK(Decomposition):
         return b.compare("Less", better, k)
 
 
+@decomposition("NthElement")
 class NthElement(Decomposition):
     """The last of the n + 1 smallest or largest.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/NthElement.
     """
-
-    names = ("NthElement",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)
@@ -114,13 +110,14 @@ class NthElement(Decomposition):
         return last if reverse else b.unary("Neg", last)
 
 
+@decomposition("ListDiff")
+# In ops that are made when the engine has run, it dies of constants of strings.
+@before_engine("ListDiff", dtypes=("string",))
 class ListDiff(Decomposition):
     """The elements that equal none of the others, and where they are.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ListDiff.
     """
-
-    names = ("ListDiff",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         op.shape(0, 1)
@@ -132,13 +129,14 @@ class ListDiff(Decomposition):
         return b.gather(x, indices), b.cast(indices, op.results[1].dtype)
 
 
+@decomposition("Unique")
+# In ops that are made when the engine has run, it dies of constants of strings too.
+@before_engine("Unique", dtypes=("string",))
 class UniqueStrings(Decomposition):
     """The first of the strings that are equal, in their order, and which of these each string is.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/unique.
     """
-
-    names = ("Unique",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         op.shape(0, 1)
@@ -162,13 +160,14 @@ def _expanded(b: Builder, x: ir.Value, axis: int) -> ir.Value:
     return b.expand(x, axis) if known is None else b.strings(np.expand_dims(known, axis))
 
 
+@decomposition("UniqueV2", "UniqueWithCounts")
+# In ops that are made when the engine has run, it dies of constants of strings too.
+@before_engine("UniqueV2", "UniqueWithCounts", dtypes=("string",))
 class UniqueCounts(Decomposition):
     """``Unique``, and how often each number of it occurs.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/unique_with_counts.
     """
-
-    names = ("UniqueV2", "UniqueWithCounts")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         op.shape(0, 1)
@@ -187,10 +186,9 @@ class UniqueCounts(Decomposition):
         return answers
 
 
+@decomposition("ArgMax", "ArgMin")
 class ArgExtreme(Decomposition):
     """int64: where the first of the largest elements is, or of their negatives."""
-
-    names = ("ArgMax", "ArgMin")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))

@@ -8,7 +8,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.coordinates import element_numbers
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["Segment", "SparseSegment", "TensorScatter", "UnsortedSegment"]
 
 
+@decomposition("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum")
+# LiteRT's fails when a segment is left out.
+@before_engine("SegmentSum")
 class Segment(Decomposition):
     """The unsorted form; there are as many segments as the last number says, and those without any element hold 0.
 
@@ -24,8 +27,6 @@ class Segment(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math#about_segmentation_2.
     """
-
-    names = ("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -36,13 +37,12 @@ class Segment(Decomposition):
         return _segments(b, kind, data, b.cast(ids, "int32"), op.constants[1])
 
 
+@decomposition("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum")
 class SparseSegment(Decomposition):
     """A segment reduction of gathered rows.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sum, segment_mean, segment_sqrt_n.
     """
-
-    names = ("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -54,13 +54,12 @@ class SparseSegment(Decomposition):
         return _segments(b, kind, rows, b.cast(ids, "int32"), op.constants[2])
 
 
+@decomposition("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
 class UnsortedSegment(Decomposition):
     """int64 sums as scatters, which add up what falls on one place.
 
     Numbers below 0 fall on a place that is cut off.
     """
-
-    names = ("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape, ids_shape = op.shape(0), op.shape(1)
@@ -80,13 +79,14 @@ class UnsortedSegment(Decomposition):
         return b.slice(b.op("ScatterNd", operands, known, "int64"), 0, 0, count)
 
 
+@decomposition("TensorScatterAdd", "TensorScatterMax", "TensorScatterMin", "TensorScatterSub")
+# The engine gathers, adds and scatters: of what falls on one place, the last one counts.
+@before_engine("TensorScatterAdd", "TensorScatterSub")
 class TensorScatter(Decomposition):
     """Sums of scattered updates; for the extremes, those of all updates of each place, the place's own among them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_sub, tensor_scatter_nd_max.
     """
-
-    names = ("TensorScatterAdd", "TensorScatterMax", "TensorScatterMin", "TensorScatterSub")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape, index_shape = op.shape(0), op.shape(1)

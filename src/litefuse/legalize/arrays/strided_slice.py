@@ -8,7 +8,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.carrier import carried, delivered
 from litefuse.legalize.arrays.scatter_update import replace_rows
 from litefuse.legalize.arrays.slices import LITERT_RANK, AxisSlice, Slices
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EmptySlice",
-    "PlaceDespiteMask",
     "SliceAtComputedPositions",
     "StridedSlice",
     "StridedSliceGradient",
@@ -24,14 +23,16 @@ __all__ = [
 ]
 
 
+# XNNPACK takes a size of 0 for all that follows.
+@before_engine("Slice", "StridedSlice", empty=True, order=-1)
 class EmptySlice(Decomposition):
     """Nothing, made of nothing: XNNPACK takes a slice of size 0 for one of all that follows."""
 
-    names = ("Slice", "StridedSlice")
     folds = True
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.types[0].dtype in {"float32", "int32", "int64"}  # those of others XNNPACK does not take
+        # Those of other dtypes XNNPACK does not take.
+        return 0 in (op.results[0].shape or ()) and op.types[0].dtype in {"float32", "int32", "int64"}
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (result,) = op.results
@@ -59,29 +60,11 @@ def _taken(b: Builder, size: Dim, begin: Dim, given: Dim) -> Dim:
     return b.select(b.compare("Less", given, 0), b.scalar(rest), given)
 
 
-class PlaceDespiteMask(Decomposition):
-    """Where one place of a dimension is taken, the mask for its beginning says nothing.
-
-    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSlice.
-    """
-
-    names = ("StridedSlice",)
-    folds = True
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        (result,) = op.results
-        attributes = b.options(op)
-        begin, shrunk = (int(attributes[mask]) for mask in ("begin_mask", "shrink_axis_mask"))
-        if not begin & shrunk or result.shape is None:
-            raise NotDecomposed("no mask is to be left out")
-        attributes["begin_mask"] = begin & ~shrunk
-        return b.op("StridedSlice", op.operands, result.shape, result.dtype, **attributes)
-
-
+@decomposition("Slice")
+# The engine makes int32 of constant sizes, but not of positions beside them.
+@before_engine("Slice", dtypes=("int64",), operand=1)
 class SliceAtComputedPositions(Decomposition):
     """Positions and sizes of int64 as int32, where only one of the two is a constant."""
-
-    names = ("Slice",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return (op.constants[1] is None) != (op.constants[2] is None)
@@ -93,26 +76,24 @@ class SliceAtComputedPositions(Decomposition):
         return b.op("Slice", [value, *(b.cast(place, "int32") for place in places)], shape, result.dtype)
 
 
+@decomposition("StridedSlice")
 class StridedSlice(Decomposition):
     """LiteRT's op for up to five dimensions, else one dimension after the other; new axes by a reshape.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/strided_slice.
     """
 
-    names = ("StridedSlice",)
-
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         slices = Slices.of(op, b, len(op.shape(0)))
         return delivered(b, slices.taken(b, carried(b, op.operands[0])), op.types[0].dtype)
 
 
+@decomposition("StridedSliceGrad")
 class StridedSliceGradient(Decomposition):
     """The gradient where the slice was and zeros around it: padded, or element by element where the slice has steps.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSliceGrad.
     """
-
-    names = ("StridedSliceGrad",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (rank,) = op.shape(0, 1)
@@ -147,13 +128,12 @@ def _begin(b: Builder, each: AxisSlice, size: Dim) -> Dim | None:
     return b.dims("Minimum", before, size)
 
 
+@decomposition("TensorStridedSliceUpdate")
 class StridedSliceUpdate(Decomposition):
     """The tensor with a slice replaced: at once where that is a box, else each element at its place.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_strided_slice_update.
     """
-
-    names = ("TensorStridedSliceUpdate",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         slices = Slices.of(op, b, len(op.shape(0)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -19,6 +19,9 @@ __all__ = ["OpenTile"]
 _FEW = 4
 
 
+@decomposition("Tile")
+# The engine leaves it out before sums and products where the repeated dimension is dynamic.
+@before_engine("Tile")
 class OpenTile(Decomposition):
     """Copies one after the other, where the dimension that is repeated has an open size.
 
@@ -26,8 +29,6 @@ class OpenTile(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tile.
     """
-
-    names = ("Tile",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return bool(_repeated(op))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.coordinates import coordinates
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["UnravelIndex"]
 
 
+@decomposition("UnravelIndex")
 class UnravelIndex(Decomposition):
     """Coordinate d is the remainder of what is left by ``dims[d]``, from the last dimension to the first.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/unravel_index.
     """
-
-    names = ("UnravelIndex",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 0, 1)

@@ -15,7 +15,7 @@ from litefuse.ir.constants import elements_of_constant
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.types import tensor_type_of
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -36,14 +36,14 @@ _FITTING_FLOAT32 = ("bfloat16", "float16", "uint16")
 _NO_INTEGER = 2.0**63
 
 
+# The engine exchanges it with a broadcast, to one of a dtype that LiteRT's op lacks.
+@before_engine("Cast", dtypes=("float32",))
 class CastOfBroadcast(Decomposition):
     """A cast to half the width after ``BroadcastTo``: before it.
 
     The engine exchanges the two, too, but to a BROADCAST_TO of a dtype that LiteRT's does not take; the other order
     leaves it an op that it does not know.
     """
-
-    names = ("Cast",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.results[0].dtype in {"bfloat16", "float16"} and producer(op.operands[0], "tf.BroadcastTo") is not None
@@ -56,6 +56,8 @@ class CastOfBroadcast(Decomposition):
         return b.op("BroadcastTo", [b.cast(value, kind.dtype), sizes], b.shape(op.operands[0]), kind.dtype)
 
 
+# LiteRT's op has no float64.
+@before_engine("Cast", dtypes=("float64",))
 class CastOfQuotient(Decomposition):
     """A number made of a quotient of int32, which TensorFlow computes in float64, as when a size is halved::
 
@@ -67,23 +69,17 @@ class CastOfQuotient(Decomposition):
     numbers is a constant, which is not 0.
     """
 
-    names = ("Cast",)
-
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        return _quotient(op.operands[0]) is not None and op.results[0].dtype in {"float32", "int32", "int64"}
+        return _cast_quotient(op) is not None
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        found, dtype = _quotient(op.operands[0]), op.results[0].dtype
+        found, dtype = _cast_quotient(op), op.results[0].dtype
         if found is None:
             raise NotDecomposed("its operand is no quotient of int32")
         rounded, *parts = found
         x, y = (b.constant(part, "int32") if isinstance(part, np.ndarray) else part for part in parts)
         if dtype == "float32":
-            if rounded is not None:
-                raise NotDecomposed("its operand is a rounded quotient")
             return b.binary("RealDiv", b.cast(x, dtype), b.cast(y, dtype))
-        if not isinstance(parts[1], np.ndarray) or not parts[1].all():
-            raise NotDecomposed("the divisor may be 0")
         if rounded is None:
             whole = b.binary("Div", x, y)
         else:
@@ -95,6 +91,18 @@ class CastOfQuotient(Decomposition):
 
 
 _ROUNDED = ("Ceil", "Floor")
+
+
+def _cast_quotient(op: TensorFlowOp) -> tuple[str | None, _Integers, _Integers] | None:
+    """The quotient that a cast takes; None if there is none, or none that can be had without float64."""
+    found, dtype = _quotient(op.operands[0]), op.results[0].dtype
+    if found is None:
+        return None
+    rounded, _, divisor = found
+    if dtype == "float32":
+        return found if rounded is None else None
+    is_whole = dtype in {"int32", "int64"} and isinstance(divisor, np.ndarray) and bool(divisor.all())
+    return found if is_whole else None
 
 
 def _quotient(value: ir.Value) -> tuple[str | None, _Integers, _Integers] | None:
@@ -113,7 +121,7 @@ def _integers(value: ir.Value) -> _Integers | None:
     if cast is not None:
         (operand,) = cast.operands
         elements = elements_of_constant(operand, "tf.Const")
-        if tensor_type_of(operand).dtype != "int32":
+        if tensor_type_of(operand).dtype != "int32" or tensor_type_of(operand).shape is None:
             return None
         return operand if elements is None else np.array(elements)
     elements = elements_of_constant(value, "tf.Const")
@@ -185,6 +193,9 @@ class _Fraction(NamedTuple):
         return b.constant(0, dtype) if result is None else result
 
 
+@decomposition("Cast", order=1)
+# LiteRT's op has no float64.
+@before_engine("Cast", dtypes=("float64",), order=1)
 class CastOfFraction(Decomposition):
     """A whole number made of int32 by arithmetic of float64 with simple fractions, as when a part is cropped::
 
@@ -193,8 +204,6 @@ class CastOfFraction(Decomposition):
     Numbers of up to 53 bits are exact in float64, and so in int64; those of up to 31 bits in int32. What is divided by
     2^32 in int64, towards minus infinity, is its second half as two numbers of int32.
     """
-
-    names = ("Cast",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.results[0].dtype in {"int32", "int64"} and _rounded_fraction(op.operands[0]) is not None
@@ -298,13 +307,14 @@ def _number(value: ir.Value) -> float | None:
     return number if math.isfinite(number) else None
 
 
+@decomposition("Cast")
+# The engine gathers from the operand what is gathered from the result, and LiteRT's op lacks the dtype.
+@before_engine("Cast", dtypes=("bfloat16", "float16", "uint16", "uint32"))
 class CastToInteger(Decomposition):
     """A conversion to int32 or int64 by way of a dtype that LiteRT's GATHER takes.
 
     What is gathered from a conversion to integers, the engine gathers from the operand, of whatever dtype it is.
     """
-
-    names = ("Cast",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.results[0].dtype in {"int32", "int64"} and op.types[0].dtype in {*_FITTING_FLOAT32, "uint32"}

@@ -11,7 +11,7 @@ from litefuse.ir.constants import elements_of_constant
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.along_axis import around_axis
 from litefuse.legalize.arrays.numpy_formulas import Array
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["FakeQuantize", "QuantizeAndDequantize"]
 
 
+@decomposition("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
+# The engine takes any number of bits for 8, or for a dtype that LiteRT's op lacks, and a narrow range for a full one.
+@before_engine("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 class FakeQuantize(Decomposition):
     """Clamped to a range in which 0 is a step, and rounded to its steps; each channel may have its own.
 
@@ -27,8 +30,6 @@ class FakeQuantize(Decomposition):
 
     Definition: tensorflow/core/kernels/fake_quant_ops_functor.h.
     """
-
-    names = ("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         if op.name.endswith("PerChannel") or int(op.attributes.get("num_bits", 8)) != 8 or _may_be_bias(op):
@@ -57,6 +58,10 @@ class FakeQuantize(Decomposition):
         return _where(low == high, np.float32(0), quantized).value
 
 
+@decomposition("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
+# The engine quantizes with a zero point, whose grid is another one, and takes a range that is not given for an empty
+# one.
+@before_engine("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4")
 class QuantizeAndDequantize(Decomposition):
     """Scaled, rounded, and scaled back; of the scales that the range's ends ask for, the smaller.
 
@@ -66,8 +71,6 @@ class QuantizeAndDequantize(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/QuantizeAndDequantizeV2; which scale is taken:
     tensorflow/core/kernels/quantize_and_dequantize_op.h.
     """
-
-    names = ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))

@@ -10,7 +10,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import LARGEST
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -22,22 +22,6 @@ __all__ = ["Widened", "is_widened_float"]
 _FLOATS = {"bfloat16": "float32", "float16": "float32"}
 _INTEGERS = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
 
-# Sums, products and negatives modulo 2^n are those of the wider integers modulo 2^n; the others do not overflow.
-_EXACT = frozenset(
-    {
-        *("Abs", "Add", "AddN", "AddV2", "ArgMax", "ArgMin", "BroadcastTo", "ClipByValue", "ConcatV2", "Cumprod"),
-        *("Cumsum", "Div", "Equal", "Fill", "FloorDiv", "FloorMod", "GatherNd", "GatherV2", "Greater"),
-        *("GreaterEqual", "Less", "LessEqual", "Max", "Maximum", "Min", "Minimum", "MirrorPad", "Mod", "Mul"),
-        *("Neg", "NotEqual", "OneHot", "Pack", "Pad", "PadV2", "Prod", "RealDiv", "Relu", "Relu6"),
-        *("Reshape", "ReverseSequence", "ReverseV2", "Round", "ScatterNd", "SegmentSum", "Select", "SelectV2"),
-        *("Sign", "Slice", "SpaceToBatchND", "BatchToSpaceND", "SpaceToDepth", "DepthToSpace", "Split", "SplitV"),
-        *("Square", "SquaredDifference", "StridedSlice", "Sub", "Sum", "TensorScatterAdd", "TensorScatterMax"),
-        *("TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate", "Tile", "TopKV2", "Transpose"),
-        *("TruncateDiv", "TruncateMod", "Unique", "Unpack", "UnsortedSegmentMax", "UnsortedSegmentMin"),
-        *("UnsortedSegmentProd", "UnsortedSegmentSum", "Where", "MatrixDiag", "Pow", "TopK"),
-        *("SegmentMax", "SegmentMin", "SegmentProd", "LowerBound", "UpperBound", "ExpandDims", "Squeeze"),
-    }
-)
 # Ops that are about the bits of their operands.
 _OF_BITS = frozenset({"Bitcast", "NextAfter"})
 # Of nothing they give the least or the largest number of the dtype.
@@ -46,17 +30,46 @@ _LARGEST = {"bfloat16": 3.3895313892515355e38, "float16": 65504.0}
 _REFERENCES = frozenset({"resource", "variant"})
 
 
+# Of integers: sums, products and negatives modulo 2^n are those of the wider integers modulo 2^n; the others do not
+# overflow.
+@decomposition(
+    *("Abs", "Add", "AddN", "AddV2", "ArgMax", "ArgMin", "BroadcastTo", "ClipByValue", "ConcatV2", "Cumprod"),
+    *("Cumsum", "Div", "Equal", "Fill", "FloorDiv", "FloorMod", "GatherNd", "GatherV2", "Greater"),
+    *("GreaterEqual", "Less", "LessEqual", "Max", "Maximum", "Min", "Minimum", "MirrorPad", "Mod", "Mul"),
+    *("Neg", "NotEqual", "OneHot", "Pack", "Pad", "PadV2", "Prod", "RealDiv", "Relu", "Relu6"),
+    *("Reshape", "ReverseSequence", "ReverseV2", "Round", "ScatterNd", "SegmentSum", "Select", "SelectV2"),
+    *("Sign", "Slice", "SpaceToBatchND", "BatchToSpaceND", "SpaceToDepth", "DepthToSpace", "Split", "SplitV"),
+    *("Square", "SquaredDifference", "StridedSlice", "Sub", "Sum", "TensorScatterAdd", "TensorScatterMax"),
+    *("TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate", "Tile", "TopKV2", "Transpose"),
+    *("TruncateDiv", "TruncateMod", "Unique", "Unpack", "UnsortedSegmentMax", "UnsortedSegmentMin"),
+    *("UnsortedSegmentProd", "UnsortedSegmentSum", "Where", "MatrixDiag", "Pow", "TopK"),
+    *("SegmentMax", "SegmentMin", "SegmentProd", "LowerBound", "UpperBound", "ExpandDims", "Squeeze"),
+    order=3,
+)
+# Of these dtypes the engine refuses the op, or writes one that the runtime refuses, dies of, or computes something else
+# with: of L2Loss it writes ops whose kernels compute something else with halves, of SigmoidGrad it dies.
+@before_engine(
+    *("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "L2Loss", "Lgamma", "MatMul", "Maximum", "Minimum"),
+    *("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", "SigmoidGrad", "Softsign"),
+    dtypes=("bfloat16", "float16"),
+    order=-1,
+)
+@before_engine("Equal", "NotEqual", dtypes=("uint8",))
+@before_engine(
+    "TensorScatterAdd",
+    "TensorScatterSub",
+    dtypes=("bfloat16", "float16", "int8", "int16", "uint8", "uint16", "uint32"),
+    order=-1,
+)
 class Widened(Decomposition):
     """The op between two casts.
 
-    float16 and bfloat16 values are computed in float32 and rounded once at the end, whatever the op; of the ops that
-    are named here, integers are computed in int32, and uint32 in int64.
+    float16 and bfloat16 values are computed in float32 and rounded once at the end, whatever the op; of the ops of
+    which it is a decomposition by name, integers are computed in int32, and uint32 in int64.
     """
 
-    names = tuple(sorted(_EXACT))
-
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
-        widths = _FLOATS | _INTEGERS if op.name in _EXACT else _FLOATS
+        widths = _FLOATS | _INTEGERS if op.name in self.names else _FLOATS
         narrow = next((each.dtype for each in op.types if each.dtype in widths), None)
         if narrow is None or op.name in _OF_BITS or any(each.dtype in _REFERENCES for each in op.types):
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype if op.types else 'it'}")

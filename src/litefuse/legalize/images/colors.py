@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["AdjustColors", "AdjustContrast", "ColorSpace"]
 
 
+@decomposition("HSVToRGB", "RGBToHSV")
 class ColorSpace(Decomposition):
     """Conversions of the last dimension's three channels.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/rgb_to_hsv, hsv_to_rgb.
     """
-
-    names = ("HSVToRGB", "RGBToHSV")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -29,13 +28,12 @@ class ColorSpace(Decomposition):
         return _together(b, _rgb(b, *channels) if op.name == "HSVToRGB" else _hsv(b, *channels))
 
 
+@decomposition("AdjustHue", "AdjustSaturation")
 class AdjustColors(Decomposition):
     """Hue or saturation changed, in HSV.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/adjust_hue, adjust_saturation.
     """
-
-    names = ("AdjustHue", "AdjustSaturation")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -51,13 +49,12 @@ class AdjustColors(Decomposition):
         return _together(b, _rgb(b, hue, saturation, value))
 
 
+@decomposition("AdjustContrastv2")
 class AdjustContrast(Decomposition):
     """Distances from each channel's mean, scaled.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/adjust_contrast.
     """
-
-    names = ("AdjustContrastv2",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))

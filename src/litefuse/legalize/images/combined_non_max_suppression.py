@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.loops import count_to, write_row
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -20,6 +20,9 @@ __all__ = ["CombinedNonMaxSuppression"]
 _LOWEST = float(np.finfo(np.float32).min)
 
 
+@decomposition("CombinedNonMaxSuppression")
+# There is a loop in it, which only the engine can lower.
+@before_engine("CombinedNonMaxSuppression")
 class CombinedNonMaxSuppression(Decomposition):
     """A loop of NON_MAX_SUPPRESSION_V4, then TOPK_V2 over all classes of an image.
 
@@ -33,8 +36,6 @@ class CombinedNonMaxSuppression(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/combined_non_max_suppression.
     """
-
-    names = ("CombinedNonMaxSuppression",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         *_, boxes_per_place, _ = op.shape(0, 4)

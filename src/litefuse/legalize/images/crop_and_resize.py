@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 __all__ = ["CropAndResize"]
 
 
+@decomposition("CropAndResize")
 class CropAndResize(Decomposition):
     """Gathers the pixels around each point that is sampled, and interpolates between them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/crop_and_resize.
     """
 
-    names = ("CropAndResize",)
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["ImageProjection"]
 
 
+@decomposition("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")
 class ImageProjection(Decomposition):
     """Each pixel of the result is read at a point of the image, from the pixels around it::
 
@@ -25,8 +26,6 @@ class ImageProjection(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ImageProjectiveTransformV3.
     """
-
-    names = ("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 __all__ = ["NonMaxSuppression"]
 
 
+@decomposition(
+    *("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4", "NonMaxSuppressionV5"),
+)
+# The engine takes a padded result for that of forms without padding.
+@before_engine("NonMaxSuppressionV3", "NonMaxSuppressionV4", "NonMaxSuppressionV5")
 class NonMaxSuppression(Decomposition):
     """The valid part of NON_MAX_SUPPRESSION_V4 and _V5; the engine takes all of it for the result.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/non_max_suppression,
     non_max_suppression_with_scores.
     """
-
-    names = tuple(f"NonMaxSuppression{version}" for version in ("", "V2", "V3", "V4", "V5"))
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return not op.attributes.get("pad_to_max_output_size", False)

@@ -10,16 +10,15 @@ from litefuse.ir.builder import Builder, Dim
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.numpy_formulas import Array, number, positions
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 from litefuse.legalize.images.resizing_weights import FILTERS, Line, area, bicubic, bilinear, filtered, nearest, scale
 
 __all__ = ["ResizeByMatrix", "ResizeGradient", "ResizeIntegers", "ScaleAndTranslate"]
 
 
+@decomposition("ResizeBilinear", "ResizeNearestNeighbor")
 class ResizeIntegers(Decomposition):
     """Between casts: the result of ``ResizeBilinear`` is float32 in any case, and float32 holds 16 bits."""
-
-    names = ("ResizeBilinear", "ResizeNearestNeighbor")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)
@@ -30,13 +29,12 @@ class ResizeIntegers(Decomposition):
         return b.cast(resized, op.results[0].dtype)
 
 
+@decomposition("ResizeArea", "ResizeBicubic")
 class ResizeByMatrix(Decomposition):
     """Each row of the result is a sum of weighted rows; where a size is open, the model computes the weights.
 
     Definition: tensorflow/core/kernels/image, resize_bicubic_op.cc, resize_area_op.cc.
     """
-
-    names = ("ResizeArea", "ResizeBicubic")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)
@@ -50,13 +48,12 @@ class ResizeByMatrix(Decomposition):
         return images
 
 
+@decomposition("ResizeBicubicGrad", "ResizeBilinearGrad", "ResizeNearestNeighborGrad")
 class ResizeGradient(Decomposition):
     """The transposed matrices of the resizing times the gradient; where a size is open, the model computes them.
 
     Definition: tensorflow/core/kernels/image, resize_bilinear_op.cc, resize_nearest_neighbor_op.cc.
     """
-
-    names = ("ResizeBicubicGrad", "ResizeBilinearGrad", "ResizeNearestNeighborGrad")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)
@@ -76,6 +73,7 @@ class ResizeGradient(Decomposition):
         return b.cast(gradient, op.results[0].dtype)
 
 
+@decomposition("ScaleAndTranslate")
 class ScaleAndTranslate(Decomposition):
     """Each row of the result is a sum of rows under a filter; what is open of sizes, scales and offsets is computed.
 
@@ -83,8 +81,6 @@ class ScaleAndTranslate(Decomposition):
 
     Definition: tensorflow/core/kernels/image, scale_and_translate_op.cc and sampling_kernels.h.
     """
-
-    names = ("ScaleAndTranslate",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -20,13 +20,14 @@ _Labeled: TypeAlias = "tuple[ir.Value, str]"
 """A value and the label of each of its dimensions."""
 
 
+@decomposition("Einsum")
+# The engine takes the sum over a label for a transposition, and products without a sum for those of matrices.
+@before_engine("Einsum")
 class Einsum(Decomposition):
     """Diagonals for labels that repeat, then one operand after the other: sums, and products of matrices.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/einsum.
     """
-
-    names = ("Einsum",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         try:
@@ -52,13 +53,14 @@ class Einsum(Decomposition):
         return _ordered(b, *_summed(b, product, output), output)
 
 
+@decomposition("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
+# The engine transposes the operand of a product of integers, and leaves it without a shape.
+@before_engine("MatMul", dtypes=("int32", "int64"))
 class IntegerProduct(Decomposition):
     """Products of rows and columns, and their sums.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
     """
-
-    names = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         ranks = [len(op.shape(0)), len(op.shape(1))]

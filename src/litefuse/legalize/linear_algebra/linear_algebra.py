@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 from litefuse.legalize.linear_algebra.batches import in_one_batch
 from litefuse.legalize.linear_algebra.factorizations import (
     cholesky,
@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 
+@decomposition("MatrixInverse")
 class Inverse(Decomposition):
     """The solution of a system of equations whose right-hand sides are the identity.
 
@@ -49,7 +50,6 @@ class Inverse(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/inv.
     """
 
-    names = ("MatrixInverse",)
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -61,6 +61,7 @@ class Inverse(Decomposition):
         return _of_matrices(op, b, inverse)
 
 
+@decomposition("MatrixSolve", "MatrixTriangularSolve")
 class LinearSystem(Decomposition):
     """Systems of equations: by two triangular factors, or with a matrix that is triangular.
 
@@ -69,7 +70,6 @@ class LinearSystem(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/solve, triangular_solve.
     """
 
-    names = ("MatrixSolve", "MatrixTriangularSolve")
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -86,6 +86,7 @@ class LinearSystem(Decomposition):
         return b.cast(b.reshape(solution, dims), op.results[0].dtype)
 
 
+@decomposition("MatrixSolveLs")
 class LeastSquares(Decomposition):
     """``MatrixSolveLs``: what comes closest to the solution of systems of equations.
 
@@ -94,8 +95,6 @@ class LeastSquares(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/lstsq.
     """
-
-    names = ("MatrixSolveLs",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (matrices, sides), outer = in_one_batch(b, *(_computed(op, b, operand) for operand in (0, 1)))
@@ -117,26 +116,26 @@ class LeastSquares(Decomposition):
         return b.cast(b.reshape(solution, [*outer, *b.sizes(solution)[1:]]), op.results[0].dtype)
 
 
+@decomposition("Cholesky")
 class Factorization(Decomposition):
     """The lower triangular matrix whose product with its transpose is a symmetric positive definite one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky.
     """
 
-    names = ("Cholesky",)
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         return _of_matrices(op, b, lambda matrices: cholesky(b, matrices))
 
 
+@decomposition("MatrixDeterminant")
 class Determinant(Decomposition):
     """The product of the pivots.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/det.
     """
 
-    names = ("MatrixDeterminant",)
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -145,13 +144,12 @@ class Determinant(Decomposition):
         return b.cast(b.reshape(result, outer), op.results[0].dtype)
 
 
+@decomposition("LogMatrixDeterminant")
 class LogDeterminant(Decomposition):
     """The sign of a determinant, and the logarithm of its absolute value.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/slogdet.
     """
-
-    names = ("LogMatrixDeterminant",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         outer, pivots, sign = _pivots(op, b)
@@ -160,13 +158,12 @@ class LogDeterminant(Decomposition):
         return [b.cast(b.reshape(each, outer), op.results[0].dtype) for each in (sign, size)]
 
 
+@decomposition("Lu")
 class TriangularFactors(Decomposition):
     """``Lu``: a lower and an upper triangular factor in one, and which row each row was.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/lu.
     """
-
-    names = ("Lu",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         matrices, sizes = _matrices(op, b)
@@ -176,13 +173,12 @@ class TriangularFactors(Decomposition):
         return [b.cast(answer, each.dtype) for answer, each in zip(answers, op.results, strict=True)]
 
 
+@decomposition("Qr")
 class OrthogonalFactors(Decomposition):
     """``Qr``: an orthogonal and an upper triangular factor.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/qr.
     """
-
-    names = ("Qr",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         matrices, (*outer, rows, columns) = _matrices(op, b)
@@ -194,6 +190,7 @@ class OrthogonalFactors(Decomposition):
         return [b.cast(b.reshape(each, dims), op.results[0].dtype) for each, dims in zip((q, r), shapes, strict=True)]
 
 
+@decomposition("SelfAdjointEigV2")
 class Eigenvectors(Decomposition):
     """``SelfAdjointEigV2``: the eigenvalues of symmetric matrices, and the eigenvectors if they are wanted.
 
@@ -201,8 +198,6 @@ class Eigenvectors(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/eigh.
     """
-
-    names = ("SelfAdjointEigV2",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         matrices, sizes = _matrices(op, b)
@@ -214,6 +209,7 @@ class Eigenvectors(Decomposition):
         return [b.cast(each, op.results[0].dtype) for each in shaped]
 
 
+@decomposition("Svd")
 class SingularValues(Decomposition):
     """``Svd``: the singular values of matrices, and the singular vectors if they are wanted.
 
@@ -221,8 +217,6 @@ class SingularValues(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/svd.
     """
-
-    names = ("Svd",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         matrices, (*outer, _, _) = _matrices(op, b)

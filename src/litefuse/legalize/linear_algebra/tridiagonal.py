@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.loops import count_to
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 from litefuse.legalize.linear_algebra.batches import in_one_batch
 from litefuse.legalize.linear_algebra.factorizations import place
 
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["TridiagonalProduct", "TridiagonalSystem", "solve_tridiagonal"]
 
 
+@decomposition("TridiagonalMatMul")
 class TridiagonalProduct(Decomposition):
     """The sum of three products of diagonals with rows.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_matmul.
     """
-
-    names = ("TridiagonalMatMul",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         above, main, below, sides = _computed(op, b)
@@ -40,13 +39,12 @@ class TridiagonalProduct(Decomposition):
         return b.cast(result, op.results[0].dtype)
 
 
+@decomposition("TridiagonalSolve")
 class TridiagonalSystem(Decomposition):
     """Systems of equations with tridiagonal matrices, rows exchanged where that makes pivots larger.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_solve.
     """
-
-    names = ("TridiagonalSolve",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         if op.attributes.get("perturb_singular", False):

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +22,12 @@ _BITS = 16
 _CUT_OFF = 0.5 * math.erfc(math.sqrt(2))
 
 
+@decomposition("RandomUniformInt", "TruncatedNormal")
 class RandomNumbers(Decomposition):
     """``RandomUniformInt`` of 32 random bits, and ``TruncatedNormal`` by the inverse of its distribution.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RandomUniformInt, TruncatedNormal.
     """
-
-    names = ("RandomUniformInt", "TruncatedNormal")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         _require_no_seed(op)
@@ -51,6 +50,7 @@ class RandomNumbers(Decomposition):
         return b.cast(number, result.dtype)
 
 
+@decomposition("RandomShuffle")
 class RandomShuffle(Decomposition):
     """The rows in the order of random numbers.
 
@@ -58,8 +58,6 @@ class RandomShuffle(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/random/shuffle.
     """
-
-    names = ("RandomShuffle",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         _require_no_seed(op)

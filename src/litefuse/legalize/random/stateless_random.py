@@ -12,7 +12,7 @@ from litefuse.ir.mlir import producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import LARGEST, where_finite
 from litefuse.legalize.arrays.loops import count_to
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 from litefuse.legalize.random.philox import (
     MANTISSA,
     WORD,
@@ -38,18 +38,23 @@ _KEY_MAKERS = ("tf.StatelessRandomGetKeyCounter", "tf.StatelessRandomGetKeyCount
 _ALGORITHM_MAKERS = ("tf.StatelessRandomGetAlg", "tf.StatelessRandomGetKeyCounterAlg")
 
 
+@decomposition(
+    *("StatelessRandomNormal", "StatelessRandomNormalV2", "StatelessRandomUniform", "StatelessRandomUniformV2"),
+    *("StatelessRandomUniformFullInt", "StatelessRandomUniformFullIntV2"),
+    *("StatelessRandomUniformInt", "StatelessRandomUniformIntV2"),
+)
+# There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
+@before_engine(
+    *("StatelessRandomNormal", "StatelessRandomNormalV2", "StatelessRandomUniform", "StatelessRandomUniformFullInt"),
+    *("StatelessRandomUniformFullIntV2", "StatelessRandomUniformInt", "StatelessRandomUniformIntV2"),
+    "StatelessRandomUniformV2",
+)
 class StatelessRandom(Decomposition):
     """Counters, scrambled by a loop of ten rounds, and what TensorFlow makes of these 32-bit words.
 
     Source: tensorflow/core, lib/random/philox_random.h and random_distributions.h (the numbers),
     kernels/stateless_random_ops_v2_util.h and random_op_cpu.h (key and counter, order of the numbers).
     """
-
-    names = (
-        *("StatelessRandomNormal", "StatelessRandomNormalV2", "StatelessRandomUniform", "StatelessRandomUniformV2"),
-        *("StatelessRandomUniformFullInt", "StatelessRandomUniformFullIntV2"),
-        *("StatelessRandomUniformInt", "StatelessRandomUniformIntV2"),
-    )
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (result,) = op.results
@@ -80,6 +85,9 @@ class StatelessRandom(Decomposition):
         return b.reshape(b.slice(numbers, 0, 0, count), shape)
 
 
+@decomposition("StatelessTruncatedNormal", "StatelessTruncatedNormalV2")
+# There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
+@before_engine("StatelessTruncatedNormal", "StatelessTruncatedNormalV2")
 class StatelessTruncatedNormal(Decomposition):
     """For each four numbers a generator of their own, whose first four of the normal distribution between -2 and 2.
 
@@ -87,8 +95,6 @@ class StatelessTruncatedNormal(Decomposition):
 
     Source: tensorflow/core, kernels/random_op_cpu.h, lib/random/random_distributions.h.
     """
-
-    names = ("StatelessTruncatedNormal", "StatelessTruncatedNormalV2")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (result,) = op.results
@@ -117,13 +123,14 @@ class StatelessTruncatedNormal(Decomposition):
         return b.reshape(b.gather(b.reshape(rows, [drawn]), b.slice(chosen, 0, 0, count)), shape)
 
 
+@decomposition("StatelessShuffle")
+# There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
+@before_engine("StatelessShuffle")
 class StatelessShuffle(Decomposition):
     """Each row but the last changes places with one of those from it on, in a loop.
 
     Source: tensorflow/core/kernels/random_shuffle_op.cc.
     """
-
-    names = ("StatelessShuffle",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -145,6 +152,9 @@ class StatelessShuffle(Decomposition):
         return b.gather(value, order)
 
 
+@decomposition("StatelessMultinomial")
+# There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
+@before_engine("StatelessMultinomial")
 class StatelessMultinomial(Decomposition):
     """``tf.random.stateless_categorical``: the first class up to which the sum of weights is above a random number.
 
@@ -154,8 +164,6 @@ class StatelessMultinomial(Decomposition):
 
     Source: tensorflow/core/kernels/multinomial_op.cc, lib/random/simple_philox.h and random_distributions.h.
     """
-
-    names = ("StatelessMultinomial",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 2)

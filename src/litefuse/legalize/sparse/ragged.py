@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.carrier import carried, delivered
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["RaggedGather", "RaggedRange", "RaggedTensorToTensor"]
 
 
+@decomposition("RaggedRange")
 class RaggedRange(Decomposition):
     """Number j of all belongs to the row whose end is the first behind j.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/ragged/range.
     """
-
-    names = ("RaggedRange",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         op.require(0, "int32", "int64")
@@ -45,13 +44,12 @@ class RaggedRange(Decomposition):
         return b.cast(b.pad(ends, [(1, 0)]), op.results[0].dtype), b.cast(values, dtype)
 
 
+@decomposition("RaggedGather")
 class RaggedGather(Decomposition):
     """The positions of each row that is gathered, and the values there; the outermost rows first.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedGather.
     """
-
-    names = ("RaggedGather",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         *nested, values, indices = op.operands
@@ -77,13 +75,12 @@ def _numbered(b: Builder, lengths: ir.Value) -> tuple[ir.Value, ir.Value, ir.Val
     return ends, row, place
 
 
+@decomposition("RaggedTensorToTensor")
 class RaggedTensorToTensor(Decomposition):
     """Each row's numbers are gathered, and behind its end a row of the default; the innermost rows first.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedTensorToTensor.
     """
-
-    names = ("RaggedTensorToTensor",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(1)

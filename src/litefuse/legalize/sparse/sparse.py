@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.carrier import carried, delivered
 from litefuse.legalize.arrays.coordinates import coordinates, element_numbers
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -26,13 +26,12 @@ __all__ = [
 ]
 
 
+@decomposition("SparseTensorDenseMatMul")
 class SparseDenseProduct(Decomposition):
     """Each value times a row of the other factor, summed up by rows of the result.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/sparse_dense_matmul.
     """
-
-    names = ("SparseTensorDenseMatMul",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 2)
@@ -48,6 +47,7 @@ class SparseDenseProduct(Decomposition):
         return b.op("UnsortedSegmentSum", [products, _column(b, indices, row), b.scalar(count)], known, "float32")
 
 
+@decomposition("SparseFillEmptyRows")
 class SparseFillEmptyRows(Decomposition):
     """The elements sorted by rows, those of a row in their order, and one of the default in each row without any.
 
@@ -55,8 +55,6 @@ class SparseFillEmptyRows(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/fill_empty_rows.
     """
-
-    names = ("SparseFillEmptyRows",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         _, rank = op.shape(0, 2)
@@ -94,13 +92,12 @@ class SparseFillEmptyRows(Decomposition):
         return [b.gather(all_indices, sources), all_values, empty, b.cast(places, op.results[3].dtype)]
 
 
+@decomposition("SparseReshape")
 class SparseReshape(Decomposition):
     """Each index as the number of its element, and that as an index of the other shape.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reshape.
     """
-
-    names = ("SparseReshape",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         op.shape(0, 2)
@@ -122,13 +119,12 @@ class SparseReshape(Decomposition):
         return b.stack(columns, 1), b.stack(shape, 0)
 
 
+@decomposition("SparseReorder")
 class SparseReorder(Decomposition):
     """The elements in the order of their numbers, counted row by row.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reorder.
     """
-
-    names = ("SparseReorder",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         indices, values, shape = op.operands
@@ -142,14 +138,13 @@ class SparseReorder(Decomposition):
         return b.gather(indices, order), ordered
 
 
+@decomposition("SparseDenseCwiseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul")
 class SparseDenseArithmetic(Decomposition):
     """The values with the elements of the dense tensor at their places.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/SparseDenseCwiseMul, SparseDenseCwiseAdd,
     SparseDenseCwiseDiv.
     """
-
-    names = ("SparseDenseCwiseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(1, "float32", "int32", "int64")
@@ -163,13 +158,12 @@ class SparseDenseArithmetic(Decomposition):
         return b.binary({"Add": "AddV2"}.get(kind, kind), values, dense)
 
 
+@decomposition("SparseSoftmax")
 class SparseSoftmax(Decomposition):
     """The softmax of the values of each row: of those whose indices differ in the last dimension only.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/softmax.
     """
-
-    names = ("SparseSoftmax",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(1, "float32")
@@ -186,13 +180,12 @@ class SparseSoftmax(Decomposition):
         return b.binary("RealDiv", powers, b.gather(sums, rows))
 
 
+@decomposition("SparseReduceSum")
 class SparseSum(Decomposition):
     """The sum of the dense tensor.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reduce_sum.
     """
-
-    names = ("SparseReduceSum",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = _rank(op)

@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.ir.constants import elements_of_constant, strings_of_constant, without_copies
 from litefuse.ir.mlir import producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 from litefuse.ops.facts import Op, Tensor, Undecided, array_of
 from litefuse.ops.values import VALUES
 
@@ -26,16 +26,18 @@ __all__ = ["ConstantStrings", "MovedStrings"]
 _OPERANDS = {"Fill": 1, "Split": 1}
 
 
+@decomposition(
+    *("BroadcastTo", "Fill", "GatherV2", "ReverseSequence", "ReverseV2", "Slice", "Split", "SplitV"),
+    *("StridedSlice", "Tile", "Transpose", "Unpack"),
+    order=-1,
+)
+# The engine dies of folding constants, and in ops that are made when it has run, of constants as well.
+@before_engine("BroadcastTo", "GatherV2", "ReverseSequence", "Slice", dtypes=("string",), order=-1)
 class MovedStrings(Decomposition):
     """The op of the numbers 0, 1, 2 ... in the operand's shape, and the strings at these numbers.
 
     GATHER_ND takes strings. The engine dies of moving constants, but of vectors.
     """
-
-    names = (
-        *("BroadcastTo", "Fill", "GatherV2", "ReverseSequence", "ReverseV2", "Slice", "Split", "SplitV"),
-        *("StridedSlice", "Tile", "Transpose", "Unpack"),
-    )
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         constant = strings_of_constant(op.operands[0])
@@ -63,13 +65,17 @@ class MovedStrings(Decomposition):
         ]
 
 
+# The engine dies of folding them.
+@before_engine(
+    *("BroadcastTo", "ConcatV2", "ExpandDims", "GatherV2", "Pack", "Reshape", "Slice", "SplitV", "Squeeze"),
+    *("StridedSlice", "Transpose", "Unpack"),
+    dtypes=("string",),
+    order=-2,
+)
+@before_engine("Split", dtypes=("string",), operand=1, order=-2)
 class ConstantStrings(Decomposition):
     """Strings that are constants, moved while the model is converted: by the rules for integers, which do for any."""
 
-    names = (
-        *("BroadcastTo", "ConcatV2", "ExpandDims", "GatherV2", "Pack", "Reshape", "Slice", "Split", "SplitV"),
-        *("Squeeze", "StridedSlice", "Transpose", "Unpack"),
-    )
     folds = True
 
     def before_lowering(self, op: TensorFlowOp) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["FusedBatchNorm", "FusedBatchNormGradient"]
 
 
+@decomposition("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 class FusedBatchNorm(Decomposition):
     """``(x - mean) / sqrt(variance + epsilon) * scale + offset``, with the mean and variance of the batch in training.
 
@@ -23,8 +24,6 @@ class FusedBatchNorm(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormV3.
     """
-
-    names = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         op.shape(0, 4)
@@ -57,6 +56,7 @@ class FusedBatchNorm(Decomposition):
         return results
 
 
+@decomposition("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
 class FusedBatchNormGradient(Decomposition):
     """The derivatives by the input, the scale and the offset.
 
@@ -67,8 +67,6 @@ class FusedBatchNormGradient(Decomposition):
     Source: Ioffe and Szegedy, "Batch normalization", 2015, section 3;
     https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormGradV3.
     """
-
-    names = ("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         op.require(1, "float32")

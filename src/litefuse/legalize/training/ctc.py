@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -15,14 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["CtcGreedyDecoder"]
 
 
+@decomposition("CTCGreedyDecoder")
 class CtcGreedyDecoder(Decomposition):
     """The best class of each step, without blanks, and without what the step before saw as well.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/CTCGreedyDecoder and
     tensorflow/core/kernels/ctc_decoder_ops.cc.
     """
-
-    names = ("CTCGreedyDecoder",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         steps, batch, _ = op.shape(0, 3)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["BroadcastGradientArgs", "ConcatOffset"]
 
 
+@decomposition("BroadcastGradientArgs")
 class BroadcastGradientArgs(Decomposition):
     """The dimensions where a shape, filled up with ones in front, has 1 and the other has not, and where both have 1.
 
     Definition: tensorflow/core/util/bcast.h.
     """
-
-    names = ("BroadcastGradientArgs",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         (first,), (second,) = op.shape(0, 1), op.shape(1, 1)
@@ -36,13 +35,12 @@ class BroadcastGradientArgs(Decomposition):
         return [b.cast(b.places(b.compare("Equal", shape, 1)), op.types[0].dtype) for shape in shapes]
 
 
+@decomposition("ConcatOffset")
 class ConcatOffset(Decomposition):
     """Where each of the concatenated tensors begins: behind those before it in the one dimension, else at 0.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ConcatOffset.
     """
-
-    names = ("ConcatOffset",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         (rank,) = op.shape(1, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -18,6 +18,12 @@ _SCALE = 1.0507009873554804934193349852946
 _SCALE_ALPHA = 1.7580993408473768599402175208123
 
 
+@decomposition(
+    *("EluGrad", "InvGrad", "LeakyReluGrad", "ReciprocalGrad", "Relu6Grad", "ReluGrad", "RsqrtGrad"),
+    *("SeluGrad", "SigmoidGrad", "SoftplusGrad", "SoftsignGrad", "SqrtGrad", "TanhGrad"),
+)
+# The engine dies of all but float32.
+@before_engine("SigmoidGrad", dtypes=("complex128", "complex64", "float64"))
 class Gradient(Decomposition):
     """The derivative times the incoming gradient, as TensorFlow's kernels write it.
 
@@ -25,11 +31,6 @@ class Gradient(Decomposition):
 
     Source: tensorflow/core/kernels, relu_op_functor.h, softplus_op.h, softsign_op.h, cwise_ops_gradients.h.
     """
-
-    names = (
-        *("EluGrad", "InvGrad", "LeakyReluGrad", "ReciprocalGrad", "Relu6Grad", "ReluGrad", "RsqrtGrad"),
-        *("SeluGrad", "SigmoidGrad", "SoftplusGrad", "SoftsignGrad", "SqrtGrad", "TanhGrad"),
-    )
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

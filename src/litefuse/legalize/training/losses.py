@@ -11,7 +11,7 @@ from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import log1p
 from litefuse.legalize.arithmetic.running import has_open_axis, running, shifted
 from litefuse.legalize.arrays.along_axis import around_axis
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -22,13 +22,12 @@ __all__ = ["CrossEntropy", "CumulativeLogsumexp", "EuclideanNorm"]
 _MINUS_INFINITY = int(np.float32(-np.inf).view(np.int32))
 
 
+@decomposition("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 class CrossEntropy(Decomposition):
     """``-sum(labels * log_softmax(x))`` and ``softmax(x) - labels``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits.
     """
-
-    names = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         op.shape(0, 2)
@@ -44,13 +43,14 @@ class CrossEntropy(Decomposition):
         return entropy, b.binary("Sub", b.unary("Softmax", logits), labels)
 
 
+@decomposition("CumulativeLogsumexp")
+# Where the dimension is dynamic, there is a loop in it, which only the engine can lower.
+@before_engine("CumulativeLogsumexp")
 class CumulativeLogsumexp(Decomposition):
     """``log(exp(a) + exp(b))`` of the last 1, 2, 4, 8 ... elements, each from two of the step before.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/cumulative_logsumexp.
     """
-
-    names = ("CumulativeLogsumexp",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return has_open_axis(op.types[0].shape, op.constants[1])
@@ -70,10 +70,9 @@ class CumulativeLogsumexp(Decomposition):
         return b.reshape(values, sizes)
 
 
+@decomposition("EuclideanNorm")
 class EuclideanNorm(Decomposition):
     """The root of the sum of squares."""
-
-    names = ("EuclideanNorm",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, Dim
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["MirrorPadGradient"]
 
 
+@decomposition("MirrorPadGrad")
 class MirrorPadGradient(Decomposition):
     """What was padded is folded back and added, one dimension after the other.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/pad (REFLECT leaves out the border, SYMMETRIC repeats it).
     """
-
-    names = ("MirrorPadGrad",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["BiasOfChannelsFirst"]
 
 
+@decomposition("BiasAdd")
+# The engine transposes the operand as if it were an image, whatever its rank.
+@before_engine("BiasAdd", other_than={"data_format": "NHWC"})
 class BiasOfChannelsFirst(Decomposition):
     """A sum with the bias in the shape ``[channels, 1, ...]``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/bias_add.
     """
-
-    names = ("BiasAdd",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.carrier import carried, delivered
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 from litefuse.legalize.windows.dilated_convolution import phases_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ __all__ = ["Blocks", "LegacyBlocks"]
 _RANKS = (3, 4)
 
 
+@decomposition("BatchToSpaceND", "SpaceToBatchND", order=4)
+# The engine makes one convolution of blocks around one, whatever they are; LiteRT's ops take images only.
+@before_engine("BatchToSpaceND")
+@before_engine("SpaceToBatchND", last=True)
 class Blocks(Decomposition):
     """One dimension after the other: each is taken apart into blocks, and the place in a block goes to the batch.
 
@@ -30,8 +34,6 @@ class Blocks(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/space_to_batch, batch_to_space.
     """
-
-    names = ("BatchToSpaceND", "SpaceToBatchND")
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         rank = len(op.shape(0))
@@ -63,10 +65,9 @@ class Blocks(Decomposition):
         return delivered(b, value, dtype)
 
 
+@decomposition("BatchToSpace", "SpaceToBatch")
 class LegacyBlocks(Decomposition):
     """``SpaceToBatch`` and ``BatchToSpace`` of square blocks."""
-
-    names = ("BatchToSpace", "SpaceToBatch")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         op.shape(0, 4)

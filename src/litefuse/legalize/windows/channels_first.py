@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -19,14 +19,13 @@ __all__ = ["ChannelsFirst", "PermutedVector"]
 _TO_LAST, _TO_FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
 
 
+@decomposition("DepthToSpace", "DepthwiseConv2dNative", "SpaceToDepth")
 class ChannelsFirst(Decomposition):
     """The op whose channels come last, between two transpositions.
 
     Definition: the ops' documentation, for ``data_format`` ``NCHW``:
     https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNative and those of the others.
     """
-
-    names = ("DepthToSpace", "DepthwiseConv2dNative", "SpaceToDepth")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         if op.attributes.get("data_format") != "NCHW":
@@ -47,13 +46,12 @@ class ChannelsFirst(Decomposition):
         return b.transpose(last, _TO_FIRST)
 
 
+@decomposition("DataFormatVecPermute")
 class PermutedVector(Decomposition):
     """The rows of a vector, or of pairs, in the order of another layout: the engine makes such of sizes.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DataFormatVecPermute.
     """
-
-    names = ("DataFormatVecPermute",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         source: str = op.attributes.get("src_format", "NHWC")

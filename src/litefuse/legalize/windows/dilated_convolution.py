@@ -12,7 +12,7 @@ from litefuse.ir.constants import elements_of_constant
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +58,8 @@ class _Dilation(NamedTuple):
     padding: str | None
 
 
+# The engine makes one convolution of blocks around one, whatever they are.
+@before_engine("BatchToSpaceND", order=-1)
 class DilatedConvolution(Decomposition):
     """One dilated convolution in place of one of each phase::
 
@@ -67,8 +69,6 @@ class DilatedConvolution(Decomposition):
     phases must not have strides. Where sizes are open, pads and crops are computed, and often their difference is
     known: that the space is a multiple of the blocks is what both are for.
     """
-
-    names = ("BatchToSpaceND",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         phases = phases_of(op)

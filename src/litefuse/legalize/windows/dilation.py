@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 from litefuse.legalize.windows.windows import image_axes, window_positions
 
 if TYPE_CHECKING:
@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["Dilation", "MaxPoolV2", "PaddedMaxPool"]
 
 
+@decomposition("Dilation2D")
 class Dilation(Decomposition):
     """Each position of the windows plus its number in the filter, and the largest of these.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/dilation2d.
     """
-
-    names = ("Dilation2D",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)
@@ -48,10 +47,9 @@ class Dilation(Decomposition):
         return largest
 
 
+@decomposition("MaxPoolV2")
 class MaxPoolV2(Decomposition):
     """``MaxPool``: constant operands as attributes."""
-
-    names = ("MaxPoolV2",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)
@@ -68,13 +66,12 @@ class MaxPoolV2(Decomposition):
         return b.op("MaxPool", [op.operands[0]], shape, "float32", **attributes)
 
 
+@decomposition("MaxPool")
 class PaddedMaxPool(Decomposition):
     """``MaxPool`` with explicit paddings: of an image with less than any number around it.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool2d.
     """
-
-    names = ("MaxPool",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arrays.carrier import carried, delivered
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 from litefuse.legalize.windows.windows import WindowAxis, image_axes, padded_images, window_positions
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["ExtractImagePatches"]
 
 
+@decomposition("ExtractImagePatches")
 class ExtractImagePatches(Decomposition):
     """One strided slice of the padded image for each position in a window, one after the other as channels.
 
@@ -26,7 +27,6 @@ class ExtractImagePatches(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/extract_patches.
     """
 
-    names = ("ExtractImagePatches",)
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 from litefuse.legalize.windows.windows import WindowAxis
 
 if TYPE_CHECKING:
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["GroupedVolumes"]
 
 
+@decomposition("Conv3D")
+# The engine writes it, but LiteRT's kernel takes one group only.
+@before_engine("Conv3D", dtypes=("float32",))
 class GroupedVolumes(Decomposition):
     """A convolution of volumes as a sum over the planes of its filter, each convolved with planes of the volume::
 
@@ -22,8 +25,6 @@ class GroupedVolumes(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/conv3d.
     """
-
-    names = ("Conv3D",)
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         volumes, kernel = op.types[0].shape, op.types[1].shape

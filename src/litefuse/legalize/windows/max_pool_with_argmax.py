@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 from litefuse.legalize.windows.windows import WindowAxis, image_axes, window_positions
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["MaxPoolWithArgmax"]
 
 
+@decomposition("MaxPoolWithArgmax")
 class MaxPoolWithArgmax(Decomposition):
     """All positions of a window side by side; of equal ones, ARG_MAX takes the first, as TensorFlow does.
 
@@ -25,7 +26,6 @@ class MaxPoolWithArgmax(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool_with_argmax.
     """
 
-    names = ("MaxPoolWithArgmax",)
     composite = True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:

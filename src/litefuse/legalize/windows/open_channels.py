@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["OpenChannels"]
 
 
+@decomposition("Conv2D", "Conv3D", "DepthwiseConv2dNative", order=1)
 class OpenChannels(Decomposition):
     """The op of an image that is reshaped to as many channels as the filter takes, which changes its type only.
 
@@ -21,8 +22,6 @@ class OpenChannels(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/conv2d, depthwise_conv2d, conv3d.
     """
-
-    names = ("Conv2D", "Conv3D", "DepthwiseConv2dNative")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         image, filters = op.shape(0), op.shape(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Pool3D"]
 
 
+@decomposition("MaxPool3D", "AvgPool3D")
 class Pool3D(Decomposition):
     """Rows and columns of every plane first, then depth.
 
@@ -25,8 +26,6 @@ class Pool3D(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool3d, avg_pool3d.
     """
-
-    names = ("MaxPool3D", "AvgPool3D")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 5)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.legalize.decomposition import Decomposition
+from litefuse.legalize.decomposition import Decomposition, decomposition
 from litefuse.legalize.windows.windows import WindowAxis, image_axes, window_positions
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 
+@decomposition("AvgPool3DGrad", "AvgPoolGrad", "MaxPool3DGrad", "MaxPoolGrad")
 class PoolingGradient(Decomposition):
     """Each window's gradient goes in equal shares to all of its positions, or to its largest value.
 
@@ -30,8 +31,6 @@ class PoolingGradient(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/MaxPoolGrad, AvgPoolGrad.
     """
-
-    names = ("AvgPool3DGrad", "AvgPoolGrad", "MaxPool3DGrad", "MaxPoolGrad")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         _require_channels_last(op)
@@ -58,13 +57,12 @@ class PoolingGradient(Decomposition):
         return _sum_of_windows(b, parts, axes, sizes)
 
 
+@decomposition("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
 class ConvolutionFilterGradient(Decomposition):
     """The product of each position of the windows with the gradient, over all windows, group by group of channels.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Conv2DBackpropFilter, Conv3DBackpropFilterV2.
     """
-
-    names = ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         windows, (*window, depth, channels) = _windows_of_filter(op, b, 5 if "3D" in op.name else 4)
@@ -84,13 +82,12 @@ class ConvolutionFilterGradient(Decomposition):
         return b.reshape(b.transpose(product, [1, 0, 2]), [*window, depth, channels])
 
 
+@decomposition("DepthwiseConv2dNativeBackpropFilter")
 class DepthwiseFilterGradient(Decomposition):
     """The product of each position of the windows with the gradients of its channel, summed over all windows.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropFilter.
     """
-
-    names = ("DepthwiseConv2dNativeBackpropFilter",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         windows, (*window, depth, multiplier) = _windows_of_filter(op, b, 4)
@@ -101,13 +98,12 @@ class DepthwiseFilterGradient(Decomposition):
         return b.reshape(b.stack(sums, 0), [*window, depth, multiplier])
 
 
+@decomposition("DepthwiseConv2dNativeBackpropInput")
 class DepthwiseInputGradient(Decomposition):
     """Each window gets the gradients of its channels times the filter, and windows that overlap add up.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropInput.
     """
-
-    names = ("DepthwiseConv2dNativeBackpropInput",)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         _require_channels_last(op)

@@ -8,8 +8,8 @@ from litefuse.ops.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, U
 __all__ = ["BROADCASTING", "RULES"]
 
 _UNARY = (
-    "Abs Acos Acosh Angle Asin Asinh Atan Atanh BesselI0 BesselI0e BesselI1 BesselI1e Cast Ceil CheckNumerics "
-    "ComplexAbs Conj Cos Cosh Cumsum Cumprod CumulativeLogsumexp Digamma Elu Erf Erfc Erfinv Exp Expm1 "
+    "Abs Acos Acosh Angle Asin Asinh Atan Atanh BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 Cast Ceil "
+    "CheckNumerics ComplexAbs Conj Cos Cosh Cumsum Cumprod CumulativeLogsumexp Digamma Elu Erf Erfc Erfinv Exp Expm1 "
     "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel FFT FFT2D FFT3D Floor "
     "GuaranteeConst IFFT IFFT2D IFFT3D Identity Imag Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p "
     "LogicalNot LogSoftmax MatrixBandPart Ndtri Neg OnesLike PopulationCount PreventGradient Print "

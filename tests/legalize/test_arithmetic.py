@@ -1,0 +1,89 @@
+"""Rewritings of arithmetic, against numpy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import special
+
+from tests.legalize.one_op import Constant, check, normal
+
+F = np.float32
+
+
+def test_cross_products() -> None:
+    a, b = normal(2, 4, 3)
+    check("Cross", [a, b], np.cross(a, b), rtol=1e-5, atol=1e-6)
+
+
+def test_the_angle_of_broadcast_numbers() -> None:
+    y, x = normal(3, 1), normal(4)
+    check("Atan2", [y, x], np.arctan2(y, x), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("op", ["DivNoNan", "MulNoNan", "Xdivy"])
+def test_zeros_win(op: str) -> None:
+    x, y = np.array([0, 1, 2, -3], F), np.array([0, 0, math.inf, 4], F)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = {
+            "DivNoNan": np.where(y == 0, 0, x / y),
+            "MulNoNan": np.where(y == 0, 0, x * y),
+            "Xdivy": np.where(x == 0, 0, x / y),
+        }
+    check(op, [x, y], expected[op].astype(F), rtol=1e-6)
+
+
+def test_infinities_are_found() -> None:
+    x = np.array([0, math.inf, -math.inf, math.nan, 3e38], F)
+    check("IsInf", [x], np.isinf(x))
+
+
+def test_exponentials_near_0() -> None:
+    x = np.array([0, 1e-20, -1e-7, 1e-3, 0.5, 3, -20], F)
+    check("Expm1", [x], np.expm1(x), rtol=1e-6)
+    check("Log1p", [x[:-1]], np.log1p(x[:-1]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("op", ["TruncateDiv", "FloorDiv", "TruncateMod"])
+def test_quotients_of_int64(op: str) -> None:
+    x, y = np.array([7, -7, 2**40 + 1, -(2**40) - 1]), np.array([2, 2, -3, 5])
+    truncated = np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))
+    expected = {"TruncateDiv": truncated, "FloorDiv": x // y, "TruncateMod": x - truncated * y}
+    check(op, [x, y], expected[op])
+
+
+def test_bits() -> None:
+    x, y = np.array([0b1100, -1, 7], np.int32), np.array([0b1010, 5, -8], np.int32)
+    check("BitwiseAnd", [x, y], x & y)
+    check("BitwiseOr", [x, y], x | y)
+    check("PopulationCount", [x], np.array([2, 32, 3], np.uint8))
+
+
+def test_the_discrete_fourier_transform() -> None:
+    x = normal(2, 6)
+    check("RFFT", [x, Constant(np.array([6], np.int32))], np.fft.rfft(x).astype(np.complex64), rtol=1e-4, atol=1e-5)
+
+
+def test_running_products() -> None:
+    x = normal(3, 5)
+    expected = np.cumprod(x[:, ::-1], axis=1, dtype=F)[:, ::-1]
+    check(
+        "Cumprod",
+        [x, Constant(1)],
+        expected,
+        form="composite",
+        dynamic=[False],
+        rtol=1e-5,
+        attributes={"reverse": True},
+    )
+    check("Cumprod", [x, Constant(1)], expected, dynamic=[True], rtol=1e-5, attributes={"reverse": True})
+
+
+@pytest.mark.parametrize("op", ["BesselI0", "BesselI1e", "BesselJ0", "BesselJ1"])
+def test_bessel_functions(op: str) -> None:
+    x = np.array([0, 1e-3, -0.7, 2.4048255, -2.9999, 3, 3.75, -12.5, 80], F)
+    functions = {"BesselI0": special.i0, "BesselI1e": special.i1e, "BesselJ0": special.j0, "BesselJ1": special.j1}
+    expected = functions[op](x.astype(np.float64))
+    check(op, [x], expected.astype(F), rtol=1e-6, atol=3e-7)

@@ -1,0 +1,59 @@
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+"""Rewritings of dtypes that LiteRT's ops do not take, against numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from litefuse.errors import UnsupportedOpsError
+from tests.legalize.one_op import Constant, check, converted
+
+F = np.float32
+
+
+def test_halves_are_computed_in_float32() -> None:
+    x, y = (np.random.default_rng(seed).normal(size=(3, 4)).astype(np.float16) for seed in (0, 1))
+    check("Maximum", [x, y], np.maximum(x, y), form="widened")
+    check(
+        "MatMul",
+        [x, y],
+        (x.astype(F) @ y.astype(F).T).astype(np.float16),
+        form="widened",
+        rtol=1e-3,
+        attributes={"transpose_b": True},
+    )
+
+
+def test_integers_are_computed_in_wider_ones() -> None:
+    x, y = np.array([250, 3], np.uint8), np.array([10, 5], np.uint8)
+    check("FloorDiv", [x, y], x // y)
+
+
+def test_int64_is_narrowed_on_request() -> None:
+    operands = [np.array([3, -5, 4]), Constant(np.array([0, 1, 0], np.int32)), Constant(np.int32(2))]
+    with pytest.raises(UnsupportedOpsError):
+        converted("UnsortedSegmentMax", operands, [("int64", 1)])
+    check("UnsortedSegmentMax", operands, np.array([4, -5]), form="narrowed", narrow=True)
+
+
+def test_a_narrow_range_leaves_out_its_first_number() -> None:
+    x = np.array([[-2, -1.3, 0.004, 0.3, 5]], F).reshape(5, 1)
+    low, high = F(-1), F(1)
+    step = (high - low) / F(254)
+    zero = np.floor(1 - low / step + F(0.5))
+    first, last = (1 - zero) * step, (255 - zero) * step
+    expected = np.floor((np.clip(x, first, last) - first) / step + F(0.5)) * step + first
+    operands = [x, Constant(low), Constant(high)]
+    check(
+        "FakeQuantWithMinMaxVars",
+        operands,
+        expected.astype(F),
+        atol=1e-6,
+        attributes={"num_bits": 8, "narrow_range": True},
+    )
+
+
+def test_casts_of_unsigned_numbers() -> None:
+    x = np.array([0, 1, 2**31, 2**32 - 1], np.uint32)
+    check("Cast", [x], x.astype(np.int64), attributes={"Truncate": False})

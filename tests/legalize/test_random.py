@@ -1,0 +1,71 @@
+"""Rewritings of random numbers: TensorFlow's generator in numpy, and what holds for any numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tests.legalize.one_op import Constant, check, converted
+
+_WORD = 0xFFFFFFFF
+
+
+def philox(counter: list[int], key: list[int]) -> list[int]:
+    """Four words of Philox 4x32 of 10 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011)."""
+    a, b, c, d = counter
+    first, second = key
+    for _ in range(10):
+        low, high = 0xD2511F53 * a, 0xCD9E8D57 * c
+        a, b, c, d = (high >> 32) ^ b ^ first, high & _WORD, (low >> 32) ^ d ^ second, low & _WORD
+        first, second = (first + 0x9E3779B9) & _WORD, (second + 0xBB67AE85) & _WORD
+    return [a, b, c, d]
+
+
+def words(seed: tuple[int, int], count: int) -> npt.NDArray[np.uint32]:
+    """What TensorFlow draws with a seed, whose key and counter are drawn themselves.
+
+    Source: tensorflow/core/kernels/stateless_random_ops.cc, GenerateKey.
+    """
+    mixed = philox([seed[0], 0, seed[1], 0], [0x3EC8F720, 0x02461E29])
+    groups = [philox([group, 0, *mixed[2:]], mixed[:2]) for group in range(-(-count // 4))]
+    return np.array(groups, np.uint32).reshape(-1)[:count]
+
+
+def test_the_generator_gives_the_known_answers() -> None:
+    """Those of kat_vectors of Random123."""
+    assert philox([0] * 4, [0] * 2) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+    assert philox([_WORD] * 4, [_WORD] * 2) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
+
+
+def test_the_bits_of_a_seed() -> None:
+    shape = np.array([3, 7], np.int32)
+    for seed in ((5, 1), (0, 123456)):
+        expected = words(seed, 21).view(np.int32).reshape(3, 7)
+        operands = [Constant(shape), Constant(np.array(seed, np.int32))]
+        check("StatelessRandomUniformFullInt", operands, expected, dynamic=[False])
+        check("StatelessRandomUniformFullInt", [Constant(shape), np.array(seed, np.int32)], expected, dynamic=[False])
+
+
+def test_numbers_between_0_and_1_are_the_last_bits() -> None:
+    seed = np.array([5, 1], np.int32)
+    expected = ((words((5, 1), 10) & 0x7FFFFF) / 2.0**23).astype(np.float32)
+    check("StatelessRandomUniform", [Constant(np.array([10], np.int32)), seed], expected, dynamic=[False])
+
+
+def test_a_normal_distribution_without_its_ends() -> None:
+    shape = Constant(np.array([500], np.int32))
+    model = converted("StatelessTruncatedNormal", [shape, np.zeros(2, np.int32)], [("float32", 1)])
+    (first,), (second,) = (model(np.array([seed, 1], np.int32)) for seed in (5, 6))
+    assert (first != second).all()
+    for numbers in (first, second):
+        assert np.abs(numbers).max() < 2
+        assert abs(numbers.mean()) < 0.2
+        assert 0.75 < numbers.std() < 1
+
+
+def test_impossible_classes_are_never_drawn() -> None:
+    logits = np.array([[-np.inf, 0, -np.inf, 0], [-np.inf, -np.inf, 3, -np.inf]], np.float32)
+    operands = [logits, Constant(np.int32(50)), np.zeros(2, np.int32)]
+    (drawn,) = converted("StatelessMultinomial", operands, [("int64", 2)])(logits, np.array([1, 2], np.int32))
+    assert set(drawn[0]) == {1, 3}
+    assert set(drawn[1]) == {2}

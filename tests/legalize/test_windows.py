@@ -1,0 +1,54 @@
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+"""Rewritings of windows and blocks of space, against numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.legalize.one_op import Constant, check, counted
+
+F = np.float32
+
+
+def test_a_bias_of_channels_that_come_first() -> None:
+    x, bias = counted(2, 3, 2, 2), np.array([10, 20, 30], F)
+    check("BiasAdd", [x, bias], x + bias[:, None, None], attributes={"data_format": "NCHW"})
+
+
+def test_blocks_of_a_volume() -> None:
+    x = counted(1, 2, 4, 2, 1)
+    blocks, pads = Constant(np.array([2, 2, 1], np.int32)), Constant(np.zeros((3, 2), np.int32))
+    expected = x.reshape(1, 1, 2, 2, 2, 2, 1).transpose(2, 4, 0, 1, 3, 5, 6).reshape(4, 1, 2, 2, 1)
+    check("SpaceToBatchND", [x, blocks, pads], expected)
+    check("BatchToSpaceND", [expected, blocks, pads], x)
+
+
+def test_patches() -> None:
+    x = counted(1, 4, 4, 1)
+    windows = np.lib.stride_tricks.sliding_window_view(x[0, ..., 0], (2, 2))[::2, ::2]
+    sizes = {"ksizes": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "rates": [1, 1, 1, 1], "padding": "VALID"}
+    check("ExtractImagePatches", [x], windows.reshape(1, 2, 2, 4), form="composite", dynamic=[False], attributes=sizes)
+
+
+def test_the_largest_of_each_window_and_where_it_is() -> None:
+    x = np.random.default_rng(0).permutation(16).astype(F).reshape(1, 4, 4, 1)
+    windows = x.reshape(2, 2, 2, 2).transpose(0, 2, 1, 3).reshape(1, 2, 2, 1, 4)
+    largest = windows.max(-1)
+    places = np.argsort(x.reshape(-1))[largest.astype(np.int64)]
+    sizes = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID", "include_batch_in_index": False}
+    check("MaxPoolWithArgmax", [x], largest, places, form="composite", dynamic=[False], attributes=sizes)
+
+
+def test_dilation() -> None:
+    x, kernel = counted(1, 3, 3, 1) ** 2, np.array([[0, 1], [2, -1]], F).reshape(2, 2, 1)
+    windows = np.lib.stride_tricks.sliding_window_view(x[0, ..., 0], (2, 2))
+    expected = (windows + kernel[..., 0]).max((2, 3)).reshape(1, 2, 2, 1)
+    options = {"strides": [1, 1, 1, 1], "rates": [1, 1, 1, 1], "padding": "VALID"}
+    check("Dilation2D", [x, Constant(kernel)], expected, dynamic=[False], attributes=options)
+
+
+def test_pooled_volumes() -> None:
+    x = counted(1, 2, 4, 4, 2)
+    expected = x.reshape(1, 1, 2, 2, 2, 2, 2, 2).max((2, 4, 6))
+    sizes = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": "VALID", "data_format": "NDHWC"}
+    check("MaxPool3D", [x], expected, dynamic=[False], attributes=sizes)
