@@ -11,6 +11,7 @@ import numpy as np
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import callees, functions, operations
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import ranked_type
 from litefuse.ops.dims import Dim, unknown
 from litefuse.ops.facts import FLOATS, INTEGERS, Shape, Tensor, Values, array_of
 from litefuse.ops.numbers import MAX_NUMBERS, Numbers, followed_values
@@ -129,9 +130,7 @@ class ModuleGraph:
         """The tensor type of an element type and a shape."""
         key = (dtype, tuple(sizes))
         if key not in self._ranked:
-            dynamic = ir.ShapedType.get_dynamic_size()
-            element = ir.Type.parse(dtype)
-            self._ranked[key] = ir.RankedTensorType.get([dynamic if s is None else s for s in sizes], element)
+            self._ranked[key] = ranked_type(sizes, ir.Type.parse(dtype))
         return self._ranked[key]
 
     def append(self, value: ir.Value, dtype: str, sizes: tuple[int | None, ...] | None) -> int:
