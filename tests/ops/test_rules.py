@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from litefuse.ops.dims import Dim, broadcast, maximum, unknown
-from litefuse.ops.facts import Op, Shape, ShapeError, Tensor, Values
+from litefuse.ops.facts import Dims, Op, ShapeError, Tensor, Values
 from litefuse.ops.rules import RULES
 
 N, M = unknown("rows", is_size=True), unknown("columns", is_size=True)
@@ -16,7 +16,7 @@ NUMBER = unknown("given", is_size=False)
 
 
 def t(*shape: Dim) -> Tensor:
-    sizes: Shape = shape
+    sizes: Dims = shape
     return Tensor("f32", sizes)
 
 

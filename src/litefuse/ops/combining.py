@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from litefuse.ops.dims import Dim, Formula, broadcast
-from litefuse.ops.facts import OpenShape, Shape, ShapeError, text
+from litefuse.ops.facts import Dims, PartialDims, ShapeError, text
 
 __all__ = ["broadcast_shapes", "meet", "meet_dims"]
 
@@ -25,7 +25,7 @@ def meet_dims(a: Dim | None, b: Dim | None) -> Dim | None:
     return a
 
 
-def meet(a: OpenShape, b: OpenShape) -> OpenShape:
+def meet(a: PartialDims, b: PartialDims) -> PartialDims:
     """What two statements about one shape say together.
 
     Raises:
@@ -41,7 +41,7 @@ def meet(a: OpenShape, b: OpenShape) -> OpenShape:
         raise ShapeError(f"the shapes {text(a)} and {text(b)} contradict each other") from None
 
 
-def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
+def broadcast_shapes(shapes: Sequence[Dims]) -> Dims:
     """The shape of an elementwise op on tensors of these shapes.
 
     Raises:

@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.mlir import ir
 from litefuse.ops.dims import Dim, Formula
-from litefuse.ops.facts import INTEGERS, Shape, Tensor, Values, array_of, elements, known
+from litefuse.ops.facts import INTEGERS, Dims, Tensor, Values, array_of, elements, known
 from litefuse.ops.numbers import Numbers
 from litefuse.ops.rules import RULES
 from litefuse.shapes.graph import Function, Node
@@ -79,7 +79,7 @@ class Editor:
         """What is known of a value."""
         return self.inference.tensor(value)
 
-    def shape(self, value: int) -> Shape | None:
+    def shape(self, value: int) -> Dims | None:
         """A value's shape."""
         return self.inference.tensor(value).shape
 
@@ -250,7 +250,7 @@ class Editor:
             self.arithmetic[key] = self.add(before, "StridedSlice", operands, Tensor("i32", (), values), slicing)
         return self.resolve(self.arithmetic[key])
 
-    def add_reshape(self, before: Node, value: int, shape: Shape) -> int:
+    def add_reshape(self, before: Node, value: int, shape: Dims) -> int:
         """Emits a reshape to a shape with at most one size that is not known."""
         sizes = [size if isinstance(size, int) else -1 for size in shape]
         assert sizes.count(-1) < 2

@@ -13,7 +13,7 @@ from litefuse.ir.call_graph import callees, functions, operations
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import ranked_type
 from litefuse.ops.dims import Dim, unknown
-from litefuse.ops.facts import FLOATS, INTEGERS, Shape, Tensor, Values, array_of
+from litefuse.ops.facts import FLOATS, INTEGERS, Dims, Tensor, Values, array_of
 from litefuse.ops.numbers import MAX_NUMBERS, Numbers, followed_values
 from litefuse.ops.values import MAX_ELEMENTS
 
@@ -143,7 +143,7 @@ class ModuleGraph:
         """The size of a dimension of which nothing is known; the same one gives an equal formula."""
         return unknown((self._token, value, axis, "size"), is_size=True)
 
-    def element_symbols(self, value: int, shape: Shape) -> Values | None:
+    def element_symbols(self, value: int, shape: Dims) -> Values | None:
         """The elements of an integer scalar or short vector of which nothing is known."""
         sizes = [size for size in shape if isinstance(size, int)]
         if len(sizes) < len(shape) or len(shape) > 1 or sum(sizes) > _MAX_OPEN_ELEMENTS:

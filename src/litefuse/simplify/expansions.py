@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.mlir import ir
 from litefuse.ops.combining import broadcast_shapes
-from litefuse.ops.facts import Op, Shape, ShapeError, Tensor, Undecided, Values, known
+from litefuse.ops.facts import Dims, Op, ShapeError, Tensor, Undecided, Values, known
 from litefuse.ops.rules import RULES
 from litefuse.ops.rules.elementwise import BROADCASTING
 from litefuse.shapes.editor import Editor
@@ -144,7 +144,7 @@ def _smaller(
     return smaller
 
 
-def _is_cheap(operands: Sequence[Shape | None], result: Shape) -> bool:
+def _is_cheap(operands: Sequence[Dims | None], result: Dims) -> bool:
     return len(result) <= _MAX_RANK or all(not shape or shape == result for shape in operands)
 
 
@@ -206,7 +206,7 @@ def _constant_source(editor: Editor, part: int) -> int | None:
     return source if source is not None and editor.is_constant(source) else None
 
 
-def _frame(shapes: Sequence[Shape | None], axis: int) -> tuple[int, ...] | None:
+def _frame(shapes: Sequence[Dims | None], axis: int) -> tuple[int, ...] | None:
     """The shape without one dimension that all of these have, if it is known."""
     frames: set[tuple[int | None, ...]] = set()
     for shape in shapes:
@@ -221,7 +221,7 @@ def _frame(shapes: Sequence[Shape | None], axis: int) -> tuple[int, ...] | None:
     return found if len(found) == len(frame) else None
 
 
-def _broadcast(editor: Editor, values: Sequence[int]) -> Shape | None:
+def _broadcast(editor: Editor, values: Sequence[int]) -> Dims | None:
     shapes = [shape for shape in map(editor.shape, values) if shape is not None]
     try:
         return broadcast_shapes(shapes) if len(shapes) == len(values) else None
