@@ -17,10 +17,10 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.options.limits import check_constant
 
-__all__ = ["Builder", "Dim", "Shape"]
+__all__ = ["Builder", "MixedSize", "Shape"]
 
-Dim: TypeAlias = "int | ir.Value"
-"""A size: a number where it is known, else an int32 scalar that the model computes."""
+MixedSize: TypeAlias = "int | ir.Value"
+"""A size: a number where it is known, else an int32 scalar that the model computes; MLIR calls such sizes mixed."""
 
 Shape: TypeAlias = "tuple[int | None, ...]"
 
@@ -137,24 +137,24 @@ class Builder:
         attributes = {"value": string_elements(values)}
         return ir.Operation.create("tf.Const", results=[kind], attributes=attributes).result
 
-    def size(self, value: ir.Value, axis: int) -> Dim:
+    def size(self, value: ir.Value, axis: int) -> MixedSize:
         """The size of one dimension."""
         return self.sizes(value)[axis]
 
-    def sizes(self, value: ir.Value) -> list[Dim]:
+    def sizes(self, value: ir.Value) -> list[MixedSize]:
         """The size of every dimension."""
         shape = self.shape(value)
         if None not in shape:
             return list(cast("tuple[int, ...]", shape))
         return self.sizes_in(self.op("Shape", [value], [len(shape)], "int32"), shape)
 
-    def sizes_in(self, vector: ir.Value, shape: Sequence[int | None]) -> list[Dim]:
+    def sizes_in(self, vector: ir.Value, shape: Sequence[int | None]) -> list[MixedSize]:
         """The sizes that a vector of integers holds; those of ``shape`` where it knows them."""
         return [
             self.cast(self.element(vector, axis), "int32") if size is None else size for axis, size in enumerate(shape)
         ]
 
-    def numbers(self, op: TensorFlowOp, operand: int, count: int) -> list[Dim]:
+    def numbers(self, op: TensorFlowOp, operand: int, count: int) -> list[MixedSize]:
         """The integers in an operand, a vector or a matrix of so many."""
         known = op.constants[operand]
         if known is not None:
@@ -170,29 +170,29 @@ class Builder:
         masks = {"begin_mask": 0, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 1}
         return self.op("StridedSlice", [vector, *ends], [], self.dtype(vector), **masks)
 
-    def known(self, dims: Sequence[Dim]) -> list[int | None]:
+    def known(self, dims: Sequence[MixedSize]) -> list[int | None]:
         """The shape of these sizes, as far as it is known."""
         return [dim if isinstance(dim, int) else None for dim in dims]
 
-    def vector(self, dims: Sequence[Dim]) -> ir.Value:
+    def vector(self, dims: Sequence[MixedSize]) -> ir.Value:
         """Sizes as an int32 vector."""
         if all(isinstance(dim, int) for dim in dims):
             return self.constant(np.array(dims, np.int32), "int32")
         return self.stack([self.scalar(dim) for dim in dims], 0)
 
-    def scalar(self, dim: Dim) -> ir.Value:
+    def scalar(self, dim: MixedSize) -> ir.Value:
         """A size as an int32 scalar."""
         return self.constant(dim, "int32") if isinstance(dim, int) else dim
 
-    def dims(self, name: str, a: Dim, b: Dim) -> Dim:
+    def dims(self, name: str, a: MixedSize, b: MixedSize) -> MixedSize:
         """Arithmetic on sizes: ``AddV2``, ``Sub``, ``Mul``, ``FloorDiv``, ``FloorMod``, ``Minimum`` or ``Maximum``."""
         if isinstance(a, int) and isinstance(b, int):
             return _DIMS[name](a, b)
         return self.binary(name, self.scalar(a), self.scalar(b))
 
-    def product(self, dims: Sequence[Dim]) -> Dim:
+    def product(self, dims: Sequence[MixedSize]) -> MixedSize:
         """The product of sizes."""
-        result: Dim = math.prod(dim for dim in dims if isinstance(dim, int))
+        result: MixedSize = math.prod(dim for dim in dims if isinstance(dim, int))
         for dim in dims:
             if not isinstance(dim, int):
                 result = dim if isinstance(result, int) and result == 1 else self.dims("Mul", result, dim)
@@ -242,7 +242,7 @@ class Builder:
 
     # Shapes.
 
-    def reshape(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
+    def reshape(self, value: ir.Value, dims: Sequence[MixedSize]) -> ir.Value:
         """The same elements in another shape; the value itself where it has that shape."""
         shape = self.known(dims)
         if 0 not in shape and shape.count(None) < 2:  # one open size follows from the others
@@ -300,15 +300,15 @@ class Builder:
         shape[axis] = None if None in along else sum(cast("list[int]", along))
         return self.op("ConcatV2", [*values, self.constant(axis, "int32")], shape, self.dtype(values[0]))
 
-    def slice(self, value: ir.Value, axis: int, begin: Dim, end: Dim | None, stride: int = 1) -> ir.Value:
+    def slice(self, value: ir.Value, axis: int, begin: MixedSize, end: MixedSize | None, stride: int = 1) -> ir.Value:
         """Positions ``begin`` to ``end`` (without it; None: to the last) of one dimension, in steps of ``stride``."""
         return self.slices(value, {axis: (begin, end, stride)})
 
-    def slices(self, value: ir.Value, axes: dict[int, tuple[Dim, Dim | None, int]]) -> ir.Value:
+    def slices(self, value: ir.Value, axes: dict[int, tuple[MixedSize, MixedSize | None, int]]) -> ir.Value:
         """As ``slice``, for several dimensions at once. Begins and ends are not negative."""
         shape = list(self.shape(value))
-        begins: list[Dim] = [0] * len(shape)
-        ends: list[Dim] = [0] * len(shape)
+        begins: list[MixedSize] = [0] * len(shape)
+        ends: list[MixedSize] = [0] * len(shape)
         strides = [1] * len(shape)
         masked = (1 << len(shape)) - 1
         for axis, (begin, end, stride) in axes.items():
@@ -327,7 +327,9 @@ class Builder:
         operands = [value, self.vector(begins), self.vector(ends), self.constant(strides, "int32")]
         return self.op("StridedSlice", operands, shape, self.dtype(value), **masks)
 
-    def pad(self, value: ir.Value, paddings: Sequence[tuple[Dim, Dim]], fill: float | ir.Value = 0) -> ir.Value:
+    def pad(
+        self, value: ir.Value, paddings: Sequence[tuple[MixedSize, MixedSize]], fill: float | ir.Value = 0
+    ) -> ir.Value:
         """With ``(before, after)`` positions more in each dimension, of the value ``fill``, a number or a scalar."""
         if all(isinstance(n, int) and n == 0 for pair in paddings for n in pair):
             return value
@@ -342,14 +344,14 @@ class Builder:
         filler = fill if isinstance(fill, ir.Value) else self.constant(fill, self.dtype(value))
         return self.op("PadV2", [value, amounts, filler], shape, self.dtype(value))
 
-    def broadcast(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
+    def broadcast(self, value: ir.Value, dims: Sequence[MixedSize]) -> ir.Value:
         """``BroadcastTo``; nothing if the value is known to be of these sizes."""
         shape = self.known(dims)
         if None not in shape and list(self.shape(value)) == shape:
             return value
         return self.op("BroadcastTo", [value, self.vector(dims)], shape, self.dtype(value))
 
-    def fill(self, dims: Sequence[Dim], value: float, dtype: str) -> ir.Value:
+    def fill(self, dims: Sequence[MixedSize], value: float, dtype: str) -> ir.Value:
         """One value everywhere; a constant where all sizes are known."""
         if all(isinstance(dim, int) for dim in dims):
             sizes = cast("list[int]", list(dims))
@@ -358,7 +360,7 @@ class Builder:
         operands = [self.vector(dims), self.constant(value, dtype)]
         return self.op("Fill", operands, self.known(dims), dtype)
 
-    def range(self, count: Dim) -> ir.Value:
+    def range(self, count: MixedSize) -> ir.Value:
         """The int32 numbers from 0 to ``count - 1``."""
         if isinstance(count, int):
             check_constant(4 * count, 0, "a range in place of an op")
