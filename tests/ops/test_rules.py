@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.ops.dims import Dim, broadcast, maximum, unknown
+from litefuse.ops.dims import Dim, broadcast_dims, maximum, unknown
 from litefuse.ops.facts import Dims, Op, ShapeError, Tensor, Values
 from litefuse.ops.rules import RULES
 
@@ -38,7 +38,7 @@ TFL_VALID: dict[str, Any] = {**TFL_CONVOLUTION, "padding": "VALID"}
 CASES: list[tuple[Any, Any]] = [
     (infer("AddV2", t(N, 4), t(4)), (N, 4)),
     (infer("AddV2", t(N, 1), t(1, M)), (N, M)),
-    (infer("AddV2", t(N), t(M)), (broadcast(N, M),)),
+    (infer("AddV2", t(N), t(M)), (broadcast_dims(N, M),)),
     (infer("Reshape", t(N, 4, 5), v([-1, 20])), (N, 20)),
     (infer("Reshape", t(N, 20), v([N, 4, -1])), (N, 4, 5)),
     (infer("Reshape", t(N, M, 8), v([N, M, 2, 4])), (N, M, 2, 4)),

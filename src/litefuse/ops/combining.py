@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from litefuse.ops.dims import Dim, Formula, broadcast
+from litefuse.ops.dims import Dim, Formula, broadcast_dims
 from litefuse.ops.facts import Dims, PartialDims, ShapeError, text
 
 __all__ = ["broadcast_shapes", "meet", "meet_dims"]
@@ -52,7 +52,7 @@ def broadcast_shapes(shapes: Sequence[Dims]) -> Dims:
         if len(shape) > len(result):
             result[:0] = shape[: len(shape) - len(result)]
         for back in range(1, len(shape) + 1):
-            size = broadcast(result[-back], shape[-back])
+            size = broadcast_dims(result[-back], shape[-back])
             if size is None:
                 raise ShapeError(f"the shapes {' and '.join(map(text, shapes))} cannot be broadcast to each other")
             result[-back] = size

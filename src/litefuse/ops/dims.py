@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, TypeAlias, cast
 from weakref import WeakValueDictionary
 
-__all__ = ["Dim", "Formula", "as_size", "broadcast", "is_size", "maximum", "minimum", "product", "unknown"]
+__all__ = ["Dim", "Formula", "as_size", "broadcast_dims", "is_size", "maximum", "minimum", "product", "unknown"]
 
 
 class _Symbol:
@@ -156,7 +156,7 @@ def minimum(a: Dim, b: Dim) -> Dim:
     return _chosen("minimum", a, b, larger=False)
 
 
-def broadcast(a: Dim, b: Dim) -> Dim | None:
+def broadcast_dims(a: Dim, b: Dim) -> Dim | None:
     """The size of two dimensions that are broadcast to each other; None when they do not fit."""
     if a == b or b == 1:
         return a

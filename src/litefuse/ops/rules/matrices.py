@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from litefuse.ops.combining import broadcast_shapes, meet_dims
-from litefuse.ops.dims import Dim, broadcast, minimum
+from litefuse.ops.dims import Dim, broadcast_dims, minimum
 from litefuse.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, text
 
 __all__ = ["RULES"]
@@ -54,7 +54,7 @@ def _einsum(op: Op) -> Answer:
         middle = broadcast_shapes([middle, shape[len(left) : end]])
         for label, size in zip(left + right, (*shape[: len(left)], *shape[end:]), strict=True):
             known = sizes.get(label, size)
-            common = broadcast(known, size)
+            common = broadcast_dims(known, size)
             if common is None:
                 raise ShapeError(f"dimension {label!r} of {equation!r} is both {known} and {size}")
             sizes[label] = common
