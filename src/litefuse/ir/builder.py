@@ -15,14 +15,15 @@ from litefuse.ir.constants import string_elements
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ops.combining import broadcast_shapes
+from litefuse.ops.dims import Shape
+from litefuse.ops.facts import ShapeError
 from litefuse.options.limits import check_constant
 
-__all__ = ["Builder", "MixedSize", "Shape"]
+__all__ = ["Builder", "MixedSize"]
 
 MixedSize: TypeAlias = "int | ir.Value"
 """A size: a number where it is known, else an int32 scalar that the model computes; MLIR calls such sizes mixed."""
-
-Shape: TypeAlias = "tuple[int | None, ...]"
 
 # XNNPACK takes a CONCATENATION of any rank, and fails when the model is loaded if it is above this.
 _MAX_JOINED_RANK = 6
@@ -225,7 +226,7 @@ class Builder:
     def select(self, condition: ir.Value, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
         """``SelectV2``: ``a`` where the condition holds, else ``b``."""
         first, second = self._alike(a, b)
-        shape = self._broadcast_shapes(self.shape(condition), self._broadcast(first, second))
+        shape = self._broadcast(condition, first, second)
         return self.op("SelectV2", [condition, first, second], shape, self.dtype(first))
 
     def cast(self, value: ir.Value, dtype: str) -> ir.Value:
@@ -406,14 +407,16 @@ class Builder:
             self.constant(cast("float", b), dtype) if second is None else second,
         )
 
-    def _broadcast(self, a: ir.Value, b: ir.Value) -> Shape:
-        return self._broadcast_shapes(self.shape(a), self.shape(b))
+    def _broadcast(self, *values: ir.Value) -> Shape:
+        """The shape of an elementwise op on the values.
 
-    def _broadcast_shapes(self, a: Shape, b: Shape) -> Shape:
-        rank = max(len(a), len(b))
-        pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
-        # An open size next to a known one is that size, or 1 next to it, which gives the same.
-        return tuple(y if x == 1 or (x is None and y != 1) else x for x, y in pairs)
+        Raises:
+            NotDecomposed: There is none.
+        """
+        try:
+            return broadcast_shapes([self.shape(value) for value in values])
+        except ShapeError as error:
+            raise NotDecomposed(str(error)) from None
 
 
 _DIMS: dict[str, Callable[[int, int], int]] = {

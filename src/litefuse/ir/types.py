@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from litefuse.ir.mlir import ir
+from litefuse.ops.dims import Shape
 
 __all__ = ["TensorType", "element_type_of", "ranked_tensor_type", "ranked_type", "tensor_type_of"]
 
@@ -20,7 +21,7 @@ class TensorType:
     """
 
     dtype: str
-    shape: tuple[int | None, ...] | None
+    shape: Shape | None
 
     @property
     def rank(self) -> int | None:
@@ -28,7 +29,7 @@ class TensorType:
         return None if self.shape is None else len(self.shape)
 
     @property
-    def sizes(self) -> tuple[int | None, ...]:
+    def sizes(self) -> Shape:
         """The shape, for where the rank is known; empty where it is not."""
         return self.shape or ()
 

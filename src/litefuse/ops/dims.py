@@ -1,4 +1,4 @@
-"""Sizes of dimensions: numbers, and formulas of sizes that only the running model knows."""
+"""Sizes of dimensions: numbers, unknown, and formulas of sizes that only the running model knows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ from itertools import count
 from typing import Any, TypeAlias, cast
 from weakref import WeakValueDictionary
 
-__all__ = ["Dim", "Formula", "as_size", "broadcast_dims", "is_size", "maximum", "minimum", "product", "unknown"]
+__all__ = [
+    "Dim",
+    "Formula",
+    "Shape",
+    "as_size",
+    "broadcast_dims",
+    "is_size",
+    "maximum",
+    "minimum",
+    "product",
+    "unknown",
+]
 
 
 class _Symbol:
@@ -121,6 +132,9 @@ class Formula:
 
 Dim: TypeAlias = "int | Formula"
 """A size or another integer: a number where it is known."""
+
+Shape: TypeAlias = "tuple[int | None, ...]"
+"""The shape that a tensor's type states, of known rank: None for an unknown size."""
 
 
 def unknown(key: Hashable, *, is_size: bool) -> Formula:

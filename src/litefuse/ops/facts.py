@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ops.dims import Dim, Formula, unknown
+from litefuse.ops.dims import Dim, Formula, Shape, unknown
 
 __all__ = [
     "FLOATS",
@@ -85,7 +85,7 @@ class PartialTensor(NamedTuple):
     numbers: npt.NDArray[Any] | None = None
 
 
-def known(shape: PartialDims) -> tuple[int | None, ...] | None:
+def known(shape: PartialDims) -> Shape | None:
     """The sizes of a shape that are numbers, None for the others."""
     return None if shape is None else tuple(None if isinstance(dim, Formula) else dim for dim in shape)
 

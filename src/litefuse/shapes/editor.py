@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.mlir import ir
-from litefuse.ops.dims import Dim, Formula
+from litefuse.ops.dims import Dim, Formula, Shape
 from litefuse.ops.facts import INTEGERS, Dims, Tensor, Values, array_of, elements, known
 from litefuse.ops.numbers import Numbers
 from litefuse.ops.rules import RULES
@@ -294,7 +294,7 @@ class Editor:
         self.produced(Node(operation.opview, "Const", (), (result,), {}, ()))
         return result
 
-    def _note(self, value: ir.Value, tensor: Tensor, sizes: tuple[int | None, ...] | None) -> int:
+    def _note(self, value: ir.Value, tensor: Tensor, sizes: Shape | None) -> int:
         number = self._graph.append(value, tensor.dtype, sizes)
         self.inference.tensors.append(tensor)
         return number

@@ -12,7 +12,7 @@ from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import callees, functions, operations
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import ranked_type
-from litefuse.ops.dims import Dim, unknown
+from litefuse.ops.dims import Dim, Shape, unknown
 from litefuse.ops.facts import FLOATS, INTEGERS, Dims, Tensor, Values, array_of
 from litefuse.ops.numbers import MAX_NUMBERS, Numbers, followed_values
 from litefuse.ops.values import MAX_ELEMENTS
@@ -92,7 +92,7 @@ class Declared(NamedTuple):
     """
 
     dtype: str
-    shape: tuple[int | None, ...] | None
+    shape: Shape | None
 
 
 @dataclass
@@ -133,7 +133,7 @@ class ModuleGraph:
             self._ranked[key] = ranked_type(sizes, ir.Type.parse(dtype))
         return self._ranked[key]
 
-    def append(self, value: ir.Value, dtype: str, sizes: tuple[int | None, ...] | None) -> int:
+    def append(self, value: ir.Value, dtype: str, sizes: Shape | None) -> int:
         """Takes up a value that was added to the module, and returns its number."""
         self.values.append(value)
         self.declared.append(Declared(dtype, sizes))

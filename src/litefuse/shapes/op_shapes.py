@@ -10,7 +10,7 @@ import numpy as np
 
 from litefuse.ir.constants import elements_of_constant
 from litefuse.ir.mlir import ir
-from litefuse.ops.dims import unknown
+from litefuse.ops.dims import Shape, unknown
 from litefuse.ops.facts import INTEGERS, Op, Tensor, Values, known
 from litefuse.ops.numbers import followed_values
 from litefuse.ops.rules import RULES
@@ -21,7 +21,7 @@ __all__ = ["constant_integers", "result_shapes"]
 
 def result_shapes(
     name: str, operands: Sequence[ir.Value], elements: Sequence[ir.Type], attributes: Mapping[str, Any]
-) -> list[tuple[int | None, ...] | None]:
+) -> list[Shape | None]:
     """The shape of each result, None for a size that is not known, or for a rank that is not.
 
     Args:

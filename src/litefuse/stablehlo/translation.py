@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import GraphError
-from litefuse.ir.builder import Builder, MixedSize, Shape
+from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir, stablehlo
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ops.dims import Shape
 from litefuse.stablehlo.sizes import KnownSizes, result_dims
 from litefuse.stablehlo.values import Elements, Value, elements_of, known_numbers
 

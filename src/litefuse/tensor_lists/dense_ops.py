@@ -11,7 +11,8 @@ from litefuse.ir.integer_constants import constant
 from litefuse.ir.marks import ASSERTS_SIZES
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import tensor_type_of
-from litefuse.tensor_lists.list_groups import Shape, Web, resizes, unsupported
+from litefuse.ops.dims import Shape
+from litefuse.tensor_lists.list_groups import Web, resizes, unsupported
 from litefuse.tensor_lists.list_ops import NONE
 
 __all__ = ["dense_form"]
