@@ -17,6 +17,7 @@ from litefuse.fusions.builder import Builder
 from litefuse.fusions.builtins import BUILTINS
 from litefuse.ir.mlir import func, ir, mlir_context
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ops.rules import RULES
 from litefuse.runtime.interpreter import Interpreter
 
 Build: TypeAlias = Callable[[Builder, ir.Value], Any]
@@ -311,6 +312,10 @@ def test_every_builtin_has_a_case() -> None:
     assert CASES.keys() == BUILTINS.keys()
 
 
+def test_every_builtin_has_a_shape_rule() -> None:
+    assert {f"tfl.{name.lower()}" for name in BUILTINS} - RULES.keys() == set()
+
+
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_builtin(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -338,10 +343,23 @@ REFUSED: list[tuple[Build, str]] = [
     (lambda b, x: b.builtin("LSTM", x), r"builtin\(\) does not know 'LSTM', which op\(\) builds with result types"),
     (lambda b, x: b.builtin("GELLU", x), r"builtin\(\) does not know 'GELLU'; did you mean 'GELU'\?"),
     (lambda b, x: b.builtin("GELU", x, beta=1.0), r"GELU has no attributes \['beta'\]; it has \['approximate'\]"),
-    (lambda b, x: b.builtin("ADD", x, np.zeros(3, np.float32)), "do not broadcast"),
-    (lambda b, x: b.builtin("SUM", x, [4]), "axis 4 is out of range for rank 4"),
+    (
+        lambda b, x: b.builtin("ADD", x, np.zeros(3, np.float32)),
+        r"ADD does not take \(float32\[\?,4,6,4\], float32\[3\]\): .* cannot be broadcast to each other",
+    ),
+    (lambda b, x: b.builtin("SUM", x, [4]), "there is no axis 4 in rank 4"),
     (lambda b, x: b.builtin("SUM", x, b.builtin("SHAPE", x)[0]), "axes must be a constant"),
     (lambda b, x: b.builtin("TRANSPOSE", x, [0, 9]), r"TRANSPOSE does not take \(float32\[\?,4,6,4\], int32\[2\]\)"),
+    (
+        lambda b, x: b.builtin("CONV_2D", x, np.ones((3, 2, 2, 3), np.float32), BIAS[:3], stride_h=2),
+        r"CONV_2D does not take .* with {'stride_h': 2}: .* differ in channels",
+    ),
+    (
+        lambda b, x: b.builtin("SQUEEZE", x),
+        r"the result types of SQUEEZE do not follow from \(float32\[\?,4,6,4\]\): a size that is not known may be 1",
+    ),
+    (lambda b, x: b.builtin("UNPACK", x, axis=1, num=3), r"with {'axis': 1, 'num': 3}: .* does not have 3 parts"),
+    (lambda b, x: b.builtin("CAST", x, to="float"), "there is no dtype 'float'"),
 ]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from litefuse.ir.builder import Builder
 from litefuse.ir.mlir import func, ir, mlir_context
+from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import tensor_type_of
 
 
@@ -34,6 +35,16 @@ def test_broadcast_types(values: list[ir.Value]) -> None:
     assert kind(builder.compare("Less", a, 1)) == "bool[?,4]"
     one_row = builder.slice(b, 0, 0, 1)
     assert kind(builder.binary("Mul", one_row, a)) == "float32[?,4]"
+    assert kind(builder.select(builder.compare("Less", a, 1), b, 0.0)) == "float32[3,4]"
+
+
+def test_what_does_not_broadcast_is_not_decomposed(values: list[ir.Value]) -> None:
+    a, b, _ = values
+    builder = Builder()
+    with pytest.raises(NotDecomposed, match=r"the shapes \[\?,4\] and \[2\] cannot be broadcast to each other"):
+        builder.binary("Mul", a, builder.constant([1, 2], "float32"))
+    with pytest.raises(NotDecomposed, match="cannot be broadcast"):
+        builder.select(builder.constant([True] * 5, "bool"), a, b)
 
 
 def test_known_sizes_are_numbers_and_open_ones_are_computed(values: list[ir.Value]) -> None:

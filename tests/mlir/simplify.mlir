@@ -550,6 +550,16 @@ func.func @squeezed(%x: tensor<?x6x1xf32>) -> tensor<?x6xf32> {
   %0 = "tf.Squeeze"(%x) {squeeze_dims = [-1]} : (tensor<?x6x1xf32>) -> tensor<?x6xf32>
   return %0 : tensor<?x6xf32>
 }
+// Sizes are followed through the ops that composites became.
+// CHECK-LABEL: func.func @fused
+// CHECK: "tfl.conv_2d"{{.*}} -> tensor<?x4x2x5xf32>
+// CHECK: "tfl.mean"{{.*}} -> tensor<?x5xf32>
+func.func @fused(%x: tensor<?x9x9x3xf32>, %filters: tensor<5x2x2x3xf32>, %bias: tensor<5xf32>) -> tensor<?x?xf32> {
+  %0 = "tfl.conv_2d"(%x, %filters, %bias) {dilation_h_factor = 1 : i32, dilation_w_factor = 3 : i32, fused_activation_function = "NONE", padding = "VALID", stride_h = 2 : i32, stride_w = 3 : i32} : (tensor<?x9x9x3xf32>, tensor<5x2x2x3xf32>, tensor<5xf32>) -> tensor<?x?x?x?xf32>
+  %axes = "tfl.pseudo_const"() {value = dense<[1, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %1 = "tfl.mean"(%0, %axes) {keep_dims = false} : (tensor<?x?x?x?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
+}
 
 // -----
 // RUN: simplify

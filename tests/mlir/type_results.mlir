@@ -10,10 +10,10 @@ func.func @main(%x: tensor<?x4x6xf32>) -> tensor<9x?x6xf32> {
   %2 = "tfl.neg"(%1) : (tensor<*xf32>) -> tensor<9x?x6xf32>
   return %2 : tensor<9x?x6xf32>
 }
-// A result that is returned keeps the function's type, and one whose paddings are computed its own.
+// A result that is returned keeps the function's type; of one whose paddings are computed the rank is known.
 // CHECK-LABEL: func.func @open
 // CHECK: "tfl.pad"{{.*}} -> tensor<*xf32>
-// CHECK: "tfl.pad"{{.*}} -> tensor<*xf32>
+// CHECK: "tfl.pad"{{.*}} -> tensor<?xf32>
 func.func @open(%x: tensor<2xf32>, %p: tensor<1x2xi32>) -> (tensor<*xf32>, tensor<?xf32>) {
   %paddings = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
   %0 = "tfl.pad"(%x, %paddings) : (tensor<2xf32>, tensor<1x2xi32>) -> tensor<*xf32>

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from litefuse.ops.dims import Dim, Formula, as_size, broadcast, is_size, maximum, minimum, product, unknown
+from litefuse.ops.dims import Dim, Formula, as_size, broadcast_dims, is_size, maximum, minimum, product, unknown
 
 N, M = unknown("n", is_size=True), unknown("m", is_size=True)
 NUMBER = unknown("number", is_size=False)
@@ -92,18 +92,18 @@ def test_maximum_and_minimum() -> None:
 
 
 def test_broadcasting() -> None:
-    assert broadcast(N, N) == N
-    assert broadcast(1, N) == N
-    assert broadcast(N, 1) == N
-    assert broadcast(N, 4) == 4
-    assert broadcast(3, 4) is None
-    common = broadcast(N, M)
+    assert broadcast_dims(N, N) == N
+    assert broadcast_dims(1, N) == N
+    assert broadcast_dims(N, 1) == N
+    assert broadcast_dims(N, 4) == 4
+    assert broadcast_dims(3, 4) is None
+    common = broadcast_dims(N, M)
     assert common is not None
-    assert common == broadcast(M, N)
+    assert common == broadcast_dims(M, N)
     assert common not in (N, M)
     # Of sizes that are broadcast to each other again, nothing new comes.
-    assert broadcast(common, M) == common
-    assert broadcast(N, common) == common
+    assert broadcast_dims(common, M) == common
+    assert broadcast_dims(N, common) == common
     assert is_size(common)
 
 

@@ -8,7 +8,7 @@ import pytest
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.ir.mlir import mlir_context
-from litefuse.ops.purity import has_side_effects, is_erasable, is_pure, is_repeatable
+from litefuse.ir.purity import has_side_effects, is_erasable, is_pure, is_repeatable
 from litefuse.ops.rules import RULES
 
 # What an op of LiteRT is called after that has a state, draws random numbers or runs something.

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.ops.dims import Dim, broadcast, maximum, unknown
-from litefuse.ops.facts import Op, Shape, ShapeError, Tensor, Values
+from litefuse.ops.dims import Dim, broadcast_dims, maximum, unknown
+from litefuse.ops.facts import Dims, Op, ShapeError, Tensor, Values
 from litefuse.ops.rules import RULES
 
 N, M = unknown("rows", is_size=True), unknown("columns", is_size=True)
@@ -16,7 +16,7 @@ NUMBER = unknown("given", is_size=False)
 
 
 def t(*shape: Dim) -> Tensor:
-    sizes: Shape = shape
+    sizes: Dims = shape
     return Tensor("f32", sizes)
 
 
@@ -31,11 +31,14 @@ def infer(name: str, *operands: Tensor, results: int = 1, **attributes: Any) -> 
 
 CONVOLUTION: dict[str, Any] = {"strides": [1, 2, 2, 1], "padding": "SAME"}
 POOLING: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
+TFL_POOLING: dict[str, Any] = {"filter_height": 3, "filter_width": 2, "stride_h": 2, "stride_w": 2, "padding": "VALID"}
+TFL_CONVOLUTION: dict[str, Any] = {"stride_h": 2, "stride_w": 3, "dilation_w_factor": 3, "padding": "SAME"}
+TFL_VALID: dict[str, Any] = {**TFL_CONVOLUTION, "padding": "VALID"}
 
 CASES: list[tuple[Any, Any]] = [
     (infer("AddV2", t(N, 4), t(4)), (N, 4)),
     (infer("AddV2", t(N, 1), t(1, M)), (N, M)),
-    (infer("AddV2", t(N), t(M)), (broadcast(N, M),)),
+    (infer("AddV2", t(N), t(M)), (broadcast_dims(N, M),)),
     (infer("Reshape", t(N, 4, 5), v([-1, 20])), (N, 20)),
     (infer("Reshape", t(N, 20), v([N, 4, -1])), (N, 4, 5)),
     (infer("Reshape", t(N, M, 8), v([N, M, 2, 4])), (N, M, 2, 4)),
@@ -65,6 +68,20 @@ CASES: list[tuple[Any, Any]] = [
     (infer("DepthToSpace", t(N, 2, M, 12), block_size=2), (N, 4, M * 2, 3)),
     (infer("OneHot", t(N), v(5), t(), t()), (N, 5)),
     (infer("Where", t(N, 4)), (None, 2)),
+    (infer("tfl.atan2", t(N, 4), t(N, 4)), (N, 4)),
+    (infer("tfl.average_pool_2d", t(N, 9, M, 3), **TFL_POOLING), (N, 4, (M - 2) // 2 + 1, 3)),
+    (infer("tfl.batch_matmul", t(N, 1, 2, 3), t(M, 5, 3), adj_y=True), (N, M, 2, 5)),
+    (infer("tfl.concatenation", t(N, 4), t(M, 4), axis=0), (N + M, 4)),
+    (infer("tfl.conv_2d", t(N, 9, M, 3), t(5, 3, 2, 3), t(5), **TFL_CONVOLUTION), (N, 5, (M + 2) // 3, 5)),
+    (infer("tfl.conv_2d", t(N, 9, 9, 3), t(5, 2, 2, 3), **TFL_VALID), (N, 4, 2, 5)),
+    (infer("tfl.depthwise_conv_2d", t(N, 9, M, 3), t(1, 3, 2, 6), **TFL_CONVOLUTION), (N, 5, (M + 2) // 3, 6)),
+    (infer("tfl.fully_connected", t(N, M, 3), t(5, 3), keep_num_dims=False), (N * M, 5)),
+    (infer("tfl.gather", t(N, 4, 7), t(N, M), axis=1, batch_dims=1), (N, M, 7)),
+    (infer("tfl.mean", t(N, M, 3), v([1, -1]), keep_dims=True), (N, 1, 1)),
+    (infer("tfl.padv2", t(N, 2), v([[1, 2], [0, 0]]), t()), (N + 3, 2)),
+    (infer("tfl.prelu", t(N, 9, 3), t(1, 3)), (N, 9, 3)),
+    (infer("tfl.split", v(1), t(N, 6), results=2, num_splits=2), [(N, 3), (N, 3)]),
+    (infer("tfl.topk_v2", t(N, 9), v(4), results=2), [(N, 4), (N, 4)]),
     (infer("tfl.unidirectional_sequence_lstm", t(N, 7, 3)), (N, 7, None)),
     (infer("tfl.fully_connected", t(N, 7, 3), t(5, 3), keep_num_dims=True), (N, 7, 5)),
     (infer("tfl.embedding_lookup", t(N), t(9, 4)), (N, 4)),
@@ -93,6 +110,9 @@ def test_shapes(found: Any, expected: Any) -> None:
         ("Slice", [t(2, 3), v([0, 0]), v([3, 3])], {}, "are not in dimension 0"),
         ("StridedSlice", [t(2), v([5]), v([6]), v([1])], {"shrink_axis_mask": 1}, "no element 5"),
         ("BiasAdd", [t(2, 3), t(4)], {}, "contradict"),
+        ("tfl.atan2", [t(2, 3), t(3)], {}, "[2,3] and [3] differ in rank"),
+        ("tfl.concatenation", [t(2, 3), t(2, 4)], {"axis": 0}, "contradict"),
+        ("tfl.conv_2d", [t(1, 8, 8, 4), t(5, 3, 3, 3)], TFL_CONVOLUTION, "differ in channels"),
     ],
 )
 def test_contradictions(name: str, operands: list[Tensor], attributes: dict[str, Any], message: str) -> None:

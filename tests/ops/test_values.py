@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from litefuse.ops.dims import Dim, maximum, unknown
-from litefuse.ops.facts import Op, Shape, Tensor, Undecided, Values
+from litefuse.ops.facts import Dims, Op, Tensor, Undecided, Values
 from litefuse.ops.values import VALUES, wrapped
 
 N = unknown("batch", is_size=True)
@@ -20,7 +20,7 @@ def tensor(value: Any, dtype: str = "i32") -> Tensor:
 
 
 def of_shape(*shape: Dim) -> Tensor:
-    sizes: Shape = shape
+    sizes: Dims = shape
     return Tensor("f32", sizes)
 
 

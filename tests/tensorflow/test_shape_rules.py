@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
 
 from litefuse.ops.dims import unknown
-from litefuse.ops.facts import Op, OpenShape, ShapeError, Tensor, Undecided, array_of, known
+from litefuse.ops.facts import Op, PartialDims, ShapeError, Tensor, Undecided, array_of, known
 from litefuse.ops.rules import RULES
 from tests.tensorflow.shape_cases import CASES, Answer, Case, Operand, infer, variants
 from tests.tensorflow.string_shape_cases import STRING_CASES
@@ -73,7 +73,7 @@ def difference(case: Case, answer: Answer) -> str:
         ours = [None] * len(results)
     except ShapeError as error:
         return f"refused: {error}"
-    shapes = cast("list[OpenShape]", ours if isinstance(ours, list) else [ours])
+    shapes = cast("list[PartialDims]", ours if isinstance(ours, list) else [ours])
     for found, (_, expected) in zip(shapes, results, strict=True):
         if expected is None:
             continue

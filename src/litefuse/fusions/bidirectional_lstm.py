@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
     from litefuse.ir.mlir import ir
     from litefuse.ir.types import TensorType
+    from litefuse.ops.dims import Shape
 
 __all__ = ["BidirectionalLstm"]
 
@@ -121,7 +122,7 @@ def _size_problem(arguments: Sequence[TensorType], time_major: bool) -> str | No
     inputs = arguments[0].sizes
     columns = 4 * _units(arguments)
     weights = [(arguments[1].sizes[0], columns), (units, columns), (columns,)]
-    expected: list[tuple[int | None, ...]] = [(None, None, weights[0][0]), *weights, *weights, *[(None, units)] * 4]
+    expected: list[Shape] = [(None, None, weights[0][0]), *weights, *weights, *[(None, units)] * 4]
     for name, kind, shape in zip(names, arguments, expected, strict=False):
         if any(None not in pair and pair[0] != pair[1] for pair in zip(kind.sizes, shape, strict=True)):
             return f"{name} is {kind}, which does not fit the others: " + ", ".join(map(str, arguments))

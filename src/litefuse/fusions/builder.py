@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import FusionError
-from litefuse.fusions.builtins import BUILTINS, Operand
+from litefuse.fusions.builtins import BUILTINS
 from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.marks import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes
 from litefuse.ir.mlir import ir
-from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ir.types import TensorType, element_type_of, ranked_type, tensor_type_of
+from litefuse.ops.facts import ShapeError, Undecided
+from litefuse.shapes.op_shapes import constant_integers, result_shapes
 
 __all__ = ["Builder"]
 
@@ -73,17 +76,16 @@ class Builder:
         if unknown:
             raise FusionError(f"{name} has no attributes {sorted(unknown)}; it has {sorted(known.defaults)}")
         values = self._values(operands, alike=known.alike)
-        kinds = [_NONE if value.type == _none_type() else tensor_type_of(value) for value in values]
-        for index, kind in enumerate(kinds):
-            if kind.shape is None:
-                raise FusionError(f"operand {index} of {name} is {kind}, and its rank must be known")
+        for index, value in enumerate(values):
+            if _kind(value).shape is None:
+                raise FusionError(f"operand {index} of {name} is {_kind(value)}, and its rank must be known")
+        for index, what in known.constants.items():
+            if index < len(values) and constant_integers(values[index]) is None:
+                raise FusionError(f"{name}: {what} must be a constant: the result's shape follows from it")
         given = {**known.defaults, **attributes}
-        facts = [Operand(kind, _constant_value(value)) for kind, value in zip(kinds, values, strict=True)]
-        try:
-            types = [ranked_tensor_type(kind) for kind in known.rule(facts, given)]
-        except (IndexError, ValueError) as error:
-            shown = ", ".join(map(str, kinds))
-            raise FusionError(f"{name} does not take ({shown}) with {attributes}: {error}") from error
+        with _refusals(name, values, attributes):
+            dtypes = known.dtypes([_kind(value).dtype for value in values], given)
+            types = _result_types(name, values, [element_type_of(dtype) for dtype in dtypes], given)
         held = {key: _builtin_attribute(key, value) for key, value in given.items() if key not in _TYPE_ONLY}
         if name == "PACK":
             held["values_count"] = _builtin_attribute("values_count", len(values))
@@ -180,20 +182,12 @@ class Builder:
 
     def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
         """TRANSPOSE; of a constant it is computed at conversion."""
-        shape, element = _shape(value)
-        order = self.constant(np.array(permutation, np.int32))
-        return self._auxiliary("tfl.transpose", [value, order], [shape[axis] for axis in permutation], element)
+        return self._auxiliary("TRANSPOSE", [value, self.constant(np.array(permutation, np.int32))])
 
     def slice(self, value: ir.Value, begin: Sequence[int], size: Sequence[int]) -> ir.Value:
         """SLICE; a size of -1 is all that follows. Of a constant it is computed at conversion."""
-        shape, element = _shape(value)
-        result = [
-            count if count >= 0 or whole == _DYNAMIC else whole - first
-            for whole, first, count in zip(shape, begin, size, strict=True)
-        ]
-        result = [_DYNAMIC if count < 0 else count for count in result]
         operands = [value, *(self.constant(np.array(part, np.int32)) for part in (begin, size))]
-        return self._auxiliary("tfl.slice", operands, result, element)
+        return self._auxiliary("SLICE", operands)
 
     def last(self, value: ir.Value, axis: int, *, keep: bool = False) -> ir.Value:
         """STRIDED_SLICE: what is last along an axis (not negative), which has size 1 then (``keep``) or is gone."""
@@ -211,44 +205,27 @@ class Builder:
         }
         int32 = ir.IntegerType.get_signless(32)
         attributes: dict[str, ir.Attribute] = {name: ir.IntegerAttr.get(int32, mask) for name, mask in masks.items()}
+        # There is at least one element along the axis, which the rule cannot know.
         result = [1 if each == axis else size for each, size in enumerate(shape) if keep or each != axis]
-        return self._auxiliary(
+        return self._typed(
             "tfl.strided_slice", operands, result, element, {**attributes, "offset": ir.BoolAttr.get(False)}
         )
 
     def reverse(self, value: ir.Value, axis: int) -> ir.Value:
         """REVERSE_V2 along one axis (not negative)."""
-        shape, element = _shape(value)
-        axes = self.constant(np.array([axis], np.int32))
-        return self._auxiliary("tfl.reverse_v2", [value, axes], shape, element)
+        return self._auxiliary("REVERSE_V2", [value, self.constant(np.array([axis], np.int32))])
 
     def add(self, a: ir.Value, b: ir.Value) -> ir.Value:
         """ADD of values of the same shape; of constants it is computed at conversion."""
-        shape, element = _shape(a)
-        return self._auxiliary(
-            "tfl.add", [a, b], shape, element, {"fused_activation_function": ir.StringAttr.get("NONE")}
-        )
+        return self._auxiliary("ADD", [a, b], {"fused_activation_function": "NONE"})
 
     def reshape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
         """RESHAPE to a known shape."""
-        target = self.constant(np.array(shape, np.int32))
-        return self._auxiliary("tfl.reshape", [value, target], shape, _shape(value)[1])
+        return self._auxiliary("RESHAPE", [value, self.constant(np.array(shape, np.int32))])
 
     def concatenation(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
         """CONCATENATION along an axis (not negative)."""
-        shape, element = _shape(values[0])
-        sizes = [_shape(value)[0][axis] for value in values]
-        shape[axis] = _DYNAMIC if _DYNAMIC in sizes else sum(sizes)
-        return self._auxiliary(
-            "tfl.concatenation",
-            values,
-            shape,
-            element,
-            {
-                "axis": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), axis),
-                "fused_activation_function": ir.StringAttr.get("NONE"),
-            },
-        )
+        return self._auxiliary("CONCATENATION", values, {"axis": axis, "fused_activation_function": "NONE"})
 
     def conv_2d(
         self,
@@ -275,50 +252,35 @@ class Builder:
         Returns:
             ``[batch, out_height, out_width, m]``.
         """
-        shape, element = _shape(x)
-        outputs, *extents = _shape(filters)[0]
-        sizes = [
-            _DYNAMIC
-            if size == _DYNAMIC
-            else -(-(size if padding == "SAME" else size - (extent - 1) * dilation) // stride)
-            for size, extent, stride, dilation in zip(shape[1:3], extents, strides, dilations, strict=False)
-        ]
-        int32 = ir.IntegerType.get_signless(32)
-        numbers = {
-            "stride_h": strides[0],
-            "stride_w": strides[1],
-            "dilation_h_factor": dilations[0],
-            "dilation_w_factor": dilations[1],
-        }
-        attributes: dict[str, ir.Attribute] = {
-            **{name: ir.IntegerAttr.get(int32, number) for name, number in numbers.items()},
-            "padding": ir.StringAttr.get(padding),
-            "fused_activation_function": ir.StringAttr.get(activation),
-        }
-        sizes = [size if size == _DYNAMIC else max(size, 0) for size in sizes]
-        result = ir.RankedTensorType.get([shape[0], *sizes, outputs], element)
-        return self.op("tfl.conv_2d", [x, filters, bias], [result], attributes)[0]
+        return self.builtin(
+            "CONV_2D",
+            x,
+            filters,
+            bias,
+            stride_h=strides[0],
+            stride_w=strides[1],
+            dilation_h_factor=dilations[0],
+            dilation_w_factor=dilations[1],
+            padding=padding,
+            fused_activation_function=activation,
+        )[0]
 
     def fully_connected(self, x: ir.Value, weights: ir.Value, bias: ir.Value, *, activation: str = "NONE") -> ir.Value:
         """FULLY_CONNECTED: x ``[..., n]``, weights ``[m, n]``, bias ``[m]``; result ``[..., m]``."""
-        shape, element = _shape(x)
-        attributes: dict[str, ir.Attribute] = {
-            "fused_activation_function": ir.StringAttr.get(activation),
-            "weights_format": ir.StringAttr.get("DEFAULT"),
-            "keep_num_dims": ir.BoolAttr.get(len(shape) > 2),
-        }
-        result = ir.RankedTensorType.get([*shape[:-1], _shape(weights)[0][0]], element)
-        return self.op("tfl.fully_connected", [x, weights, bias], [result], attributes)[0]
+        keep = len(_shape(x)[0]) > 2
+        return self.builtin(
+            "FULLY_CONNECTED", x, weights, bias, fused_activation_function=activation, keep_num_dims=keep
+        )[0]
 
     def zeros(self, like: ir.Value, axis: int, sizes: Sequence[int]) -> ir.Value:
         """Float32 zeros ``[n, *sizes]``, where n is the size of ``like`` along an axis: FILL where it is unknown."""
         batch = _shape(like)[0][axis]
         if batch != _DYNAMIC:
             return self.constant(np.zeros([batch, *sizes], np.float32))
-        int32, rank = ir.IntegerType.get_signless(32), len(_shape(like)[0])
-        whole = self._auxiliary("tfl.shape", [like], [rank], int32)
+        whole = self._auxiliary("SHAPE", [like], element=ir.IntegerType.get_signless(32))
         shape = [self.slice(whole, [axis], [1]), self.constant(np.array(sizes, np.int32))]
-        return self._auxiliary(
+        # The rule knows nothing of what is in a shape that the model computes.
+        return self._typed(
             "tfl.fill",
             [self.concatenation(shape, 0), self.constant(np.array(0, np.float32))],
             [_DYNAMIC, *sizes],
@@ -332,9 +294,25 @@ class Builder:
         the value itself: the runtime would keep a constant's memory between calls, and its value would be lost.
         """
         shape, element = _shape(value)
-        return self._auxiliary("tfl.custom", [value], shape, element, custom_op_attributes(INITIAL_STATE, b""))
+        return self._typed("tfl.custom", [value], shape, element, custom_op_attributes(INITIAL_STATE, b""))
 
     def _auxiliary(
+        self,
+        name: str,
+        operands: Sequence[ir.Value],
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        element: ir.Type | None = None,
+    ) -> ir.Value:
+        """An auxiliary op by LiteRT's name; its result is of the first operand's element type if none is given."""
+        given = attributes or {}
+        elements = [_shape(operands[0])[1] if element is None else element]
+        with _refusals(name, operands, given):
+            types = _result_types(name, operands, elements, given)
+        held = {key: _builtin_attribute(key, value) for key, value in given.items()}
+        return self.op(f"tfl.{name.lower()}", operands, types, {**held, AUXILIARY: ir.UnitAttr.get()})[0]
+
+    def _typed(
         self,
         name: str,
         operands: Sequence[ir.Value],
@@ -342,6 +320,7 @@ class Builder:
         element: ir.Type,
         attributes: Mapping[str, ir.Attribute] | None = None,
     ) -> ir.Value:
+        """An auxiliary op whose result's type is stated."""
         result = ir.RankedTensorType.get(shape, element)
         return self.op(name, operands, [result], {**(attributes or {}), AUXILIARY: ir.UnitAttr.get()})[0]
 
@@ -380,17 +359,12 @@ class Builder:
 
     def expand_dims(self, value: ir.Value, axis: int) -> ir.Value:
         """EXPAND_DIMS: the value of a ranked type with a dimension of size 1 more, at ``axis`` (not negative)."""
-        kind = ir.ShapedType(value.type)
-        shape = list(kind.shape)
-        shape.insert(axis, 1)
-        result = ir.RankedTensorType.get(shape, kind.element_type)
-        return self.op("tfl.expand_dims", [value, self.constant(np.array(axis, np.int32))], [result])[0]
+        return self.builtin("EXPAND_DIMS", value, np.array(axis, np.int32))[0]
 
     def embedding_lookup(self, ids: ir.Value, table: ir.Value) -> ir.Value:
         """EMBEDDING_LOOKUP: rows of ``table`` ``[vocabulary, ...]`` at ``ids`` ``[n]`` int32; result ``[n, ...]``."""
-        table_type, ids_type = ir.ShapedType(table.type), ir.ShapedType(ids.type)
-        result = ir.RankedTensorType.get([*ids_type.shape, *table_type.shape[1:]], table_type.element_type)
-        return self.op("tfl.embedding_lookup", [ids, table], [result])[0]
+        types = _result_types("EMBEDDING_LOOKUP", [ids, table], [ir.ShapedType(table.type).element_type], {})
+        return self.op("tfl.embedding_lookup", [ids, table], types)[0]
 
 
 def _shape(value: ir.Value) -> tuple[list[int], ir.Type]:
@@ -406,11 +380,43 @@ _NONE = TensorType("none", ())
 _TYPE_ONLY = frozenset({"out_type", "output_type", "to"})
 
 
-def _constant_value(value: ir.Value) -> npt.NDArray[Any] | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "tfl.pseudo_const":
-        return None
-    return np.array(ir.DenseElementsAttr(owner.attributes["value"]))
+# What a rule or numpy raises on operands that no op accepts.
+_MALFORMED = (ArithmeticError, LookupError, TypeError, ValueError)
+
+
+def _kind(value: ir.Value) -> TensorType:
+    return _NONE if value.type == _none_type() else tensor_type_of(value)
+
+
+@contextmanager
+def _refusals(name: str, operands: Sequence[ir.Value], attributes: Mapping[str, Any]) -> Generator[None]:
+    """Says of an op whose result types do not follow from its operands why."""
+    try:
+        yield
+    except (Undecided, ShapeError, *_MALFORMED) as error:
+        call = f"({', '.join(str(_kind(value)) for value in operands)})"
+        if attributes:
+            call += f" with {dict(attributes)}"
+        if isinstance(error, Undecided):
+            raise FusionError(f"the result types of {name} do not follow from {call}: {error}") from error
+        raise FusionError(f"{name} does not take {call}: {error}") from error
+
+
+def _result_types(
+    name: str, operands: Sequence[ir.Value], elements: Sequence[ir.Type], attributes: Mapping[str, Any]
+) -> list[ir.Type]:
+    """The types of the results of a builtin op, by LiteRT's name, from its operands and their element types.
+
+    Raises:
+        Undecided: They do not follow; or ShapeError or one of ``_MALFORMED``, if no such op takes the operands.
+    """
+    types: list[ir.Type] = []
+    shapes = result_shapes(f"tfl.{name.lower()}", operands, elements, attributes)
+    for shape, element in zip(shapes, elements, strict=True):
+        if shape is None:
+            raise Undecided("the rank of a result is not known")
+        types.append(ranked_type(shape, element))
+    return types
 
 
 def _builtin_attribute(name: str, value: Any) -> ir.Attribute:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
     from litefuse.ir.mlir import ir
     from litefuse.ir.types import TensorType
+    from litefuse.ops.dims import Shape
 
 __all__ = ["DetectionPostprocess"]
 
@@ -98,7 +99,7 @@ def _a(kind: type) -> str:
 
 
 def _argument_problem(arguments: Sequence[TensorType], num_classes: int) -> str | None:
-    shapes: list[tuple[int | None, ...]] = []
+    shapes: list[Shape] = []
     for (name, rank), kind in zip(_ARGUMENTS, arguments, strict=True):
         if kind.dtype != "float32" or kind.shape is None or kind.rank != rank:
             return f"{name} are {kind}; TFLite_Detection_PostProcess takes float32 of rank {rank}"

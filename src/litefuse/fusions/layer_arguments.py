@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
+    from litefuse.ops.dims import Shape
 
 __all__ = ["Argument", "argument_problem", "only_last", "random_arguments", "size"]
 
@@ -26,7 +27,7 @@ class Argument:
     """
 
     name: str
-    shape: tuple[int | None, ...]
+    shape: Shape
     is_weight: bool = True
 
 

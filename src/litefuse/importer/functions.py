@@ -20,6 +20,7 @@ from litefuse.importer.control_flow import (
 from litefuse.importer.schedule import execution_order
 from litefuse.importer.types import dtype_name, tensor_type, variant_type
 from litefuse.ir.mlir import func, ir
+from litefuse.ops.dims import Shape
 from litefuse.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from litefuse.saved_model.op_registry import OpRegistry, input_count, input_dtypes, node_outputs
@@ -40,7 +41,7 @@ _WITHOUT_EFFECT = frozenset({"NoOp", "PrintV2"})
 
 
 # A dtype, a shape, and the dtype of the elements of a list.
-_TypeKey: TypeAlias = "tuple[int, tuple[int | None, ...] | None, int | None]"
+_TypeKey: TypeAlias = "tuple[int, Shape | None, int | None]"
 
 # A reference type's number is its value type's number plus this.
 _REFERENCE = 100
@@ -273,7 +274,7 @@ class FunctionImporter:
         for output, of_output in node_outputs(node, template.definition, template.attribute):
             offsets[output] = len(dtypes)
             dtypes += of_output
-        shapes: list[tuple[int | None, ...] | None] = []
+        shapes: list[Shape | None] = []
         for key in ("_output_shapes", "output_shapes"):
             if key in node.attr and len(node.attr[key].list.shape) == len(dtypes):
                 shapes = [shape_from_proto(shape) for shape in node.attr[key].list.shape]
@@ -355,7 +356,7 @@ def _broadcast_type(kind: ir.Type, operands: Sequence[ir.Value]) -> ir.Type:
     return kind
 
 
-def _value_type(dtype: int, shape: tuple[int | None, ...] | None, list_element: int | None = None) -> ir.Type:
+def _value_type(dtype: int, shape: Shape | None, list_element: int | None = None) -> ir.Type:
     if dtype == DataType.VARIANT and list_element is not None:
         return variant_type(tensor_type(list_element, None))
     # A resource is a scalar handle, whatever shape TensorFlow records for it.

@@ -15,14 +15,15 @@ from litefuse.ir.constants import string_elements
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ops.combining import broadcast_shapes
+from litefuse.ops.dims import Shape
+from litefuse.ops.facts import ShapeError
 from litefuse.options.limits import check_constant
 
-__all__ = ["Builder", "Dim", "Shape"]
+__all__ = ["Builder", "MixedSize"]
 
-Dim: TypeAlias = "int | ir.Value"
-"""The size of a dimension: a number if it is known, otherwise an int32 scalar that the model computes."""
-
-Shape: TypeAlias = "tuple[int | None, ...]"
+MixedSize: TypeAlias = "int | ir.Value"
+"""A size: a number if it is known, otherwise an int32 scalar that the model computes. MLIR calls such sizes mixed."""
 
 # The highest rank of CONCATENATION in XNNPACK: the fault `concatenation-of-seven-dimensions`.
 _MAX_JOINED_RANK = 6
@@ -137,24 +138,24 @@ class Builder:
         attributes = {"value": string_elements(values)}
         return ir.Operation.create("tf.Const", results=[kind], attributes=attributes).result
 
-    def size(self, value: ir.Value, axis: int) -> Dim:
+    def size(self, value: ir.Value, axis: int) -> MixedSize:
         """Returns the size of one dimension."""
         return self.sizes(value)[axis]
 
-    def sizes(self, value: ir.Value) -> list[Dim]:
+    def sizes(self, value: ir.Value) -> list[MixedSize]:
         """Returns the size of every dimension."""
         shape = self.shape(value)
         if None not in shape:
             return list(cast("tuple[int, ...]", shape))
         return self.sizes_in(self.op("Shape", [value], [len(shape)], "int32"), shape)
 
-    def sizes_in(self, vector: ir.Value, shape: Sequence[int | None]) -> list[Dim]:
+    def sizes_in(self, vector: ir.Value, shape: Sequence[int | None]) -> list[MixedSize]:
         """Returns the sizes in a vector of integers; those of ``shape`` if they are known there."""
         return [
             self.cast(self.element(vector, axis), "int32") if size is None else size for axis, size in enumerate(shape)
         ]
 
-    def numbers(self, op: TensorFlowOp, operand: int, count: int) -> list[Dim]:
+    def numbers(self, op: TensorFlowOp, operand: int, count: int) -> list[MixedSize]:
         """Returns the integers in an operand, a vector or matrix of ``count`` elements."""
         known = op.constants[operand]
         if known is not None:
@@ -170,29 +171,29 @@ class Builder:
         masks = {"begin_mask": 0, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 1}
         return self.op("StridedSlice", [vector, *ends], [], self.dtype(vector), **masks)
 
-    def known(self, dims: Sequence[Dim]) -> list[int | None]:
+    def known(self, dims: Sequence[MixedSize]) -> list[int | None]:
         """Returns the shape with these sizes, with None for those that the model computes."""
         return [dim if isinstance(dim, int) else None for dim in dims]
 
-    def vector(self, dims: Sequence[Dim]) -> ir.Value:
+    def vector(self, dims: Sequence[MixedSize]) -> ir.Value:
         """Returns sizes as an int32 vector."""
         if all(isinstance(dim, int) for dim in dims):
             return self.constant(np.array(dims, np.int32), "int32")
         return self.stack([self.scalar(dim) for dim in dims], 0)
 
-    def scalar(self, dim: Dim) -> ir.Value:
+    def scalar(self, dim: MixedSize) -> ir.Value:
         """Returns a size as an int32 scalar."""
         return self.constant(dim, "int32") if isinstance(dim, int) else dim
 
-    def dims(self, name: str, a: Dim, b: Dim) -> Dim:
+    def dims(self, name: str, a: MixedSize, b: MixedSize) -> MixedSize:
         """Combines sizes by ``AddV2``, ``Sub``, ``Mul``, ``FloorDiv``, ``FloorMod``, ``Minimum`` or ``Maximum``."""
         if isinstance(a, int) and isinstance(b, int):
             return _DIMS[name](a, b)
         return self.binary(name, self.scalar(a), self.scalar(b))
 
-    def product(self, dims: Sequence[Dim]) -> Dim:
+    def product(self, dims: Sequence[MixedSize]) -> MixedSize:
         """Returns the product of sizes."""
-        result: Dim = math.prod(dim for dim in dims if isinstance(dim, int))
+        result: MixedSize = math.prod(dim for dim in dims if isinstance(dim, int))
         for dim in dims:
             if not isinstance(dim, int):
                 result = dim if isinstance(result, int) and result == 1 else self.dims("Mul", result, dim)
@@ -226,7 +227,7 @@ class Builder:
     def select(self, condition: ir.Value, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
         """Emits ``SelectV2``: ``a`` where the condition is true, otherwise ``b``."""
         first, second = self._alike(a, b)
-        shape = self._broadcast_shapes(self.shape(condition), self._broadcast(first, second))
+        shape = self._broadcast(condition, first, second)
         return self.op("SelectV2", [condition, first, second], shape, self.dtype(first))
 
     def cast(self, value: ir.Value, dtype: str) -> ir.Value:
@@ -243,7 +244,7 @@ class Builder:
 
     # Shapes.
 
-    def reshape(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
+    def reshape(self, value: ir.Value, dims: Sequence[MixedSize]) -> ir.Value:
         """Emits ``Reshape``; returns the value itself if it is known to have the shape."""
         shape = self.known(dims)
         if 0 not in shape and shape.count(None) < 2:  # one dynamic dimension follows from the others
@@ -301,15 +302,15 @@ class Builder:
         shape[axis] = None if None in along else sum(cast("list[int]", along))
         return self.op("ConcatV2", [*values, self.constant(axis, "int32")], shape, self.dtype(values[0]))
 
-    def slice(self, value: ir.Value, axis: int, begin: Dim, end: Dim | None, stride: int = 1) -> ir.Value:
+    def slice(self, value: ir.Value, axis: int, begin: MixedSize, end: MixedSize | None, stride: int = 1) -> ir.Value:
         """Slices one dimension from ``begin`` to ``end``, excluded (None: to the last), in steps of ``stride``."""
         return self.slices(value, {axis: (begin, end, stride)})
 
-    def slices(self, value: ir.Value, axes: dict[int, tuple[Dim, Dim | None, int]]) -> ir.Value:
+    def slices(self, value: ir.Value, axes: dict[int, tuple[MixedSize, MixedSize | None, int]]) -> ir.Value:
         """Slices several dimensions at once, like ``slice``. Begins and ends are not negative."""
         shape = list(self.shape(value))
-        begins: list[Dim] = [0] * len(shape)
-        ends: list[Dim] = [0] * len(shape)
+        begins: list[MixedSize] = [0] * len(shape)
+        ends: list[MixedSize] = [0] * len(shape)
         strides = [1] * len(shape)
         masked = (1 << len(shape)) - 1
         for axis, (begin, end, stride) in axes.items():
@@ -328,7 +329,9 @@ class Builder:
         operands = [value, self.vector(begins), self.vector(ends), self.constant(strides, "int32")]
         return self.op("StridedSlice", operands, shape, self.dtype(value), **masks)
 
-    def pad(self, value: ir.Value, paddings: Sequence[tuple[Dim, Dim]], fill: float | ir.Value = 0) -> ir.Value:
+    def pad(
+        self, value: ir.Value, paddings: Sequence[tuple[MixedSize, MixedSize]], fill: float | ir.Value = 0
+    ) -> ir.Value:
         """Emits ``PadV2``: adds ``(before, after)`` elements ``fill``, a number or scalar, in each dimension."""
         if all(isinstance(n, int) and n == 0 for pair in paddings for n in pair):
             return value
@@ -343,14 +346,14 @@ class Builder:
         filler = fill if isinstance(fill, ir.Value) else self.constant(fill, self.dtype(value))
         return self.op("PadV2", [value, amounts, filler], shape, self.dtype(value))
 
-    def broadcast(self, value: ir.Value, dims: Sequence[Dim]) -> ir.Value:
+    def broadcast(self, value: ir.Value, dims: Sequence[MixedSize]) -> ir.Value:
         """Emits ``BroadcastTo``; returns the value itself if it is known to have these sizes."""
         shape = self.known(dims)
         if None not in shape and list(self.shape(value)) == shape:
             return value
         return self.op("BroadcastTo", [value, self.vector(dims)], shape, self.dtype(value))
 
-    def fill(self, dims: Sequence[Dim], value: float, dtype: str) -> ir.Value:
+    def fill(self, dims: Sequence[MixedSize], value: float, dtype: str) -> ir.Value:
         """Emits ``Fill``; a constant if all sizes are known."""
         if all(isinstance(dim, int) for dim in dims):
             sizes = cast("list[int]", list(dims))
@@ -359,7 +362,7 @@ class Builder:
         operands = [self.vector(dims), self.constant(value, dtype)]
         return self.op("Fill", operands, self.known(dims), dtype)
 
-    def range(self, count: Dim) -> ir.Value:
+    def range(self, count: MixedSize) -> ir.Value:
         """Returns the int32 numbers from 0 to ``count - 1``."""
         if isinstance(count, int):
             check_constant(4 * count, 0, "a range in place of an op")
@@ -405,14 +408,16 @@ class Builder:
             self.constant(cast("float", b), dtype) if second is None else second,
         )
 
-    def _broadcast(self, a: ir.Value, b: ir.Value) -> Shape:
-        return self._broadcast_shapes(self.shape(a), self.shape(b))
+    def _broadcast(self, *values: ir.Value) -> Shape:
+        """The shape of an elementwise op on the values.
 
-    def _broadcast_shapes(self, a: Shape, b: Shape) -> Shape:
-        rank = max(len(a), len(b))
-        pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
-        # A dynamic dimension with a known size other than 1 is that size or 1, which gives the same result.
-        return tuple(y if x == 1 or (x is None and y != 1) else x for x, y in pairs)
+        Raises:
+            NotDecomposed: There is none.
+        """
+        try:
+            return broadcast_shapes([self.shape(value) for value in values])
+        except ShapeError as error:
+            raise NotDecomposed(str(error)) from None
 
 
 _DIMS: dict[str, Callable[[int, int], int]] = {

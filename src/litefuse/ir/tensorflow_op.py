@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from litefuse.ir.mlir import ir
     from litefuse.ir.types import TensorType
+    from litefuse.ops.dims import Shape
 
 __all__ = ["NotDecomposed", "TensorFlowOp"]
 
@@ -41,7 +42,7 @@ class TensorFlowOp:
     results: Sequence[TensorType]
     readers: frozenset[str] = frozenset()
 
-    def shape(self, operand: int, *ranks: int) -> tuple[int | None, ...]:
+    def shape(self, operand: int, *ranks: int) -> Shape:
         """An operand's shape.
 
         Args:

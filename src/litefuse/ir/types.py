@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from litefuse.ir.mlir import ir
+from litefuse.ops.dims import Shape
 
-__all__ = ["TensorType", "ranked_tensor_type", "tensor_type_of"]
+__all__ = ["TensorType", "element_type_of", "ranked_tensor_type", "ranked_type", "tensor_type_of"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class TensorType:
     """
 
     dtype: str
-    shape: tuple[int | None, ...] | None
+    shape: Shape | None
 
     @property
     def rank(self) -> int | None:
@@ -27,7 +29,7 @@ class TensorType:
         return None if self.shape is None else len(self.shape)
 
     @property
-    def sizes(self) -> tuple[int | None, ...]:
+    def sizes(self) -> Shape:
         """The shape, for where the rank is known; empty where it is not."""
         return self.shape or ()
 
@@ -64,6 +66,17 @@ def tensor_type_of(value: ir.Value | ir.Type) -> TensorType:
 _ELEMENTS = {name: element for element, name in _DTYPE_NAMES.items()}
 
 
+def element_type_of(dtype: str) -> ir.Type:
+    """The MLIR type of a dtype.
+
+    Raises:
+        ValueError: There is no such dtype.
+    """
+    if dtype not in _ELEMENTS:
+        raise ValueError(f"there is no dtype {dtype!r}")
+    return ir.Type.parse(_ELEMENTS[dtype])
+
+
 def ranked_tensor_type(kind: TensorType) -> ir.Type:
     """The MLIR type of a dtype and a shape.
 
@@ -72,6 +85,10 @@ def ranked_tensor_type(kind: TensorType) -> ir.Type:
     """
     if kind.shape is None or kind.dtype not in _ELEMENTS:
         raise ValueError(f"{kind} is no ranked tensor type")
-    open_size = ir.ShapedType.get_dynamic_size()
-    sizes = [open_size if size is None else size for size in kind.shape]
-    return ir.RankedTensorType.get(sizes, ir.Type.parse(_ELEMENTS[kind.dtype]))
+    return ranked_type(kind.shape, element_type_of(kind.dtype))
+
+
+def ranked_type(shape: Sequence[int | None], element: ir.Type) -> ir.Type:
+    """The MLIR type of a shape, None for an unknown dimension, and an element type."""
+    dynamic = ir.ShapedType.get_dynamic_size()
+    return ir.RankedTensorType.get([dynamic if size is None else size for size in shape], element)

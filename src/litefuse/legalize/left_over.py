@@ -10,6 +10,7 @@ import numpy as np
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import attributes_of, functions, nested_operations, update_function_type
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.purity import is_erasable
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import tensor_type_of
 from litefuse.legalize.composite_ops import create_composite_op
@@ -17,7 +18,6 @@ from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.lacking_ops import REASON, is_option, tensorflow_name, tensorflow_op
 from litefuse.legalize.rewriting import Rewriting, Rewritings, spliced
 from litefuse.legalize.seen_ops import replace_results
-from litefuse.ops.purity import is_erasable
 from litefuse.weights.fold_constants import FoldConstants
 
 __all__ = ["replace_left_over"]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar, cast
 
-from litefuse.ops.dims import Dim, Formula, broadcast
-from litefuse.ops.facts import OpenShape, Shape, ShapeError, text
+from litefuse.ops.dims import Dim, Formula, broadcast_dims
+from litefuse.ops.facts import PartialDims, ShapeError, text
 
 __all__ = ["broadcast_shapes", "meet", "meet_dims"]
+
+SizeT = TypeVar("SizeT", bound="Dim | None")
 
 
 def meet_dims(a: Dim | None, b: Dim | None) -> Dim | None:
@@ -25,7 +28,7 @@ def meet_dims(a: Dim | None, b: Dim | None) -> Dim | None:
     return a
 
 
-def meet(a: OpenShape, b: OpenShape) -> OpenShape:
+def meet(a: PartialDims, b: PartialDims) -> PartialDims:
     """What two statements about one shape say together.
 
     Raises:
@@ -41,19 +44,24 @@ def meet(a: OpenShape, b: OpenShape) -> OpenShape:
         raise ShapeError(f"the shapes {text(a)} and {text(b)} contradict each other") from None
 
 
-def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
-    """The shape of an elementwise op on tensors of these shapes.
+def broadcast_shapes(shapes: Sequence[tuple[SizeT, ...]]) -> tuple[SizeT, ...]:
+    """The shape of an elementwise op on tensors of these shapes; None for a size of which nothing is known.
 
     Raises:
         ShapeError: They cannot be broadcast to each other.
     """
-    result = list(shapes[0])
+    result: list[Dim | None] = list(shapes[0])
     for shape in shapes[1:]:
         if len(shape) > len(result):
             result[:0] = shape[: len(shape) - len(result)]
         for back in range(1, len(shape) + 1):
-            size = broadcast(result[-back], shape[-back])
-            if size is None:
+            size, other = result[-back], shape[-back]
+            if size is None or other is None:
+                size = other if size is None else size
+                # What is not known is that size too, or 1, which gives the same; next to 1 it may be any.
+                result[-back] = size if isinstance(size, int) and size != 1 else None
+                continue
+            result[-back] = broadcast_dims(size, other)
+            if result[-back] is None:
                 raise ShapeError(f"the shapes {' and '.join(map(text, shapes))} cannot be broadcast to each other")
-            result[-back] = size
-    return tuple(result)
+    return cast("tuple[SizeT, ...]", tuple(result))

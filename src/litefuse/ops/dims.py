@@ -1,4 +1,4 @@
-"""Sizes of dimensions: numbers, and formulas of sizes that only the running model knows."""
+"""Sizes of dimensions: numbers, unknown, and formulas of sizes that only the running model knows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ from itertools import count
 from typing import Any, TypeAlias, cast
 from weakref import WeakValueDictionary
 
-__all__ = ["Dim", "Formula", "as_size", "broadcast", "is_size", "maximum", "minimum", "product", "unknown"]
+__all__ = [
+    "Dim",
+    "Formula",
+    "Shape",
+    "as_size",
+    "broadcast_dims",
+    "is_size",
+    "maximum",
+    "minimum",
+    "product",
+    "unknown",
+]
 
 
 class _Symbol:
@@ -122,6 +133,9 @@ class Formula:
 Dim: TypeAlias = "int | Formula"
 """A size or another integer: a number where it is known."""
 
+Shape: TypeAlias = "tuple[int | None, ...]"
+"""The shape that a tensor's type states, of known rank: None for an unknown size."""
+
 
 def unknown(key: Hashable, *, is_size: bool) -> Formula:
     """The number that ``key`` names; the same key always gives an equal formula.
@@ -156,7 +170,7 @@ def minimum(a: Dim, b: Dim) -> Dim:
     return _chosen("minimum", a, b, larger=False)
 
 
-def broadcast(a: Dim, b: Dim) -> Dim | None:
+def broadcast_dims(a: Dim, b: Dim) -> Dim | None:
     """The size of two dimensions that are broadcast to each other; None when they do not fit."""
     if a == b or b == 1:
         return a

@@ -8,17 +8,17 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ops.dims import Dim, Formula, unknown
+from litefuse.ops.dims import Dim, Formula, Shape, unknown
 
 __all__ = [
     "FLOATS",
     "INTEGERS",
     "Answer",
+    "Dims",
     "Op",
-    "OpenShape",
-    "OpenTensor",
+    "PartialDims",
+    "PartialTensor",
     "Rule",
-    "Shape",
     "ShapeError",
     "Tensor",
     "Undecided",
@@ -36,10 +36,10 @@ INTEGERS = {f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)} | {"
 FLOATS = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
 """The element types of which small constants are followed."""
 
-Shape: TypeAlias = "tuple[Dim, ...]"
+Dims: TypeAlias = "tuple[Dim, ...]"
 """The size of each dimension."""
 
-OpenShape: TypeAlias = "tuple[Dim | None, ...] | None"
+PartialDims: TypeAlias = "tuple[Dim | None, ...] | None"
 """A shape with None for a size of which nothing can be told; None for a rank of which nothing can."""
 
 Values: TypeAlias = "npt.NDArray[Any]"
@@ -66,12 +66,12 @@ class Tensor(NamedTuple):
     """
 
     dtype: str
-    shape: Shape | None
+    shape: Dims | None
     values: Values | None = None
     numbers: npt.NDArray[Any] | None = None
 
 
-class OpenTensor(NamedTuple):
+class PartialTensor(NamedTuple):
     """What a rule found.
 
     Attributes:
@@ -80,17 +80,17 @@ class OpenTensor(NamedTuple):
         numbers: The elements of a tensor of floating point numbers, where all are known.
     """
 
-    shape: OpenShape
+    shape: PartialDims
     values: Values | None
     numbers: npt.NDArray[Any] | None = None
 
 
-def known(shape: OpenShape) -> tuple[int | None, ...] | None:
+def known(shape: PartialDims) -> Shape | None:
     """The sizes of a shape that are numbers, None for the others."""
     return None if shape is None else tuple(None if isinstance(dim, Formula) else dim for dim in shape)
 
 
-def text(shape: OpenShape) -> str:
+def text(shape: PartialDims) -> str:
     """A shape for messages, such as ``[?,28,28]``."""
     if shape is None:
         return "of unknown rank"
@@ -131,7 +131,7 @@ class Op(NamedTuple):
             raise Undecided(f"the attribute {name} is missing")
         return value
 
-    def shape(self, index: int) -> Shape:
+    def shape(self, index: int) -> Dims:
         """The shape of an operand.
 
         Raises:
@@ -142,7 +142,7 @@ class Op(NamedTuple):
             raise Undecided(f"the rank of operand {index} is not known")
         return shape
 
-    def ranked(self, index: int, *ranks: int) -> Shape:
+    def ranked(self, index: int, *ranks: int) -> Dims:
         """The shape of an operand that must have one of these ranks; with one alone, it has that.
 
         Raises:
@@ -230,7 +230,7 @@ def normal_axis(axis: int, rank: int) -> int:
     return axis % rank if rank else 0
 
 
-Answer: TypeAlias = "OpenShape | list[OpenShape]"
+Answer: TypeAlias = "PartialDims | list[PartialDims]"
 """What a rule finds: the shape of the only result, or a list with the shape of each."""
 
 Rule: TypeAlias = "Callable[[Op], Answer]"

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from litefuse.ops.dims import Dim, Formula, broadcast, is_size, maximum, minimum, product
+from litefuse.ops.dims import Dim, Formula, broadcast_dims, is_size, maximum, minimum, product
 from litefuse.ops.facts import Op, Undecided, Values, array_of, normal_axis
 from litefuse.ops.rules.slicing import extents
 
@@ -332,7 +332,7 @@ def _broadcast_args(op: Op) -> Values:
     count = max(len(a), len(b))
     sizes: list[Dim] = []
     for one, other in zip([1] * (count - len(a)) + a, [1] * (count - len(b)) + b, strict=True):
-        size = broadcast(one, other)
+        size = broadcast_dims(one, other)
         if size is None:
             raise Undecided("they do not fit")
         sizes.append(size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from litefuse.saved_model.captures import Asset, Capture, Constant, ResourceObject, Table, Variable
-from litefuse.saved_model.dtypes import DataType, Shape
+from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.graph_def import is_graph_file, load_graph
 from litefuse.saved_model.loader import load
 from litefuse.saved_model.model import SavedModel
@@ -24,7 +24,6 @@ __all__ = [
     "ResourceObject",
     "Retyping",
     "SavedModel",
-    "Shape",
     "Signature",
     "Storage",
     "Table",

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from litefuse.saved_model.dtypes import DataType, Shape
+    from litefuse.ops.dims import Shape
+    from litefuse.saved_model.dtypes import DataType
     from litefuse.saved_model.messages import TensorProto
     from litefuse.saved_model.tensor_bundle import Storage, TensorBundle
 
@@ -47,7 +48,7 @@ class Variable:
     name: str
     shared_name: str
     dtype: DataType
-    shape: Shape
+    shape: Shape | None
     trainable: bool
     checkpoint_key: str | None
     _bundle: TensorBundle | None = field(repr=False, compare=False)
@@ -255,7 +256,7 @@ Capture: TypeAlias = Variable | Constant | Asset | Table | ResourceObject
 """The object behind one captured argument of a function."""
 
 
-def _is_of_shape(shape: tuple[int, ...], declared: Shape) -> bool:
+def _is_of_shape(shape: tuple[int, ...], declared: Shape | None) -> bool:
     if declared is None:
         return True
     return len(shape) == len(declared) and all(d is None or d == s for s, d in zip(shape, declared, strict=True))

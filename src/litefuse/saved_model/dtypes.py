@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,12 +13,10 @@ from litefuse.errors import SavedModelError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from litefuse.ops.dims import Shape
     from litefuse.saved_model.messages import TensorShapeProto
 
-__all__ = ["DataType", "Shape", "is_array_shape", "shape_from_proto"]
-
-Shape: TypeAlias = "tuple[int | None, ...] | None"
-"""A tensor's shape: None for an unknown dimension, or instead of the tuple for an unknown rank."""
+__all__ = ["DataType", "is_array_shape", "shape_from_proto"]
 
 # numpy 1 supports 32 dimensions, numpy 2 supports 64; no tensor of a model has nearly as many.
 _MAX_RANK = 32
@@ -144,8 +142,8 @@ _OF_ML_DTYPES = frozenset(
 )
 
 
-def shape_from_proto(proto: TensorShapeProto) -> Shape:
-    """Returns the shape of a message, in which -1 is an unknown dimension."""
+def shape_from_proto(proto: TensorShapeProto) -> Shape | None:
+    """Returns the shape of a message, in which -1 is an unknown dimension; None for an unknown rank."""
     return None if proto.unknown_rank else tuple(dim.size if dim.size >= 0 else None for dim in proto.dim)
 
 

@@ -20,7 +20,7 @@ from litefuse.saved_model.regular_file import read_regular
 from litefuse.saved_model.signatures import Signature, TensorSpec
 
 if TYPE_CHECKING:
-    from litefuse.saved_model.dtypes import Shape
+    from litefuse.ops.dims import Shape
     from litefuse.saved_model.op_registry import OpRegistry
 
 __all__ = ["SIGNATURE_KEY", "is_graph_file", "load_graph", "read_graph"]
@@ -200,7 +200,7 @@ def _spec(
         types = [dtype for _, dtypes in registry.outputs(node) for dtype in dtypes]
     if index >= len(types):
         raise SignatureError(f"node {name!r} ({node.op}) has no output {index}", where=where)
-    shape: Shape = None
+    shape: Shape | None = None
     if "_output_shapes" in node.attr and index < len(node.attr["_output_shapes"].list.shape):
         shape = shape_from_proto(node.attr["_output_shapes"].list.shape[index])
     elif node.op.startswith("Placeholder") and "shape" in node.attr:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.errors import SavedModelError
-from litefuse.saved_model.dtypes import DataType, Shape, shape_from_proto
+from litefuse.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.saved_model.graph_function import split_tensor_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from litefuse.ops.dims import Shape
     from litefuse.saved_model.captures import Capture
     from litefuse.saved_model.messages import FunctionDef, NodeDef, SavedConcreteFunction, SignatureDef, TensorInfo
 
@@ -40,7 +41,7 @@ class TensorSpec(NamedTuple):
 
     name: str
     dtype: DataType
-    shape: Shape
+    shape: Shape | None
 
 
 class Signature(NamedTuple):

@@ -10,10 +10,10 @@ import numpy as np
 
 from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.mlir import ir
-from litefuse.ops.dims import Dim, Formula
-from litefuse.ops.facts import INTEGERS, Shape, Tensor, Values, array_of, elements, known
+from litefuse.ir.purity import is_pure
+from litefuse.ops.dims import Dim, Formula, Shape
+from litefuse.ops.facts import INTEGERS, Dims, Tensor, Values, array_of, elements, known
 from litefuse.ops.numbers import Numbers
-from litefuse.ops.purity import is_pure
 from litefuse.ops.rules import RULES
 from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
@@ -76,7 +76,7 @@ class Editor:
         """Returns what is known of a value."""
         return self.inference.tensor(value)
 
-    def shape(self, value: int) -> Shape | None:
+    def shape(self, value: int) -> Dims | None:
         """Returns a value's shape."""
         return self.inference.tensor(value).shape
 
@@ -247,7 +247,7 @@ class Editor:
             self.arithmetic[key] = self.add(before, "StridedSlice", operands, Tensor("i32", (), values), slicing)
         return self.resolve(self.arithmetic[key])
 
-    def add_reshape(self, before: Node, value: int, shape: Shape) -> int:
+    def add_reshape(self, before: Node, value: int, shape: Dims) -> int:
         """Emits a reshape to a shape with at most one dynamic dimension."""
         sizes = [size if isinstance(size, int) else -1 for size in shape]
         assert sizes.count(-1) < 2
@@ -291,7 +291,7 @@ class Editor:
         self.produced(Node(operation.opview, "Const", (), (result,), {}, ()))
         return result
 
-    def _note(self, value: ir.Value, tensor: Tensor, sizes: tuple[int | None, ...] | None) -> int:
+    def _note(self, value: ir.Value, tensor: Tensor, sizes: Shape | None) -> int:
         number = self._graph.append(value, tensor.dtype, sizes)
         self.inference.tensors.append(tensor)
         return number

@@ -11,8 +11,9 @@ import numpy as np
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import callees, functions, operations
 from litefuse.ir.mlir import func, ir
-from litefuse.ops.dims import Dim, unknown
-from litefuse.ops.facts import FLOATS, INTEGERS, Shape, Tensor, Values, array_of
+from litefuse.ir.types import ranked_type
+from litefuse.ops.dims import Dim, Shape, unknown
+from litefuse.ops.facts import FLOATS, INTEGERS, Dims, Tensor, Values, array_of
 from litefuse.ops.numbers import MAX_NUMBERS, Numbers, followed_values
 from litefuse.ops.values import MAX_ELEMENTS
 
@@ -91,7 +92,7 @@ class Declared(NamedTuple):
     """
 
     dtype: str
-    shape: tuple[int | None, ...] | None
+    shape: Shape | None
 
 
 @dataclass
@@ -129,12 +130,10 @@ class ModuleGraph:
         """Returns the tensor type of an element type and a shape."""
         key = (dtype, tuple(sizes))
         if key not in self._ranked:
-            dynamic = ir.ShapedType.get_dynamic_size()
-            element = ir.Type.parse(dtype)
-            self._ranked[key] = ir.RankedTensorType.get([dynamic if s is None else s for s in sizes], element)
+            self._ranked[key] = ranked_type(sizes, ir.Type.parse(dtype))
         return self._ranked[key]
 
-    def append(self, value: ir.Value, dtype: str, sizes: tuple[int | None, ...] | None) -> int:
+    def append(self, value: ir.Value, dtype: str, sizes: Shape | None) -> int:
         """Adds a value that was added to the module, and returns its number."""
         self.values.append(value)
         self.declared.append(Declared(dtype, sizes))
@@ -144,7 +143,7 @@ class ModuleGraph:
         """Returns the symbol of an unknown size; the same dimension always gives an equal formula."""
         return unknown((self._token, value, axis, "size"), is_size=True)
 
-    def element_symbols(self, value: int, shape: Shape) -> Values | None:
+    def element_symbols(self, value: int, shape: Dims) -> Values | None:
         """Returns symbols for the elements of an integer scalar or short vector of unknown value."""
         sizes = [size for size in shape if isinstance(size, int)]
         if len(sizes) < len(shape) or len(shape) > 1 or sum(sizes) > _MAX_OPEN_ELEMENTS:

@@ -10,7 +10,18 @@ from litefuse.errors import GraphError
 from litefuse.ir.locations import node_name
 from litefuse.ops.combining import meet
 from litefuse.ops.dims import Formula, as_size
-from litefuse.ops.facts import FLOATS, INTEGERS, Op, OpenShape, OpenTensor, ShapeError, Tensor, Undecided, Values, text
+from litefuse.ops.facts import (
+    FLOATS,
+    INTEGERS,
+    Op,
+    PartialDims,
+    PartialTensor,
+    ShapeError,
+    Tensor,
+    Undecided,
+    Values,
+    text,
+)
 from litefuse.ops.numbers import Numbers, computed_numbers, followed_values
 from litefuse.ops.rules import RULES
 from litefuse.ops.values import MAX_ELEMENTS, VALUES, wrapped
@@ -86,7 +97,7 @@ class Inference:
         return tensors
 
     def _node(self, node: Node) -> None:
-        found: Sequence[OpenTensor | Tensor | None]
+        found: Sequence[PartialTensor | Tensor | None]
         if node.callees and node.name != "tfl.custom":  # a composite's decomposition has many callers
             found = self._call(node)
         elif node.name in RULES:
@@ -104,7 +115,7 @@ class Inference:
             tensor = self._declared[value] = self.graph.tensor(value)
         return tensor
 
-    def _merged(self, value: int, found: OpenTensor | Tensor) -> Tensor:
+    def _merged(self, value: int, found: PartialTensor | Tensor) -> Tensor:
         """Merges an inferred type with a value's declared type."""
         declared = self.graph.declared[value]
         common = meet(found.shape, declared.shape)
@@ -225,10 +236,10 @@ class Inference:
         return Tensor(inside.dtype, shape, values, inside.numbers)
 
 
-def _by_rules(op: Op) -> list[OpenTensor | None]:
+def _by_rules(op: Op) -> list[PartialTensor | None]:
     """Applies an op's rules to get what is known of each of its results."""
     count = len(op.results)
-    shapes: list[OpenShape] = [None] * count
+    shapes: list[PartialDims] = [None] * count
     values: list[Values | None] = [None] * count
     numbers: list[Numbers | None] = [None] * count
     try:
@@ -256,7 +267,7 @@ def _by_rules(op: Op) -> list[OpenTensor | None]:
     if len(shapes) != count:
         shapes = [None] * count
     return [
-        None if shape is elements is floating is None else OpenTensor(shape, elements, floating)
+        None if shape is elements is floating is None else PartialTensor(shape, elements, floating)
         for shape, elements, floating in zip(shapes, values, numbers, strict=True)
     ]
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar, TypeAlias
+from contextlib import suppress
+from typing import ClassVar
 
-import numpy as np
-
-from litefuse.ir.call_graph import functions, nested_operations
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.call_graph import attributes_of, functions, nested_operations
 from litefuse.ir.mlir import ir
+from litefuse.ir.types import ranked_type
+from litefuse.ops.facts import ShapeError, Undecided
+from litefuse.shapes.op_shapes import result_shapes
 
 __all__ = ["TypeResults"]
 
-_Shape: TypeAlias = list[int]
-_DYNAMIC = ir.ShapedType.get_dynamic_size()
+_OPS = frozenset({"tfl.dequantize", "tfl.mirror_pad", "tfl.pad", "tfl.padv2", "tfl.quantize", "tfl.transpose"})
 
 
 class TypeResults:
@@ -35,16 +35,18 @@ class TypeResults:
             if function.is_external:
                 continue
             for op in nested_operations(function.entry_block):
-                if op.name not in _RULES or _is_ranked(op.results[0]) or not _is_ranked(op.operands[0]):
+                if op.name not in _OPS or _is_ranked(op.results[0]) or not _is_ranked(op.operands[0]):
                     continue
                 # Values that a terminator or a call forwards are typed elsewhere too.
                 if any(use.owner.name in _PASS_ON for use in op.results[0].uses):
                     continue
-                shape = _RULES[op.name](op)
-                if shape is not None:
-                    kind = ir.ShapedType(op.results[0].type).element_type
-                    op.results[0].set_type(ir.RankedTensorType.get(shape, kind))
-                    modified = True
+                element = ir.ShapedType(op.results[0].type).element_type
+                attributes = {key: attribute_value(value) for key, value in attributes_of(op).items()}
+                with suppress(ShapeError, Undecided):  # the runtime refuses what contradicts itself
+                    (shape,) = result_shapes(op.name, list(op.operands), [element], attributes)
+                    if shape is not None:
+                        op.results[0].set_type(ranked_type(shape, element))
+                        modified = True
         return modified
 
 
@@ -58,39 +60,3 @@ _PASS_ON = frozenset(
 
 def _is_ranked(value: ir.Value) -> bool:
     return isinstance(value.type, ir.ShapedType) and value.type.has_rank
-
-
-def _shape(value: ir.Value) -> _Shape:
-    return list(ir.ShapedType(value.type).shape)
-
-
-def _numbers(value: ir.Value) -> list[int] | None:
-    elements = elements_of_constant(value, "arith.constant", "tfl.pseudo_const")
-    return None if elements is None else np.array(elements).reshape(-1).tolist()
-
-
-def _same(op: ir.OpView) -> _Shape:
-    return _shape(op.operands[0])
-
-
-def _padded(op: ir.OpView) -> _Shape | None:
-    numbers, sizes = _numbers(op.operands[1]), _shape(op.operands[0])
-    if numbers is None or len(numbers) != 2 * len(sizes):
-        return None
-    paddings = zip(numbers[::2], numbers[1::2], strict=True)
-    return [_DYNAMIC if size == _DYNAMIC else size + sum(pair) for size, pair in zip(sizes, paddings, strict=True)]
-
-
-def _transposed(op: ir.OpView) -> _Shape | None:
-    order, sizes = _numbers(op.operands[1]), _shape(op.operands[0])
-    return None if order is None or len(order) != len(sizes) else [sizes[axis] for axis in order]
-
-
-_RULES: dict[str, Callable[[ir.OpView], _Shape | None]] = {
-    "tfl.dequantize": _same,
-    "tfl.mirror_pad": _padded,
-    "tfl.pad": _padded,
-    "tfl.padv2": _padded,
-    "tfl.quantize": _same,
-    "tfl.transpose": _transposed,
-}

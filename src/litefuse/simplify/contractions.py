@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from litefuse.ops.facts import Shape, Tensor, known
+from litefuse.ops.facts import Dims, Tensor, known
 from litefuse.shapes.editor import Editor
 from litefuse.shapes.graph import Node
 from litefuse.simplify.split_products import is_open, merge_product, reorder
@@ -139,7 +139,7 @@ def _product(editor: Editor, node: Node, like: Node, a: int, b: int, changes: Ma
     return editor.add(node, "BatchMatMulV2", [a, b], editor.tensor(node.results[0]), attributes)
 
 
-def _reshaped(editor: Editor, node: Node, value: int, shape: Shape, source: int) -> int | None:
+def _reshaped(editor: Editor, node: Node, value: int, shape: Dims, source: int) -> int | None:
     """Reshapes a value; returns None if the shape cannot be computed from that of ``source``."""
     if not is_open(shape):
         return editor.add_reshape(node, value, shape)

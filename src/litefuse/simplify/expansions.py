@@ -9,7 +9,8 @@ import numpy as np
 
 from litefuse.ir.mlir import ir
 from litefuse.ops.combining import broadcast_shapes
-from litefuse.ops.facts import Op, Shape, ShapeError, Tensor, Undecided, Values, known
+from litefuse.ops.dims import Shape
+from litefuse.ops.facts import Dims, Op, ShapeError, Tensor, Undecided, Values, known
 from litefuse.ops.rules import RULES
 from litefuse.ops.rules.elementwise import BROADCASTING
 from litefuse.shapes.editor import Editor
@@ -144,7 +145,7 @@ def _smaller(
     return smaller
 
 
-def _is_cheap(operands: Sequence[Shape | None], result: Shape) -> bool:
+def _is_cheap(operands: Sequence[Dims | None], result: Dims) -> bool:
     return len(result) <= _MAX_RANK or all(not shape or shape == result for shape in operands)
 
 
@@ -206,9 +207,9 @@ def _constant_source(editor: Editor, part: int) -> int | None:
     return source if source is not None and editor.is_constant(source) else None
 
 
-def _frame(shapes: Sequence[Shape | None], axis: int) -> tuple[int, ...] | None:
+def _frame(shapes: Sequence[Dims | None], axis: int) -> tuple[int, ...] | None:
     """Returns the shape without one dimension, if it is known and the same for all of these."""
-    frames: set[tuple[int | None, ...]] = set()
+    frames: set[Shape] = set()
     for shape in shapes:
         sizes = known(shape)
         if sizes is None or len(sizes) <= axis:
@@ -221,7 +222,7 @@ def _frame(shapes: Sequence[Shape | None], axis: int) -> tuple[int, ...] | None:
     return found if len(found) == len(frame) else None
 
 
-def _broadcast(editor: Editor, values: Sequence[int]) -> Shape | None:
+def _broadcast_shape(editor: Editor, values: Sequence[int]) -> Dims | None:
     shapes = [shape for shape in map(editor.shape, values) if shape is not None]
     try:
         return broadcast_shapes(shapes) if len(shapes) == len(values) else None
@@ -238,9 +239,9 @@ def add_constants_first(editor: Editor, node: Node) -> int | None:
         padded, constant = editor.operands(total)
         if value not in editor.padded_sums:
             continue
-        shape = _broadcast(editor, [constant, other])
+        shape = _broadcast_shape(editor, [constant, other])
         result = editor.tensor(node.results[0])
-        if shape is not None and _broadcast(editor, [padded, constant]) == result.shape:
+        if shape is not None and _broadcast_shape(editor, [padded, constant]) == result.shape:
             joined = editor.add(node, "AddV2", [constant, other], Tensor(result.dtype, shape), {})
             return editor.add(node, "AddV2", [padded, joined], Tensor(result.dtype, result.shape), {})
     return None

@@ -15,7 +15,7 @@ import numpy as np
 
 from litefuse.ir.mlir import ir
 from litefuse.ops.dims import Dim, Formula, product
-from litefuse.ops.facts import Shape, Tensor, Values, array_of, known
+from litefuse.ops.facts import Dims, Tensor, Values, array_of, known
 from litefuse.shapes.editor import Editor
 from litefuse.shapes.graph import Node
 
@@ -110,7 +110,7 @@ class _Split(NamedTuple):
     matrix: int
     depth: int
     steps: Sequence[tuple[str, int]]
-    shape: Shape
+    shape: Dims
 
 
 def _split_product(editor: Editor, value: int) -> _Split | None:

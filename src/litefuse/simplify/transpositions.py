@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from litefuse.ops.dims import Dim, product
-from litefuse.ops.facts import Shape, Tensor, known
+from litefuse.ops.facts import Dims, Tensor, known
 from litefuse.shapes.editor import Editor
 from litefuse.shapes.graph import Node
 from litefuse.simplify.split_products import add_transpose, is_open, numbers, reorder
@@ -68,7 +68,7 @@ def _permutation(editor: Editor, value: int) -> Sequence[int] | None:
     return None if axes is None else [axis % len(axes) for axis in axes]
 
 
-def _moved(before: Shape, permutation: Sequence[int], after: Shape) -> Sequence[int] | None:
+def _moved(before: Dims, permutation: Sequence[int], after: Dims) -> Sequence[int] | None:
     """Returns the order of a reshape's dimensions if the operand is reshaped before the transposition.
 
     Args:
@@ -90,7 +90,7 @@ def _moved(before: Shape, permutation: Sequence[int], after: Shape) -> Sequence[
     return [*axes, *(axis for axis, size in enumerate(after) if size == 1)]
 
 
-def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]] | None:
+def _groups(before: Dims, after: Dims) -> list[tuple[list[int], list[int]]] | None:
     """Returns runs of dimensions with the same elements before and after a reshape; None if they are ambiguous.
 
     Dimensions of size 1 are in none of them. Between the runs of equal sizes at the beginning and at the end, one run

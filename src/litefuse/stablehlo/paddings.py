@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 
 __all__ = ["is_zero", "padding_name", "position_count"]
 
 
-def is_zero(pair: tuple[Dim, Dim]) -> bool:
+def is_zero(pair: tuple[MixedSize, MixedSize]) -> bool:
     """Whether nothing is added before or after."""
     return all(isinstance(n, int) and n == 0 for n in pair)
 
 
 def padding_name(
-    sizes: Sequence[int | None], extents: Sequence[int], strides: Sequence[int], paddings: Sequence[tuple[Dim, Dim]]
+    sizes: Sequence[int | None],
+    extents: Sequence[int],
+    strides: Sequence[int],
+    paddings: Sequence[tuple[MixedSize, MixedSize]],
 ) -> str | None:
     """Returns ``VALID`` or ``SAME``; None if it is neither, or not known to be.
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 
 if TYPE_CHECKING:
     from litefuse.stablehlo.translation import Translation
 
-__all__ = ["KnownDims", "result_dims"]
+__all__ = ["KnownSizes", "result_dims"]
 
-KnownDims: TypeAlias = "list[Dim | None]"
+KnownSizes: TypeAlias = "list[MixedSize | None]"
 """The sizes of a value as far as they are known; None is an unknown size."""
 
 
-def result_dims(t: Translation, op: Any, result: ir.Value) -> KnownDims | None:
+def result_dims(t: Translation, op: Any, result: ir.Value) -> KnownSizes | None:
     """Returns what is known of the sizes of an op's result."""
     name = op.operation.name.removeprefix("stablehlo.")
     rule = _RULES.get(name)
@@ -35,55 +35,55 @@ def result_dims(t: Translation, op: Any, result: ir.Value) -> KnownDims | None:
 _OTHERS = frozenset({"case", "composite", "dynamic_slice", "fft", "if", "scatter", "slice"})
 
 
-def _from_operand(position: int) -> Callable[[Translation, Any, ir.Value], KnownDims]:
-    def rule(t: Translation, op: Any, _: ir.Value) -> KnownDims:
+def _from_operand(position: int) -> Callable[[Translation, Any, ir.Value], KnownSizes]:
+    def rule(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
         elements = t.elements(op.operands[position])
         return [None] * len(t.shape(op.results[0])) if elements is None else list(elements.tolist())
 
     return rule
 
 
-def _transpose(t: Translation, op: Any, _: ir.Value) -> KnownDims:
+def _transpose(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
     dims = t.known_dims(op.operands[0])
     return [dims[axis] for axis in op.permutation]
 
 
-def _reduce(t: Translation, op: Any, _: ir.Value) -> KnownDims:
+def _reduce(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
     axes = list(op.attributes["dimensions"])
     return [dim for axis, dim in enumerate(t.known_dims(op.operands[0])) if axis not in axes]
 
 
-def _dot_general(t: Translation, op: Any, _: ir.Value) -> KnownDims:
+def _dot_general(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
     numbers = t.dialect.DotDimensionNumbers(op.dot_dimension_numbers)
     left, right = (t.known_dims(operand) for operand in op.operands)
     batching: list[int] = list(numbers.lhs_batching_dimensions)
     gone = {*batching, *numbers.lhs_contracting_dimensions}
     gone_right = {*numbers.rhs_batching_dimensions, *numbers.rhs_contracting_dimensions}
-    dims: KnownDims = [left[axis] for axis in batching] + [dim for axis, dim in enumerate(left) if axis not in gone]
+    dims: KnownSizes = [left[axis] for axis in batching] + [dim for axis, dim in enumerate(left) if axis not in gone]
     return dims + [dim for axis, dim in enumerate(right) if axis not in gone_right]
 
 
-def _convolution(t: Translation, op: Any, result: ir.Value) -> KnownDims:
+def _convolution(t: Translation, op: Any, result: ir.Value) -> KnownSizes:
     numbers = t.dialect.ConvDimensionNumbers(op.dimension_numbers)
-    dims: KnownDims = list(t.shape(result))
+    dims: KnownSizes = list(t.shape(result))
     if int(op.batch_group_count) == 1:
         dims[numbers.output_batch_dimension] = t.known_dims(op.operands[0])[int(numbers.input_batch_dimension)]
     return dims
 
 
-def _concatenate(t: Translation, op: Any, _: ir.Value) -> KnownDims:
+def _concatenate(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
     dims = list(t.known_dims(op.operands[0]))
     dims[int(op.dimension)] = None
     return dims
 
 
-def _pad(t: Translation, op: Any, _: ir.Value) -> KnownDims:
+def _pad(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
     amounts = zip(op.edge_padding_low, op.edge_padding_high, op.interior_padding, strict=True)
     dims = t.known_dims(op.operands[0])
     return [dim if not any(each) else None for dim, each in zip(dims, amounts, strict=True)]
 
 
-def _real_dynamic_slice(t: Translation, op: Any, _: ir.Value) -> KnownDims:
+def _real_dynamic_slice(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
     begins, ends, strides = (t.elements(operand) for operand in op.operands[1:])
     if begins is None or ends is None or strides is None:
         return [None] * len(t.shape(op.results[0]))
@@ -94,22 +94,22 @@ def _real_dynamic_slice(t: Translation, op: Any, _: ir.Value) -> KnownDims:
     ]
 
 
-def _reduce_window(t: Translation, op: Any, _: ir.Value) -> KnownDims:
+def _reduce_window(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
     dims = t.known_dims(op.operands[0])
     return [dim if int(size) == 1 else None for dim, size in zip(dims, op.window_dimensions, strict=True)]
 
 
-def _custom_call(t: Translation, op: Any, result: ir.Value) -> KnownDims:
+def _custom_call(t: Translation, op: Any, result: ir.Value) -> KnownSizes:
     if ir.StringAttr(op.attributes["call_target_name"]).value == "stablehlo.dynamic_reduce_window":
         return t.known_dims(op.operands[0])  # a cumulative sum, see ``windows``
     return list(t.shape(result))
 
 
-def _of_same_position(t: Translation, op: Any, result: ir.Value) -> KnownDims:
+def _of_same_position(t: Translation, op: Any, result: ir.Value) -> KnownSizes:
     return t.known_dims(op.operands[ir.OpResult(result).result_number])
 
 
-_RULES: Mapping[str, Callable[[Translation, Any, ir.Value], KnownDims]] = {
+_RULES: Mapping[str, Callable[[Translation, Any, ir.Value], KnownSizes]] = {
     "concatenate": _concatenate,
     "convolution": _convolution,
     "custom_call": _custom_call,

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import GraphError
-from litefuse.ir.builder import Builder, Dim, Shape
+from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir, stablehlo
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
-from litefuse.stablehlo.sizes import KnownDims, result_dims
+from litefuse.ops.dims import Shape
+from litefuse.stablehlo.sizes import KnownSizes, result_dims
 from litefuse.stablehlo.values import Elements, Value, elements_of, known_numbers
 
 __all__ = ["Functions", "Result", "Rule", "Rules", "Translation"]
@@ -61,7 +62,7 @@ class Translation:
         self._rules = rules
         self._node = node
         self._values: dict[ir.Value, Value] = {}
-        self._dims: dict[ir.Value, KnownDims] = {}
+        self._dims: dict[ir.Value, KnownSizes] = {}
 
     def inner(self) -> Translation:
         """Returns a translation of a part of the program in a function of its own."""
@@ -134,11 +135,11 @@ class Translation:
         different = set(numbers.reshape(-1).tolist())
         return float(different.pop()) if len(different) == 1 else None
 
-    def sizes(self, vector: ir.Value) -> list[Dim]:
+    def sizes(self, vector: ir.Value) -> list[MixedSize]:
         """Returns the sizes that a vector of the program holds."""
         elements = self.elements(vector)
         if elements is not None:
-            return cast("list[Dim]", elements.tolist())
+            return cast("list[MixedSize]", elements.tolist())
         value = self.value(vector)
         (count,) = self.b.shape(value)
         assert count is not None
@@ -151,18 +152,18 @@ class Translation:
             raise GraphError("a value is of unknown rank")
         return shape
 
-    def known_dims(self, value: ir.Value) -> KnownDims:
+    def known_dims(self, value: ir.Value) -> KnownSizes:
         """Returns the sizes of a value as far as they are known without computing any."""
         declared = self.shape(value)
         found = self._dims.get(value)
         return list(declared) if found is None or None not in declared else list(found)
 
-    def set_dims(self, value: ir.Value, dims: KnownDims) -> None:
+    def set_dims(self, value: ir.Value, dims: KnownSizes) -> None:
         """Sets the sizes of a value; those that its type declares take precedence."""
         declared = self.shape(value)
         self._dims[value] = [dim if size is None else size for dim, size in zip(dims, declared, strict=True)]
 
-    def dims(self, value: ir.Value) -> list[Dim]:
+    def dims(self, value: ir.Value) -> list[MixedSize]:
         """Returns the sizes of a value; unknown ones are computed."""
         known = self.known_dims(value)
         if any(dim is None for dim in known):
@@ -170,9 +171,9 @@ class Translation:
             sizes = list(found.dims) if found is not None else self.b.sizes(self.value(value))
             known = [size if dim is None else dim for dim, size in zip(known, sizes, strict=True)]
             self._dims[value] = [*known]
-        return cast("list[Dim]", known)
+        return cast("list[MixedSize]", known)
 
-    def dims_of_type(self, value: ir.Value) -> list[Dim]:
+    def dims_of_type(self, value: ir.Value) -> list[MixedSize]:
         """Returns the sizes of a value with a static type.
 
         Raises:

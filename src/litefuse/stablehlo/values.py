@@ -10,7 +10,7 @@ from typing import TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.builder import Builder, Dim
+from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.mlir import ir
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 Elements: TypeAlias = "npt.NDArray[np.object_]"
-"""The elements of a small tensor of integers or conditions, each a ``Dim``: a number or a size that the model knows."""
+"""The elements of a small tensor of integers or conditions: numbers, or sizes that the model knows (``MixedSize``)."""
 
 MOST_ELEMENTS = 64
 """Tensors of integers with at most this many elements are tracked element by element."""
@@ -46,7 +46,7 @@ class Spread:
     """
 
     small: Value
-    dims: tuple[Dim, ...]
+    dims: tuple[MixedSize, ...]
 
 
 @dataclass(frozen=True)
@@ -164,12 +164,12 @@ def constant_value(attribute: ir.Attribute) -> Value:
     return Value(emit, constant=attribute if isinstance(attribute, ir.DenseElementsAttr) and not kind.rank else None)
 
 
-def dims_of(elements: Elements) -> list[Dim]:
+def dims_of(elements: Elements) -> list[MixedSize]:
     """Returns the elements as a flat list."""
-    return cast("list[Dim]", elements.reshape(-1).tolist())
+    return cast("list[MixedSize]", elements.reshape(-1).tolist())
 
 
-def elements_of(dims: Iterable[Dim], shape: Sequence[int]) -> Elements:
+def elements_of(dims: Iterable[MixedSize], shape: Sequence[int]) -> Elements:
     """Returns elements in a shape."""
     elements = np.empty(tuple(shape), np.object_)
     for i, dim in enumerate(dims):
@@ -204,7 +204,7 @@ def elements_value(b: Builder, elements: Elements, dtype: str) -> Value:
     return Value(emit, elements=elements, spread=repeated)
 
 
-def spread(b: Builder, small: Value, dims: Sequence[Dim]) -> Value:
+def spread(b: Builder, small: Value, dims: Sequence[MixedSize]) -> Value:
     """Returns a value that broadcasts another one."""
     constant = small.constant
 

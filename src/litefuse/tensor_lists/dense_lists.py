@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
-from litefuse.ir.builder import Builder, Dim
+from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.call_graph import callees, callees_first, functions, operations, separate_callers, update_function_type
 from litefuse.ir.handles import is_variant
 from litefuse.ir.integer_constants import constant
@@ -62,7 +62,7 @@ def _make_webs_dense(webs: dict[ir.Value, Web], by_symbol: Mapping[str, func.Fun
         formulas += [(web, op, shape) for op, shape in _work_out(web, sizes, first_turn)]
     for web in alive:
         _set_type(web, web.type)
-    dims: dict[ir.Value, list[Dim]] = {}
+    dims: dict[ir.Value, list[MixedSize]] = {}
     for _, op, shape in formulas:
         with ir.InsertionPoint(op), op.location, _unsupported(op):
             dims[op.results[0]] = [emit(size, Builder()) for size in shape]

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from litefuse.ir.builder import Builder, Dim
+from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.integer_constants import constant
 from litefuse.ir.marks import ASSERTS_SIZES
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import tensor_type_of
-from litefuse.tensor_lists.list_groups import Shape, Web, resizes, unsupported
+from litefuse.ops.dims import Shape
+from litefuse.tensor_lists.list_groups import Web, resizes, unsupported
 from litefuse.tensor_lists.list_ops import NONE
 
 __all__ = ["dense_form"]
@@ -33,7 +34,7 @@ _ANY_DTYPE = frozenset(
 )
 
 
-def dense_form(op: ir.OpView, web: Web, dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def dense_form(op: ir.OpView, web: Web, dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     """Emits what a list op becomes, and returns what takes the place of its results.
 
     Args:
@@ -50,7 +51,7 @@ def dense_form(op: ir.OpView, web: Web, dims: Sequence[Dim], b: Builder) -> list
     return _FORMS[op.name](op, web, dims, b)
 
 
-def _zeros(web: Web, dims: Sequence[Dim], b: Builder) -> ir.Value:
+def _zeros(web: Web, dims: Sequence[MixedSize], b: Builder) -> ir.Value:
     zero = b.constant(0, web.dtype)
     sizes = [dim for dim in dims if isinstance(dim, int)]
     if len(sizes) < len(dims):
@@ -102,26 +103,26 @@ def _item(value: ir.Value, web: Web) -> ir.Value:
     return value
 
 
-def _reserve(op: ir.OpView, web: Web, dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _reserve(op: ir.OpView, web: Web, dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     count = 0 if op.name == "tf.EmptyTensorList" else _number(op.operands[1], b)
     return [_typed(_zeros(web, [count, *dims], b), web)]
 
 
-def _nothing(_op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _nothing(_op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     assert web.item is not None
     return [_typed(_zeros(web, [size or 0 for size in (web.length, *web.item)], b), web)]
 
 
-def _number(value: ir.Value, b: Builder) -> Dim:
+def _number(value: ir.Value, b: Builder) -> MixedSize:
     known = constant(value)
     return known if isinstance(known, int) else b.cast(value, "int32")
 
 
-def _from_tensor(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _from_tensor(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     return [_ensured(op.operands[0], ir.ShapedType(web.type), b)]
 
 
-def _get_item(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _get_item(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     return [_at(op.operands[0], op.operands[1], _item_shape(op.results[0], web), web, b)]
 
 
@@ -143,7 +144,7 @@ def _without_first(value: ir.Value, shape: Shape, b: Builder) -> ir.Value:
     return b.op("Squeeze", [value], shape, b.dtype(value), squeeze_dims=[0])
 
 
-def _set_item(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _set_item(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     if web.length == 0 and not resizes(op):  # of a loop without turns, which LiteRT prepares all the same
         return [op.operands[0]]
     value, index, item = op.operands[0], op.operands[1], _item(op.operands[2], web)
@@ -173,7 +174,7 @@ def _fitting(value: ir.Value, item: ir.Value, web: Web, b: Builder) -> tuple[ir.
     return value, item
 
 
-def _missing(dims: Sequence[Dim], others: Sequence[Dim], b: Builder) -> list[tuple[Dim, Dim]]:
+def _missing(dims: Sequence[MixedSize], others: Sequence[MixedSize], b: Builder) -> list[tuple[MixedSize, MixedSize]]:
     """What is missing, behind, in sizes that are 0 and should be others."""
     return [
         (0, 0) if isinstance(dim, int) else (0, b.select(b.compare("Equal", dim, 0), b.scalar(other), 0))
@@ -190,25 +191,25 @@ def _guarded(item: ir.Value, value: ir.Value, b: Builder) -> ir.Value:
     return b.op("Reshape", [item, b.vector([1, *b.sizes(value)[1:]])], shape, b.dtype(item), **{ASSERTS_SIZES: True})
 
 
-def _longer(value: ir.Value, count: Dim, web: Web, b: Builder) -> ir.Value:
+def _longer(value: ir.Value, count: MixedSize, web: Web, b: Builder) -> ir.Value:
     """The list with ``count`` items of zeros more."""
     zeros = _zeros(web, [count, *b.sizes(value)[1:]], b)
     return _typed(b.concat([value, zeros], 0), web)
 
 
-def _push_back(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _push_back(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     value, item = _fitting(op.operands[0], _item(op.operands[1], web), web, b)
     return [_typed(b.concat([value, b.expand(item, 0)], 0), web)]
 
 
-def _pop_back(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _pop_back(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     value = op.operands[0]
     last = b.dims("Sub", _length(value, b), 1)
     item = _at(value, b.scalar(last), _item_shape(op.results[1], web), web, b)
     return [_typed(b.slice(value, 0, 0, last), web), item]
 
 
-def _resize(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _resize(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     value, size = op.operands[0], _number(op.operands[1], b)
     present = _length(value, b)
     kept = b.slice(value, 0, 0, b.dims("Minimum", present, size))
@@ -216,26 +217,26 @@ def _resize(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[i
     return [_longer(kept, missing, web, b)]
 
 
-def _stack(op: ir.OpView, _web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _stack(op: ir.OpView, _web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     kind = ir.ShapedType(op.results[0].type)
     return [_ensured(op.operands[0], kind, b) if kind.has_rank else op.operands[0]]
 
 
-def _gather(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _gather(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     if web.dtype not in _GATHERED:
         raise unsupported(op, f"LiteRT's GATHER does not take {web.dtype}")
     return [b.gather(op.operands[0], op.operands[1])]
 
 
-def _list_length(op: ir.OpView, _web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _list_length(op: ir.OpView, _web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     return [_length(op.operands[0], b)]
 
 
-def _element_shape(op: ir.OpView, _web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _element_shape(op: ir.OpView, _web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     return [b.cast(b.vector(b.sizes(op.operands[0])[1:]), tensor_type_of(op.results[0]).dtype)]
 
 
-def _concat(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _concat(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     if not web.item:
         raise unsupported(op, "its items are scalars, which cannot be concatenated")
     length, first, *rest = b.sizes(op.operands[0])
@@ -245,7 +246,7 @@ def _concat(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[i
     return [joined, b.cast(lengths, "int64")]
 
 
-def _split(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _split(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     lengths = constant(op.operands[2])
     if not isinstance(lengths, list) or len(set(lengths)) != 1:
         raise unsupported(op, "the lengths of the parts are not known, or not equal")
@@ -253,7 +254,7 @@ def _split(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir
     return [_typed(b.reshape(tensor, [len(lengths), lengths[0], *b.sizes(tensor)[1:]]), web)]
 
 
-def _scatter(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _scatter(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     tensor, indices = op.operands[0], op.operands[1]
     count = _number(op.operands[3], b)
     if count == -1:
@@ -262,7 +263,7 @@ def _scatter(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[
     return [_typed(_scattered(value, tensor, indices, op, web, b), web)]
 
 
-def _scatter_into(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _scatter_into(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     value, tensor, indices = op.operands
     missing = b.dims("Sub", b.dims("AddV2", b.reduce("Max", indices, 0), 1), _length(value, b))
     value = _longer(value, b.dims("Maximum", missing, 0), web, b)
@@ -287,15 +288,15 @@ def _scattered(value: ir.Value, tensor: ir.Value, indices: ir.Value, op: ir.OpVi
     return b.select(written, items, value)
 
 
-def _sum(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _sum(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     return [_typed(b.op("AddN", list(op.operands), b.shape(op.operands[0]), web.dtype), web)]
 
 
-def _zeros_like(op: ir.OpView, web: Web, _dims: Sequence[Dim], b: Builder) -> list[ir.Value]:
+def _zeros_like(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     return [_typed(_zeros(web, b.sizes(op.operands[0]), b), web)]
 
 
-_FORMS: dict[str, Callable[[ir.OpView, Web, Sequence[Dim], Builder], list[ir.Value]]] = {
+_FORMS: dict[str, Callable[[ir.OpView, Web, Sequence[MixedSize], Builder], list[ir.Value]]] = {
     "tf.AddN": _sum,
     "tf.EmptyTensorList": _reserve,
     "tf.Identity": lambda op, _web, _dims, _b: [op.operands[0]],

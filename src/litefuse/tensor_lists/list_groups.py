@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from litefuse.ir.integer_constants import constant
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
+from litefuse.ops.dims import Shape
 from litefuse.tensor_lists.list_ops import (
     GROWING,
     HOLDS_NOTHINGS,
@@ -28,15 +28,12 @@ from litefuse.tensor_lists.list_ops import (
 from litefuse.tensor_lists.same_values import SameValues
 
 __all__ = [
-    "Shape",
     "Web",
     "find_webs",
     "node",
     "resizes",
     "unsupported",
 ]
-
-Shape: TypeAlias = "tuple[int | None, ...]"
 
 
 @dataclass

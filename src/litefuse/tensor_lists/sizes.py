@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from litefuse.ir.builder import Builder, Dim
+from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.call_graph import call_operands, callees, function_symbol, is_call, operations
 from litefuse.ir.constants import without_copies
 from litefuse.ir.handles import is_variant
@@ -313,7 +313,7 @@ def values_of(size: Size) -> set[ir.Value]:
             return {value for each in sizes for value in values_of(each)}
 
 
-def emit(size: Size, b: Builder) -> Dim:
+def emit(size: Size, b: Builder) -> MixedSize:
     """Emits the ops that compute a formula: a number, or an int32 scalar."""
     match size:
         case int():

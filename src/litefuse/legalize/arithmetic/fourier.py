@@ -14,7 +14,7 @@ from litefuse.legalize.decomposition import Decomposition, before_engine, decomp
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["FourierTransform", "InverseRealFourierTransform", "RealFourierTransform"]
@@ -112,12 +112,12 @@ class InverseRealFourierTransform(Decomposition):
         return restore(b.binary("Sub", _product(b, flat, cosines), _product(b, other, sines)))
 
 
-def _lengths(op: TensorFlowOp, b: Builder) -> list[Dim]:
+def _lengths(op: TensorFlowOp, b: Builder) -> list[MixedSize]:
     """The numbers in ``fft_length``, which the model computes where a size is open."""
     known = op.constants[1]
     if known is None:
         return b.sizes_in(op.operands[1], _stated_lengths(op))
-    lengths: list[Dim] = [int(length) for length in known.reshape(-1)]
+    lengths: list[MixedSize] = [int(length) for length in known.reshape(-1)]
     if not all(isinstance(length, int) and 0 < length <= _MAX_SIZE for length in lengths):
         raise NotDecomposed(f"fft_length is {lengths}; it must be from 1 to {_MAX_SIZE}")
     return lengths
@@ -134,7 +134,7 @@ def _stated_lengths(op: TensorFlowOp) -> list[int | None]:
     return stated
 
 
-def _frequencies(b: Builder, length: Dim) -> Dim:
+def _frequencies(b: Builder, length: MixedSize) -> MixedSize:
     """How many frequencies of real numbers there are from 0 on."""
     return b.dims("AddV2", b.dims("FloorDiv", length, 2), 1)
 
@@ -146,7 +146,7 @@ def _size(shape: Sequence[int | None], axis: int) -> int:
     return size
 
 
-def _cut(b: Builder, value: ir.Value, axis: int, length: Dim) -> ir.Value:
+def _cut(b: Builder, value: ir.Value, axis: int, length: MixedSize) -> ir.Value:
     """The first elements along a dimension; TensorFlow's ops do not take fewer than they need either."""
     size = b.shape(value)[axis]
     if size is not None and isinstance(length, int) and size < length:
@@ -154,7 +154,7 @@ def _cut(b: Builder, value: ir.Value, axis: int, length: Dim) -> ir.Value:
     return value if isinstance(length, int) and size == length else b.slice(value, axis, 0, length)
 
 
-def _waves(b: Builder, size: Dim, frequencies: Dim) -> tuple[Any, Any]:
+def _waves(b: Builder, size: MixedSize, frequencies: MixedSize) -> tuple[Any, Any]:
     """The cosines and sines of frequencies, ``[size, frequencies]``."""
     if isinstance(size, int) and isinstance(frequencies, int):
         # One turn more or less does not matter.
@@ -168,7 +168,7 @@ def _waves(b: Builder, size: Dim, frequencies: Dim) -> tuple[Any, Any]:
 
 
 def _transformed(
-    b: Builder, real: ir.Value, imaginary: ir.Value, axis: int, size: Dim, *, inverse: bool
+    b: Builder, real: ir.Value, imaginary: ir.Value, axis: int, size: MixedSize, *, inverse: bool
 ) -> tuple[ir.Value, ir.Value]:
     cosines, sines = _waves(b, size, size)
     whole = number(b, size, np.float64)

@@ -8,7 +8,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["LinSpace"]
@@ -26,7 +26,7 @@ class LinSpace(Decomposition):
         op.require(0, "float32")
         start, stop, number = op.operands
         known = op.constants[2]
-        count: Dim = b.cast(number, "int32") if known is None else int(known)
+        count: MixedSize = b.cast(number, "int32") if known is None else int(known)
         if isinstance(count, int) and count < 1:
             raise NotDecomposed(f"it makes {count} numbers")
         last = b.dims("Maximum", b.dims("AddV2", count, -1), 1)

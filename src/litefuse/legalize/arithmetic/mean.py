@@ -8,7 +8,7 @@ from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["IntegerMean"]
@@ -28,7 +28,7 @@ class IntegerMean(Decomposition):
         dtype = op.types[0].dtype
         value = op.operands[0] if dtype == "int64" else b.cast(op.operands[0], "int32")
         sizes = b.sizes(value)
-        count: Dim = 1
+        count: MixedSize = 1
         for axis in sorted({int(axis) % len(shape) for axis in op.constant(1).reshape(-1)}, reverse=True):
             count = b.dims("Mul", count, sizes[axis])
             value = b.reduce("Sum", value, axis, keep_dims=bool(op.attributes.get("keep_dims", False)))

@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.legalize.arrays.loops import count_to
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["has_open_axis", "running", "shifted"]
@@ -37,7 +37,7 @@ def running(b: Builder, values: ir.Value, combine: Combine) -> ir.Value:
     return values
 
 
-def _in_a_loop(b: Builder, values: ir.Value, size: Dim, combine: Combine) -> ir.Value:
+def _in_a_loop(b: Builder, values: ir.Value, size: MixedSize, combine: Combine) -> ir.Value:
     positions = b.range(size)
 
     def turn(_: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import TensorFlowOp
@@ -13,6 +13,7 @@ from litefuse.legalize.decomposition import Decomposition, before_engine, decomp
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
+    from litefuse.ops.dims import Shape
 
 __all__ = ["Atan2", "Hyperbolic", "InverseHyperbolic", "InverseTrigonometric"]
 
@@ -123,8 +124,6 @@ class Atan2(Decomposition):
         return b.binary("Atan2", *b.broadcast_both(y, x))
 
 
-_Shape: TypeAlias = "tuple[int | None, ...] | None"
-
 # Ops whose result has the shape of their operand, or that their operands broadcast to.
 _ELEMENT_BY_ELEMENT = frozenset(
     f"tf.{name}"
@@ -137,7 +136,7 @@ _ELEMENT_BY_ELEMENT = frozenset(
 _DEPTH = 8
 
 
-def _have_one_shape(a: ir.Value, b: ir.Value, first: _Shape, second: _Shape) -> bool:
+def _have_one_shape(a: ir.Value, b: ir.Value, first: Shape | None, second: Shape | None) -> bool:
     """Whether two values, of these shapes, are known to have one shape."""
     if first != second or first is None:
         return False

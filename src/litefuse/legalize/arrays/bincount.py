@@ -8,7 +8,7 @@ from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["Bincount", "RaggedBincount"]
@@ -27,9 +27,9 @@ class Bincount(Decomposition):
         numbers, size, weights = op.operands
         binary = bool(op.attributes.get("binary_output", False))
         known = op.constants[1]
-        bins: Dim = b.cast(size, "int32") if known is None else int(known)
+        bins: MixedSize = b.cast(size, "int32") if known is None else int(known)
         sizes = b.sizes(numbers)
-        batch: Dim = sizes[0] if op.name == "DenseBincount" and rank == 2 else 1
+        batch: MixedSize = sizes[0] if op.name == "DenseBincount" and rank == 2 else 1
 
         count = b.product(sizes)
         place = _places(b, b.reshape(numbers, [count]), bins)
@@ -58,7 +58,7 @@ class RaggedBincount(Decomposition):
         splits, numbers, size, weights = op.operands
         op.shape(1, 1)
         known = op.constants[2]
-        bins: Dim = b.cast(size, "int32") if known is None else int(known)
+        bins: MixedSize = b.cast(size, "int32") if known is None else int(known)
         binary = bool(op.attributes.get("binary_output", False))
         count = b.size(numbers, 0)
         rows = b.dims("Sub", b.size(splits, 0), 1)
@@ -76,12 +76,12 @@ class RaggedBincount(Decomposition):
         return b.slice(b.reshape(sums, [rows, width]), 1, 0, bins)
 
 
-def _places(b: Builder, numbers: ir.Value, bins: Dim) -> ir.Value:
+def _places(b: Builder, numbers: ir.Value, bins: MixedSize) -> ir.Value:
     """The numbers as int32; all from ``bins`` on are that."""
     return b.cast(b.binary("Minimum", numbers, b.cast(b.scalar(bins), b.dtype(numbers))), "int32")
 
 
-def _sums(b: Builder, places: ir.Value, updates: ir.Value, total: Dim, *, binary: bool) -> ir.Value:
+def _sums(b: Builder, places: ir.Value, updates: ir.Value, total: MixedSize, *, binary: bool) -> ir.Value:
     """What falls on each of ``total`` places, or whether anything does."""
     operands = [b.expand(places, 1), updates, b.vector([total])]
     sums = b.op("ScatterNd", operands, b.known([total]), b.dtype(updates))

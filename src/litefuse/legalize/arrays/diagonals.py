@@ -15,7 +15,7 @@ from litefuse.legalize.decomposition import Decomposition, before_engine, decomp
 from litefuse.options.limits import check_constant
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["BandPart", "Diagonal", "band", "places_beside_main"]
@@ -94,7 +94,7 @@ class Diagonal(Decomposition):
         self,
         b: Builder,
         value: ir.Value,
-        batch: Sequence[Dim],
+        batch: Sequence[MixedSize],
         count: int,
         table: npt.NDArray[np.int64],
         padding: float | ir.Value,

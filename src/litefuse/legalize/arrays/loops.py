@@ -10,14 +10,14 @@ import numpy as np
 from litefuse.ir.mlir import ir
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
 
 __all__ = ["count_to", "write_row"]
 
 
 def count_to(
     b: Builder,
-    count: Dim,
+    count: MixedSize,
     values: Sequence[ir.Value],
     body: Callable[[ir.Value, Sequence[ir.Value]], Sequence[ir.Value]],
 ) -> Sequence[ir.Value]:

@@ -14,7 +14,7 @@ from litefuse.legalize.decomposition import Decomposition, before_engine, decomp
 from litefuse.legalize.linear_algebra.batches import in_one_batch
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["BatchedProduct", "Concatenation", "ExtremeOfNone", "MovedPieces", "OfRows", "Reduction", "Stack"]
@@ -140,7 +140,7 @@ class ExtremeOfNone(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         sizes = b.sizes(op.operands[0])
         reduced = {int(axis) % len(sizes) for axis in op.constant(1).reshape(-1)}
-        kept: list[Dim] = [size for axis, size in enumerate(sizes) if axis not in reduced]
+        kept: list[MixedSize] = [size for axis, size in enumerate(sizes) if axis not in reduced]
         if op.attributes.get("keep_dims", False):
             kept = [1 if axis in reduced else size for axis, size in enumerate(sizes)]
         return b.fill(kept, -np.inf if op.name == "Max" else np.inf, op.results[0].dtype)

@@ -11,7 +11,7 @@ from litefuse.legalize.arrays.carrier import carried, delivered
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["Carried", "InvertPermutation", "ParallelConcat", "Pieces", "Reverse"]
@@ -70,13 +70,13 @@ class Pieces(Decomposition):
             axis = op.axis(0 if op.name == "Split" else 2, rank)
         rows, sizes = around_axis(b, carried(b, op.operands[operand]), axis)
         count = len(op.results)
-        lengths: list[Dim] = [1 if op.name == "Unpack" else b.dims("FloorDiv", sizes[axis], count)] * count
+        lengths: list[MixedSize] = [1 if op.name == "Unpack" else b.dims("FloorDiv", sizes[axis], count)] * count
         if op.name == "SplitV":
             given: list[int] = op.constant(1).reshape(-1).tolist()
             rest = b.dims("Sub", sizes[axis], sum(given) + 1)
             lengths = [rest if length == -1 else length for length in given]
         pieces: list[ir.Value] = []
-        begin: Dim = 0
+        begin: MixedSize = 0
         for length in lengths:
             end = b.dims("AddV2", begin, length)
             piece = b.slice(rows, 1, begin, end)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.ir.builder import Builder, Dim
+from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.mlir import ir
 
 __all__ = ["Array", "number", "positions"]
@@ -59,14 +59,16 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return NotImplemented
 
 
-def number(b: Builder, size: Dim, dtype: type[np.floating[Any]] = np.float32) -> Any:
+def number(b: Builder, size: MixedSize, dtype: type[np.floating[Any]] = np.float32) -> Any:
     """A size, ``[1, 1]``: an array of ``dtype`` where it is known, else an ``Array``."""
     if isinstance(size, int):
         return np.full((1, 1), size, dtype)
     return Array(b, b.cast(b.reshape(size, [1, 1]), "float32"))
 
 
-def positions(b: Builder, size: Dim, shape: Sequence[Dim], dtype: type[np.floating[Any]] = np.float32) -> Any:
+def positions(
+    b: Builder, size: MixedSize, shape: Sequence[MixedSize], dtype: type[np.floating[Any]] = np.float32
+) -> Any:
     """The numbers from 0 to a size, without it, in some shape: of ``dtype`` where it is known, else an ``Array``."""
     if isinstance(size, int):
         return np.arange(size, dtype=dtype).reshape(b.known(shape))

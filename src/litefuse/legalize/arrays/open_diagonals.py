@@ -10,7 +10,7 @@ from litefuse.legalize.arrays.diagonals import band, places_beside_main
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["OpenDiagonal"]
@@ -58,7 +58,13 @@ class OpenDiagonal(Decomposition):
         return delivered(b, self._matrix(b, value, diagonal, size, size, carried_number(padding, dtype)), dtype)
 
     def _matrix(
-        self, b: Builder, elements: ir.Value, diagonal: int, rows: Dim, columns: Dim, others: ir.Value | float
+        self,
+        b: Builder,
+        elements: ir.Value,
+        diagonal: int,
+        rows: MixedSize,
+        columns: MixedSize,
+        others: ir.Value | float,
     ) -> ir.Value:
         """Elements on a diagonal of matrices, and others beside it."""
         before = max(-diagonal, 0)

@@ -10,7 +10,7 @@ from litefuse.legalize.arrays.carrier import carried, delivered
 from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["Roll"]
@@ -39,7 +39,7 @@ class Roll(Decomposition):
         return delivered(b, value, op.types[0].dtype)
 
 
-def _shifts(op: TensorFlowOp, b: Builder, count: int) -> list[Dim]:
+def _shifts(op: TensorFlowOp, b: Builder, count: int) -> list[MixedSize]:
     known = op.constants[1]
     if known is not None:
         return [int(shift) for shift in known.reshape(-1)]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["ScatterUpdate", "replace_rows"]
@@ -88,7 +88,7 @@ def replace_rows(
         return b.gather(b.concat([rows, updates], 0), b.constant(sources, "int32"))
     if len(b.shape(rows)) == 1:
         return _replace_elements(b, rows, places, updates)
-    total: Dim = b.dims("AddV2", count, number)
+    total: MixedSize = b.dims("AddV2", count, number)
     every = b.concat([b.range(count), places], 0)
     sources = b.op("UnsortedSegmentMax", [b.range(total), every, b.scalar(count)], b.known([count]), "int32")
     return b.gather(b.concat([rows, updates], 0), sources)
@@ -104,7 +104,7 @@ def _replace_elements(b: Builder, elements: ir.Value, places: ir.Value, updates:
     return b.select(b.compare("GreaterEqual", last, 0), new, elements)
 
 
-def _known_places(indices: npt.NDArray[Any] | None, sizes: Sequence[Dim]) -> npt.NDArray[Any] | None:
+def _known_places(indices: npt.NDArray[Any] | None, sizes: Sequence[MixedSize]) -> npt.NDArray[Any] | None:
     """The numbers of the rows that index vectors name, if these and the sizes are constants, and they name such."""
     limits = [size for size in sizes if isinstance(size, int)]
     if indices is None or len(limits) < len(sizes):

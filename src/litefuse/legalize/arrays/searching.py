@@ -12,7 +12,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = [
@@ -55,7 +55,7 @@ class HistogramFixedWidth(Decomposition):
         op.shape(1, 1)
         op.require(0, "float32")
         values, limits, number = op.operands
-        count: Dim = b.cast(number, "int32") if op.constants[2] is None else int(op.constants[2])
+        count: MixedSize = b.cast(number, "int32") if op.constants[2] is None else int(op.constants[2])
         total = b.product(b.sizes(values))
         low, high = (b.gather(limits, b.constant(index, "int32")) for index in (0, 1))
         bins = b.cast(b.scalar(count), "float32")

@@ -11,7 +11,7 @@ from litefuse.legalize.arrays.coordinates import element_numbers
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["Segment", "SparseSegment", "TensorScatter", "UnsortedSegment"]
@@ -67,7 +67,7 @@ class UnsortedSegment(Decomposition):
         if op.types[0].dtype != "int64" or op.name != "UnsortedSegmentSum":
             raise NotDecomposed(f"LiteRT's op for it does not take {op.types[0].dtype}")
         data, ids, number = op.operands
-        count: Dim = b.cast(number, "int32") if op.constants[2] is None else int(op.constants[2])
+        count: MixedSize = b.cast(number, "int32") if op.constants[2] is None else int(op.constants[2])
         sizes = b.sizes(data)
         rest = sizes[len(ids_shape) :]
         elements = b.product(sizes[: len(ids_shape)])
@@ -120,7 +120,7 @@ def _segments(
     b: Builder, kind: str, data: ir.Value, ids: ir.Value, known: np.ndarray[tuple[int, ...], np.dtype[np.int64]] | None
 ) -> ir.Value:
     shape = b.shape(data)
-    count: Dim
+    count: MixedSize
     if known is not None:
         count = int(known[-1]) + 1 if known.size else 0
     else:

@@ -12,7 +12,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.along_axis import around_axis
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["LITERT_RANK", "WHOLE", "AxisSlice", "Slices"]
@@ -27,12 +27,12 @@ _INT32 = np.iinfo(np.int32)
 class AxisSlice:
     """What is taken of one dimension; None for a begin or end that is left out."""
 
-    begin: Dim | None = None
-    end: Dim | None = None
-    stride: Dim = 1
+    begin: MixedSize | None = None
+    end: MixedSize | None = None
+    stride: MixedSize = 1
     shrink: bool = False
 
-    def box(self, b: Builder, size: Dim) -> tuple[Dim, Dim] | None:
+    def box(self, b: Builder, size: MixedSize) -> tuple[MixedSize, MixedSize] | None:
         """Where a slice without steps begins and how much it takes; None where that is not known.
 
         Args:
@@ -66,7 +66,7 @@ class AxisSlice:
             return len(range(size)[begin:end:stride])
         return None
 
-    def extent(self, b: Builder, size: Dim) -> Dim:
+    def extent(self, b: Builder, size: MixedSize) -> MixedSize:
         """How many positions are taken of a dimension: as many as of the numbers from 0 to its size."""
         if self is WHOLE:
             return size
@@ -133,7 +133,7 @@ class Slices(NamedTuple):
                 value = _take_along(b, value, axis, self.axes[axis])
         return b.reshape(value, self.with_new_axes(b.sizes(value))) if self.new_axes else value
 
-    def with_new_axes(self, sizes: Sequence[Dim]) -> list[Dim]:
+    def with_new_axes(self, sizes: Sequence[MixedSize]) -> list[MixedSize]:
         """The sizes of what is taken, with those of the new axes among them."""
         result = list(sizes)
         for axis in reversed(self.new_axes):
@@ -141,7 +141,7 @@ class Slices(NamedTuple):
         return result
 
 
-def _number(op: TensorFlowOp, b: Builder, operand: int, at: int) -> Dim:
+def _number(op: TensorFlowOp, b: Builder, operand: int, at: int) -> MixedSize:
     """One of the numbers of begin, end or strides: a constant where they are."""
     numbers = op.constants[operand]
     if numbers is None:

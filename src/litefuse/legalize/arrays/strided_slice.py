@@ -11,7 +11,7 @@ from litefuse.legalize.arrays.slices import LITERT_RANK, AxisSlice, Slices
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = [
@@ -52,7 +52,7 @@ class EmptySlice(Decomposition):
         return b.fill([dim if size is None else size for size, dim in known], 0, result.dtype)
 
 
-def _taken(b: Builder, size: Dim, begin: Dim, given: Dim) -> Dim:
+def _taken(b: Builder, size: MixedSize, begin: MixedSize, given: MixedSize) -> MixedSize:
     """How many positions of a dimension a slice takes; -1 asks for all from the first one on."""
     rest = b.dims("Sub", size, begin)
     if isinstance(given, int):
@@ -109,8 +109,8 @@ class StridedSliceGradient(Decomposition):
             zeros = b.fill(sizes, 0, b.dtype(gradient))
             return delivered(b, _scattered(b, zeros, slices, gradient), op.types[4].dtype)
         taken, position = b.sizes(gradient), 0
-        counts: list[Dim] = []
-        paddings: list[tuple[Dim, Dim]] = []
+        counts: list[MixedSize] = []
+        paddings: list[tuple[MixedSize, MixedSize]] = []
         for axis, (each, before) in enumerate(zip(slices.axes, known, strict=True)):
             position += slices.new_axes.count(axis)
             counts.append(1 if each.shrink else taken[position])
@@ -119,7 +119,7 @@ class StridedSliceGradient(Decomposition):
         return delivered(b, b.pad(b.reshape(gradient, counts), paddings), op.types[4].dtype)
 
 
-def _begin(b: Builder, each: AxisSlice, size: Dim) -> Dim | None:
+def _begin(b: Builder, each: AxisSlice, size: MixedSize) -> MixedSize | None:
     """Where a slice begins; None if it has steps, or if it is not known from which end it counts."""
     begin = each.begin or 0
     if not isinstance(each.stride, int) or each.stride != 1 or not isinstance(begin, int):

@@ -10,7 +10,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["OpenTile"]
@@ -58,7 +58,7 @@ def _copied(b: Builder, value: ir.Value, axis: int, count: int) -> ir.Value:
     multiples = [1] * (len(sizes) + 1)
     multiples[axis] = count
     apart = _tiled(b, b.expand(value, axis), multiples)
-    merged: list[Dim] = list(sizes)
+    merged: list[MixedSize] = list(sizes)
     merged[axis] = b.dims("Mul", sizes[axis], count)
     return b.reshape(apart, merged)
 

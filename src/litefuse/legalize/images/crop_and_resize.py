@@ -8,7 +8,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["CropAndResize"]
@@ -59,7 +59,7 @@ class CropAndResize(Decomposition):
         return b.select(b.expand(inside, 3), crops, float(op.attributes.get("extrapolation_value", 0.0)))
 
 
-def _crop_size(op: TensorFlowOp, b: Builder, axis: int) -> Dim:
+def _crop_size(op: TensorFlowOp, b: Builder, axis: int) -> MixedSize:
     known = op.constants[3]
     return b.element(op.operands[3], axis) if known is None else int(known[axis])
 
@@ -78,7 +78,7 @@ class _Samples(NamedTuple):
     inside: ir.Value
 
     @classmethod
-    def of(cls, b: Builder, boxes: ir.Value, axis: int, size: Dim, count: Dim) -> _Samples:
+    def of(cls, b: Builder, boxes: ir.Value, axis: int, size: MixedSize, count: MixedSize) -> _Samples:
         last = b.cast(b.scalar(b.dims("AddV2", size, -1)), "float32")
         begin, end = (b.slice(boxes, 1, column, column + 1) for column in (axis, axis + 2))
         steps = b.cast(b.scalar(b.dims("Maximum", b.dims("AddV2", count, -1), 1)), "float32")

@@ -8,7 +8,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["ImageProjection"]
@@ -72,12 +72,12 @@ class ImageProjection(Decomposition):
         return b.cast(b.select(b.expand(nowhere, 3), filler, result), dtype)
 
 
-def _size(op: TensorFlowOp, b: Builder, axis: int) -> Dim:
+def _size(op: TensorFlowOp, b: Builder, axis: int) -> MixedSize:
     known = op.constants[2]
     return b.element(op.operands[2], axis) if known is None else int(known[axis])
 
 
-def _mapped(b: Builder, point: ir.Value, size: Dim, mode: str) -> ir.Value:
+def _mapped(b: Builder, point: ir.Value, size: MixedSize, mode: str) -> ir.Value:
     """Coordinates outside of ``0...size - 1`` moved inside.
 
     CONSTANT leaves them; NEAREST takes the border; REFLECT mirrors the image at its borders again and again, so that
@@ -131,12 +131,12 @@ def _between(b: Builder, low: ir.Value, high: ir.Value, part: ir.Value) -> ir.Va
     return b.binary("AddV2", b.binary("Mul", rest, low), b.binary("Mul", part, high))
 
 
-def _inside(b: Builder, position: ir.Value, size: Dim) -> ir.Value:
+def _inside(b: Builder, position: ir.Value, size: MixedSize) -> ir.Value:
     limit = b.cast(b.scalar(size), "float32")
     return b.binary("LogicalAnd", b.compare("GreaterEqual", position, 0.0), b.compare("Less", position, limit))
 
 
-def _position(b: Builder, position: ir.Value, size: Dim) -> ir.Value:
+def _position(b: Builder, position: ir.Value, size: MixedSize) -> ir.Value:
     """As an int32 position in the image, also where it lies outside."""
     last = b.cast(b.scalar(b.dims("AddV2", size, -1)), "float32")
     return b.cast(b.binary("Minimum", b.binary("Maximum", position, 0.0), last), "int32")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.ir.builder import Builder, Dim
+from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.numpy_formulas import Array, number, positions
@@ -97,7 +97,7 @@ class ScaleAndTranslate(Decomposition):
         return images
 
 
-def _sizes(op: TensorFlowOp, b: Builder) -> list[Dim]:
+def _sizes(op: TensorFlowOp, b: Builder) -> list[MixedSize]:
     """The rows and columns that the second operand says."""
     known = op.constants[1]
     shape = op.results[0].shape
@@ -113,7 +113,7 @@ def _numbers(op: TensorFlowOp, b: Builder, operand: int) -> list[Any]:
     return [Array(b, b.reshape(b.element(op.operands[operand], index), [1, 1])) for index in range(2)]
 
 
-def _lines(b: Builder, before: list[Dim], after: list[Dim]) -> list[Line]:
+def _lines(b: Builder, before: list[MixedSize], after: list[MixedSize]) -> list[Line]:
     return [
         Line(number(b, old), number(b, new), positions(b, old, [1, old]), positions(b, new, [new, 1]))
         for old, new in zip(before, after, strict=True)

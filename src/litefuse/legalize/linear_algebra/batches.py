@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["in_one_batch"]
 
 
-def in_one_batch(b: Builder, *values: ir.Value) -> tuple[Sequence[ir.Value], Sequence[Dim]]:
+def in_one_batch(b: Builder, *values: ir.Value) -> tuple[Sequence[ir.Value], Sequence[MixedSize]]:
     """Matrices in batches that are broadcast to one shape, which then is one dimension.
 
     Args:
@@ -24,7 +24,7 @@ def in_one_batch(b: Builder, *values: ir.Value) -> tuple[Sequence[ir.Value], Seq
     """
     sizes = [b.sizes(value) for value in values]
     rank = max(map(len, sizes)) - 2
-    outer: list[list[Dim]] = [[*[1] * (rank + 2 - len(each)), *each[:-2]] for each in sizes]
+    outer: list[list[MixedSize]] = [[*[1] * (rank + 2 - len(each)), *each[:-2]] for each in sizes]
     batch = outer[0]
     for other in outer[1:]:
         batch = [_broadcast(b, x, y) for x, y in zip(batch, other, strict=True)]
@@ -37,7 +37,7 @@ def in_one_batch(b: Builder, *values: ir.Value) -> tuple[Sequence[ir.Value], Seq
     return flat, batch
 
 
-def _broadcast(b: Builder, x: Dim, y: Dim) -> Dim:
+def _broadcast(b: Builder, x: MixedSize, y: MixedSize) -> MixedSize:
     """What two sizes are broadcast to."""
     for size, other in ((x, y), (y, x)):
         if isinstance(size, int):
@@ -45,5 +45,5 @@ def _broadcast(b: Builder, x: Dim, y: Dim) -> Dim:
     return b.dims("Maximum", x, y)
 
 
-def _same(x: Dim, y: Dim) -> bool:
+def _same(x: MixedSize, y: MixedSize) -> bool:
     return x == y if isinstance(x, int) and isinstance(y, int) else x is y

@@ -10,7 +10,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["Einsum", "IntegerProduct"]
@@ -151,5 +151,5 @@ def _ordered(b: Builder, value: ir.Value, labels: str, order: str) -> ir.Value:
     present = [label for label in order if label in labels]
     value = b.transpose(value, [labels.index(label) for label in present])
     remaining = iter(b.sizes(value))
-    sizes: list[Dim] = [next(remaining) if label in labels else 1 for label in order]
+    sizes: list[MixedSize] = [next(remaining) if label in labels else 1 for label in order]
     return b.reshape(value, sizes) if len(present) < len(order) else value

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from litefuse.legalize.arrays.loops import count_to
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = [
@@ -58,7 +58,7 @@ def place(b: Builder, value: ir.Value, index: ir.Value, axis: int) -> ir.Value:
     return b.gather(value, b.reshape(index, [1]), axis)
 
 
-def eye(b: Builder, rows: Dim, columns: Dim) -> ir.Value:
+def eye(b: Builder, rows: MixedSize, columns: MixedSize) -> ir.Value:
     """``[1, rows, columns]``: 1 on the diagonal, else 0."""
     on_diagonal = b.compare("Equal", _numbers(b, rows, _ROWS), _numbers(b, columns, _COLUMNS))
     return b.cast(on_diagonal, "float32")
@@ -130,7 +130,7 @@ def lu(b: Builder, matrices: ir.Value) -> Triangles:
     return Triangles(*count_to(b, count, [matrices, none], turn))
 
 
-def permutation_of(b: Builder, pivots: ir.Value, rows: Dim) -> ir.Value:
+def permutation_of(b: Builder, pivots: ir.Value, rows: MixedSize) -> ir.Value:
     """Which row each row was before rows were exchanged.
 
     Args:
@@ -237,7 +237,7 @@ def householder(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
     return value, b.reshape(factors, [batch, count])
 
 
-def householder_product(b: Builder, vectors: ir.Value, factors: ir.Value, columns: Dim) -> ir.Value:
+def householder_product(b: Builder, vectors: ir.Value, factors: ir.Value, columns: MixedSize) -> ir.Value:
     """The product of reflections, which is orthogonal.
 
     Args:
@@ -279,7 +279,7 @@ def _numbers_of(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
     return _numbers(b, rows, _ROWS), _numbers(b, columns, _COLUMNS)
 
 
-def _numbers(b: Builder, count: Dim, axis: int) -> ir.Value:
-    dims: list[Dim] = [1, 1, 1]
+def _numbers(b: Builder, count: MixedSize, axis: int) -> ir.Value:
+    dims: list[MixedSize] = [1, 1, 1]
     dims[axis] = count
     return b.reshape(b.range(count), dims)

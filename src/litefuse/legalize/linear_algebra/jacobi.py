@@ -14,7 +14,7 @@ from litefuse.legalize.arrays.loops import count_to
 from litefuse.legalize.linear_algebra.factorizations import eye, householder, householder_product, product
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["SingularVectors", "eigenvalues", "eigenvectors", "singular_values", "singular_vectors"]
@@ -62,7 +62,7 @@ class _Tournament:
         turns: How many turns there are.
     """
 
-    def __init__(self, b: Builder, columns: Dim) -> None:
+    def __init__(self, b: Builder, columns: MixedSize) -> None:
         self.size = _even(b, columns)
         self.half = b.dims("FloorDiv", self.size, 2)
         bits = columns.bit_length() if isinstance(columns, int) else _MOST_BITS
@@ -91,11 +91,11 @@ class _Tournament:
         return b.binary("AddV2", b.binary("Mul", cosine, own), b.binary("Mul", sine, other))
 
 
-def _even(b: Builder, columns: Dim) -> Dim:
+def _even(b: Builder, columns: MixedSize) -> MixedSize:
     return b.dims("AddV2", columns, b.dims("FloorMod", columns, 2))
 
 
-def _next(b: Builder, size: Dim, half: Dim) -> ir.Value:
+def _next(b: Builder, size: MixedSize, half: MixedSize) -> ir.Value:
     """The first column stays, the others move on by one place, around: int32 ``[size]``, from where each comes."""
     places = b.range(size)
     last = b.scalar(b.dims("Sub", size, 1))

@@ -24,7 +24,7 @@ from litefuse.legalize.linear_algebra.factorizations import (
 from litefuse.legalize.linear_algebra.jacobi import eigenvalues, eigenvectors, singular_values, singular_vectors
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = [
@@ -186,7 +186,7 @@ class OrthogonalFactors(Decomposition):
         vectors, factors = householder(b, matrices)
         q = householder_product(b, vectors, factors, inner)
         r = b.slice(triangle(b, vectors, lower=False), 1, 0, inner)
-        shapes: Sequence[Sequence[Dim]] = ([*outer, rows, inner], [*outer, inner, columns])
+        shapes: Sequence[Sequence[MixedSize]] = ([*outer, rows, inner], [*outer, inner, columns])
         return [b.cast(b.reshape(each, dims), op.results[0].dtype) for each, dims in zip((q, r), shapes, strict=True)]
 
 
@@ -262,7 +262,7 @@ def _solution(b: Builder, matrices: ir.Value, sides: ir.Value) -> ir.Value:
     return solve_triangular(b, factors, solution, lower=False)
 
 
-def _pivots(op: TensorFlowOp, b: Builder) -> tuple[Sequence[Dim], ir.Value, ir.Value]:
+def _pivots(op: TensorFlowOp, b: Builder) -> tuple[Sequence[MixedSize], ir.Value, ir.Value]:
     """The sizes of the batch, the pivots of each matrix, and -1 where an odd number of rows was exchanged, else 1."""
     matrices, (*outer, size, _) = _matrices(op, b)
     factors, exchanged = lu(b, matrices)
@@ -280,7 +280,7 @@ def _of_matrices(op: TensorFlowOp, b: Builder, function: Callable[[ir.Value], ir
     return b.cast(b.reshape(function(matrices), sizes), op.results[0].dtype)
 
 
-def _matrices(op: TensorFlowOp, b: Builder) -> tuple[ir.Value, Sequence[Dim]]:
+def _matrices(op: TensorFlowOp, b: Builder) -> tuple[ir.Value, Sequence[MixedSize]]:
     """The operand as float32 matrices in a batch of one dimension, and the operand's sizes."""
     if 0 in op.shape(0):
         raise NotDecomposed("the matrices are empty")

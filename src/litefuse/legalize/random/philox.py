@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.legalize.arrays.loops import count_to
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["MANTISSA", "WORD", "Generator", "continued", "first_words", "philox_words", "seeded", "unit_interval"]
@@ -91,7 +91,7 @@ def philox_words(b: Builder, generator: Generator, places: ir.Value) -> ir.Value
     return _scrambled(b, even, odd, generator.key)
 
 
-def first_words(b: Builder, generator: Generator, groups: Dim) -> ir.Value:
+def first_words(b: Builder, generator: Generator, groups: MixedSize) -> ir.Value:
     """The first random words of a generator: int64 ``[groups, 4]``."""
     return philox_words(b, generator, b.cast(b.range(groups), "int64"))
 

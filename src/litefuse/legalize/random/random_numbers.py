@@ -11,7 +11,7 @@ from litefuse.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["RandomNumbers", "RandomShuffle"]
@@ -76,6 +76,6 @@ def _require_no_seed(op: TensorFlowOp) -> None:
         raise NotDecomposed("it has a seed, and the numbers that TensorFlow makes of it cannot be made")
 
 
-def _uniform(b: Builder, sizes: Sequence[Dim]) -> ir.Value:
+def _uniform(b: Builder, sizes: Sequence[MixedSize]) -> ir.Value:
     """Numbers of at least 0 and below 1."""
     return b.op("RandomUniform", [b.vector(sizes)], b.known(sizes), "float32", seed=0, seed2=0)

@@ -25,7 +25,7 @@ from litefuse.legalize.random.philox import (
 )
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["StatelessMultinomial", "StatelessRandom", "StatelessShuffle", "StatelessTruncatedNormal"]
@@ -182,7 +182,7 @@ class StatelessMultinomial(Decomposition):
         below = b.cast(b.compare("LessEqual", sums, wanted), "int32")
         return b.cast(b.reduce("Sum", below, 2), op.results[0].dtype)
 
-    def _numbers(self, op: TensorFlowOp, b: Builder, count: Dim) -> ir.Value:
+    def _numbers(self, op: TensorFlowOp, b: Builder, count: MixedSize) -> ir.Value:
         """The first bits of random numbers of float64 from 0 to 1, without it, as float32 ``[count]``."""
         groups = _groups(b, b.dims("Mul", count, 2))
         words = first_words(b, seeded(b, b.cast(_pair(op, 2, b), "int64")), groups)
@@ -193,7 +193,7 @@ class StatelessMultinomial(Decomposition):
         return unit_interval(b, b.binary("AddV2", first, rest))
 
 
-def _groups(b: Builder, words: Dim) -> Dim:
+def _groups(b: Builder, words: MixedSize) -> MixedSize:
     """How many times four words so many words take."""
     return b.dims("FloorDiv", b.dims("AddV2", words, 3), 4)
 

@@ -10,7 +10,7 @@ from litefuse.legalize.arrays.carrier import carried, delivered
 from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["RaggedGather", "RaggedRange", "RaggedTensorToTensor"]
@@ -27,7 +27,7 @@ class RaggedRange(Decomposition):
         op.require(0, "int32", "int64")
         dtype = op.types[0].dtype
         operands = [b.cast(operand, "int32") for operand in op.operands]  # they count rows in memory
-        count: Dim = 1
+        count: MixedSize = 1
         for operand in (0, 1, 2):
             if len(op.shape(operand, 0, 1)) == 1:
                 count = b.size(operands[operand], 0)
@@ -107,7 +107,7 @@ def _row_splits(b: Builder, kinds: Sequence[str], partitions: Sequence[ir.Value]
     if kinds[0] != "FIRST_DIM_SIZE" or set(kinds[1:]) != {"VALUE_ROWIDS"}:
         raise NotDecomposed(f"its rows are described by {', '.join(kinds)}")
     splits: list[ir.Value] = []
-    count: Dim = partitions[0]
+    count: MixedSize = partitions[0]
     for ids in partitions[1:]:
         ones = b.fill(b.sizes(ids), 1, "int32")
         lengths = b.op("UnsortedSegmentSum", [ones, ids, b.scalar(count)], b.known([count]), "int32")
@@ -127,7 +127,7 @@ def _wanted_sizes(op: TensorFlowOp, count: int) -> list[int | None]:
     return [int(size) if size >= 0 else None for size in wanted[:count]]
 
 
-def _rows(b: Builder, value: ir.Value, splits: ir.Value, width: Dim | None, default: ir.Value) -> ir.Value:
+def _rows(b: Builder, value: ir.Value, splits: ir.Value, width: MixedSize | None, default: ir.Value) -> ir.Value:
     begins = b.slice(splits, 0, 0, b.dims("AddV2", b.size(splits, 0), -1))
     lengths = b.binary("Sub", b.slice(splits, 0, 1, None), begins)
     if width is None:

@@ -9,7 +9,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["BroadcastGradientArgs", "ConcatOffset"]
@@ -48,7 +48,7 @@ class ConcatOffset(Decomposition):
         if rank is None:
             raise NotDecomposed("the number of dimensions is unknown")
         axis = op.axis(0, rank)
-        begin: Dim = 0
+        begin: MixedSize = 0
         offsets: list[ir.Value] = []
         for number, shape in enumerate(op.operands[1:], start=1):
             offsets.append(b.vector([begin if each == axis else 0 for each in range(rank)]))

@@ -8,7 +8,7 @@ from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["MirrorPadGradient"]
@@ -37,14 +37,16 @@ def _fold(b: Builder, value: ir.Value, axis: int, before: int, after: int, borde
     end = b.dims("Sub", size, after)
     folded = b.slice(value, axis, before, end)
     inner = b.dims("Sub", end, before)
-    folds: list[tuple[Dim, int, Dim]] = []  # where what is folded begins, how much it is, and where it begins then
+    folds: list[
+        tuple[MixedSize, int, MixedSize]
+    ] = []  # where what is folded begins, how much it is, and where it begins then
     if before:
         folds.append((0, before, border))
     if after:
         folds.append((end, after, b.dims("Sub", inner, after + border)))
     for begin, count, place in folds:
         part = b.reverse(b.slice(value, axis, begin, b.dims("AddV2", begin, count)), [axis])
-        padding: list[tuple[Dim, Dim]] = [(0, 0)] * rank
+        padding: list[tuple[MixedSize, MixedSize]] = [(0, 0)] * rank
         padding[axis] = (place, b.dims("Sub", b.dims("Sub", inner, place), count))
         folded = b.binary("AddV2", folded, b.pad(part, padding))
     return folded

@@ -12,7 +12,7 @@ from litefuse.legalize.windows.dilated_convolution import phases_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["Blocks", "LegacyBlocks"]
@@ -76,7 +76,7 @@ class LegacyBlocks(Decomposition):
         return b.ops(f"{op.name}ND", operands, [(op.results[0].shape, op.types[0].dtype)])
 
 
-def _into_batch(b: Builder, value: ir.Value, axis: int, block: Dim) -> ir.Value:
+def _into_batch(b: Builder, value: ir.Value, axis: int, block: MixedSize) -> ir.Value:
     if block == 1:
         return value
     sizes = b.sizes(value)
@@ -87,7 +87,7 @@ def _into_batch(b: Builder, value: ir.Value, axis: int, block: Dim) -> ir.Value:
     return b.reshape(apart, [b.dims("Mul", block, batch), *sizes[1:axis], rows, *sizes[axis + 1 :]])
 
 
-def _out_of_batch(b: Builder, value: ir.Value, axis: int, block: Dim) -> ir.Value:
+def _out_of_batch(b: Builder, value: ir.Value, axis: int, block: MixedSize) -> ir.Value:
     if block == 1:
         return value
     sizes = b.sizes(value)
@@ -97,7 +97,7 @@ def _out_of_batch(b: Builder, value: ir.Value, axis: int, block: Dim) -> ir.Valu
     return b.reshape(together, [batch, *sizes[1:axis], b.dims("Mul", size, block), *sizes[axis + 1 :]])
 
 
-def _cropped(b: Builder, value: ir.Value, axis: int, begin: Dim, end: Dim) -> ir.Value:
+def _cropped(b: Builder, value: ir.Value, axis: int, begin: MixedSize, end: MixedSize) -> ir.Value:
     sizes = b.sizes(value)
     rows = b.reshape(value, [b.product(sizes[:axis]), sizes[axis], b.product(sizes[axis + 1 :])])
     taken = b.slice(rows, 1, begin, end)

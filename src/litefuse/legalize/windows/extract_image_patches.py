@@ -11,7 +11,7 @@ from litefuse.legalize.decomposition import Decomposition, decomposition
 from litefuse.legalize.windows.windows import WindowAxis, image_axes, padded_images, window_positions
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["ExtractImagePatches"]
@@ -40,7 +40,7 @@ class ExtractImagePatches(Decomposition):
 def _tiles(b: Builder, images: ir.Value, axes: Sequence[WindowAxis]) -> ir.Value | None:
     """The windows, where they are the squares of a grid whose size is known; None for others."""
     size = axes[0].size
-    cropped: dict[int, tuple[Dim, Dim | None, int]] = {}
+    cropped: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
     counts: list[int] = []
     for number, axis in enumerate(axes, start=1):
         if (axis.size, axis.stride, axis.rate) != (size, size, 1) or not isinstance(axis.count, int) or size == 1:

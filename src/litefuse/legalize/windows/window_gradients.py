@@ -12,7 +12,7 @@ from litefuse.legalize.decomposition import Decomposition, decomposition
 from litefuse.legalize.windows.windows import WindowAxis, image_axes, window_positions
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = [
@@ -173,7 +173,7 @@ def _parts_of_largest(
     return parts
 
 
-def _counts(b: Builder, axis: WindowAxis, image: Dim) -> ir.Value:
+def _counts(b: Builder, axis: WindowAxis, image: MixedSize) -> ir.Value:
     """How many positions of each window along an axis lie in the image, float32."""
     begin = b.binary("Sub", b.binary("Mul", b.range(axis.count), axis.stride), b.scalar(axis.before))
     end = b.binary("Minimum", b.binary("AddV2", begin, axis.size), b.scalar(image))
@@ -181,7 +181,7 @@ def _counts(b: Builder, axis: WindowAxis, image: Dim) -> ir.Value:
 
 
 def _sum_of_windows(
-    b: Builder, parts: Sequence[ir.Value], axes: Sequence[WindowAxis], sizes: Sequence[Dim]
+    b: Builder, parts: Sequence[ir.Value], axes: Sequence[WindowAxis], sizes: Sequence[MixedSize]
 ) -> ir.Value:
     """Images in which each window adds its parts, one for each of its positions, to what is there."""
     for axis, windows in reversed(list(enumerate(axes, start=1))):
@@ -190,7 +190,7 @@ def _sum_of_windows(
             _sum(b, [_spread(b, part, axis, windows, number) for number, part in enumerate(group)]) for group in groups
         ]
     (padded,) = parts
-    inside: dict[int, tuple[Dim, Dim | None, int]] = {
+    inside: dict[int, tuple[MixedSize, MixedSize | None, int]] = {
         axis: (windows.before, b.dims("AddV2", windows.before, sizes[axis]), 1)
         for axis, windows in enumerate(axes, start=1)
         if windows.extent is not sizes[axis]
@@ -215,6 +215,6 @@ def _spread(b: Builder, values: ir.Value, axis: int, windows: WindowAxis, number
         sizes[axis] = b.dims("Mul", sizes[axis], stride)
         apart = b.reshape(apart, sizes)
         values = b.slice(apart, axis, 0, b.dims("Sub", end, begin))
-    paddings: list[tuple[Dim, Dim]] = [(0, 0)] * len(sizes)
+    paddings: list[tuple[MixedSize, MixedSize]] = [(0, 0)] * len(sizes)
     paddings[axis] = (begin, b.dims("Sub", windows.extent, end))
     return b.pad(values, paddings)

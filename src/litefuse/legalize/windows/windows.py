@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from litefuse.ir.tensorflow_op import NotDecomposed
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder, Dim
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
 __all__ = ["WindowAxis", "image_axes", "padded_images", "window_positions"]
@@ -35,13 +35,13 @@ class WindowAxis:
     size: int
     stride: int
     rate: int
-    count: Dim
-    before: Dim
-    after: Dim
-    extent: Dim
+    count: MixedSize
+    before: MixedSize
+    after: MixedSize
+    extent: MixedSize
 
     @classmethod
-    def of(cls, b: Builder, image: Dim, size: int, stride: int, rate: int, padding: str) -> WindowAxis:
+    def of(cls, b: Builder, image: MixedSize, size: int, stride: int, rate: int, padding: str) -> WindowAxis:
         """Derives the windows from the image's size.
 
         Raises:
@@ -61,7 +61,7 @@ class WindowAxis:
         before = b.dims("FloorDiv", total, 2)
         return cls(size, stride, rate, count, before, b.dims("Sub", total, before), b.dims("AddV2", image, total))
 
-    def positions(self, b: Builder, number: int) -> tuple[Dim, Dim, int]:
+    def positions(self, b: Builder, number: int) -> tuple[MixedSize, MixedSize, int]:
         """The slice of the padded image that holds position ``number`` of every window."""
         begin = number * self.rate
         last = b.dims("Mul", b.dims("AddV2", self.count, -1), self.stride)
@@ -69,7 +69,7 @@ class WindowAxis:
 
 
 def image_axes(
-    b: Builder, sizes: list[Dim], attributes: Mapping[str, Any], size_attribute: str = "ksize"
+    b: Builder, sizes: list[MixedSize], attributes: Mapping[str, Any], size_attribute: str = "ksize"
 ) -> tuple[WindowAxis, ...]:
     """The windows along rows and columns of images ``[batch, rows, columns, channels]``, or also along depth.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.ops.combining import meet
 from litefuse.ops.dims import Dim, Formula, is_size, maximum, minimum
-from litefuse.ops.facts import Answer, Op, OpenShape, Rule, ShapeError, Undecided, normal_axis, text
+from litefuse.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis, text
 from litefuse.ops.rules.layout import stated_shape
 
 __all__ = ["RULES", "range_length"]
@@ -142,7 +142,7 @@ def _sparse_to_dense(op: Op) -> Answer:
 
 def _dynamic_stitch(op: Op) -> Answer:
     count = len(op.operands) // 2
-    rest: OpenShape = None
+    rest: PartialDims = None
     for indices, data in zip(op.operands[:count], op.operands[count:], strict=True):
         if indices.shape is not None and data.shape is not None:
             rest = meet(rest, data.shape[len(indices.shape) :])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from litefuse.ops.combining import broadcast_shapes, meet, meet_dims
-from litefuse.ops.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, normal_axis, text
+from litefuse.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis, text
 
 __all__ = ["BROADCASTING", "RULES"]
 
@@ -38,14 +38,14 @@ def _as_first(op: Op) -> Answer:
 
 def _as_all(op: Op) -> Answer:
     """All operands have the shape of the result."""
-    result: OpenShape = None
+    result: PartialDims = None
     for operand in op.operands:
         result = meet(result, operand.shape)
     return result
 
 
 def _broadcast(op: Op) -> Answer:
-    shapes: list[Shape] = [op.shape(index) for index in range(len(op.operands))]
+    shapes: list[Dims] = [op.shape(index) for index in range(len(op.operands))]
     if op.name in {"Equal", "NotEqual"} and not op.attribute("incompatible_shape_error", True):
         try:
             return broadcast_shapes(shapes)
@@ -68,7 +68,7 @@ def _bias_add(op: Op) -> Answer:
     if len(shape) < 2:
         raise ShapeError(f"the value of shape {text(shape)} has no channels")
     channel = 1 if op.attribute("data_format", "NHWC") == "NCHW" else len(shape) - 1
-    bias: OpenShape = tuple(size if axis == channel else None for axis in range(len(shape)))
+    bias: PartialDims = tuple(size if axis == channel else None for axis in range(len(shape)))
     return meet(shape, bias)
 
 
@@ -120,7 +120,7 @@ def _batch_norm(op: Op) -> Answer:
     shape = op.ranked(0, len(layout))
     first = layout.startswith("NC")
     channels = shape[1 if first else len(shape) - 1]
-    statistics: OpenShape = (channels,)
+    statistics: PartialDims = (channels,)
     for index in range(1, 5):
         # The mean and the variance may be empty in training.
         if not (op.attribute("is_training", False) and index > 2):

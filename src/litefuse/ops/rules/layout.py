@@ -6,12 +6,12 @@ from math import prod
 
 from litefuse.ops.combining import meet
 from litefuse.ops.dims import Dim, Formula, is_size, product
-from litefuse.ops.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, normal_axis, text
+from litefuse.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis, text
 
 __all__ = ["RULES", "stated_shape"]
 
 
-def stated_shape(op: Op, index: int) -> OpenShape:
+def stated_shape(op: Op, index: int) -> PartialDims:
     """The shape that an operand states; None for a size that may be negative.
 
     Raises:
@@ -87,7 +87,7 @@ def _transpose(op: Op) -> Answer:
 
 
 def _pack(op: Op) -> Answer:
-    shape: OpenShape = None
+    shape: PartialDims = None
     for operand in op.operands:
         shape = meet(shape, operand.shape)
     if shape is None:
@@ -102,7 +102,7 @@ def _unpack(op: Op) -> Answer:
     size = shape[axis]
     if isinstance(size, int) and size != len(op.results):
         raise ShapeError(f"dimension {axis} of {text(shape)} does not have {len(op.results)} parts")
-    answer: list[OpenShape] = [(*shape[:axis], *shape[axis + 1 :])] * len(op.results)
+    answer: list[PartialDims] = [(*shape[:axis], *shape[axis + 1 :])] * len(op.results)
     return answer
 
 
@@ -121,7 +121,7 @@ def _concat(op: Op) -> Answer:
     except Undecided:
         return (None,) * rank
     total: Dim | None = 0
-    result: OpenShape = (None,) * rank
+    result: PartialDims = (None,) * rank
     for part in parts:
         total = None if total is None or part is None else total + part[axis]
         rest = None if part is None else (*part[:axis], None, *part[axis + 1 :])
@@ -133,7 +133,7 @@ def _concat(op: Op) -> Answer:
 def _split(op: Op) -> Answer:
     shape = op.shape(1)
     count = len(op.results)
-    answer: list[OpenShape]
+    answer: list[PartialDims]
     try:
         axis = op.axis(0, len(shape))
     except Undecided:
@@ -149,7 +149,7 @@ def _split(op: Op) -> Answer:
 def _split_v(op: Op) -> Answer:
     shape = op.shape(0)
     count = len(op.results)
-    answer: list[OpenShape] = [(None,) * len(shape)] * count
+    answer: list[PartialDims] = [(None,) * len(shape)] * count
     try:
         axis = op.axis(2, len(shape))
     except Undecided:
@@ -206,7 +206,7 @@ def _blocks(op: Op, *, shrink: bool) -> Answer:
     return (batch, rows * block, columns * block, channels // (block * block))
 
 
-def _divisible(op: Op, sizes: Shape, block: int) -> None:
+def _divisible(op: Op, sizes: Dims, block: int) -> None:
     for size in sizes:
         if isinstance(size, int) and size % block:
             raise ShapeError(f"the size {size} in {text(op.operands[0].shape)} is not divisible by {block}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from litefuse.ops.dims import Dim
-from litefuse.ops.facts import Answer, Op, OpenShape, Rule, Undecided
+from litefuse.ops.facts import Answer, Op, PartialDims, Rule, Undecided
 from litefuse.ops.rules.layout import stated_shape
 
 __all__ = ["RULES"]
@@ -32,7 +32,7 @@ def _gather(op: Op) -> Answer:
 
 
 def _pop_back(op: Op) -> Answer:
-    answer: list[OpenShape] = [None, _item(op, 1)]
+    answer: list[PartialDims] = [None, _item(op, 1)]
     return answer
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from contextlib import suppress
 
 from litefuse.ops.combining import broadcast_shapes, meet_dims
-from litefuse.ops.dims import Dim, broadcast, minimum
-from litefuse.ops.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
+from litefuse.ops.dims import Dim, broadcast_dims, minimum
+from litefuse.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, text
 
 __all__ = ["RULES"]
 
 
-def _swapped(shape: Shape, swap: bool) -> Shape:
+def _swapped(shape: Dims, swap: bool) -> Dims:
     return (*shape[:-2], shape[-1], shape[-2]) if swap else shape
 
 
-def _check_inner(a: Shape, b: Shape) -> None:
+def _check_inner(a: Dims, b: Dims) -> None:
     inner, other = a[-1], b[-2]
     if isinstance(inner, int) and isinstance(other, int) and inner != other:
         raise ShapeError(f"matrices of shapes {text(a)} and {text(b)} cannot be multiplied")
@@ -44,7 +44,7 @@ def _einsum(op: Op) -> Answer:
     if not arrow:
         raise Undecided("the result's dimensions are not stated")
     sizes: dict[str, Dim] = {}
-    middle: Shape = ()
+    middle: Dims = ()
     for index, term in enumerate(terms.split(",")):
         left, dots, right = term.partition("...")
         shape = op.shape(index) if dots else op.ranked(index, len(term))
@@ -54,7 +54,7 @@ def _einsum(op: Op) -> Answer:
         middle = broadcast_shapes([middle, shape[len(left) : end]])
         for label, size in zip(left + right, (*shape[: len(left)], *shape[end:]), strict=True):
             known = sizes.get(label, size)
-            common = broadcast(known, size)
+            common = broadcast_dims(known, size)
             if common is None:
                 raise ShapeError(f"dimension {label!r} of {equation!r} is both {known} and {size}")
             sizes[label] = common
@@ -70,7 +70,7 @@ def _determinant(op: Op) -> Answer:
     return _matrices(op, 0)[:-2]
 
 
-def _matrices(op: Op, index: int) -> Shape:
+def _matrices(op: Op, index: int) -> Dims:
     shape = op.shape(index)
     if len(shape) < 2:
         raise ShapeError(f"the shape {text(shape)} is not that of matrices")
@@ -93,20 +93,20 @@ def _solve(op: Op) -> Answer:
 def _qr(op: Op) -> Answer:
     *batch, rows, columns = _matrices(op, 0)
     inner = rows if op.attribute("full_matrices", False) else minimum(rows, columns)
-    answer: list[OpenShape] = [(*batch, rows, inner), (*batch, inner, columns)]
+    answer: list[PartialDims] = [(*batch, rows, inner), (*batch, inner, columns)]
     return answer
 
 
 def _lu(op: Op) -> Answer:
     square = _square(op)
     assert isinstance(square, tuple)
-    answer: list[OpenShape] = [square, square[:-1]]
+    answer: list[PartialDims] = [square, square[:-1]]
     return answer
 
 
 def _log_determinant(op: Op) -> Answer:
     batch = _matrices(op, 0)[:-2]
-    answer: list[OpenShape] = [batch, batch]
+    answer: list[PartialDims] = [batch, batch]
     return answer
 
 
@@ -117,12 +117,12 @@ def _eigenvectors(op: Op) -> Answer:
         square = None
     assert square is None or isinstance(square, tuple)
     values = None if square is None else square[:-1]
-    answer: list[OpenShape] = [values, square if op.attribute("compute_v", True) else (0,)]
+    answer: list[PartialDims] = [values, square if op.attribute("compute_v", True) else (0,)]
     return answer
 
 
 def _singular_vectors(op: Op) -> Answer:
-    found: list[OpenShape] = [None, None, None]
+    found: list[PartialDims] = [None, None, None]
     with suppress(Undecided):
         *batch, rows, columns = _matrices(op, 0)
         count = minimum(rows, columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.ops.combining import broadcast_shapes, meet
 from litefuse.ops.dims import Dim, is_size
-from litefuse.ops.facts import Answer, Op, OpenShape, Rule, ShapeError, Undecided, normal_axis, text
+from litefuse.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis, text
 
 __all__ = ["RULES"]
 
@@ -83,7 +83,7 @@ def _where(op: Op) -> Answer:
 
 
 def _unique(op: Op) -> Answer:
-    answer: list[OpenShape] = [(None,), op.ranked(0, 1), (None,)]
+    answer: list[PartialDims] = [(None,), op.ranked(0, 1), (None,)]
     return answer[: len(op.results)]
 
 
@@ -91,7 +91,7 @@ def _unique_along(op: Op) -> Answer:
     shape = op.operands[0].shape
     values = None if shape is None else (None,) * len(shape)
     # One index for each slice that is compared.
-    answer: list[OpenShape] = [values, shape if shape is not None and len(shape) == 1 else (None,)]
+    answer: list[PartialDims] = [values, shape if shape is not None and len(shape) == 1 else (None,)]
     return answer
 
 
@@ -133,7 +133,7 @@ def _losses(op: Op) -> Answer:
         rows, classes = broadcast_shapes([(rows, classes), op.ranked(1, 2)])
     else:
         (rows,) = meet((rows,), op.operands[1].shape) or (rows,)
-    answer: list[OpenShape] = [(rows,), (rows, classes)]
+    answer: list[PartialDims] = [(rows,), (rows, classes)]
     return answer
 
 

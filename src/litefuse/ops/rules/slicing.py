@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from litefuse.ops.combining import meet
 from litefuse.ops.dims import Dim, Formula, is_size, maximum, minimum
-from litefuse.ops.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
+from litefuse.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, text
 from litefuse.ops.rules.layout import stated_shape
 
 __all__ = ["RULES", "Extent", "extents"]
@@ -89,7 +89,7 @@ def _strided_slice(op: Op) -> Answer:
     return tuple(result)
 
 
-def _check_index(index: Dim | None, size: Dim, shape: Shape) -> None:
+def _check_index(index: Dim | None, size: Dim, shape: Dims) -> None:
     if isinstance(index, int) and isinstance(size, int) and not -size <= index < size:
         raise ShapeError(f"there is no element {index} in a dimension of {text(shape)}")
 
@@ -184,7 +184,7 @@ def _xla_dynamic_slice(op: Op) -> Answer:
 
 
 def _list_diff(_op: Op) -> Answer:
-    answer: list[OpenShape] = [(None,), (None,)]
+    answer: list[PartialDims] = [(None,), (None,)]
     return answer
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.ops.combining import meet, meet_dims
 from litefuse.ops.dims import Dim, is_size
-from litefuse.ops.facts import Answer, Op, OpenShape, Rule, ShapeError, Undecided, normal_axis, text
+from litefuse.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis, text
 
 __all__ = ["RULES"]
 
@@ -14,7 +14,7 @@ def _dynamic_partition(op: Op) -> Answer:
     if len(partitions) > len(data):
         raise ShapeError(f"the partitions {text(partitions)} are not a prefix of {text(data)}")
     meet(data[: len(partitions)], partitions)
-    answer: list[OpenShape] = [(None, *data[len(partitions) :])] * len(op.results)
+    answer: list[PartialDims] = [(None, *data[len(partitions) :])] * len(op.results)
     return answer
 
 
@@ -32,7 +32,7 @@ def _fill_empty_rows(op: Op) -> Answer:
     indices, size = meet(op.operands[0].shape, (count, rank)), op.operands[2].values
     assert indices is not None
     rows = None if size is None else size[0]
-    answer: list[OpenShape] = [(None, indices[1]), (None,), (_if_size(rows),), (indices[0],)]
+    answer: list[PartialDims] = [(None, indices[1]), (None,), (_if_size(rows),), (indices[0],)]
     return answer
 
 
@@ -42,12 +42,12 @@ def _if_size(dim: Dim | None) -> Dim | None:
 
 def _reshape(op: Op) -> Answer:
     (count, _), (rank,) = op.ranked(0, 2), op.ranked(2, 1)
-    answer: list[OpenShape] = [(count, rank), (rank,)]
+    answer: list[PartialDims] = [(count, rank), (rank,)]
     return answer
 
 
 def _reorder(op: Op) -> Answer:
-    answer: list[OpenShape] = [op.ranked(0, 2), op.ranked(1, 1)]
+    answer: list[PartialDims] = [op.ranked(0, 2), op.ranked(1, 1)]
     return answer
 
 
@@ -92,7 +92,7 @@ def _ragged_range(op: Op) -> Answer:
         if operand.shape:
             rows = meet_dims(rows, operand.shape[0])
     splits = None if rows is None else rows + 1
-    answer: list[OpenShape] = [(splits,), (None,)]
+    answer: list[PartialDims] = [(splits,), (None,)]
     return answer
 
 

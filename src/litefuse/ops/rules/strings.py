@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.ops.combining import broadcast_shapes, meet
 from litefuse.ops.dims import Dim, Formula, is_size, product
-from litefuse.ops.facts import Answer, Op, OpenShape, Rule, ShapeError, Undecided, normal_axis
+from litefuse.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis
 
 __all__ = ["RULES"]
 
@@ -22,7 +22,7 @@ _WIDTHS = {
     "complex<f64>": 16,
 }
 # Places, values and the shape of a matrix.
-_SPARSE_MATRIX: list[OpenShape] = [(None, 2), (None,), (2,)]
+_SPARSE_MATRIX: list[PartialDims] = [(None, 2), (None,), (2,)]
 
 
 def _as_first(op: Op) -> Answer:
@@ -31,7 +31,7 @@ def _as_first(op: Op) -> Answer:
 
 def _string_join(op: Op) -> Answer:
     """The shape of those that are no scalars."""
-    result: OpenShape = None
+    result: PartialDims = None
     for operand in op.operands:
         result = meet(result, operand.shape or None)
     if result is None and all(operand.shape == () for operand in op.operands):
@@ -84,8 +84,8 @@ def _ngrams(op: Op) -> Answer:
 
 def _decode(op: Op) -> Answer:
     shape = op.operands[0].shape
-    splits: OpenShape = (None,) if shape is None else (product(shape) + 1,)
-    answer: list[OpenShape] = [splits, *[(None,)] * (len(op.results) - 1)]
+    splits: PartialDims = (None,) if shape is None else (product(shape) + 1,)
+    answer: list[PartialDims] = [splits, *[(None,)] * (len(op.results) - 1)]
     return answer
 
 
@@ -110,9 +110,9 @@ def _ragged_bincount(op: Op) -> Answer:
 
 def _ragged_gather(op: Op) -> Answer:
     indices, values = op.operands[-1].shape, op.operands[-2].shape
-    first: OpenShape = (None,) if indices is None else (product(indices) + 1,)
-    inner: OpenShape = None if values is None else (None, *values[1:])
-    answer: list[OpenShape] = [first, *[(None,)] * (len(op.results) - 2), inner]
+    first: PartialDims = (None,) if indices is None else (product(indices) + 1,)
+    inner: PartialDims = None if values is None else (None, *values[1:])
+    answer: list[PartialDims] = [first, *[(None,)] * (len(op.results) - 2), inner]
     return answer
 
 
@@ -120,7 +120,7 @@ def _ragged_to_dense(op: Op) -> Answer:
     """The shape that is stated, where a negative size is that of the longest row; the values' inner sizes."""
     stated, values = op.operands[0], op.operands[1].shape
     levels = len(op.operands) - 3 - (op.attribute("row_partition_types", [""])[0] == "FIRST_DIM_SIZE")
-    inner: OpenShape = None if values is None else (*(None,) * (levels + 1), *values[1:])
+    inner: PartialDims = None if values is None else (*(None,) * (levels + 1), *values[1:])
     if stated.values is None or stated.values.ndim != 1:
         return inner
     sizes = op.vector(0)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from litefuse.ops.combining import meet, meet_dims
 from litefuse.ops.dims import Dim, is_size, minimum
-from litefuse.ops.facts import Answer, Op, OpenShape, Rule, Shape, ShapeError, Undecided, text
+from litefuse.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, text
 from litefuse.ops.rules.layout import stated_shape
 
 __all__ = ["RULES"]
@@ -39,7 +39,7 @@ def _steps(size: Dim | None, window: Dim | None, stride: int, padding: str, pads
     return room // stride + 1 if stride > 1 else room + 1
 
 
-def _windows(op: Op, shape: Shape, window: Sequence[Dim | None], channels: Dim | None) -> OpenShape:
+def _windows(op: Op, shape: Dims, window: Sequence[Dim | None], channels: Dim | None) -> PartialDims:
     """The result of a window of these sizes (one for each spatial dimension) over a tensor."""
     spatial, channel_axis = _axes(op, len(shape))
     strides: list[int] = op.attribute("strides", [1] * len(shape))
@@ -93,7 +93,7 @@ def _pool_with_argmax(op: Op) -> Answer:
     shape = op.ranked(0, 4)
     sizes: list[int] = op.attribute("ksize")
     result = _windows(op, shape, sizes[1:3], shape[3])
-    answer: list[OpenShape] = [result, result]
+    answer: list[PartialDims] = [result, result]
     return answer
 
 
@@ -161,7 +161,7 @@ def _crop_and_resize(op: Op) -> Answer:
 
 def _suppression(op: Op) -> Answer:
     """``NonMaxSuppression``: how many boxes are chosen is not known, unless the result is padded."""
-    answer: list[OpenShape]
+    answer: list[PartialDims]
     try:
         limit = op.scalar(2)
     except Undecided:
@@ -183,7 +183,7 @@ def _combined_suppression(op: Op) -> Answer:
     total, each = (_count(op, index) for index in (3, 2))
     if op.attribute("pad_per_class", False):
         total = None if total is None or each is None else minimum(total, each * classes)
-    answer: list[OpenShape] = [(images, total, 4), (images, total), (images, total), (images,)]
+    answer: list[PartialDims] = [(images, total, 4), (images, total), (images, total), (images,)]
     return answer
 
 
@@ -198,7 +198,7 @@ def _count(op: Op, index: int) -> Dim | None:
 def _greedy_decoder(op: Op) -> Answer:
     """A sparse tensor: indices, values and shape; and the negative sum of each row's logits."""
     rows = meet_dims(op.ranked(0, 3)[1], op.ranked(1, 1)[0])
-    answer: list[OpenShape] = [(None, 2), (None,), (2,), (rows, 1)]
+    answer: list[PartialDims] = [(None, 2), (None,), (2,), (rows, 1)]
     return answer
 
 

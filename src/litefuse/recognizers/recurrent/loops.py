@@ -9,7 +9,7 @@ from litefuse.ir.call_graph import callees, is_call, operations
 from litefuse.ir.defining_ops import source
 from litefuse.ir.integer_constants import constant
 from litefuse.ir.mlir import func, ir
-from litefuse.ops.purity import has_side_effects
+from litefuse.ir.purity import has_side_effects
 from litefuse.recognizers.recurrent.masks import unmasked
 from litefuse.tensor_lists.item_reads import Reading, position_of, reading
 from litefuse.tensor_lists.list_groups import resizes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.translation import Translation
 from litefuse.stablehlo.values import Elements, Value, constant_value, dims_of, elements_of, elements_value, spread
@@ -40,7 +40,7 @@ class Captures:
                 self._numbers[value] = number
             else:
                 self._passed.append(value)
-        dims: list[Dim | None] = []
+        dims: list[MixedSize | None] = []
         for value in self._followed:
             dims += dims_of(_elements(t, value))
         for value in (*loop_variables, *self._numbers, *self._passed):
@@ -63,7 +63,7 @@ class Captures:
         """Binds the captures, and the sizes of the region's own arguments, which are those of the loop variables."""
         sizes = dict(zip(self._sizes, given[len(self._passed) :], strict=True))
 
-        def within(dim: Dim | None) -> Dim | None:
+        def within(dim: MixedSize | None) -> MixedSize | None:
             return sizes[dim] if isinstance(dim, ir.Value) else dim
 
         for value in self._followed:

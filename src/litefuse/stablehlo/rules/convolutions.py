@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from litefuse.errors import GraphError
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.paddings import padding_name, position_count
 from litefuse.stablehlo.rules.shapes import spaced
@@ -23,7 +23,7 @@ class _Window:
     """The window of a convolution along its spatial dimensions."""
 
     strides: list[int]
-    paddings: list[tuple[Dim, Dim]]
+    paddings: list[tuple[MixedSize, MixedSize]]
     spacing: list[int]
     dilations: list[int]
     groups: int
@@ -45,7 +45,7 @@ def _dynamic_conv(op: Any, t: Translation) -> Result:
     return _convolved(op, t, list(zip(flat[::2], flat[1::2], strict=True)))
 
 
-def _convolved(op: Any, t: Translation, paddings: list[tuple[Dim, Dim]]) -> Result:
+def _convolved(op: Any, t: Translation, paddings: list[tuple[MixedSize, MixedSize]]) -> Result:
     """Translates a convolution, https://openxla.org/stablehlo/spec#convolution."""
     b, numbers = t.b, t.dialect.ConvDimensionNumbers(op.dimension_numbers)
     count = len(paddings)
@@ -148,11 +148,11 @@ def _plain_convolution(t: Translation, image: ir.Value, kernel: ir.Value, window
     return b.op("Conv3D" if three else "Conv2D", [image, kernel], shape, dtype, **options)
 
 
-def _padded_image(t: Translation, image: ir.Value, paddings: Sequence[tuple[Dim, Dim]]) -> ir.Value:
+def _padded_image(t: Translation, image: ir.Value, paddings: Sequence[tuple[MixedSize, MixedSize]]) -> ir.Value:
     b = t.b
     more = [tuple(max(n, 0) if isinstance(n, int) else n for n in pair) for pair in paddings]
-    image = b.pad(image, cast("list[tuple[Dim, Dim]]", [(0, 0), *more, (0, 0)]))
-    cut: dict[int, tuple[Dim, Dim | None, int]] = {}
+    image = b.pad(image, cast("list[tuple[MixedSize, MixedSize]]", [(0, 0), *more, (0, 0)]))
+    cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
     for axis, (low, high) in enumerate(paddings, 1):
         begin = -low if isinstance(low, int) and low < 0 else 0
         end = b.dims("AddV2", b.size(image, axis), high) if isinstance(high, int) and high < 0 else None
@@ -190,7 +190,7 @@ def _spaced_convolution(t: Translation, image: ir.Value, kernel: ir.Value, windo
         for size, n, s, k, (low, high) in zip(wanted, spatial, window.spacing, extents, cuts, strict=True)
     )
     target = wanted if same else whole
-    dims: list[Dim] = [b.size(image, 0), *target, outputs]
+    dims: list[MixedSize] = [b.size(image, 0), *target, outputs]
     result = b.op(
         "Conv2DBackpropInput",
         [b.vector(dims), turned, image],

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.translation import Translation
 from litefuse.stablehlo.values import Elements, Value, dims_of, elements_of, elements_value
@@ -67,7 +67,7 @@ def on_elements(t: Translation, hlo: str, a: Elements | None, b: Elements | None
     """Applies an op to tracked elements; returns None if some are not tracked, or the result cannot be."""
     if a is None or b is None or a.shape != b.shape:
         return None
-    results: list[Dim] = []
+    results: list[MixedSize] = []
     for x, y in zip(dims_of(a), dims_of(b), strict=True):
         if isinstance(x, int) and isinstance(y, int):
             number = _on_integers(hlo, x, y, _bits(dtype))

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.positions import Positions
 from litefuse.stablehlo.translation import Result, Rules, Translation
@@ -24,7 +24,7 @@ def _dynamic_gather(op: Any, t: Translation) -> Result:
     return _gathered(op, t, t.sizes(op.operands[2]))
 
 
-def _gathered(op: Any, t: Translation, window: Sequence[Dim]) -> Result:
+def _gathered(op: Any, t: Translation, window: Sequence[MixedSize]) -> Result:
     """Translates a gather, https://openxla.org/stablehlo/spec#gather: positions outside are moved inside."""
     numbers = t.dialect.GatherDimensionNumbers(op.dimension_numbers)
     operand, indices = op.operands[:2]
@@ -77,7 +77,7 @@ def _of_elements(op: Any, t: Translation, positions: Positions) -> Result | None
 
 def _within(t: Translation, value: ir.Value, positions: Positions) -> ir.Value:
     """Cuts the tensor to the part that windows reach, in the dimensions in which they all begin at 0."""
-    cut: dict[int, tuple[Dim, Dim | None, int]] = {}
+    cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
     for axis, (size, part) in enumerate(zip(positions.sizes, positions.window, strict=True)):
         if axis not in positions.indexed and isinstance(part, int) and part != size:
             cut[axis] = (0, part, 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.legalize.linear_algebra.batches import in_one_batch
 from litefuse.legalize.linear_algebra.factorizations import householder, householder_product, lu
@@ -84,7 +84,7 @@ def _singular_vectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Se
     return [t.value(op.operands[0]), *vectors, _success(t, outer)]
 
 
-def _success(t: Translation, outer: Sequence[Dim]) -> ir.Value:
+def _success(t: Translation, outer: Sequence[MixedSize]) -> ir.Value:
     """Returns LAPACK's status of success; after a failure, the numbers are NaN instead."""
     return t.b.fill(outer, 0, "int32")
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.errors import GraphError
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.legalize.linear_algebra.batches import in_one_batch
 from litefuse.legalize.linear_algebra.factorizations import cholesky, solve_triangular
@@ -45,18 +45,18 @@ def solved(
     return shaped(t, solution if left else b.transpose(solution, [0, 2, 1]), outer)
 
 
-def matrices_of(t: Translation, operand: ir.Value) -> tuple[ir.Value, Sequence[Dim]]:
+def matrices_of(t: Translation, operand: ir.Value) -> tuple[ir.Value, Sequence[MixedSize]]:
     """Returns an operand's float32 matrices in a batch of one dimension, and the sizes of the batch."""
     (matrices,), outer = _in_one_batch(t, operand)
     return matrices, outer
 
 
-def shaped(t: Translation, value: ir.Value, outer: Sequence[Dim]) -> ir.Value:
+def shaped(t: Translation, value: ir.Value, outer: Sequence[MixedSize]) -> ir.Value:
     """Restores the batch of these sizes for a value computed from ``matrices_of``."""
     return t.b.reshape(value, [*outer, *t.b.sizes(value)[1:]])
 
 
-def _in_one_batch(t: Translation, *operands: ir.Value) -> tuple[Sequence[ir.Value], Sequence[Dim]]:
+def _in_one_batch(t: Translation, *operands: ir.Value) -> tuple[Sequence[ir.Value], Sequence[MixedSize]]:
     for operand in operands:
         if t.dtype(operand) != "float32":
             raise GraphError(f"matrices of {t.dtype(operand)} are not supported")
@@ -91,7 +91,7 @@ def _batch_norm(op: Any, t: Translation) -> Result:
     value, scale, offset, mean, variance = t.values(op.operands)
     epsilon = ir.FloatAttr(op.attributes["epsilon"]).value
     axis = int(op.feature_index)
-    after: list[Dim] = [1] * (len(b.shape(value)) - axis - 1)
+    after: list[MixedSize] = [1] * (len(b.shape(value)) - axis - 1)
 
     def placed(vector: ir.Value) -> ir.Value:
         return b.reshape(vector, [b.size(vector, 0), *after]) if after else vector

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.translation import Translation
 
@@ -35,8 +35,8 @@ class Positions:
     vector_axis: int
     axes: Sequence[int]
     batching: Sequence[tuple[int, int]]
-    sizes: Sequence[Dim]
-    window: Sequence[Dim]
+    sizes: Sequence[MixedSize]
+    window: Sequence[MixedSize]
 
     @property
     def indexed(self) -> list[int]:
@@ -48,11 +48,11 @@ class Positions:
         """Those of them along which a window has more than one element."""
         return sorted(axis for axis in self.axes if not (isinstance(self.window[axis], int) and self.window[axis] == 1))
 
-    def batch(self) -> list[Dim]:
+    def batch(self) -> list[MixedSize]:
         """Returns the sizes of the indices without the dimension of the vectors: one window each."""
         return [size for axis, size in enumerate(self.t.dims(self.indices)) if axis != self.vector_axis]
 
-    def last(self, axis: int) -> Dim:
+    def last(self, axis: int) -> MixedSize:
         """Returns the last position at which a window can begin."""
         return self.t.b.dims("Sub", self.sizes[axis], self.window[axis])
 
@@ -95,9 +95,9 @@ class Positions:
     def vectors(self, starts: Sequence[ir.Value]) -> ir.Value:
         """Returns the positions of all elements of all windows, ``[batch..., wide..., indexed]``."""
         b, batch, wide = self.t.b, self.batch(), self.wide
-        dims: list[Dim] = [*batch, *(self.window[axis] for axis in wide)]
+        dims: list[MixedSize] = [*batch, *(self.window[axis] for axis in wide)]
         components: list[ir.Value] = []
-        ones: list[Dim] = [1]
+        ones: list[MixedSize] = [1]
         for axis, start in zip(self.axes, starts, strict=True):
             component = b.reshape(start, [*batch, *(ones * len(wide))]) if wide else start
             if axis in wide:
@@ -108,8 +108,8 @@ class Positions:
             components.append(self._count(position, dims))
         return b.stack([b.broadcast(each, dims) for each in components], len(dims))
 
-    def _count(self, axis: int, dims: Sequence[Dim]) -> ir.Value:
+    def _count(self, axis: int, dims: Sequence[MixedSize]) -> ir.Value:
         """Returns the numbers from 0 along one dimension."""
         size = dims[axis]
-        after: list[Dim] = [1] * (len(dims) - axis - 1)
+        after: list[MixedSize] = [1] * (len(dims) - axis - 1)
         return self.t.b.reshape(self.t.b.range(size), [size, *after])

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.translation import Result, Rules, Translation
 
@@ -115,7 +115,7 @@ def _outer(
     for side in (0, 1):
         value = t.b.transpose(values[side], [*batching[side], *free[side]])
         own = [dims[side][axis] for axis in free[side]]
-        ones: list[Dim] = [1] * len(free[1 - side])
+        ones: list[MixedSize] = [1] * len(free[1 - side])
         factors.append(t.b.reshape(value, [*shared, *own, *ones] if side == 0 else [*shared, *ones, *own]))
     return t.b.binary("Mul", *factors)
 

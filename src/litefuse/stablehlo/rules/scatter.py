@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from litefuse.errors import GraphError
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.positions import Positions
 from litefuse.stablehlo.rules.reductions import combining_op
@@ -30,7 +30,7 @@ def _scatter(op: Any, t: Translation) -> Result:
     shown = [axis for axis in range(len(sizes)) if axis not in inserted and axis not in batching]
     in_updates = dict(zip(shown, numbers.update_window_dims, strict=True))
     update_dims = t.dims(updates)
-    window: list[Dim] = [update_dims[in_updates[axis]] if axis in in_updates else 1 for axis in range(len(sizes))]
+    window: list[MixedSize] = [update_dims[in_updates[axis]] if axis in in_updates else 1 for axis in range(len(sizes))]
     axes = list(numbers.scattered_dims_to_operand_dims)
     positions = Positions(
         t,
@@ -100,7 +100,9 @@ def _is_inside(positions: Positions) -> bool:
     )
 
 
-def _updated(t: Translation, operand: ir.Value, updates: ir.Value, positions: Positions, window: list[Dim]) -> ir.Value:
+def _updated(
+    t: Translation, operand: ir.Value, updates: ir.Value, positions: Positions, window: list[MixedSize]
+) -> ir.Value:
     """Writes one window at a known position."""
     b, value = t.b, t.value(operand)
     begins = [0] * len(window)
@@ -123,7 +125,7 @@ def _written_inside(t: Translation, name: str, value: ir.Value, vectors: ir.Valu
     every = b.reduce("All", valid, last, keep_dims=True)
     outside = b.vector([sizes[0], *([0] * (count - 1))])
     places = b.select(every, vectors, outside)
-    paddings: list[tuple[Dim, Dim]] = [(0, 1), *([(0, 0)] * (rank - 1))]
+    paddings: list[tuple[MixedSize, MixedSize]] = [(0, 1), *([(0, 0)] * (rank - 1))]
     longer = b.pad(value, paddings)
     written = b.op(name, [longer, places, new], b.shape(longer), b.dtype(value))
     return b.slice(written, 0, 0, sizes[0])

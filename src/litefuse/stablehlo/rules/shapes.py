@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from litefuse.errors import GraphError
 from litefuse.importer.constants import constant
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.options.limits import check_constant
 from litefuse.saved_model.dtypes import DataType
@@ -82,7 +82,7 @@ def _dynamic_iota(op: Any, t: Translation) -> Result:
     return _counted(t, op.results[0], int(op.iota_dimension), t.sizes(op.operands[0]))
 
 
-def _counted(t: Translation, result: ir.Value, axis: int, dims: Sequence[Dim]) -> Result:
+def _counted(t: Translation, result: ir.Value, axis: int, dims: Sequence[MixedSize]) -> Result:
     b, dtype, size = t.b, t.dtype(result), dims[axis]
     if len(dims) == 1 and isinstance(size, int) and is_followed(t, result):
         return elements_value(b, _objects(np.arange(size)), dtype)
@@ -105,7 +105,7 @@ def _dynamic_broadcast_in_dim(op: Any, t: Translation) -> Result:
     return _repeated(op, t, t.sizes(op.operands[1]))
 
 
-def _repeated(op: Any, t: Translation, dims: Sequence[Dim]) -> Result:
+def _repeated(op: Any, t: Translation, dims: Sequence[MixedSize]) -> Result:
     operand, axes = op.operands[0], [int(axis) for axis in op.broadcast_dimensions]
     found, shape = t.lazy(operand), list(t.shape(operand))
     if axes != sorted(axes):  # the dimensions are permuted as well
@@ -118,7 +118,7 @@ def _repeated(op: Any, t: Translation, dims: Sequence[Dim]) -> Result:
     if found.spread is not None and axes == list(range(len(dims) - len(axes), len(dims))):
         return spread(t.b, found.spread.small, dims)  # a broadcast of a broadcast
     # JAX repeats dimensions that are known to be of size 1, never dynamic ones.
-    sizes: list[Dim] = [dims[axis] if size is None else size for axis, size in zip(axes, shape, strict=True)]
+    sizes: list[MixedSize] = [dims[axis] if size is None else size for axis, size in zip(axes, shape, strict=True)]
     placed = _placed(sizes, axes, len(dims))
     # Leading dimensions of size 1 are left to broadcasting.
     aligned = axes == list(range(len(dims) - len(axes), len(dims)))
@@ -131,7 +131,7 @@ def _repeated(op: Any, t: Translation, dims: Sequence[Dim]) -> Result:
     return Value(lambda: t.b.reshape(found.emit(), placed), spread=Spread(small, tuple(dims)))
 
 
-def _reshaped(t: Translation, found: Value, dims: Sequence[Dim]) -> Value:
+def _reshaped(t: Translation, found: Value, dims: Sequence[MixedSize]) -> Value:
     return Value(lambda: t.b.reshape(found.emit(), dims))
 
 
@@ -143,11 +143,11 @@ def _placed(sizes: Sequence[Any], axes: Sequence[int], rank: int) -> list[Any]:
     return placed
 
 
-def _same(a: Dim, b: Dim) -> bool:
+def _same(a: MixedSize, b: MixedSize) -> bool:
     return isinstance(a, int) == isinstance(b, int) and a == b
 
 
-def _kept(t: Translation, found: Value, dims: Sequence[Dim]) -> Value | None:
+def _kept(t: Translation, found: Value, dims: Sequence[MixedSize]) -> Value | None:
     """Returns a reduction with keep_dims, if that has these sizes."""
     reduction = found.reduction
     if reduction is None or reduction.keep_dims:
@@ -161,7 +161,7 @@ def _kept(t: Translation, found: Value, dims: Sequence[Dim]) -> Value | None:
     return Value(lambda: kept.emit(t.b), reduction=kept)
 
 
-def reshaped(t: Translation, operand: ir.Value, dims: Sequence[Dim], dtype: str) -> Result:
+def reshaped(t: Translation, operand: ir.Value, dims: Sequence[MixedSize], dtype: str) -> Result:
     """Returns the elements of a value of the program in another shape."""
     found = t.lazy(operand)
     if found.elements is not None and all(isinstance(dim, int) for dim in dims):
@@ -241,7 +241,9 @@ def _dynamic_pad(op: Any, t: Translation) -> Result:
     return _padded(op, t, low, high, cast("list[int]", interior))
 
 
-def _padded(op: Any, t: Translation, low: Sequence[Dim], high: Sequence[Dim], interior: Sequence[int]) -> Result:
+def _padded(
+    op: Any, t: Translation, low: Sequence[MixedSize], high: Sequence[MixedSize], interior: Sequence[int]
+) -> Result:
     """Translates a pad, https://openxla.org/stablehlo/spec#pad: interior first; a negative padding cuts."""
     b, fill = t.b, t.number(op.operands[1])
     value = t.value(op.operands[0])
@@ -249,8 +251,8 @@ def _padded(op: Any, t: Translation, low: Sequence[Dim], high: Sequence[Dim], in
     for axis, count in enumerate(interior):
         if count:
             value = spaced(t, value, axis, count, filler)
-    paddings: list[tuple[Dim, Dim]] = []
-    cut: dict[int, tuple[Dim, Dim | None, int]] = {}
+    paddings: list[tuple[MixedSize, MixedSize]] = []
+    cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
     for axis, (before, after) in enumerate(zip(low, high, strict=True)):
         (more_before, begin), (more_after, less) = _more_or_less(t, before), _more_or_less(t, after)
         paddings.append((more_before, more_after))
@@ -261,7 +263,7 @@ def _padded(op: Any, t: Translation, low: Sequence[Dim], high: Sequence[Dim], in
     return b.pad(value, paddings, filler if fill is None else fill)
 
 
-def _more_or_less(t: Translation, padding: Dim) -> tuple[Dim, Dim]:
+def _more_or_less(t: Translation, padding: MixedSize) -> tuple[MixedSize, MixedSize]:
     """Returns how many elements a padding adds, and how many it cuts."""
     return t.b.dims("Maximum", padding, 0), t.b.dims("Maximum", t.b.dims("Sub", 0, padding), 0)
 
@@ -271,7 +273,7 @@ def spaced(t: Translation, value: ir.Value, axis: int, count: int, filler: ir.Va
     b = t.b
     dims = b.sizes(value)
     wide = b.reshape(value, [*dims[: axis + 1], 1, *dims[axis + 1 :]])
-    paddings: list[tuple[Dim, Dim]] = [(0, 0)] * (len(dims) + 1)
+    paddings: list[tuple[MixedSize, MixedSize]] = [(0, 0)] * (len(dims) + 1)
     paddings[axis + 1] = (0, count)
     filled = b.pad(wide, paddings, filler)
     size = b.dims("Mul", dims[axis], count + 1)

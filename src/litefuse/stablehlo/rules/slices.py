@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from litefuse.errors import GraphError
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.scans import get_item, set_item
 from litefuse.stablehlo.translation import Result, Rules, Translation
@@ -29,7 +29,9 @@ def _real_dynamic_slice(op: Any, t: Translation) -> Result:
     return _sliced(op, t, begins, ends, cast("list[int]", strides))
 
 
-def _sliced(op: Any, t: Translation, begins: Sequence[Dim], ends: Sequence[Dim], strides: Sequence[int]) -> Result:
+def _sliced(
+    op: Any, t: Translation, begins: Sequence[MixedSize], ends: Sequence[MixedSize], strides: Sequence[int]
+) -> Result:
     operand = op.operands[0]
     found, shape = t.lazy(operand), t.known_dims(operand)
     if found.listed is not None:
@@ -40,8 +42,8 @@ def _sliced(op: Any, t: Translation, begins: Sequence[Dim], ends: Sequence[Dim],
     if found.spread is not None and not t.b.shape(found.spread.small.emit()):  # all elements are equal
         declared = t.shape(op.results[0])
         if None not in declared:
-            return spread(t.b, found.spread.small, cast("list[Dim]", list(declared)))
-    cut: dict[int, tuple[Dim, Dim | None, int]] = {
+            return spread(t.b, found.spread.small, cast("list[MixedSize]", list(declared)))
+    cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {
         axis: (begin, end, stride)
         for axis, (begin, end, stride) in enumerate(axes)
         if not (_is(begin, 0) and _is(end, shape[axis]) and stride == 1)
@@ -49,15 +51,15 @@ def _sliced(op: Any, t: Translation, begins: Sequence[Dim], ends: Sequence[Dim],
     return t.b.slices(found.emit(), cut) if cut else found
 
 
-def _is(dim: Dim, size: Dim | None) -> bool:
+def _is(dim: MixedSize, size: MixedSize | None) -> bool:
     return size is not None and isinstance(dim, int) == isinstance(size, int) and dim == size
 
 
 def clamped_starts(
-    t: Translation, starts: Sequence[ir.Value], sizes: Sequence[Dim], slice_sizes: Sequence[Dim]
-) -> list[Dim]:
+    t: Translation, starts: Sequence[ir.Value], sizes: Sequence[MixedSize], slice_sizes: Sequence[MixedSize]
+) -> list[MixedSize]:
     """Returns the start of a slice in each dimension, moved so that it ends within the tensor, as StableHLO demands."""
-    found: list[Dim] = []
+    found: list[MixedSize] = []
     for start, size, part in zip(starts, sizes, slice_sizes, strict=True):
         most = t.b.dims("Sub", size, part)
         elements = t.elements(start)
@@ -85,7 +87,7 @@ def _dynamic_slice(op: Any, t: Translation) -> Result:
     value = t.value(operand)
     if all(isinstance(begin, int) for begin in begins):
         shape = t.shape(operand)
-        cut: dict[int, tuple[Dim, Dim | None, int]] = {
+        cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {
             axis: (begin, begin + part, 1)
             for axis, (begin, part) in enumerate(zip(cast("list[int]", begins), parts, strict=True))
             if not (begin == 0 and part == shape[axis])

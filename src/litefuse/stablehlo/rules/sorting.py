@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from litefuse.errors import GraphError
-from litefuse.ir.builder import Dim
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.reductions import counts
 from litefuse.stablehlo.translation import Result, Rules, Translation
@@ -58,7 +58,7 @@ def _sort(op: Any, t: Translation) -> list[Result]:
     return results
 
 
-def top_k(t: Translation, value: ir.Value, k: Dim, *, upwards: bool = False) -> tuple[ir.Value, ir.Value]:
+def top_k(t: Translation, value: ir.Value, k: MixedSize, *, upwards: bool = False) -> tuple[ir.Value, ir.Value]:
     """Returns the ``k`` largest or least elements along the last dimension, and their positions (int32)."""
     b, dtype = t.b, t.b.dtype(value)
     wide = b.cast(value, _WIDER.get(dtype, dtype))
