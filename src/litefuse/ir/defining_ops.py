@@ -16,7 +16,7 @@ _COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.
 
 
 def source(value: ir.Value) -> ir.Value:
-    """Returns the value behind ops that forward it, cast it to its own dtype, or multiply it by ones (Keras 2 dropout)."""
+    """Returns the value behind ops that forward it, cast it to its own dtype, or multiply it by 1 (Keras 2 dropout)."""
     while not isinstance(value.owner, ir.Block) and _hands_on(value.owner):
         value = value.owner.operands[0]
     return value
