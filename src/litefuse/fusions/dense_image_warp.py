@@ -20,7 +20,7 @@ __all__ = ["DenseImageWarp"]
 
 @fusion("addons:DenseImageWarp")
 class DenseImageWarp(Fusion):
-    """TensorFlow Addons' dense_image_warp becomes the custom op DenseImageWarp, which has a kernel in litefuse.
+    """TensorFlow Addons' dense_image_warp becomes the custom op DenseImageWarp, whose kernel litefuse has.
 
     ``f(image [batch, rows, cols, depth], flow [batch, rows, cols, 2]) -> [batch, rows, cols, depth]``, all float32,
     with at least 2 rows and columns.

@@ -25,7 +25,7 @@ _VALUES = frozenset({"float32", "float64", "int8", "int16", "int32", "int64", "u
 
 @fusion("addons:MaxUnpooling2D")
 class MaxUnpooling(Fusion):
-    """TensorFlow Addons' MaxUnpooling2D becomes the custom op of that name, which has a kernel in litefuse.
+    """TensorFlow Addons' MaxUnpooling2D becomes the custom op of that name, whose kernel litefuse has.
 
     ``f(updates [batch, in_rows, in_cols, depth], mask [batch, in_rows, in_cols, depth] int32 or int64) ->
     [batch, out_rows, out_cols, depth]``; the mask holds the positions that ``tf.nn.max_pool_with_argmax`` gives.

@@ -35,7 +35,7 @@ _FLOATS = frozenset({"bfloat16", "float16", "float32", "float64"})
 
 @fusion("tftext:WhitespaceTokenizer")
 class WhitespaceTokenizer(Fusion):
-    """TensorFlow Text's WhitespaceTokenizer becomes the custom op of the same name, which has a kernel in litefuse.
+    """TensorFlow Text's WhitespaceTokenizer becomes the custom op of the same name, whose kernel litefuse has.
 
     ``f(text, string of rank 0, 1 or 2) -> (tokens [n] string, row splits [m] int64...)``, with row splits for each
     dimension of the text, the outermost first.
@@ -73,7 +73,7 @@ class WhitespaceTokenizer(Fusion):
 
 @fusion("tftext:Ngrams")
 class Ngrams(Fusion):
-    """TensorFlow Text's ngrams becomes the custom op of the same name, which has a kernel in litefuse.
+    """TensorFlow Text's ngrams becomes the custom op of the same name, whose kernel litefuse has.
 
     ``f(values [n] string, row splits [m] int64 or int32...)`` returns the n-grams in the same form; without row splits,
     it is ``f(values [..., n] string) -> [..., n - width + 1] string``.
@@ -125,7 +125,7 @@ class Ngrams(Fusion):
 
 @fusion("tftext:custom:SgnnProjection")
 class SgnnProjection(Fusion):
-    """The projection of the SGNN model becomes the custom op of the same name, which has a kernel in litefuse.
+    """The projection of the SGNN model becomes the custom op of the same name, whose kernel litefuse has.
 
     ``f(values [n] string, row splits [rows + 1] int64 or int32) -> [rows, len(hash_seed)]`` of any floating point
     dtype. The op returns float32; for other dtypes a CAST follows it.
