@@ -1,6 +1,6 @@
-"""Conversion code: how a composite becomes a fused op. One module per family.
+"""Conversion code that turns composites into fused ops. One module per family.
 
-Importing this package loads no engine; ``builder`` and ``composite`` do.
+Importing this package does not load the engine; ``builder`` and ``composite`` do.
 """
 
 from litefuse.fusions.fusion import Fusion, fusion, registered_fusions

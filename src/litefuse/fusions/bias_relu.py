@@ -1,4 +1,4 @@
-"""Convolution and fully connected layer, each with its bias and activation."""
+"""Convolutions and fully connected layers with bias and activation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Conv2dBiasRelu(Fusion):
 
     ``f(x [batch, height, width, n], filter [rows, columns, n, m], bias [m]) -> [batch, out_height, out_width, m]``, all
     float32: ``relu(conv2d(x, filter) + bias)``, or ``relu6``. The annotation's attributes are those of
-    ``tf.nn.conv2d``: ``padding``, SAME or VALID; there may be ``strides`` and ``dilations``, each a list of two ints
+    ``tf.nn.conv2d``: ``padding``, SAME or VALID; optional are ``strides`` and ``dilations``, each a list of two ints
     (rows, columns), ones if missing.
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/conv2d.
     """
@@ -60,7 +60,7 @@ class Conv2dBiasRelu(Fusion):
         dilations = _pair(composite.attributes, "dilations")
         least = [(extent - 1) * dilation + size for extent, dilation in zip((rows, columns), dilations, strict=True)]
         shape = [x[0] or size, x[1] or least[0], x[2] or least[1], channels]
-        # Sums of about 4, of either sign: some are cut off below, and some above where relu6 does.
+        # Sums of about 4, of either sign: some are clipped at 0, and some at the upper limit of relu6.
         return [
             random.normal(0, 4, shape).astype(np.float32),
             random.normal(0, (rows * columns * channels) ** -0.5, [each or 0 for each in weights]).astype(np.float32),
@@ -98,7 +98,7 @@ class FullyConnectedBiasRelu(Fusion):
         x, weights, bias = (kind.sizes for kind in composite.arg_types)
         inputs = weights[0] or 0
         shape = [*(each or size for each in x[:-1]), inputs]
-        # Sums of about 4, of either sign: some are cut off below, and some above where relu6 does.
+        # Sums of about 4, of either sign: some are clipped at 0, and some at the upper limit of relu6.
         return [
             random.normal(0, 4, shape).astype(np.float32),
             random.normal(0, inputs**-0.5, [each or 0 for each in weights]).astype(np.float32),

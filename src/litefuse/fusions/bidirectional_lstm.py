@@ -1,4 +1,4 @@
-"""Two LSTMs over the same steps, from the first to the last and back."""
+"""Bidirectional LSTM layers."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class BidirectionalLstm(Fusion):
     ``f(inputs [batch, time, n], forward kernel [n, 4 u], forward recurrent kernel [u, 4 u], forward bias [4 u],
     backward kernel [n, 4 u], backward recurrent kernel [u, 4 u], backward bias [4 u]) -> [batch, time, 2 u]`` or two
     results ``[batch, time, u]``, all float32, the gates in the order input, forget, cell, output, as in Keras. The
-    backward LSTM takes the steps from the last to the first; its outputs are in the order of the inputs. States begin
-    with zero; or four more arguments are the initial h and c of the forward LSTM and of the backward LSTM, each
-    ``[batch, u]``. With the attribute ``time_major`` (a bool, false if missing), inputs and outputs have time first.
+    backward LSTM processes the steps from the last to the first; its outputs are in the order of the inputs. States
+    start at zero, unless four more arguments give the initial h and c of the forward and of the backward LSTM, each
+    ``[batch, u]``. With the attribute ``time_major`` (a bool, false if missing), inputs and outputs are time-major.
     """
 
     def verify(self, composite: Composite) -> str | None:
@@ -85,7 +85,7 @@ class BidirectionalLstm(Fusion):
             *others[:6],
             *((batch, shape[1]) for shape in others[6:]),
         ]
-        # Weights that leave the gates where they are neither open nor shut, however many there are.
+        # Scaled by the number of weights, so that the gates do not saturate.
         weights = [max(1, shape[0] or 0) ** -0.5 if len(shape) == 2 else 1.0 for shape in others[:6]]
         scales = [1.0, *weights, *[10.0] * 4]
         return [
@@ -104,7 +104,7 @@ def _is_time_major(composite: Composite) -> bool:
 
 
 def _units(arguments: Sequence[TensorType]) -> int:
-    """The units of each direction, from the forward recurrent kernel, which was verified to be known."""
+    """Returns the units per direction, from the forward recurrent kernel, whose size was verified to be known."""
     return arguments[2].sizes[0] or 0
 
 

@@ -1,4 +1,4 @@
-"""Builds the ops of a composite's replacement."""
+"""Builder of the ops that replace a composite."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Builder:
     """Emits LiteRT (``tfl``) ops into the function that replaces a composite's body, with inferred result types.
 
     Args:
-        body: The symbol of a function with the body that is replaced, made on demand; None where there is none.
+        body: Creates a function with the replaced body, on demand, and returns its symbol; None if there is no body.
     """
 
     def __init__(self, body: Callable[[], str] | None = None) -> None:
@@ -41,7 +41,7 @@ class Builder:
         result_types: Sequence[ir.Type],
         attributes: Mapping[str, ir.Attribute] | None = None,
     ) -> list[ir.Value]:
-        """Any op by its full name, such as ``tfl.embedding_lookup``, with the result types given.
+        """Emits any op by its full name, such as ``tfl.embedding_lookup``, with the given result types.
 
         Raises:
             FusionError: There is no such op.
@@ -56,13 +56,13 @@ class Builder:
         return list(op.results)
 
     def builtin(self, name: str, *operands: ir.Value | npt.ArrayLike, **attributes: Any) -> list[ir.Value]:
-        """A builtin op with inferred result types.
+        """Emits a builtin op with inferred result types.
 
         Args:
-            name: LiteRT's name of the op, such as ``BATCH_MATMUL``; those of ``litefuse.fusions.builtins.BUILTINS``.
-            operands: Its operands, of known rank. An array becomes a constant, as do Python's numbers and lists of
-                them: of int32 or float32, or of the other operand's dtype where an op takes two of the same dtype.
-            attributes: Those of its attributes that are not as by default.
+            name: LiteRT's name of the op, such as ``BATCH_MATMUL``: a key of ``litefuse.fusions.builtins.BUILTINS``.
+            operands: Its operands, of known rank. Arrays become constants, as do Python numbers and lists of numbers:
+                of int32 or float32, or of the other operand's dtype if the op requires equal dtypes.
+            attributes: Its attributes that differ from their defaults.
 
         Raises:
             FusionError: There is no such op or attribute, or the result types do not follow from the operands.
@@ -92,7 +92,7 @@ class Builder:
         return self.op(f"tfl.{name.lower()}", values, types, held)
 
     def _values(self, operands: Sequence[ir.Value | npt.ArrayLike], *, alike: bool) -> list[ir.Value]:
-        """The operands as values; a Python number is of the others' dtype if all are alike."""
+        """Returns the operands as values; a Python number gets the others' dtype if all must have the same one."""
         dtype = next((tensor_type_of(each).dtype for each in operands if isinstance(each, ir.Value)), "float32")
         made: list[ir.Value] = []
         for each in operands:
@@ -114,16 +114,16 @@ class Builder:
         result_types: Sequence[ir.Type],
         options: Mapping[str, Any] | bytes,
     ) -> list[ir.Value]:
-        """A custom op.
+        """Emits a custom op.
 
         Args:
-            name: The name that its kernel is registered under.
+            name: The name under which its kernel is registered.
             operands: Its inputs.
             result_types: The types of its outputs.
-            options: A mapping becomes a flexbuffer map (see ``encode_options``), bytes are taken as they are.
+            options: A mapping becomes a flexbuffer map (see ``encode_options``), bytes are used unchanged.
 
         Raises:
-            FusionError: An option that a flexbuffer cannot hold.
+            FusionError: A flexbuffer cannot represent an option.
         """
         if isinstance(options, bytes):
             data = options
@@ -140,16 +140,16 @@ class Builder:
         result_types: Sequence[ir.Type],
         attributes: Mapping[str, Any],
     ) -> list[ir.Value]:
-        """STABLEHLO_COMPOSITE: a named op that carries the body, which the runtime runs where no kernel claims the op.
+        """Emits STABLEHLO_COMPOSITE: a named op with the body, which the runtime runs unless a kernel claims the op.
 
         Args:
             name: Its name.
-            operands: The composite's arguments, all of them in their order.
-            result_types: The composite's.
-            attributes: Ints, floats, bools, strings, and lists of these; they become a flexbuffer map.
+            operands: All arguments of the composite, in order.
+            result_types: The composite's result types.
+            attributes: Ints, floats, bools, strings, and lists of these. They become a flexbuffer map.
 
         Raises:
-            FusionError: An attribute that such an op cannot hold.
+            FusionError: The op cannot represent an attribute.
         """
         if self._body is None:
             raise FusionError(f"there is no body for the composite {name!r} to carry")
@@ -172,25 +172,25 @@ class Builder:
         )
 
     def constant(self, value: npt.NDArray[Any]) -> ir.Value:
-        """A constant tensor of the array's shape and dtype."""
+        """Emits a constant tensor of the array's shape and dtype."""
         attribute = ir.DenseElementsAttr.get(value)
         return self.op("tfl.pseudo_const", [], [attribute.type], {"value": attribute})[0]
 
     def no_value(self) -> ir.Value:
-        """What an op gets for an optional operand that is left out."""
+        """Emits the placeholder for an omitted optional operand."""
         return self.op("tfl.no_value", [], [_none_type()], {"value": ir.UnitAttr.get()})[0]
 
     def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
-        """TRANSPOSE; of a constant it is computed at conversion."""
+        """Emits TRANSPOSE; of a constant it is computed at conversion."""
         return self._auxiliary("TRANSPOSE", [value, self.constant(np.array(permutation, np.int32))])
 
     def slice(self, value: ir.Value, begin: Sequence[int], size: Sequence[int]) -> ir.Value:
-        """SLICE; a size of -1 is all that follows. Of a constant it is computed at conversion."""
+        """Emits SLICE; a size of -1 takes all that follows. Of a constant it is computed at conversion."""
         operands = [value, *(self.constant(np.array(part, np.int32)) for part in (begin, size))]
         return self._auxiliary("SLICE", operands)
 
     def last(self, value: ir.Value, axis: int, *, keep: bool = False) -> ir.Value:
-        """STRIDED_SLICE: what is last along an axis (not negative), which has size 1 then (``keep``) or is gone."""
+        """Emits STRIDED_SLICE: the last position along an axis (not negative), which is dropped or kept (``keep``)."""
         shape, element = _shape(value)
         index = [-1 if each == axis else 0 for each in range(len(shape))]
         all_but = sum(1 << each for each in range(len(shape)) if each != axis)
@@ -205,26 +205,26 @@ class Builder:
         }
         int32 = ir.IntegerType.get_signless(32)
         attributes: dict[str, ir.Attribute] = {name: ir.IntegerAttr.get(int32, mask) for name, mask in masks.items()}
-        # There is at least one element along the axis, which the rule cannot know.
+        # There is at least one element along the axis, which the shape rule cannot know.
         result = [1 if each == axis else size for each, size in enumerate(shape) if keep or each != axis]
         return self._typed(
             "tfl.strided_slice", operands, result, element, {**attributes, "offset": ir.BoolAttr.get(False)}
         )
 
     def reverse(self, value: ir.Value, axis: int) -> ir.Value:
-        """REVERSE_V2 along one axis (not negative)."""
+        """Emits REVERSE_V2 along one axis (not negative)."""
         return self._auxiliary("REVERSE_V2", [value, self.constant(np.array([axis], np.int32))])
 
     def add(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        """ADD of values of the same shape; of constants it is computed at conversion."""
+        """Emits ADD of values of the same shape; of constants it is computed at conversion."""
         return self._auxiliary("ADD", [a, b], {"fused_activation_function": "NONE"})
 
     def reshape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
-        """RESHAPE to a known shape."""
+        """Emits RESHAPE to a known shape."""
         return self._auxiliary("RESHAPE", [value, self.constant(np.array(shape, np.int32))])
 
     def concatenation(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
-        """CONCATENATION along an axis (not negative)."""
+        """Emits CONCATENATION along an axis (not negative)."""
         return self._auxiliary("CONCATENATION", values, {"axis": axis, "fused_activation_function": "NONE"})
 
     def conv_2d(
@@ -238,7 +238,7 @@ class Builder:
         padding: str = "SAME",
         activation: str = "NONE",
     ) -> ir.Value:
-        """CONV_2D.
+        """Emits CONV_2D.
 
         Args:
             x: ``[batch, height, width, n]``.
@@ -266,20 +266,20 @@ class Builder:
         )[0]
 
     def fully_connected(self, x: ir.Value, weights: ir.Value, bias: ir.Value, *, activation: str = "NONE") -> ir.Value:
-        """FULLY_CONNECTED: x ``[..., n]``, weights ``[m, n]``, bias ``[m]``; result ``[..., m]``."""
+        """Emits FULLY_CONNECTED: x ``[..., n]``, weights ``[m, n]``, bias ``[m]``; result ``[..., m]``."""
         keep = len(_shape(x)[0]) > 2
         return self.builtin(
             "FULLY_CONNECTED", x, weights, bias, fused_activation_function=activation, keep_num_dims=keep
         )[0]
 
     def zeros(self, like: ir.Value, axis: int, sizes: Sequence[int]) -> ir.Value:
-        """Float32 zeros ``[n, *sizes]``, where n is the size of ``like`` along an axis: FILL where it is unknown."""
+        """Emits float32 zeros ``[n, *sizes]``, n being the size of ``like`` along an axis: FILL if that is unknown."""
         batch = _shape(like)[0][axis]
         if batch != _DYNAMIC:
             return self.constant(np.zeros([batch, *sizes], np.float32))
         whole = self._auxiliary("SHAPE", [like], element=ir.IntegerType.get_signless(32))
         shape = [self.slice(whole, [axis], [1]), self.constant(np.array(sizes, np.int32))]
-        # The rule knows nothing of what is in a shape that the model computes.
+        # The shape rule does not know the elements of a computed shape.
         return self._typed(
             "tfl.fill",
             [self.concatenation(shape, 0), self.constant(np.array(0, np.float32))],
@@ -288,10 +288,10 @@ class Builder:
         )
 
     def state(self, value: ir.Value) -> ir.Value:
-        """A state with this initial value, for an op that updates its state in place, as LSTM does.
+        """Emits a state with this initial value, for an op that updates its state in place, such as LSTM.
 
-        The op gets memory of its own that holds the value at the beginning of every call. Such an op must not be given
-        the value itself: the runtime would keep a constant's memory between calls, and its value would be lost.
+        The op gets its own memory, which holds the value at the start of every call. The op must not get the value
+        itself: the runtime keeps a constant's memory between calls, and its value would be lost.
         """
         shape, element = _shape(value)
         return self._typed("tfl.custom", [value], shape, element, custom_op_attributes(INITIAL_STATE, b""))
@@ -304,7 +304,7 @@ class Builder:
         *,
         element: ir.Type | None = None,
     ) -> ir.Value:
-        """An auxiliary op by LiteRT's name; its result is of the first operand's element type if none is given."""
+        """Emits an auxiliary op by LiteRT's name; its element type defaults to the first operand's."""
         given = attributes or {}
         elements = [_shape(operands[0])[1] if element is None else element]
         with _refusals(name, operands, given):
@@ -320,7 +320,7 @@ class Builder:
         element: ir.Type,
         attributes: Mapping[str, ir.Attribute] | None = None,
     ) -> ir.Value:
-        """An auxiliary op whose result's type is stated."""
+        """Emits an auxiliary op with a given result type."""
         result = ir.RankedTensorType.get(shape, element)
         return self.op(name, operands, [result], {**(attributes or {}), AUXILIARY: ir.UnitAttr.get()})[0]
 
@@ -334,19 +334,20 @@ class Builder:
         *,
         size: int | None = None,
     ) -> tuple[ir.Value, ir.Value]:
-        """NON_MAX_SUPPRESSION_V4: the boxes with the best scores, of those that overlap too much the best one.
+        """Emits NON_MAX_SUPPRESSION_V4: the boxes with the best scores, the best one of those that overlap too much.
 
         Args:
             boxes: float32 ``[n, 4]``, the two corners ``(y, x, y, x)`` of each in any order.
             scores: float32 ``[n]``.
-            max_output_size: int32 scalar, how many at most.
-            iou_threshold: float32 scalar; a box whose intersection over union with a chosen one is this or more goes.
-            score_threshold: float32 scalar; a box whose score is this or less goes.
+            max_output_size: int32 scalar, the maximum number of boxes.
+            iou_threshold: float32 scalar; boxes whose intersection over union with a chosen one is this or more are
+                dropped.
+            score_threshold: float32 scalar; boxes whose score is this or less are dropped.
             size: The value of ``max_output_size``, if it is known.
 
         Returns:
-            int32 ``[max_output_size]``, the chosen boxes' positions by falling score, then zeros; and their number, an
-            int32 scalar.
+            int32 ``[max_output_size]``, the indices of the chosen boxes by descending score, padded with zeros; and the
+            number of chosen boxes, an int32 scalar.
         """
         int32 = ir.IntegerType.get_signless(32)
         results = [
@@ -358,29 +359,29 @@ class Builder:
         return indices, count
 
     def expand_dims(self, value: ir.Value, axis: int) -> ir.Value:
-        """EXPAND_DIMS: the value of a ranked type with a dimension of size 1 more, at ``axis`` (not negative)."""
+        """Emits EXPAND_DIMS: adds a dimension of size 1 to a value of known rank, at ``axis`` (not negative)."""
         return self.builtin("EXPAND_DIMS", value, np.array(axis, np.int32))[0]
 
     def embedding_lookup(self, ids: ir.Value, table: ir.Value) -> ir.Value:
-        """EMBEDDING_LOOKUP: rows of ``table`` ``[vocabulary, ...]`` at ``ids`` ``[n]`` int32; result ``[n, ...]``."""
+        """Emits EMBEDDING_LOOKUP: rows of ``table`` ``[vocabulary, ...]`` at ``ids`` ``[n]`` int32; ``[n, ...]``."""
         types = _result_types("EMBEDDING_LOOKUP", [ids, table], [ir.ShapedType(table.type).element_type], {})
         return self.op("tfl.embedding_lookup", [ids, table], types)[0]
 
 
 def _shape(value: ir.Value) -> tuple[list[int], ir.Type]:
-    """The sizes and the element type of a value of known rank."""
+    """Returns the sizes and the element type of a value of known rank."""
     kind = ir.ShapedType(value.type)
     return list(kind.shape), kind.element_type
 
 
-# The type of an optional operand that is left out.
+# The type of an omitted optional operand.
 _NONE = TensorType("none", ())
 
-# Attributes that are there for the result type, which says the same.
+# Attributes that only determine the result type; the op does not store them.
 _TYPE_ONLY = frozenset({"out_type", "output_type", "to"})
 
 
-# What a rule or numpy raises on operands that no op accepts.
+# Exceptions of shape rules and numpy for operands that no op accepts.
 _MALFORMED = (ArithmeticError, LookupError, TypeError, ValueError)
 
 
@@ -390,7 +391,7 @@ def _kind(value: ir.Value) -> TensorType:
 
 @contextmanager
 def _refusals(name: str, operands: Sequence[ir.Value], attributes: Mapping[str, Any]) -> Generator[None]:
-    """Says of an op whose result types do not follow from its operands why."""
+    """Explains why the result types of an op do not follow from its operands."""
     try:
         yield
     except (Undecided, ShapeError, *_MALFORMED) as error:
@@ -405,10 +406,10 @@ def _refusals(name: str, operands: Sequence[ir.Value], attributes: Mapping[str, 
 def _result_types(
     name: str, operands: Sequence[ir.Value], elements: Sequence[ir.Type], attributes: Mapping[str, Any]
 ) -> list[ir.Type]:
-    """The types of the results of a builtin op, by LiteRT's name, from its operands and their element types.
+    """Returns the result types of a builtin op, by LiteRT's name, from its operands and the results' element types.
 
     Raises:
-        Undecided: They do not follow; or ShapeError or one of ``_MALFORMED``, if no such op takes the operands.
+        Undecided: They do not follow. ShapeError or one of ``_MALFORMED`` if no such op accepts the operands.
     """
     types: list[ir.Type] = []
     shapes = result_shapes(f"tfl.{name.lower()}", operands, elements, attributes)
@@ -420,7 +421,7 @@ def _result_types(
 
 
 def _builtin_attribute(name: str, value: Any) -> ir.Attribute:
-    """As ``mlir_attribute``, with the forms that builtin ops have: integers of 32 bits, and of 64 in lists."""
+    """As ``mlir_attribute``, but with the attribute types of builtin ops: 32-bit integers, and 64-bit ones in lists."""
     if name == "mode":
         return ir.Attribute.parse(f"#tfl<mirror_pad_attr {value}>")
     if isinstance(value, int) and not isinstance(value, bool):

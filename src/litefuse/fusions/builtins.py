@@ -1,6 +1,6 @@
-"""The result dtypes of LiteRT's builtin ops, and the attributes that they have by default.
+"""Result dtypes and default attributes of LiteRT's builtin ops.
 
-Their shapes are those of ``litefuse.ops.rules.litert``.
+The result shapes are those of ``litefuse.ops.rules.litert``.
 Source: the operators of https://www.tensorflow.org/mlir/tfl_ops.
 """
 
@@ -13,19 +13,18 @@ from typing import Any, TypeAlias
 __all__ = ["BUILTINS", "Builtin"]
 
 Dtypes: TypeAlias = "Callable[[Sequence[str], Mapping[str, Any]], list[str]]"
-"""The dtypes of the results, of the operands' dtypes and the attributes."""
+"""Returns the result dtypes, given the operands' dtypes and the attributes."""
 
 
 @dataclass(frozen=True)
 class Builtin:
-    """How one op is built.
+    """A builtin op.
 
     Attributes:
         dtypes: The dtypes of its results.
-        defaults: Its attributes with their default values; a list is of int64, a float is a float32, an int an int32.
-        alike: Whether its operands are of one dtype.
-        constants: The operands that must be constants, since the results' shapes follow from them, each by its
-            position with what it is.
+        defaults: Its attributes with their default values; lists hold int64, a float is a float32, an int an int32.
+        alike: Whether its operands must have the same dtype.
+        constants: The operands that must be constants because the result shapes depend on them: index and description.
     """
 
     dtypes: Dtypes

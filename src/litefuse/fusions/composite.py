@@ -1,4 +1,4 @@
-"""A composite, as conversion code sees it."""
+"""Composites, as fusions see them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Composite"]
 
 @dataclass(frozen=True)
 class Composite:
-    """An annotated function, and the arguments that its replacement computes from.
+    """An annotated function, with the arguments for its replacement.
 
     Attributes:
         name: The name in the annotation.
-        attributes: The annotation's attributes as Python values: int, float, bool, str, lists of them; an attribute of
+        attributes: The annotation's attributes as Python values: int, float, bool, str, lists of these; an attribute of
             another kind (type, shape, tensor, function) is the MLIR attribute itself.
-        args: The arguments; weights that are only read are among them as tensors.
-        result_types: The types that the results must have.
+        args: The arguments, including weights that are only read, as tensors.
+        result_types: The required types of the results.
         function: The function's symbol, for messages.
     """
 
@@ -33,10 +33,10 @@ class Composite:
 
     @property
     def arg_types(self) -> list[TensorType]:
-        """The arguments' dtypes and shapes."""
+        """Dtypes and shapes of the arguments."""
         return [tensor_type_of(value) for value in self.args]
 
     @property
     def result_tensor_types(self) -> list[TensorType]:
-        """The results' dtypes and shapes."""
+        """Dtypes and shapes of the results."""
         return [tensor_type_of(kind) for kind in self.result_types]

@@ -1,4 +1,4 @@
-"""Images resampled along a field of flow vectors."""
+"""Images warped by a flow field."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DenseImageWarp(Fusion):
     """TensorFlow Addons' dense_image_warp becomes the custom op DenseImageWarp, whose kernel litefuse has.
 
     ``f(image [batch, rows, cols, depth], flow [batch, rows, cols, 2]) -> [batch, rows, cols, depth]``, all float32,
-    with 2 rows and columns or more.
+    with at least 2 rows and columns.
     Definition: https://www.tensorflow.org/addons/api_docs/python/tfa/image/dense_image_warp.
     """
 
@@ -61,7 +61,7 @@ class DenseImageWarp(Fusion):
         image, flow = composite.arg_types
         assert image.shape is not None
         assert flow.shape is not None
-        # An image has 2 rows and columns or more; the flow must lead out of it as well.
+        # An image has at least 2 rows and columns; the flow must also point outside it.
         known = [one or other for one, other in zip(image.shape[:3], flow.shape[:3], strict=True)]
         batch, rows, cols = known[0] or size, known[1] or size + 4, known[2] or size + 3
         return [
@@ -71,5 +71,5 @@ class DenseImageWarp(Fusion):
 
 
 def _agree(one: Sequence[int | None], other: Sequence[int | None]) -> bool:
-    """Whether two shapes of the same rank can be the same."""
+    """Whether two shapes of the same rank are compatible."""
     return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))

@@ -1,4 +1,4 @@
-"""The postprocessing of single shot detectors: box decoding and non-maximum suppression."""
+"""Postprocessing of single shot detectors: box decoding and non-maximum suppression."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class DetectionPostprocess(Fusion):
 
     The annotation's attributes are the op's options: the ints ``max_detections``, ``max_classes_per_detection`` and
     ``num_classes``, the floats ``nms_score_threshold``, ``nms_iou_threshold``, ``y_scale``, ``x_scale``, ``h_scale``
-    and ``w_scale``; there may be the bool ``use_regular_nms`` (false) and the int ``detections_per_class`` (100).
+    and ``w_scale``; optional are the bool ``use_regular_nms`` (false) and the int ``detections_per_class`` (100).
     Definition: https://github.com/tensorflow/tensorflow/blob/master/tensorflow/lite/kernels/detection_postprocess.cc.
     """
 
@@ -76,7 +76,7 @@ def _attribute_problem(attributes: Mapping[str, Any]) -> str | None:
             if name in _OPTIONAL:
                 continue
             return f"it needs the attribute {name} ({kind.__name__}); it has {sorted(attributes)}"
-        if type(attributes[name]) is not kind:  # a bool is no int
+        if type(attributes[name]) is not kind:  # a bool is not an int here
             return f"the attribute {name} is {attributes[name]!r}; TFLite_Detection_PostProcess takes {_a(kind)}"
     unknown = sorted(
         name for name in attributes if name not in _REQUIRED and name not in _OPTIONAL and name != "tfl_fusable_op"
@@ -122,7 +122,7 @@ def _argument_problem(arguments: Sequence[TensorType], num_classes: int) -> str 
 
 
 def _result_problem(results: Sequence[TensorType], attributes: Mapping[str, Any]) -> str | None:
-    """Why the op's results do not fit; the scalars of a placeholder stand for any shape."""
+    """Returns why the results do not fit the op; the scalar results of a placeholder body fit any shape."""
     count = attributes["max_detections"] * attributes["max_classes_per_detection"]
     shapes = ((1, count, 4), (1, count), (1, count), (1,))
     for index, (name, kind, shape) in enumerate(zip(_RESULTS, results, shapes, strict=True)):

@@ -1,4 +1,4 @@
-"""Einsum, kept as one op."""
+"""Einsums kept as one op."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["Einsum"]
 class Einsum(Fusion):
     """A marked einsum becomes the builtin STABLEHLO_COMPOSITE ``tf.einsum``, which keeps its equation.
 
-    ``f(operands...) -> result``, with the attribute ``equation`` (a string): what the body computes, in the notation of
-    https://www.tensorflow.org/api_docs/python/tf/einsum. LiteRT runs the body, which the op carries as batch
-    multiplications; an accelerator that has an einsum of its own computes it by the equation.
+    ``f(operands...) -> result``, with the attribute ``equation`` (a string). It describes the body in the notation of
+    https://www.tensorflow.org/api_docs/python/tf/einsum. LiteRT runs the body, which the op carries as batch matrix
+    products; an accelerator with its own einsum uses the equation.
     """
 
     unchecked = "the op carries the body itself"
@@ -47,7 +47,7 @@ class Einsum(Fusion):
 
 
 def _fits(labels: str, kind: TensorType) -> bool:
-    """Whether an operand has a dimension for each label; an ellipsis stands for any number."""
+    """Whether an operand has a dimension for each label; an ellipsis represents any number of dimensions."""
     named = len(labels.replace("...", ""))
     if kind.rank is None:
         return True

@@ -1,4 +1,4 @@
-"""Embedding lookup."""
+"""Embedding lookups."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = ["EmbeddingLookup"]
 class EmbeddingLookup(Fusion):
     """``f(table [vocabulary, ...], ids [n] int32) -> [n, ...]`` becomes the builtin EMBEDDING_LOOKUP.
 
-    The rows may be given in another shape than they have in the table, as ``[n, embedding]`` of a table
-    ``[vocabulary, groups, 128]``: then a RESHAPE follows.
+    If the result has rows of another shape than the table, such as ``[n, embedding]`` for a table
+    ``[vocabulary, groups, 128]``, a RESHAPE follows.
     """
 
     ids_in_range = True
@@ -49,7 +49,7 @@ class EmbeddingLookup(Fusion):
 
 
 def _row_shape(composite: Composite) -> Sequence[int] | None:
-    """The shape in which the rows are given, if it is another one than they have in the table."""
+    """Returns the shape of the result's rows if it differs from that of the table's rows."""
     own, given = composite.arg_types[0].sizes[1:], composite.result_tensor_types[0].sizes[1:]
     known = [size for size in given if size is not None]
     if not given or len(known) < len(given) or None in own or own == given:

@@ -1,4 +1,4 @@
-"""The generic fusion: a composite that its author declared a custom op."""
+"""The generic fusion of composites that their authors declared custom ops."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FLAG = "tfl_fusable_op"
 class FusableOp(Fusion):
     """Any composite with the attribute ``tfl_fusable_op: true`` becomes a custom op of the composite's name.
 
-    Arguments and results stay as they are; the options are a flexbuffer map of the annotation's other attributes.
+    Arguments and results do not change. The options are a flexbuffer map of the annotation's other attributes.
     """
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
@@ -27,10 +27,10 @@ class FusableOp(Fusion):
 
 
 def options(composite: Composite) -> dict[str, Any]:
-    """The composite's attributes, without the one that says that it is an op.
+    """Returns the composite's attributes without the flag that declares it an op.
 
     Raises:
-        FusionError: An attribute of a kind that options cannot hold.
+        FusionError: An attribute's type cannot be stored in options.
     """
     found = {name: value for name, value in composite.attributes.items() if name != _FLAG}
     for name, value in found.items():

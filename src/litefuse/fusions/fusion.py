@@ -1,4 +1,4 @@
-"""The conversion code of one composite, and the registry of all."""
+"""Conversion code of composites, and its registry."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class Fusion:
-    """Conversion code: replaces a composite's body by fused ops.
+    """Conversion code that replaces a composite's body with fused ops.
 
     Subclass it, and register the subclass for the annotations that it handles::
 
@@ -45,29 +45,29 @@ class Fusion:
                 table, ids = composite.args
                 return b.embedding_lookup(ids, table)
 
-    The composite's body is erased only when ``verify`` gave no reason and what ``rewrite`` returned is valid.
+    The composite's body is erased only if ``verify`` returns None and what ``rewrite`` returns is valid.
     """
 
-    #: The annotations that it is registered for.
+    #: The annotations for which it is registered.
     names: ClassVar[tuple[str, ...]] = ()
 
     #: The self-check's tolerance: the largest difference of a float result, relative to the largest value (at least 1).
     tolerance: ClassVar[float] = 1e-5
 
-    #: Why there is no self-check, for an interface whose bodies are placeholders by its definition; None: there is one.
+    #: Why there is no self-check, for interfaces whose bodies are placeholders by definition; None if there is one.
     unchecked: ClassVar[str | None] = None
 
-    #: The indices of results whose values the interface leaves open: the self-check compares shape and dtype only.
+    #: Indices of results whose values the interface does not define: the self-check compares only shape and dtype.
     open_results: ClassVar[tuple[int, ...]] = ()
 
-    #: Whether the interface takes only ids that its tables have: the self-check gives no others, which a body such as a
-    #: product with ``tf.one_hot`` makes zeros of, and the runtime refuses.
+    #: Whether the interface only accepts ids within its tables, so the self-check uses no others: a body such as a
+    #: product with ``tf.one_hot`` turns those into zeros, but the runtime refuses them.
     ids_in_range: ClassVar[bool] = False
 
     def verify(self, composite: Composite) -> str | None:
-        """The reason why this composite cannot be fused, or None.
+        """Returns the reason why this composite cannot be fused, or None.
 
-        The reason ends up in the report, after "not fused: ": say what was found and what is needed.
+        The report shows it after "not fused: ". State what was found and what is needed.
         """
         del composite
         return None
@@ -76,25 +76,25 @@ class Fusion:
         """Builds the replacement with ``b`` from ``composite.args``.
 
         Returns:
-            The results, as many as ``composite.result_types`` and of those dtypes; one value alone for one result.
+            The results, in the number and dtypes of ``composite.result_types``; a single result may be returned alone.
 
         Raises:
-            FusionError: It cannot be built after all; the message becomes the reason in the report.
+            FusionError: The replacement cannot be built. The message becomes the reason in the report.
         """
         raise NotImplementedError
 
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator
     ) -> Sequence[npt.NDArray[Any]] | None:
-        """The self-check's inputs, for a composite that is defined for some values of its arguments only.
+        """Returns inputs for the self-check of a composite that is defined only for some values of its arguments.
 
         Args:
-            composite: The composite; only its types mean anything here.
-            size: What to use for unknown dimensions, or to derive their sizes from.
-            random: Where the values come from.
+            composite: The composite; only its types are meaningful here.
+            size: The size of unknown dimensions, or the value to derive their sizes from.
+            random: The source of the values.
 
         Returns:
-            One array for each argument; None for those that are drawn from what its body does with them.
+            One array for each argument; None to draw inputs based on how the body uses its arguments.
         """
         del composite, size, random
         return None
@@ -102,9 +102,9 @@ class Fusion:
 
 _FusionType = TypeVar("_FusionType", bound=type[Fusion])
 
-_own: dict[str, type[Fusion]] = {}  # those of modules that are loaded
-_installed: dict[str, type[Fusion]] = {}  # those of plug-ins
-_registered: dict[str, type[Fusion]] = {}  # those of the program that runs
+_own: dict[str, type[Fusion]] = {}  # from modules of this package that are loaded
+_installed: dict[str, type[Fusion]] = {}  # from plug-ins
+_registered: dict[str, type[Fusion]] = {}  # from the running program
 
 
 def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _FusionType]:
@@ -112,13 +112,13 @@ def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _Fusio
 
     Args:
         names: The annotations: the plain string given to ``experimental_implements``, or the name in its NameAttrList.
-            One that ends in ``*`` is for the annotations of Keras 2 (``api_implements``) that begin so.
-        replace: Take the place of a fusion that is registered already.
+                A name that ends in ``*`` matches annotations of Keras 2 (``api_implements``) with this prefix.
+        replace: Whether it may replace a fusion that is already registered.
 
     Raises:
-        FusionError: There is no name, or one is taken; or the class is no ``Fusion``, or has no ``rewrite``.
+        FusionError: No name is given, a name is taken, or the class is not a ``Fusion`` or has no ``rewrite``.
     """
-    # Not only for the type checker's eyes: written without brackets, the class is what is decorated with.
+    # Not redundant: without the parentheses, the decorator's argument is the class.
     if not names or not all(isinstance(name, str) for name in names):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise FusionError("a fusion needs the names of its composites", hint='Write @litefuse.fusion("name").')
 
@@ -152,7 +152,7 @@ def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _Fusio
 
 @functools.cache
 def own_fusions() -> Mapping[str, OwnClass]:
-    """The fusions of this package by the names in their decorators; none is loaded."""
+    """Returns the fusions of this package by the names in their decorators, without loading them."""
     return {name: each for each in own_classes("litefuse.fusions", "fusion") for name in each.arguments}
 
 
@@ -162,7 +162,7 @@ def _own_module(name: str) -> str | None:
 
 
 def _registered_fusion(name: str) -> type[Fusion] | None:
-    """What is registered for exactly this name."""
+    """Returns the fusion that is registered for exactly this name."""
     cls = _registered.get(name) or _installed.get(name)
     module = _own_module(name)
     if cls is None and module is not None:
@@ -176,11 +176,11 @@ def _qualified_name(cls: type) -> str:
 
 
 def find_fusion(name: str, *, by_prefix: bool = False) -> Fusion | None:
-    """The fusion for a composite of this name, from the registry or an entry point; None when there is none.
+    """Returns the fusion for a composite, from the registry or an entry point; None if there is none.
 
     Args:
         name: The composite's name.
-        by_prefix: Whether a fusion for names that begin like this one will do; the longest beginning counts.
+        by_prefix: Whether to also match names that end in ``*`` as prefixes; the longest prefix wins.
     """
     load_plug_ins()
     names = [name]
@@ -196,18 +196,18 @@ def find_fusion(name: str, *, by_prefix: bool = False) -> Fusion | None:
 
 
 def registered_fusions() -> Mapping[str, type[Fusion]]:
-    """Every name with its fusion, sorted by name."""
+    """Returns the fusions by name, sorted by name."""
     load_plug_ins()
     found = {name: _registered_fusion(name) for name in sorted({*own_fusions(), *_installed, *_registered})}
     return {name: cls for name, cls in found.items() if cls is not None}
 
 
 def called_fusions() -> Mapping[str, type[Fusion]]:
-    """What the running program registered, for the process that converts."""
+    """Returns the fusions that the running program registered, for the conversion process."""
     return dict(_registered)
 
 
 def take_fusions(registered: Mapping[str, type[Fusion]]) -> None:
-    """Takes over what another process registered, and forgets what an earlier one did."""
+    """Replaces the registered fusions with those of another process."""
     _registered.clear()
     _registered.update(registered)

@@ -1,4 +1,4 @@
-"""A composite kept as one op that carries its body."""
+"""Composites kept as one op that carries its body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["KeptComposite"]
 class KeptComposite(Fusion):
     """Any composite becomes the builtin STABLEHLO_COMPOSITE of its name and attributes, with its body in LiteRT ops.
 
-    It runs in any LiteRT, which runs the body; a kernel or an accelerator that knows the name computes it instead.
+    Any LiteRT runs its body; a kernel or an accelerator that knows the name computes it instead.
     """
 
     unchecked = "the op carries the body itself"

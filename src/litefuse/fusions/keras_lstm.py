@@ -1,4 +1,4 @@
-"""The LSTM layer of Keras 2."""
+"""LSTM layers of Keras 2."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ARGUMENTS = (
 )
 _RESULTS = (("the last output", 2), ("outputs", 3), ("the last h", 2), ("the last c", 2), ("runtime", 0))
 
-# Initial states are drawn from a wide range, where a limit of the cell state would show.
+# Initial states are drawn from a wide range, so that a clipped cell state would show.
 _STATE_SCALE = 20.0
 
 
@@ -40,10 +40,10 @@ class KerasLstm(Fusion):
     Keras itself annotates the function (``api_implements``), which is
     ``f(inputs [batch, time, n], h [batch, u], c [batch, u], kernel [n, 4 u], recurrent_kernel [u, 4 u], bias [4 u]) ->
     (last_output [batch, u], outputs [batch, time or 1, u], h [batch, u], c [batch, u], runtime [])``, all float32, the
-    gates in the order input, forget, cell, output. With the attribute ``time_major``, inputs and outputs have time
-    first; with ``go_backwards``, the steps are taken from the last to the first. In an IndyLSTM (``indy_lstm_``) a cell
-    sees its own output only: the recurrent kernel is ``[u, 4]``.
-    The last result is of no meaning: Keras says there which of its implementations ran.
+    gates in the order input, forget, cell, output. With the attribute ``time_major``, inputs and outputs are;
+    with ``go_backwards``, the steps are processed from the last to the first. In an IndyLSTM (``indy_lstm_``) each cell
+    only gets its own output: the recurrent kernel is ``[u, 4]``.
+    The last result is not used: in it, Keras records which of its implementations ran.
     Definition: https://github.com/keras-team/tf-keras/blob/master/tf_keras/layers/rnn/lstm.py, ``standard_lstm``.
     """
 
@@ -82,13 +82,13 @@ class KerasLstm(Fusion):
 def random_layer_inputs(
     kinds: Sequence[TensorType], size: int, random: np.random.Generator, *, time_major: bool
 ) -> list[npt.NDArray[Any]]:
-    """Random values of inputs, h, c, kernel, recurrent kernel and maybe bias that leave nothing of a layer out.
+    """Draws inputs, h, c, kernel, recurrent kernel and optional bias so that they exercise all parts of the layer.
 
     Args:
         kinds: Their types.
         size: The size of unknown dimensions.
-        random: Where the values come from.
-        time_major: Whether the inputs have time first.
+        random: The source of the values.
+        time_major: Whether the inputs are time-major.
     """
     inputs, h, c, kernel, recurrent, *bias = (kind.sizes for kind in kinds)
     batch = inputs[1 if time_major else 0] or h[0] or c[0] or size
@@ -98,7 +98,7 @@ def random_layer_inputs(
     def normal(shape: Sequence[int | None], scale: float) -> npt.NDArray[Any]:
         return random.normal(0, scale, [each or 0 for each in shape]).astype(np.float32)
 
-    # Weights that leave the gates where they are neither open nor shut, however many there are.
+    # Scaled by the number of weights, so that the gates do not saturate.
     return [
         normal([steps, batch, features] if time_major else [batch, steps, features], 1),
         normal([batch, units], _STATE_SCALE / 10),
@@ -114,13 +114,13 @@ def _is_diagonal(composite: Composite) -> bool:
 
 
 def _only_last(composite: Composite, time: int) -> bool:
-    """Whether the function returns the last output alone as its outputs: the layer does not return sequences."""
+    """Whether the function's outputs are the last output only: the layer does not return sequences."""
     outputs = composite.result_tensor_types[1].sizes
     return outputs[time] == 1 and composite.arg_types[0].sizes[time] != 1
 
 
 def _known(kind: TensorType) -> tuple[int, ...]:
-    """A shape that was verified to be known."""
+    """Returns a shape that was verified to be known."""
     return tuple(size or 0 for size in kind.sizes)
 
 

@@ -1,4 +1,4 @@
-"""The arguments of composites that are recurrent layers."""
+"""Arguments of composites that are recurrent layers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["Argument", "argument_problem", "only_last", "random_arguments", "siz
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument.
+    """An argument of a composite.
 
     Attributes:
-        name: What it is, for messages.
-        shape: Its shape; None for sizes that may be anything.
+        name: Its name in messages.
+        shape: Its shape; None for arbitrary sizes.
         is_weight: Whether its sizes must be known.
     """
 
@@ -32,24 +32,24 @@ class Argument:
 
 
 def size(composite: Composite, argument: int, axis: int) -> int:
-    """One size of an argument; 0 where there is none, or it is not known."""
+    """Returns one size of an argument; 0 if it does not exist or is unknown."""
     kinds = composite.arg_types
     sizes = kinds[argument].sizes if argument < len(kinds) else ()
     return (sizes[axis] or 0) if axis < len(sizes) else 0
 
 
 def only_last(composite: Composite) -> bool:
-    """Whether a layer gives the output of the last step alone."""
+    """Whether a layer returns only the output of the last step."""
     return composite.result_tensor_types[0].sizes[0] == 1 and composite.arg_types[0].sizes[0] != 1
 
 
 def argument_problem(composite: Composite, expected: Sequence[Argument], op: str) -> str | None:
-    """Why a composite's interface is not that of a layer: ``f(inputs, states, weights) -> (outputs, states)``.
+    """Returns why a composite does not have a layer's interface ``f(inputs, states, weights) -> (outputs, states)``.
 
     Args:
         composite: The composite.
         expected: Its arguments.
-        op: What it is to become, for messages.
+        op: The op that is to replace it, for messages.
     """
     kinds, results = composite.arg_types, composite.result_tensor_types
     states = sum(1 for each in expected if not each.is_weight) - 1
@@ -76,14 +76,14 @@ def random_arguments(
     random: np.random.Generator,
     scales: Mapping[str, float],
 ) -> list[npt.NDArray[Any]]:
-    """Random values of a layer's arguments that leave nothing of it out.
+    """Draws a layer's arguments so that they exercise all parts of it.
 
     Args:
         composite: The composite.
         expected: Its arguments.
         unknown: The size of unknown dimensions.
-        random: Where the values come from.
-        scales: The standard deviation of some arguments by name; others have 1, and kernels what keeps products small.
+        random: The source of the values.
+        scales: Standard deviations of some arguments by name. Others have 1, and kernels one that keeps products small.
     """
     inputs, *states = (kind.sizes for kind in composite.arg_types[: 1 + _states(expected)])
     batch = next((each for each in (inputs[1], *(state[0] for state in states)) if each is not None), unknown)

@@ -13,7 +13,7 @@ _loading: bool | None = None  # None: not loaded yet
 
 
 def is_loading() -> bool:
-    """Whether what is registered now is a plug-in's."""
+    """Whether plug-ins are being loaded, so that they are what registers now."""
     return bool(_loading)
 
 
@@ -29,7 +29,7 @@ def load_plug_ins() -> None:
                 plug_in.load()
             except FusionError:
                 raise
-            except Exception as error:  # whatever a plug-in raises is the plug-in's fault
+            except Exception as error:  # a plug-in may raise anything
                 raise FusionError(
                     f"the plug-in cannot be loaded: {what_was_raised(error)}",
                     where=f"entry point {plug_in.name} ({plug_in.value})",

@@ -1,4 +1,4 @@
-"""The LSTM ops of LiteRT, and weights in the form that they take."""
+"""LiteRT's LSTM ops and their weights."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Gates:
     """One operand for each gate.
 
     Attributes:
-        input: That of the input gate; None when the gate is 1 minus the forget gate.
-        forget: That of the forget gate.
-        cell: That of the new cell value.
-        output: That of the output gate.
+        input: The input gate's; None if that gate is 1 minus the forget gate.
+        forget: The forget gate's.
+        cell: The new cell value's.
+        output: The output gate's.
     """
 
     input: ir.Value | None
@@ -40,22 +40,22 @@ class Gates:
     output: ir.Value
 
     def operands(self, b: Builder) -> list[ir.Value]:
-        """The four in LiteRT's order."""
+        """Returns the four operands in LiteRT's order."""
         return [b.no_value() if self.input is None else self.input, self.forget, self.cell, self.output]
 
 
 @dataclass(frozen=True)
 class LstmWeights:
-    """The weights of one LSTM of u cells whose n outputs go back into it; n is u without a projection.
+    """The weights of one LSTM with u cells and n recurrent outputs; n is u without a projection.
 
     Attributes:
         kernel: ``[u, inputs]`` each.
-        recurrent: ``[u, n]`` each; ``[u]`` when cells see their own output only.
+        recurrent: ``[u, n]`` each; ``[u]`` if each cell only gets its own output.
         bias: ``[u]`` each.
-        layer_norm: ``[u]`` each, what the normalized sums of each gate are multiplied by; None without normalization.
+        layer_norm: ``[u]`` each, the scales of the normalized sums of each gate; None without normalization.
         projection: ``[n, u]``, or None.
-        peepholes: ``[u]`` each, what the cell state is multiplied by on its way into the input, forget and output gate;
-            None for none, and in the place of an input gate that there is not.
+        peepholes: ``[u]`` each, the factors of the cell state for the input, forget and output gate; None for no
+            peepholes, and in place of a missing input gate.
     """
 
     kernel: Gates
@@ -67,13 +67,13 @@ class LstmWeights:
 
 
 def split_gates(b: Builder, value: ir.Value, order: str, axis: int = 0) -> Gates:
-    """Takes apart what holds the gates' weights one after the other.
+    """Splits concatenated weights of gates.
 
     Args:
         b: The builder.
         value: A matrix or vector whose size along ``axis`` is a multiple of the number of gates.
         order: The gates' first letters, as in ``ifco``; without ``i`` there is no input gate.
-        axis: Where they follow each other; along 1, the parts are transposed.
+        axis: The axis of the concatenation; along 1, the parts are transposed.
     """
     shape = list(ir.ShapedType(value.type).shape)
     size = shape[axis] // len(order)
@@ -87,13 +87,13 @@ def split_gates(b: Builder, value: ir.Value, order: str, axis: int = 0) -> Gates
 
 
 def lstm(b: Builder, x: ir.Value, weights: LstmWeights, h: ir.Value, c: ir.Value, *, cell_clip: float) -> ir.Value:
-    """LSTM: one step.
+    """Emits LSTM: one step.
 
     Args:
         b: The builder.
         x: ``[batch, inputs]`` float32.
         weights: The weights.
-        h: The last output ``[batch, n]``, a state (``Builder.state``).
+        h: The previous output ``[batch, n]``, a state (``Builder.state``).
         c: The cell state ``[batch, u]``, a state.
         cell_clip: The cell state's largest absolute value; 0 for no limit.
 
@@ -123,7 +123,7 @@ def unidirectional_sequence_lstm(
     projection_clip: float = 0.0,
     activation: str = "TANH",
 ) -> ir.Value:
-    """UNIDIRECTIONAL_SEQUENCE_LSTM: an LSTM over all steps.
+    """Emits UNIDIRECTIONAL_SEQUENCE_LSTM: an LSTM over all steps.
 
     Args:
         b: The builder.
@@ -131,10 +131,10 @@ def unidirectional_sequence_lstm(
         weights: The weights.
         h: The output before the first step ``[batch, n]``, a state (``Builder.state``).
         c: The cell state before it ``[batch, u]``, a state.
-        time_major: Whether time comes first.
+        time_major: Whether the inputs are time-major.
         cell_clip: The cell state's largest absolute value; 0 for no limit.
-        projection_clip: That of what the projection gives; 0 for no limit.
-        activation: What the new cell values and the cell state go through: LiteRT's name of it.
+        projection_clip: The projection's largest absolute value; 0 for no limit.
+        activation: LiteRT's name of the activation of new cell values and of the cell state.
 
     Returns:
         The outputs of all steps, laid out as ``x``.
@@ -150,7 +150,7 @@ def unidirectional_sequence_lstm(
 
 
 def keras_weights(b: Builder, kernel: ir.Value, recurrent: ir.Value, bias: ir.Value) -> LstmWeights:
-    """The weights of an LSTM layer of Keras, whose gates follow each other: input, forget, cell, output.
+    """Returns the weights of a Keras LSTM layer, whose gates are concatenated: input, forget, cell, output.
 
     Args:
         b: The builder.
@@ -176,7 +176,7 @@ def lstm_layer(
     projection_clip: float = 0.0,
     activation: str = "TANH",
 ) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """An LSTM layer that begins every call with the same states: UNIDIRECTIONAL_SEQUENCE_LSTM and what it leaves.
+    """Emits an LSTM layer that starts every call with the same states: UNIDIRECTIONAL_SEQUENCE_LSTM and last states.
 
     Args:
         b: The builder.
@@ -184,8 +184,8 @@ def lstm_layer(
         weights: The weights.
         h: The output before the first step ``[batch, n]``.
         c: The cell state before it ``[batch, u]``.
-        time_major: Whether time comes first.
-        only_last: Whether the outputs are those of the last step alone, of time 1.
+        time_major: Whether the inputs are time-major.
+        only_last: Whether the outputs are those of the last step only, with time of size 1.
         cell_clip: As in ``unidirectional_sequence_lstm``.
         projection_clip: As there.
         activation: As in ``unidirectional_sequence_lstm``.
@@ -206,10 +206,10 @@ def lstm_layer(
 
 
 def last_cell_state(b: Builder, last_output: ir.Value, c: ir.Value) -> ir.Value:
-    """The cell state after the last step.
+    """Emits ops that read the cell state after the last step.
 
-    The op writes it into the memory of the state that it was given; so this reads that memory, and takes the op's
-    output with it, so that no runtime can read before the op has written.
+    The op writes it into the memory of its state operand. So this reads that memory together with the op's output,
+    to ensure that no runtime reads before the op has written.
 
     Args:
         b: The builder.
@@ -229,22 +229,22 @@ def bidirectional_sequence_lstm(
     *,
     time_major: bool = False,
 ) -> tuple[ir.Value, ir.Value]:
-    """BIDIRECTIONAL_SEQUENCE_LSTM: one LSTM over all steps, and one over all steps from the last to the first.
+    """Emits BIDIRECTIONAL_SEQUENCE_LSTM: one LSTM over all steps, and one over all steps from the last to the first.
 
-    For the fault ``bidirectional-lstm-without-peepholes`` it gets peephole connections of zero and projections by the
-    identity, which change nothing. The op's own concatenation of the two (``merge_outputs``) is not used: the fault
+    Because of the fault ``bidirectional-lstm-without-peepholes`` it gets zero peephole weights and identity
+    projections, which change nothing. The op's own concatenation of the two (``merge_outputs``) is not used: fault
     ``merged-directions``.
 
     Args:
         b: The builder.
         x: ``[batch, time, inputs]`` float32, or ``[time, batch, inputs]``.
-        forward: The weights of the first; a projection and layer normalization are not taken.
-        backward: Those of the second.
-        states: Output and cell state of the first and of the second, each a state (``Builder.state``).
-        time_major: Whether time comes first.
+        forward: The weights of the first; a projection and layer normalization are not supported.
+        backward: The weights of the second.
+        states: Output and cell state of the first and the second, each a state (``Builder.state``).
+        time_major: Whether the inputs are time-major.
 
     Returns:
-        The outputs of both at all steps, laid out as ``x``, each at the step that it was computed at.
+        The outputs of both at all steps, laid out as ``x``, each at the step that it belongs to.
     """
     operands = [x]
     for weights in (forward, backward):

@@ -12,33 +12,33 @@ if TYPE_CHECKING:
 
 __all__ = ["GATE_NAMES", "gate_letters", "gate_order", "layer_arguments", "usual_gates"]
 
-#: The gates, by the letters that stand for them.
+#: The names of the gates by their letters.
 GATE_NAMES = {"i": "input", "f": "forget", "c": "cell", "o": "output"}
 
 
 def usual_gates(attributes: Mapping[str, Any], letters: str) -> str:
-    """The order of the gates that the attribute ``gates`` need not say.
+    """Returns the default order of the gates, if the attribute ``gates`` is missing.
 
     Args:
         attributes: The composite's attributes.
-        letters: The letters of the gates that there are.
+        letters: The letters of the existing gates.
     """
     order = "icfo" if attributes.get("joint_kernel") else "ifco"
     return "".join(letter for letter in order if letter in letters)
 
 
 def gate_letters(attributes: Mapping[str, Any]) -> str:
-    """The first letters of the gates that there are, in LiteRT's order."""
+    """Returns the first letters of the existing gates, in LiteRT's order."""
     return "fco" if attributes.get("coupled_gates") else "ifco"
 
 
 def gate_order(attributes: Mapping[str, Any]) -> str:
-    """The same, in the order in which they are in the weights."""
+    """Returns the first letters of the gates, in their order in the weights."""
     return attributes.get("gates") or usual_gates(attributes, gate_letters(attributes))
 
 
 def layer_arguments(composite: Composite) -> list[Argument]:
-    """The arguments that the composite's attributes say it has."""
+    """Returns the arguments that the composite should have according to its attributes."""
     attributes, letters = composite.attributes, gate_letters(composite.attributes)
     rows_are_outputs = bool(attributes.get("outputs_first"))
     per_gate, joint = bool(attributes.get("matrix_per_gate")), bool(attributes.get("joint_kernel"))

@@ -1,4 +1,4 @@
-"""One step of an LSTM that begins with nothing, as its composite."""
+"""Composites of one LSTM step from zero states."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _ARGUMENTS = (("the input", 2), ("the weight", 2), ("the bias", 1), ("the projec
 _NORMALIZED = "LayerNormalizedLstmCellSimple"
 _COUPLED = ",CoupleInputForgetGates"
 
-# The reference writes this limit, as the cell that the composite is named after has it. The new cell state is never
-# greater than 1, for the old one is zero: the limit changes nothing.
+# The reference sets this limit, as does the cell that the composite is named after. The new cell state is never
+# greater than 1, as the old one is zero: the limit has no effect.
 _CELL_CLIP = 10.0
 
 
@@ -41,9 +41,9 @@ class LstmCellSimple(Fusion):
     ``f(input [batch, n_in], weight [n_in + n_out, 4 n_cell], bias [4 n_cell], projection [n_cell, n_out]) ->
     [batch, n_out]``, all float32, the gates in the order cell, input, forget, output; the weight's first rows are for
     the input, the others for the output of the step before, which is zero. ``LayerNormalizedLstmCellSimple`` has a
-    fifth argument, the scale ``[4 n_cell]`` of the sums, which are normalized before the bias is added. With
-    ``,CoupleInputForgetGates`` after the name, the input gate is 1 minus the forget gate, and what has four parts has
-    three: cell, forget, output. ``LSTMCellSimple`` may have further arguments, which it does not use.
+    fifth argument, the scale ``[4 n_cell]`` of the sums, which are normalized before the bias is added. With the suffix
+    ``,CoupleInputForgetGates``, the input gate is 1 minus the forget gate, and the weights have three parts instead of
+    four: cell, forget, output. ``LSTMCellSimple`` may have further arguments, which it does not use.
     """
 
     def verify(self, composite: Composite) -> str | None:
@@ -93,8 +93,8 @@ class LstmCellSimple(Fusion):
         rows, columns = _sizes(weight)
         n_out = _sizes(others[1])[1]
         if any(kind.dtype != "float32" or kind.shape is None for kind in others):
-            return None  # an argument that is not used
-        # Weights that leave the gates where they are neither open nor shut, however many there are.
+            return None  # an unused argument
+        # Scaled by the number of weights, so that the gates do not saturate.
         values = [
             random.normal(0, 1, (x.sizes[0] or size, rows - n_out)),
             random.normal(0, (rows - n_out) ** -0.5, (rows, columns)),
@@ -108,7 +108,7 @@ def _order(composite: Composite) -> str:
 
 
 def _sizes(kind: TensorType) -> tuple[int, int]:
-    """The sizes of a matrix that were verified to be known."""
+    """Returns the sizes of a matrix, which were verified to be known."""
     rows, columns = (size or 0 for size in kind.sizes)
     return rows, columns
 

@@ -1,4 +1,4 @@
-"""LSTM layers that nobody annotated."""
+"""LSTM layers without an annotation."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["LstmLoop"]
 
 _OP = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 _ACTIVATIONS = {"tanh": "TANH", "relu": "RELU", "relu6": "RELU6"}
-# The attributes that are true or missing, and those that are numbers.
+# The boolean attributes, which are true or missing, and the numeric ones.
 _SIGNS = ("coupled_gates", "h_first", "joint_kernel", "matrix_per_gate", "outputs_first", "peepholes", "projection")
 _NUMBERS = ("cell_clip", "forget_bias", "projection_clip")
 
-# Initial states are drawn from a wide range, where a limit of the cell state would show.
+# Initial states are drawn from a wide range, so that a clipped cell state would show.
 _CELL_SCALE = 20.0
 
 
@@ -33,23 +33,23 @@ _CELL_SCALE = 20.0
 class LstmLoop(Fusion):
     """A layer that was recognized as an LSTM becomes the builtin UNIDIRECTIONAL_SEQUENCE_LSTM.
 
-    ``litefuse.recognizers`` makes the function, which is ``f(inputs [time, batch, n], h [batch, m], c [batch, u],
+    ``litefuse.recognizers`` creates the function, which is ``f(inputs [time, batch, n], h [batch, m], c [batch, u],
     kernel [n, 4 u], recurrent_kernel [m, 4 u], biases [4 u]: none, one or two) -> (outputs [time or 1, batch, m],
     h [batch, m], c [batch, u])``, all float32. Its attributes:
 
-    - ``activation`` is ``relu`` or ``relu6``; tanh if there is none.
+    - ``activation`` is ``relu`` or ``relu6``; tanh if missing.
     - ``gates`` is the order of the gates in the weights, by the first letters of input, forget, cell and output:
-      ``ifco`` if there is none, with a joint kernel ``icfo``.
+        ``ifco`` if missing, with a joint kernel ``icfo``.
     - With ``joint_kernel``, as in TensorFlow 1, there is one kernel ``[n + m, 4 u]`` for inputs and outputs; with
       ``h_first``, its rows for the outputs come first.
     - With ``outputs_first``, as in PyTorch, the kernels are ``[4 u, n]`` and ``[4 u, m]``.
-    - With ``matrix_per_gate``, as in Flax, there are four of each of these kernels, and four biases or none, each for
-      one gate.
-    - With ``coupled_gates``, the input gate is 1 minus the forget gate: there are 3 gates, and 3 in the place of 4.
+    - With ``matrix_per_gate``, as in Flax, there are four of each of these kernels, one for each gate, and four biases
+      or none.
+    - With ``coupled_gates``, the input gate is 1 minus the forget gate: there are 3 gates, so 3 instead of 4 above.
     - With ``peepholes``, those of the input, forget and output gate follow, ``[u]`` each.
     - With ``projection``, the last argument is its matrix ``[u, m]``; else m is u.
-    - ``forget_bias`` is added to the forget gate; ``cell_clip`` and ``projection_clip`` are the largest absolute values
-      of cell state and output; all three are none if missing.
+    - ``forget_bias`` is added to the forget gate; ``cell_clip`` and ``projection_clip`` limit the absolute values of
+      the cell state and the output. None of the three applies if missing.
     """
 
     def verify(self, composite: Composite) -> str | None:

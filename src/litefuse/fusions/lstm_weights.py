@@ -1,4 +1,4 @@
-"""The weights of LSTM layers that were recognized, in the form that LiteRT's op takes."""
+"""Weights of recognized LSTM layers, in the form of LiteRT's op."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["layer_weights"]
 
 
 def layer_weights(composite: Composite, b: Builder) -> LstmWeights:
-    """The weights of an ``lstm_loop``."""
+    """Returns the weights of an ``lstm_loop``."""
     attributes = composite.attributes
     arguments = layer_arguments(composite)
     given = {each.name: value for each, value in zip(arguments, composite.args, strict=True)}
@@ -49,7 +49,7 @@ def layer_weights(composite: Composite, b: Builder) -> LstmWeights:
 def _halves(
     kernels: Sequence[ir.Value], outputs: int, h_first: bool, b: Builder
 ) -> tuple[list[ir.Value], list[ir.Value]]:
-    """The rows of joint kernels that inputs and outputs are multiplied with."""
+    """Splits joint kernels into the rows for the inputs and those for the outputs."""
     of_inputs: list[ir.Value] = []
     of_outputs: list[ir.Value] = []
     for kernel in kernels:
@@ -61,7 +61,7 @@ def _halves(
 
 
 def _gates(kernels: Sequence[ir.Value], attributes: Mapping[str, Any], b: Builder) -> Gates:
-    """Kernels as the op takes them: for each gate one with a row for each output."""
+    """Returns kernels as the op needs them: one per gate, with a row for each output."""
     if not attributes.get("matrix_per_gate"):
         return split_gates(b, kernels[0], gate_order(attributes), axis=0 if attributes.get("outputs_first") else 1)
     of = dict(zip(gate_letters(attributes), (b.transpose(kernel, (1, 0)) for kernel in kernels), strict=True))

@@ -1,4 +1,4 @@
-"""Unpooling: values put back to where maximum pooling took them from."""
+"""Unpooling: values put back at the positions of their maximums."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class MaxUnpooling(Fusion):
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator
     ) -> Sequence[npt.NDArray[Any]] | None:
-        # Positions as pooling gives them: anywhere in the window that the value stands for, in the value's channel.
+        # Positions as pooling returns them: anywhere in the value's window, in the value's channel.
         updates, mask = composite.arg_types
         assert updates.shape is not None
         assert mask.shape is not None
@@ -69,7 +69,7 @@ class MaxUnpooling(Fusion):
             pool, stride = composite.attributes["pool_size"][axis], composite.attributes["strides"][axis]
             padded = max((count - 1) * stride + pool - extent, 0) // 2
             first = np.arange(count) * stride - padded
-            # The offset in the window; one draw for each value.
+            # Adds one random offset in the window for each value.
             place = first.reshape([-1 if i == axis + 1 else 1 for i in range(4)]) + random.integers(0, pool, shape)
             places.append(np.clip(place, 0, extent - 1))
         positions = (places[0] * sizes[1] + places[1]) * depth + np.arange(depth)
@@ -111,6 +111,6 @@ def _output_size(size: int, axis: int, attributes: Mapping[str, Any]) -> int:
 
 
 def _agree(one: Sequence[int | None] | None, other: Sequence[int | None] | None) -> bool:
-    """Whether two shapes can be the same."""
+    """Whether two shapes are compatible."""
     pairs = itertools.zip_longest(one, other) if one is not None and other is not None else ()
     return all(a is None or b is None or a == b for a, b in pairs)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NonMaxSuppression"]
 
-# name, dtype and rank of the arguments that the op takes
+# name, dtype and rank of the op's arguments
 _ARGUMENTS = (
     ("boxes", "float32", 2),
     ("scores", "float32", 1),
@@ -32,10 +32,10 @@ _ARGUMENTS = (
 class NonMaxSuppression(Fusion):
     """``tf.image.non_max_suppression_padded`` of one image's boxes becomes the builtin NON_MAX_SUPPRESSION_V4.
 
-    The interface is that of the function which TensorFlow itself annotates:
+    The interface is that of the function that TensorFlow itself annotates:
     ``f(boxes [n, 4], scores [n], max_output_size, iou_threshold, score_threshold, sorted_input,
-    canonicalized_coordinates, tile_size) -> (indices [1, max_output_size], count [])``. The last three say how to
-    compute, and promise what the inputs are like; the op needs neither, and its result is the same.
+    canonicalized_coordinates, tile_size) -> (indices [1, max_output_size], count [])``. The last three control how to
+    compute it and state properties of the inputs. The op does not need them, and its result is the same.
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/non_max_suppression_padded.
     """
 
@@ -79,8 +79,8 @@ class NonMaxSuppression(Fusion):
         assert scores.shape is not None
         assert shape is not None
         n = boxes.shape[0] or scores.shape[0] or 4 * size
-        # Boxes of positive area at positive coordinates, the lower corner first, by falling score: what the arguments
-        # sorted_input and canonicalized_coordinates may promise, and where TensorFlow's function is defined.
+        # Boxes of positive area at positive coordinates, the lower corner first, by descending score: the arguments
+        # sorted_input and canonicalized_coordinates may state this, and only then is TensorFlow's function defined.
         corner, extent = random.uniform(0, 1, (n, 2)), random.uniform(0.5, 1, (n, 2))
         values: list[npt.NDArray[Any]] = [
             np.concatenate([corner, corner + extent], axis=1).astype(np.float32),

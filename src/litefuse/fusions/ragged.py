@@ -1,4 +1,4 @@
-"""Ragged tensors of strings in the interfaces of composites: what is wrong with their parts, and random ones."""
+"""Ragged tensors of strings in the interfaces of composites: checks of their types, and random values."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ INDICES = ("int64", "int32")
 
 
 def values_problem(name: str, values: TensorType, *, result: bool = False) -> str | None:
-    """Why these cannot be the values of a ragged tensor of strings.
+    """Returns why a type cannot be that of the values of a ragged tensor of strings.
 
     Args:
-        name: What to call them.
+        name: Their name in the message.
         values: Their type.
-        result: Whether they come from an op, and their number from what is in its inputs.
+        result: Whether they are a result of an op, so that their number depends on the elements of its inputs.
     """
     if values.dtype != "string" or values.shape is None or len(values.shape) != 1:
         return f"{name} is {values}; the values of a ragged tensor of strings are string[?]"
@@ -34,7 +34,7 @@ def values_problem(name: str, values: TensorType, *, result: bool = False) -> st
 
 
 def splits_problem(name: str, splits: TensorType, dtypes: Sequence[str], rows: int | None = None) -> str | None:
-    """Why these cannot be the row splits of so many rows; None for any number."""
+    """Returns why a type cannot be that of row splits of this many rows; None for any number."""
     if splits.dtype not in dtypes or splits.shape is None or len(splits.shape) != 1 or splits.shape[0] == 0:
         return f"{name} is {splits}; row splits are {' or '.join(dtypes)} of rank 1, with one element or more"
     found = row_count(splits)
@@ -44,24 +44,24 @@ def splits_problem(name: str, splits: TensorType, dtypes: Sequence[str], rows: i
 
 
 def row_count(splits: TensorType) -> int | None:
-    """How many rows these row splits are of, if that is known."""
+    """Returns the number of rows that row splits have, if known."""
     return None if not splits.shape or splits.shape[0] is None else splits.shape[0] - 1
 
 
 def random_strings(shape: Sequence[int], random: np.random.Generator, letters: str = "abc") -> npt.NDArray[Any]:
-    """Strings of up to eight of the letters."""
+    """Draws strings of up to eight of the letters."""
     strings = ["".join(random.choice(list(letters), random.integers(9))).encode() for _ in range(math.prod(shape))]
-    # The interpreter takes a scalar string from an array of numpy's own bytes only.
+    # The interpreter accepts a scalar string only as an array of numpy's bytes type.
     return np.array(strings, object).reshape(shape) if shape else np.array(strings[0])
 
 
 def random_ragged(kinds: Sequence[TensorType], size: int, random: np.random.Generator) -> list[npt.NDArray[Any]] | None:
-    """Values and the row splits of them, the outermost first; None when there can be none.
+    """Draws values and their row splits, the outermost first; None if the types allow none.
 
     Args:
-        kinds: The types of all these.
-        size: How many rows there are, where it is unknown, and at least how many more values.
-        random: Where the values come from.
+        kinds: The types of the values and the row splits.
+        size: The number of rows if unknown, and the least number of additional values.
+        random: The source of the values.
     """
     values, *splits = kinds
     sizes = [*map(row_count, splits), values.shape[0] if values.shape else None]

@@ -1,4 +1,4 @@
-"""SimpleRNN layers that nobody annotated."""
+"""SimpleRNN layers without an annotation."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _BIASES = ("the bias", "the second bias")
 class RnnLoop(Fusion):
     """A layer that was recognized as a SimpleRNN becomes the builtin UNIDIRECTIONAL_SEQUENCE_RNN.
 
-    ``litefuse.recognizers`` makes the function, which is ``f(inputs [time, batch, n], h [batch, u], kernel [n, u],
+    ``litefuse.recognizers`` creates the function, which is ``f(inputs [time, batch, n], h [batch, u], kernel [n, u],
     recurrent_kernel [u, u], bias [u] or none) -> (outputs [time or 1, batch, u], h [batch, u])``, all float32. Its
-    attributes are ``activation`` (``relu`` or ``relu6``; tanh if there is none), ``joint_kernel``, with which there is
-    one kernel ``[n + u, u]``, as in TensorFlow 1, and ``outputs_first``, with which the kernels are ``[u, n]`` and
-    ``[u, u]``, as in PyTorch. But for a joint kernel, there may be two biases.
+    attributes are ``activation`` (``relu`` or ``relu6``; tanh if missing), ``joint_kernel`` for one kernel
+    ``[n + u, u]``, as in TensorFlow 1, and ``outputs_first`` for kernels ``[u, n]`` and ``[u, u]``, as in PyTorch.
+    Without a joint kernel, there may be two biases.
     """
 
     def verify(self, composite: Composite) -> str | None:
@@ -78,7 +78,7 @@ class RnnLoop(Fusion):
 
 
 def _units(composite: Composite) -> int:
-    """The number of outputs."""
+    """Returns the number of outputs."""
     return size(composite, 2, 0 if composite.attributes.get("outputs_first") else 1)
 
 

@@ -1,4 +1,4 @@
-"""Text: the composites of TensorFlow Text's API for LiteRT, and the projection of the SGNN model."""
+"""Composites of TensorFlow Text's API for LiteRT, and the projection of the SGNN model."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class WhitespaceTokenizer(Fusion):
 class Ngrams(Fusion):
     """TensorFlow Text's ngrams becomes the custom op of the same name, whose kernel litefuse has.
 
-    ``f(values [n] string, row splits [m] int64 or int32...)`` gives the same of the n-grams; without row splits,
-    ``f(values [..., n] string) -> [..., n - width + 1] string``.
+    ``f(values [n] string, row splits [m] int64 or int32...)`` returns the n-grams in the same form; without row splits,
+    it is ``f(values [..., n] string) -> [..., n - width + 1] string``.
 
     The annotation's attributes are the op's options: ``width``, a positive int; ``string_separator``, a string;
     ``axis``, -1; ``reduction_type``, ``STRING_JOIN``.
@@ -116,7 +116,7 @@ class Ngrams(Fusion):
         values, *splits = composite.arg_types
         if splits:
             return random_ragged(composite.arg_types, size, random)
-        # Enough in a row for n-grams, unless they are uncommonly wide.
+        # Enough elements per row for n-grams, unless the width is unusual.
         shape = [size if one is None else one for one in (values.shape or (None,))]
         if values.shape is None or values.shape[-1] is None:
             shape[-1] += min(int(composite.attributes["width"]), 8)
@@ -128,10 +128,10 @@ class SgnnProjection(Fusion):
     """The projection of the SGNN model becomes the custom op of the same name, whose kernel litefuse has.
 
     ``f(values [n] string, row splits [rows + 1] int64 or int32) -> [rows, len(hash_seed)]`` of any floating point
-    dtype. The op gives float32; a CAST follows it for another one.
+    dtype. The op returns float32; for other dtypes a CAST follows it.
 
-    The annotation's attributes are the op's options: ``hash_seed``, a list of ints; ``buckets``, an int of 2 or more;
-    all of 32 bits.
+    The annotation's attributes are the op's options: ``hash_seed``, a list of ints; ``buckets``, an int of 2 or more.
+    All ints have 32 bits.
     Definition: ``sgnn.py`` of TensorFlow's model garden; see ``litefuse.kernels.SgnnProjection``.
     """
 
@@ -235,5 +235,5 @@ def _product(sizes: Sequence[int | None]) -> int | None:
 
 
 def _agree(one: Sequence[int | None], other: Sequence[int | None]) -> bool:
-    """Whether two shapes can be the same."""
+    """Whether two shapes are compatible."""
     return len(one) == len(other) and all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))

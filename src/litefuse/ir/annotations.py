@@ -1,4 +1,4 @@
-"""Composite annotations of functions: reading them, and adding one."""
+"""Composite annotations of functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KERAS = "tf.api_implements"
 #: The function attributes that mark a composite; Keras 2 writes the second.
 ANNOTATIONS = ("tf._implements", _KERAS)
 
-# Function attributes that Keras 2 writes beside its annotation.
+# Function attributes that Keras 2 sets in addition to its annotation.
 _KERAS_ATTRIBUTES = ("go_backwards", "time_major")
 
 
@@ -27,8 +27,8 @@ class Annotation:
     Attributes:
         name: The composite's name.
         attributes: Its attributes as Python values, see ``attribute_value``.
-        by_prefix: Whether the name is an interface's and an identifier, as in ``lstm_0b4c...``, which is how Keras 2
-            (``api_implements``) pairs the implementations of one layer.
+        by_prefix: Whether the name consists of an interface and an identifier, as in ``lstm_0b4c...``, which is how
+            Keras 2 (``api_implements``) pairs the implementations of one layer.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Annotation:
 
 
 def read_annotation(function: func.FuncOp) -> Annotation | None:
-    """The function's annotation, or None when it is not a composite."""
+    """Returns the function's annotation, or None if it is not a composite."""
     for key in ANNOTATIONS:
         if key not in function.attributes:
             continue

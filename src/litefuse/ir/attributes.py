@@ -1,4 +1,4 @@
-"""Python values as MLIR attributes, and back."""
+"""Conversion between Python values and MLIR attributes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["attribute_value", "mlir_attribute"]
 
 
 def mlir_attribute(value: Any) -> ir.Attribute:
-    """A Python value as an MLIR attribute, the inverse of ``attribute_value``: ints of 64 bits, floats of 32.
+    """Converts a Python value to an MLIR attribute, the inverse of ``attribute_value``: 64-bit ints, 32-bit floats.
 
     Raises:
         TypeError: It is not a bool, int, float, str, or a list or tuple of these.
@@ -31,7 +31,7 @@ def mlir_attribute(value: Any) -> ir.Attribute:
 
 
 def attribute_value(attribute: ir.Attribute) -> Any:
-    """An MLIR attribute as a Python value: int, float, bool, str, or a list of them; other kinds as they are.
+    """Converts an MLIR attribute to int, float, bool, str, or a list of these; returns other attributes unchanged.
 
     A string that is not UTF-8 stays bytes.
     """

@@ -1,4 +1,4 @@
-"""Functions of a module, the ops that call them, and the operands that they pass."""
+"""Functions of a module, the ops that call them, and the operands of these calls."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ __all__ = [
     "update_function_type",
 ]
 
-#: The attribute of a copied or renamed function that says what it is called in the model.
+#: The attribute of a copied or renamed function that holds its name in the model.
 ORIGINAL_NAME = "tf._original_func_name"
 
-# The attributes of each op that name functions; the callees get the operands after the first ``_OWN_OPERANDS``.
+# The attributes of each op that refer to functions; the callees get the operands after the first ``_OWN_OPERANDS``.
 _CALLEE_ATTRIBUTES = {
     "func.call": ("callee",),
     "tf.LegacyCall": ("f",),
@@ -42,7 +42,7 @@ _CALLEE_ATTRIBUTES = {
     "tf.If": ("then_branch", "else_branch"),
     "tf.Case": ("branches",),
     "tf.While": ("cond", "body"),
-    "tfl.custom": ("decomposition",),  # a composite, see litefuse.ir.marks.COMPOSITE; others name none
+    "tfl.custom": ("decomposition",),  # a composite, see litefuse.ir.marks.COMPOSITE; others have none
 }
 _OWN_OPERANDS = {"tf.If": 1, "tf.Case": 1}
 
@@ -54,7 +54,7 @@ def is_call(op: ir.OpView | ir.Operation) -> bool:
 
 
 def callees(op: ir.OpView | ir.Operation) -> list[str]:
-    """The symbols of the functions that the op runs, in the order of its attributes; empty for other ops."""
+    """Returns the symbols of the functions that the op runs, in the order of its attributes; empty for other ops."""
     names = _CALLEE_ATTRIBUTES.get(op.name)
     if names is None:
         return []
@@ -96,17 +96,17 @@ def create_call(symbol: str, results: Sequence[ir.Type], operands: Sequence[ir.V
 
 
 def call_operands(op: ir.OpView | ir.Operation) -> list[ir.Value]:
-    """The operands that become the callees' arguments."""
+    """Returns the operands that become the callees' arguments."""
     return list(op.operands)[_OWN_OPERANDS.get(op.name, 0) :]
 
 
 def functions(module: ir.Module) -> dict[str, func.FuncOp]:
-    """The module's functions by symbol."""
+    """Returns the module's functions by symbol."""
     return {function_symbol(op): op for op in module.body.operations if isinstance(op, func.FuncOp)}
 
 
 def free_symbol(module: ir.Module, symbol: str) -> str:
-    """A symbol that no function has: this one where it is free, else with a number appended."""
+    """Returns a symbol that no function has: this one if it is free, else with a number appended."""
     present = functions(module)
     free, number = symbol, 0
     while free in present:
@@ -116,17 +116,17 @@ def free_symbol(module: ir.Module, symbol: str) -> str:
 
 
 def called_by(by_symbol: Mapping[str, func.FuncOp], name: str) -> set[str]:
-    """The symbols that the ops of a name run."""
+    """Returns the symbols that the ops with a name run."""
     ops = (op for function in by_symbol.values() for op in operations(function) if op.name == name)
     return {symbol for op in ops for symbol in callees(op)}
 
 
 def callees_first(by_symbol: Mapping[str, func.FuncOp], calls: Mapping[str, Iterable[str]] | None = None) -> list[str]:
-    """The symbols in an order in which every function comes after those that it calls.
+    """Returns the symbols in an order in which callees come before their callers.
 
     Args:
         by_symbol: The functions.
-        calls: The symbols that each calls, where they are known.
+        calls: The callees of each function, if known.
 
     Raises:
         GraphError: Functions call each other in a cycle.
@@ -142,26 +142,26 @@ def callees_first(by_symbol: Mapping[str, func.FuncOp], calls: Mapping[str, Iter
 
 
 def function_symbol(function: func.FuncOp) -> str:
-    """The function's symbol."""
+    """Returns the function's symbol."""
     return ir.StringAttr(function.attributes["sym_name"]).value
 
 
 def original_name(function: func.FuncOp) -> str:
-    """The name that the function has in the model: passes that copy a function keep it on the copies."""
+    """Returns the function's name in the model, which passes keep on copies."""
     if ORIGINAL_NAME in function.attributes:
         return ir.StringAttr(function.attributes[ORIGINAL_NAME]).value
     return function_symbol(function)
 
 
 def operations(function: func.FuncOp) -> Iterator[ir.OpView]:
-    """The ops of a function's body without nested regions; a snapshot, so the caller may change the body."""
+    """Yields the ops of a function's body without nested regions, from a snapshot, so the body may be changed."""
     if function.is_external:
         return iter(())
     return iter(list(function.entry_block.operations))
 
 
 def nested_operations(block: ir.Block) -> Iterator[ir.OpView]:
-    """The ops of a block and of the regions within, a snapshot of each block."""
+    """Yields the ops of a block and of its nested regions, from a snapshot of each block."""
     for op in list(block.operations):
         yield op
         for region in op.regions:
@@ -170,14 +170,14 @@ def nested_operations(block: ir.Block) -> Iterator[ir.OpView]:
 
 
 def attributes_of(op: ir.OpView | ir.Operation) -> dict[str, ir.Attribute]:
-    """The op's attributes by name, to create another op with them."""
+    """Returns the op's attributes by name, to create another op with them."""
     return {name: op.attributes[name] for name in op.attributes}
 
 
 def copy_function(by_symbol: dict[str, func.FuncOp], symbol: str) -> func.FuncOp:
-    """Copies a function beside it, under a symbol that is not taken, and adds the copy to ``by_symbol``.
+    """Copies a function, under a symbol that is not taken, and adds the copy to ``by_symbol``.
 
-    The copy keeps the name that the function has in the model.
+    The copy keeps the function's name in the model.
     """
     function = by_symbol[symbol]
     unique, number = symbol, len(by_symbol)
@@ -192,17 +192,17 @@ def copy_function(by_symbol: dict[str, func.FuncOp], symbol: str) -> func.FuncOp
 
 
 def separate_callers(by_symbol: dict[str, func.FuncOp], *, shared: Collection[str] = (), left_alone: str = "") -> bool:
-    """Copies functions until each has one caller at most; returns whether it copied any.
+    """Copies functions until each has at most one caller; returns whether it copied any.
 
     Args:
         by_symbol: The module's functions; the copies are added.
-        shared: The symbols of those that may have several callers.
+        shared: The symbols of functions that may have several callers.
         left_alone: The name of ops that keep their callees; only they may share a callee.
     """
     modified = False
     taken = called_by(by_symbol, left_alone)
     waiting = list(reversed(callees_first(by_symbol)))
-    for symbol in waiting:  # grows: the copies come last
+    for symbol in waiting:  # grows: copies are appended
         for op in operations(by_symbol[symbol]):
             called = callees(op)
             if not called or op.name == left_alone:

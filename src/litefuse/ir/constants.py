@@ -1,4 +1,4 @@
-"""Values of constants, and ops that make constants."""
+"""Values of constants, and constant ops."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ __all__ = [
     "without_copies",
 ]
 
-# A string in the text of an attribute; what is escaped in it is a backslash, or a byte as two hexadecimal digits.
+# A string in the text of an attribute; its escapes are backslashes, and bytes as two hexadecimal digits.
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
 
 
 def without_copies(value: ir.Value) -> ir.Value:
-    """The value behind any number of ``tf.Identity``."""
+    """Returns the value behind any number of ``tf.Identity``."""
     while not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Identity":
         value = value.owner.operands[0]
     return value
 
 
 def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr | None:
-    """The elements of a constant that an op with one of these names defines; None for any other value."""
+    """Returns the elements of a constant defined by an op with one of these names; None for any other value."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name not in names:
         return None
@@ -46,22 +46,22 @@ def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr |
 
 
 def int32_constant(values: int | Sequence[int]) -> ir.Value:
-    """``tf.Const`` of int32, a scalar or a vector, at the current insertion point and location."""
+    """Emits ``tf.Const`` of int32, a scalar or a vector, at the current insertion point and location."""
     return tensor_constant(ir.DenseElementsAttr.get(np.array(values, np.int32)))
 
 
 def tensor_constant(elements: ir.DenseElementsAttr) -> ir.Value:
-    """``tf.Const`` at the current insertion point and location."""
+    """Emits ``tf.Const`` at the current insertion point and location."""
     return ir.Operation.create("tf.Const", [elements.type], [], {"value": elements}).result
 
 
 def pseudo_constant(elements: ir.DenseElementsAttr) -> ir.Value:
-    """``tfl.pseudo_const``, as it stands in a lowered module, at the current insertion point and location."""
+    """Emits ``tfl.pseudo_const``, for lowered modules, at the current insertion point and location."""
     return ir.Operation.create("tfl.pseudo_const", [elements.type], [], {"value": elements}).result
 
 
 def string_elements(array: NDArray[Any]) -> ir.Attribute:
-    """The elements attribute of an array of strings (objects: bytes); the bindings can only parse one from text."""
+    """Returns the elements attribute of a string array (objects: bytes); the bindings can only parse one from text."""
     shape = "".join(f"{size}x" for size in array.shape)
     values = [_quoted(value) for value in array.reshape(-1).tolist()]
     text = values[0] if array.ndim == 0 else _nested(values, array.shape) if array.size else ""
@@ -69,7 +69,7 @@ def string_elements(array: NDArray[Any]) -> ir.Attribute:
 
 
 def strings_of_constant(value: ir.Value) -> NDArray[Any] | None:
-    """The strings of a ``tf.Const``, also behind ``tf.Identity``, as an array of objects (bytes); None for others."""
+    """Returns the strings of a ``tf.Const``, even behind ``tf.Identity``, as an object array (bytes), else None."""
     owner = without_copies(value).owner
     if isinstance(owner, ir.Block) or owner.name != "tf.Const":
         return None
@@ -80,7 +80,7 @@ def strings_of_constant(value: ir.Value) -> NDArray[Any] | None:
     found = [_ESCAPED.sub(_unescaped, quoted[1]) for quoted in _QUOTED.finditer(text)]
     strings = np.empty(len(found), np.object_)
     strings[:] = found
-    scalar = strings.size == 1 and kind.rank > 0  # one string in the text, for all elements
+    scalar = strings.size == 1 and kind.rank > 0  # the text has one string for all elements
     return np.broadcast_to(strings, kind.shape) if scalar else strings.reshape(kind.shape)
 
 
@@ -104,10 +104,10 @@ _RESHAPING = frozenset({"tf.Reshape", "tf.ExpandDims", "tf.Squeeze", "tf.Identit
 
 
 def constant_behind(value: ir.Value) -> tuple[ir.OpView, ir.OpOperand | None] | None:
-    """The constant behind a value and reshapes and casts of it, if there is one.
+    """Returns the constant behind a value and its reshapes and casts, if there is one.
 
     Returns:
-        The constant op, and the operand of the first op on the way that it is, if there is an op on the way.
+        The constant op, and its use by the first op between it and the value, if there is one.
     """
     reader: ir.OpOperand | None = None
     while True:
@@ -123,13 +123,13 @@ def constant_behind(value: ir.Value) -> tuple[ir.OpView, ir.OpOperand | None] | 
 
 
 def is_zero(value: ir.Value) -> bool:
-    """Whether a value is a constant, perhaps reshaped or cast, whose elements are all 0."""
+    """Whether a value is a constant, possibly reshaped or cast, whose elements are all 0."""
     found = constant_behind(value)
     return found is not None and splat_number(found[0].attributes["value"]) == 0
 
 
 def splat_number(attribute: ir.Attribute) -> float | None:
-    """The number that all elements of a constant equal; None if they differ, are not numbers, or are not in it."""
+    """Returns the number that all elements equal; None if they differ, are not numbers, or are stored elsewhere."""
     if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
         return None
     element = attribute.get_splat_value()

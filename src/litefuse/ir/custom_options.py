@@ -1,4 +1,4 @@
-"""Attributes as a flexbuffer map: the options of custom ops, and the attributes of composites."""
+"""Attributes as flexbuffer maps: the options of custom ops, and the attributes of composites."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["encode_options"]
 def encode_options(attributes: Mapping[str, Any]) -> bytes:
     """Encodes attributes as the flexbuffer map that the kernel of a custom op or a composite reads.
 
-    An int becomes an Int, a float a 32-bit Float (what TensorFlow's attributes hold), a str a String, bytes a
-    Blob, a bool a Bool, and a list of any one of these a vector (a typed one for numbers). Keys are sorted.
+    An int becomes an Int, a float a 32-bit Float (as in TensorFlow's attributes), a str a String, bytes a
+    Blob, a bool a Bool, and a list of one of these types a vector (a typed one for numbers). Keys are sorted.
     Format: https://flatbuffers.dev/flexbuffers/.
 
     Raises:
-        FusionError: A value of another kind, or a list of several kinds; the message names the attribute.
+        FusionError: A value has another type, or a list several types; the message names the attribute.
     """
     for name, value in attributes.items():
         _check(name, value)

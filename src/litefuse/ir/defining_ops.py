@@ -1,4 +1,4 @@
-"""The op that defines a value, behind ops that only forward it."""
+"""The defining op of a value, behind ops that only forward it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.
 
 
 def source(value: ir.Value) -> ir.Value:
-    """The value behind ops that forward it, cast it to its own dtype, or multiply it by ones (Keras 2's dropout)."""
+    """Returns the value behind ops that forward it, cast it to its own dtype, or multiply it by 1 (Keras 2 dropout)."""
     while not isinstance(value.owner, ir.Block) and _hands_on(value.owner):
         value = value.owner.operands[0]
     return value
 
 
 def _hands_on(op: ir.OpView) -> bool:
-    """Whether the result is the first operand."""
-    if op.name == "tf.Cast":  # from what is widened to what is widened, in a model of mixed precision
+    """Whether the result equals the first operand."""
+    if op.name == "tf.Cast":  # between equal dtypes once widened, in mixed precision models
         before, after = (ir.ShapedType(value.type).element_type for value in (op.operands[0], op.results[0]))
         return before == after
     if op.name != "tf.Mul":
@@ -40,7 +40,7 @@ def is_constant(value: ir.Value) -> bool:
 
 
 def same(one: ir.Value, other: ir.Value) -> bool:
-    """Whether two values are one value, or equal constants."""
+    """Whether two values are the same value, or equal constants."""
     if one == other:
         return True
     if not is_constant(one) or not is_constant(other) or one.type != other.type:
@@ -52,7 +52,7 @@ def same(one: ir.Value, other: ir.Value) -> bool:
 
 
 def constant_number(value: ir.Value) -> float | None:
-    """The number that all elements of a constant equal; None for any other value."""
+    """Returns the number that all elements of a constant equal; None for any other value."""
     attribute = elements_of_constant(source(value), "tf.Const")
     if attribute is None:
         return None
@@ -66,7 +66,7 @@ def constant_number(value: ir.Value) -> float | None:
 
 
 def has_shared_weights(function: func.FuncOp) -> bool:
-    """Whether two products in a function share a weight, as in unrolled layers; few other functions do."""
+    """Whether two matrix products in a function share a weight, as in unrolled layers; few other functions do."""
     known: set[tuple[Any, ...]] = set()
     for op in function.entry_block.operations:
         if op.name != "tf.MatMul":
@@ -79,7 +79,7 @@ def has_shared_weights(function: func.FuncOp) -> bool:
 
 
 def _key(weight: ir.Value) -> tuple[Any, ...]:
-    """A key that is equal for equal constants and equal parts of constants."""
+    """Returns a key that is equal for equal constants and equal parts of constants."""
     owner = weight.owner
     if isinstance(owner, ir.Block):
         return (weight,)

@@ -1,4 +1,4 @@
-"""Handles of resources, and variants, which hold tensor lists and optionals."""
+"""Resource handles, and variants, which hold tensor lists and optionals."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def is_resource(value: ir.Value) -> bool:
 
 
 def resource_value_type(handle: ir.Value) -> ir.ShapedType | None:
-    """The type of the value behind a handle, if the handle's type states it."""
+    """Returns the type of the value behind a handle, if the handle's type states it."""
     match = _VALUE_TYPE.fullmatch(str(handle.type))
     return ir.ShapedType(ir.Type.parse(match[1])) if match else None
 
 
 def is_variant(value: ir.Value) -> bool:
-    """Whether a value is a variant, which a tensor list is."""
-    return "!tf_type.variant" in str(value.type)  # a left-out operand of a fused op has no shaped type
+    """Whether a value is a variant, such as a tensor list."""
+    return "!tf_type.variant" in str(value.type)  # an omitted operand of a fused op has no shaped type

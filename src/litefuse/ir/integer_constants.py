@@ -1,4 +1,4 @@
-"""The values of integer constants."""
+"""Values of integer constants."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["constant"]
 
 
 def constant(value: ir.Value) -> int | list[int] | None:
-    """The value of a constant integer scalar or vector; None for any other value."""
+    """Returns the value of a constant integer scalar or vector; None for any other value."""
     attribute = elements_of_constant(value, "tf.Const")
     if attribute is None or attribute.type.rank > 1:
         return None

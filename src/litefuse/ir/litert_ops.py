@@ -1,4 +1,4 @@
-"""LiteRT ops for passes on lowered modules; each is emitted at the current insertion point and location."""
+"""LiteRT ops for passes on lowered modules, emitted at the current insertion point and location."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ MASKS = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axi
 
 
 def int32_vector(numbers: Sequence[int]) -> ir.Value:
-    """A constant int32 vector."""
+    """Emits a constant int32 vector."""
     return pseudo_constant(ir.DenseElementsAttr.get(np.array(numbers, np.int32)))
 
 
 def part(vector: ir.Value, begin: int, end: int) -> ir.Value:
-    """The elements from ``begin`` on, before ``end``."""
+    """Emits a slice of a vector from ``begin`` until before ``end``."""
     return _sliced(vector, begin, end, [end - begin])
 
 
 def element(vector: ir.Value, index: int) -> ir.Value:
-    """One element, as a scalar."""
+    """Emits a slice of one element, as a scalar."""
     return _sliced(vector, index, index + 1, [], shrink_axis_mask=1)
 
 
 def strided_slice(operands: Sequence[ir.Value], kind: ir.Type, **masks: int) -> ir.Value:
-    """STRIDED_SLICE of a tensor, begins, ends and strides, with some of its masks."""
+    """Emits STRIDED_SLICE with operands tensor, begins, ends and strides, and some masks."""
     int32 = ir.IntegerType.get_signless(32)
     attributes: dict[str, ir.Attribute] = {mask: ir.IntegerAttr.get(int32, masks.get(mask, 0)) for mask in MASKS}
     attributes["offset"] = ir.BoolAttr.get(False)
@@ -44,13 +44,13 @@ def _sliced(vector: ir.Value, begin: int, end: int, shape: list[int], **masks: i
 
 
 def splat(value: ir.Value) -> ir.DenseElementsAttr | None:
-    """The elements of a constant all of whose elements are the same; None for any other value."""
+    """Returns the elements of a constant if they are all equal; None for any other value."""
     attribute = elements_of_constant(value, "arith.constant", "tfl.pseudo_const")
     return attribute if attribute is not None and attribute.is_splat else None
 
 
 def create_fill(elements: ir.DenseElementsAttr, kind: ir.Type) -> ir.Value:
-    """FILL with what a splat holds, at the current insertion point and location; the result is of type ``kind``."""
+    """Emits FILL with the element and the shape of a splat; the result is of type ``kind``."""
     scalar = ir.RankedTensorType.get([], elements.type.element_type)
     number = ir.DenseElementsAttr.get_splat(scalar, elements.get_splat_value())
     dims = ir.DenseElementsAttr.get(np.array(elements.type.shape, np.int32))
@@ -58,12 +58,12 @@ def create_fill(elements: ir.DenseElementsAttr, kind: ir.Type) -> ir.Value:
     return ir.Operation.create("tfl.fill", [kind], operands).result
 
 
-# What LiteRT's MAXIMUM takes; SELECT_V2, which is slower, takes everything.
+# The dtypes of LiteRT's MAXIMUM; SELECT_V2, which is slower, supports all.
 _WITH_MAXIMUM = frozenset({"bf16", "f16", "f32", "i8", "i16", "i32", "i64", "ui8"})
 
 
 def copied(value: ir.Value) -> ir.Value:
-    """A value in memory of its own, by a LiteRT op at the current insertion point."""
+    """Copies a value into its own memory, by a LiteRT op at the current insertion point."""
     if str(ir.ShapedType(value.type).element_type) in _WITH_MAXIMUM:
         return ir.Operation.create("tfl.maximum", [value.type], [value, value]).result
     condition = pseudo_constant(ir.DenseElementsAttr.get(np.array(True)))

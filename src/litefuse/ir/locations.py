@@ -1,4 +1,4 @@
-"""The nodes that ops come from."""
+"""Nodes that ops originate from."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["node_name", "node_text"]
 
 
 def node_name(location: ir.Location) -> str:
-    """The name of the node that an op comes from, without the call sites that inlining put around it.
+    """Returns the name of the node that an op originates from, without the call sites that inlining added.
 
     Returns:
-        The name; several, with semicolons between them, of an op that was made of several; empty if there is none.
+        The name; several, separated by semicolons, for an op that was built from several; empty if there is none.
     """
     while isinstance(location, ir.CallSiteLoc):
         location = location.callee
@@ -21,6 +21,6 @@ def node_name(location: ir.Location) -> str:
 
 
 def node_text(op: ir.OpView) -> str:
-    """The node that an op stands for, in the words of an error's ``where``."""
+    """Describes the node of an op, for an error's ``where``."""
     name = node_name(op.location)
     return f"node {name}" if name else op.name

@@ -1,6 +1,6 @@
-"""The MLIR bindings, loaded quietly, and contexts that know the TensorFlow and LiteRT dialects.
+"""The MLIR bindings, loaded quietly, and contexts with the TensorFlow and LiteRT dialects.
 
-Every other package takes ``ir`` and ``func`` from here: this one alone imports litert_converter.
+Every other package imports ``ir`` and ``func`` from here: only this module imports litert_converter.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-# The engine's libraries read these once, when they are loaded; without them each conversion prints some twenty lines.
+# The engine's libraries read these when they are loaded; without them each conversion prints some twenty lines.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
@@ -24,19 +24,19 @@ from litert_converter.mlir.passmanager import PassManager
 
 
 class _Deferred(types.ModuleType):
-    """The Python module of a dialect, loaded when something in it is asked for."""
+    """The Python module of a dialect, imported on the first attribute access."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # whoever looks through all modules asks for these
+        if name.startswith("__"):  # code that inspects all modules looks these up
             raise AttributeError(name)
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(importlib.import_module(self.__name__), name)
 
 
-# The bindings look for the Python module of a dialect when they show an op of it. Some dialects have none, and looking
-# for it on disk, each time, takes longer than everything else that is done with an op. Those of arith and builtin take
-# 6 ms to load, and nothing here asks for what is in them.
+# The bindings look up the Python module of a dialect when they show an op of it. Some dialects have none, and the
+# search on disk, repeated each time, takes longer than everything else done with an op. Those of arith and builtin
+# take 6 ms to load, and nothing here needs their contents.
 for _dialect, _kind in {
     "tf": types.ModuleType,
     "tf_type": types.ModuleType,
@@ -51,14 +51,14 @@ __all__ = ["PassManager", "converter_api_ext", "func", "ir", "mlir_context", "pr
 
 
 def stablehlo() -> Any:
-    """The bindings of StableHLO, which few models need; the dialect is registered in the current context."""
+    """Returns StableHLO's bindings, which few models need; registers the dialect in the current context."""
     dialect: Any = importlib.import_module("litert_converter.mlir.dialects.stablehlo")
     dialect.register_dialect(ir.Context.current)
     return dialect
 
 
 def producer(value: ir.Value, *names: str) -> ir.Operation | ir.OpView | None:
-    """The op of one of these names that a value is a result of; None if it is another, or the value an argument."""
+    """Returns a value's defining op if it has one of these names; None for other ops and block arguments."""
     owner = value.owner
     return owner if not isinstance(owner, ir.Block) and owner.name in names else None
 
@@ -67,13 +67,13 @@ def producer(value: ir.Value, *names: str) -> ir.Operation | ir.OpView | None:
 def mlir_context() -> Generator[ir.Context]:
     """Opens a context in which ``tf`` and ``tfl`` ops are registered, with an unknown default location.
 
-    A context owns every attribute that is made in it, weights included, and frees them only when it dies: use one per
-    conversion.
+    A context owns every attribute created in it, weights included, and frees them only when it is destroyed: use one
+    per conversion.
     """
     context = ir.Context()
     converter_api_ext.prepare_mlir_context(context)
     with context, ir.Location.unknown():
-        # The dialects that the pipeline depends on are loaded by its first run; before that, tf ops cannot be made.
+        # The first run of the pipeline loads the dialects that it depends on; before that, tf ops cannot be created.
         converter_api_ext.run_convert_to_tfl_passes(
             ir.Module.create(), PassManager(), converter_api_ext.ConvertToTFLConfig()
         )

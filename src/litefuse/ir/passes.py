@@ -1,4 +1,4 @@
-"""The interface of passes, and running them in order."""
+"""The interface of passes, and their runner."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Pass", "run_passes"]
 
 
 class Pass(Protocol):
-    """One pass: a frozen dataclass whose fields are its options."""
+    """A pass: a frozen dataclass whose fields are its options."""
 
     name: ClassVar[str]
 
@@ -22,7 +22,7 @@ class Pass(Protocol):
 
 
 def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str], None] = lambda _: None) -> bool:
-    """Runs passes one after the other, and verifies the module after each one that changed it; returns whether any did.
+    """Runs passes in order and verifies the module after each one that changed it; returns whether any did.
 
     Args:
         module: The module.
@@ -30,8 +30,8 @@ def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str
         on_pass: Called with each pass's name before it runs.
 
     Raises:
-        GraphError: A pass left a module that is not valid; the message names it and those before it.
-        LitefuseError: What a pass raises.
+        GraphError: A pass left an invalid module; the message names the pass and those before it.
+        LitefuseError: A pass raised it.
     """
     before: list[str] = []
     modified = False

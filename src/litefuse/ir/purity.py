@@ -1,4 +1,4 @@
-"""Which ops may be computed twice, merged or left out: one answer for all passes."""
+"""Purity of ops: which ones may be repeated, merged or erased. One answer for all passes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from litefuse.saved_model.statefulness import Statefulness, statefulness_of
 
 __all__ = ["has_side_effects", "is_erasable", "is_pure", "is_repeatable"]
 
-# LiteRT's ops with states, tensors of their own that keep their values from call to call.
+# LiteRT's ops with states: tensors of their own that keep their values between calls.
 _KEEPING = frozenset(
     {
         *("tfl.basic_lstm", "tfl.bidirectional_sequence_lstm", "tfl.lstm", "tfl.svdf"),
         *("tfl.unidirectional_sequence_lstm", "tfl.unidirectional_sequence_rnn"),
     }
 )
-# LiteRT's ops that do not compute the same from the same operands every time.
+# LiteRT's ops that do not always compute the same results from the same operands.
 _OF_LITERT = {
     **dict.fromkeys(
         ("tfl.hashtable", "tfl.hashtable_find", "tfl.hashtable_size", "tfl.read_variable", "tfl.var_handle"),
@@ -25,7 +25,7 @@ _OF_LITERT = {
     **dict.fromkeys(
         ("tfl.multinomial", "tfl.random_standard_normal", "tfl.random_uniform", *_KEEPING), Statefulness.VARYING
     ),
-    # They write, run functions or kernels that may, or end a region.
+    # They write, run functions or kernels that may write, or end a region.
     **dict.fromkeys(
         (
             *("tfl.assign_variable", "tfl.call_once", "tfl.custom", "tfl.custom_tf", "tfl.hashtable_import"),
@@ -37,31 +37,31 @@ _OF_LITERT = {
 
 
 def is_pure(name: str) -> bool:
-    """Whether an op always gives the same results for the same operands, and does nothing besides.
+    """Whether an op always returns the same results for the same operands, and has no side effects.
 
     Args:
-        name: Its name with its dialect, such as ``tf.AddV2``; an op that nobody knows may do anything.
+        name: Its name with its dialect, such as ``tf.AddV2``; an unknown op may do anything.
     """
     return _statefulness(name) is Statefulness.PURE
 
 
 def is_repeatable(name: str) -> bool:
-    """Whether an op may be computed once more beside itself; see :func:`is_pure`.
+    """Whether an op may be duplicated; see :func:`is_pure`.
 
-    A copy of one with states has states of its own, which are always like those of the first.
+    A copy of an op with states has its own states, which always equal those of the original.
     """
     return name in _KEEPING or _statefulness(name) in {Statefulness.PURE, Statefulness.READING}
 
 
 def has_side_effects(name: str) -> bool:
-    """Whether an op does something besides computing its results, or may; see :func:`is_pure`."""
+    """Whether an op has, or may have, side effects; see :func:`is_pure`."""
     return _statefulness(name) is Statefulness.STATEFUL
 
 
 def is_erasable(name: str) -> bool:
-    """Whether an op may be left out if nothing uses its results; see :func:`is_pure`.
+    """Whether an op may be erased if its results have no uses; see :func:`is_pure`.
 
-    What reads a resource is left where the model has it.
+    Ops that read a resource stay where the model has them.
     """
     return _statefulness(name) in {Statefulness.PURE, Statefulness.VARYING}
 
@@ -75,7 +75,7 @@ def _statefulness(name: str) -> Statefulness:
     if definition is None:
         return Statefulness.STATEFUL
     found = statefulness_of(definition)
-    # Passes change the functions that ops run. A reference to a variable is written through.
+    # Passes change the functions that ops run. An op may write through a reference to a variable.
     if any("func" in each.type for each in definition.attr) or any(each.is_ref for each in definition.input_arg):
         return found if found is Statefulness.READING else Statefulness.STATEFUL
     return found

@@ -1,4 +1,4 @@
-"""One TensorFlow op, as a rewriting sees it."""
+"""TensorFlow ops, as their decompositions see them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["NotDecomposed", "TensorFlowOp"]
 
 
-class NotDecomposed(Exception):  # noqa: N818  no error: the next form of the op is tried
-    """A decomposition does not apply; the text is the reason, for the report."""
+class NotDecomposed(Exception):  # noqa: N818  not an error: the next form of the op is tried
+    """A decomposition does not apply; the message is the reason, for the report."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class TensorFlowOp:
         attributes: Its attributes as Python values; types are MLIR attributes.
         operands: Its operands.
         types: The operands' dtypes and shapes.
-        constants: The operands' values where they are small constants, else None.
+        constants: The operands' values if they are small constants, else None.
         results: The results' dtypes and shapes, as the model declares them.
-        readers: The names of the ops that use its results, with their dialect.
+        readers: The names of the ops that use its results, with dialect.
     """
 
     name: str
@@ -43,14 +43,14 @@ class TensorFlowOp:
     readers: frozenset[str] = frozenset()
 
     def shape(self, operand: int, *ranks: int) -> Shape:
-        """An operand's shape.
+        """Returns an operand's shape.
 
         Args:
-            operand: Which operand.
-            *ranks: The ranks that are possible; any if there are none.
+            operand: The operand's index.
+            *ranks: The allowed ranks; any if none are given.
 
         Raises:
-            NotDecomposed: The rank is unknown or another one.
+            NotDecomposed: The rank is unknown or not allowed.
         """
         shape = self.types[operand].shape
         if shape is None:
@@ -60,7 +60,7 @@ class TensorFlowOp:
         return shape
 
     def constant(self, operand: int) -> npt.NDArray[Any]:
-        """A constant operand's value.
+        """Returns a constant operand's value.
 
         Raises:
             NotDecomposed: It is not known.
@@ -71,7 +71,7 @@ class TensorFlowOp:
         return value
 
     def axis(self, operand: int, rank: int) -> int:
-        """A constant operand that is an axis of a tensor of some rank, counted from the front.
+        """Returns a constant operand that is an axis of a tensor of some rank, counted from the front.
 
         Raises:
             NotDecomposed: It is not known, or not an axis.
@@ -82,10 +82,10 @@ class TensorFlowOp:
         return axis % rank
 
     def require(self, operand: int, *dtypes: str) -> None:
-        """Lets only some dtypes of an operand pass.
+        """Checks that an operand has one of these dtypes.
 
         Raises:
-            NotDecomposed: It has another one.
+            NotDecomposed: It has another dtype.
         """
         if self.types[operand].dtype not in dtypes:
             raise NotDecomposed(f"LiteRT's ops for it take {', '.join(dtypes)}, not {self.types[operand].dtype}")

@@ -1,4 +1,4 @@
-"""Dtypes and shapes of tensors, by TensorFlow's names and as MLIR types."""
+"""Dtypes and shapes of tensors, with TensorFlow's names and as MLIR types."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["TensorType", "element_type_of", "ranked_tensor_type", "ranked_type",
 
 @dataclass(frozen=True)
 class TensorType:
-    """The type of a composite's argument or result.
+    """A tensor's type.
 
     Attributes:
-        dtype: TensorFlow's name of the element type, such as ``float32``; the MLIR spelling for a type without one.
+        dtype: TensorFlow's name of the element type, such as ``float32``; MLIR's name if it has none.
         shape: The shape, None for an unknown dimension; None instead of the tuple for unknown rank.
     """
 
@@ -25,12 +25,12 @@ class TensorType:
 
     @property
     def rank(self) -> int | None:
-        """The rank; None when it is unknown."""
+        """The rank; None if unknown."""
         return None if self.shape is None else len(self.shape)
 
     @property
     def sizes(self) -> Shape:
-        """The shape, for where the rank is known; empty where it is not."""
+        """The shape; empty if the rank is unknown."""
         return self.shape or ()
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ _DTYPE_NAMES = {
 
 
 def tensor_type_of(value: ir.Value | ir.Type) -> TensorType:
-    """The dtype and shape of a value (or of a tensor type)."""
+    """Returns the dtype and shape of a value (or of a tensor type)."""
     kind = ir.ShapedType(value.type if isinstance(value, ir.Value) else value)
     element = str(kind.element_type)
     shape = None
@@ -67,7 +67,7 @@ _ELEMENTS = {name: element for element, name in _DTYPE_NAMES.items()}
 
 
 def element_type_of(dtype: str) -> ir.Type:
-    """The MLIR type of a dtype.
+    """Returns the MLIR type of a dtype.
 
     Raises:
         ValueError: There is no such dtype.
@@ -78,7 +78,7 @@ def element_type_of(dtype: str) -> ir.Type:
 
 
 def ranked_tensor_type(kind: TensorType) -> ir.Type:
-    """The MLIR type of a dtype and a shape.
+    """Returns the MLIR type of a dtype and a shape.
 
     Raises:
         ValueError: The rank is unknown, or there is no such dtype.
@@ -89,6 +89,6 @@ def ranked_tensor_type(kind: TensorType) -> ir.Type:
 
 
 def ranked_type(shape: Sequence[int | None], element: ir.Type) -> ir.Type:
-    """The MLIR type of a shape, None for an unknown dimension, and an element type."""
+    """Returns the MLIR type of an element type and a shape, with None for an unknown dimension."""
     dynamic = ir.ShapedType.get_dynamic_size()
     return ir.RankedTensorType.get([dynamic if size is None else size for size in shape], element)

@@ -1,1 +1,1 @@
-"""What TensorFlow's and LiteRT's ops do to shapes and small values: one rule for each op."""
+"""Shape inference and constant evaluation of TensorFlow's and LiteRT's ops: one rule for each op."""

@@ -1,4 +1,4 @@
-"""Two shapes of one tensor, and shapes that are broadcast to each other."""
+"""Merging and broadcasting of partially known shapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SizeT = TypeVar("SizeT", bound="Dim | None")
 
 
 def meet_dims(a: Dim | None, b: Dim | None) -> Dim | None:
-    """What two statements about one size say together; a number says more than a formula, and the first wins.
+    """Merges two facts about one size; a number is preferred to a formula, else the first wins.
 
     Raises:
         ShapeError: They contradict each other.
@@ -29,7 +29,7 @@ def meet_dims(a: Dim | None, b: Dim | None) -> Dim | None:
 
 
 def meet(a: PartialDims, b: PartialDims) -> PartialDims:
-    """What two statements about one shape say together.
+    """Merges two facts about one shape.
 
     Raises:
         ShapeError: They contradict each other.
@@ -45,7 +45,7 @@ def meet(a: PartialDims, b: PartialDims) -> PartialDims:
 
 
 def broadcast_shapes(shapes: Sequence[tuple[SizeT, ...]]) -> tuple[SizeT, ...]:
-    """The shape of an elementwise op on tensors of these shapes; None for a size of which nothing is known.
+    """Returns the broadcast shape; None for an unknown dimension.
 
     Raises:
         ShapeError: They cannot be broadcast to each other.
@@ -58,7 +58,7 @@ def broadcast_shapes(shapes: Sequence[tuple[SizeT, ...]]) -> tuple[SizeT, ...]:
             size, other = result[-back], shape[-back]
             if size is None or other is None:
                 size = other if size is None else size
-                # What is not known is that size too, or 1, which gives the same; next to 1 it may be any.
+                # An unknown dimension is this size or 1, which gives the same; next to 1 it may be any size.
                 result[-back] = size if isinstance(size, int) and size != 1 else None
                 continue
             result[-back] = broadcast_dims(size, other)

@@ -1,4 +1,4 @@
-"""What is known of a tensor, and of an op when its rule is asked."""
+"""Facts about tensors and ops that rules infer results from."""
 
 from __future__ import annotations
 
@@ -31,38 +31,38 @@ __all__ = [
 ]
 
 INTEGERS = {f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)} | {"i1": np.dtype(np.bool_)}
-"""The element types whose values are followed, as MLIR spells them, and numpy's."""
+"""The element types whose values are evaluated, by their MLIR names, with numpy's dtypes."""
 
 FLOATS = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
-"""The element types of which small constants are followed."""
+"""The floating point types whose small constants are evaluated."""
 
 Dims: TypeAlias = "tuple[Dim, ...]"
 """The size of each dimension."""
 
 PartialDims: TypeAlias = "tuple[Dim | None, ...] | None"
-"""A shape with None for a size of which nothing can be told; None for a rank of which nothing can."""
+"""A shape with None for an unknown dimension; None for an unknown rank."""
 
 Values: TypeAlias = "npt.NDArray[Any]"
-"""A tensor's elements: an array of Python objects that are ``Dim``; booleans are numbers."""
+"""A tensor's elements: an array of Python objects that are ``Dim``; booleans are integers."""
 
 
-class Undecided(Exception):  # noqa: N818  no error: the declared shape stands
-    """A rule cannot tell a shape from what is known."""
+class Undecided(Exception):  # noqa: N818  not an error: the declared shape stays
+    """A rule cannot infer a shape from the known facts."""
 
 
 class ShapeError(Exception):
-    """The shapes of an op's operands contradict each other; the text says how."""
+    """The shapes of an op's operands contradict each other; the message says how."""
 
 
 class Tensor(NamedTuple):
-    """What is known of a tensor.
+    """The facts about a tensor.
 
     Attributes:
-        dtype: The element type as MLIR spells it, such as ``i32``.
-        shape: The shape; None when the rank is not known.
-        values: The elements of a small tensor of integers or booleans, if anything is known of them; of a scalar of
-            floating point numbers too, where that is an integer.
-        numbers: The elements of a small tensor of floating point numbers, where all are known.
+        dtype: MLIR's name of the element type, such as ``i32``.
+        shape: The shape; None for an unknown rank.
+        values: The elements of a small integer or boolean tensor, if any is known; also of a floating point scalar with
+            an integer value.
+        numbers: The elements of a small floating point tensor, if all are known.
     """
 
     dtype: str
@@ -72,12 +72,12 @@ class Tensor(NamedTuple):
 
 
 class PartialTensor(NamedTuple):
-    """What a rule found.
+    """The facts that a rule inferred.
 
     Attributes:
         shape: The shape.
-        values: The elements, if anything is known of them.
-        numbers: The elements of a tensor of floating point numbers, where all are known.
+        values: The elements, if any is known.
+        numbers: The elements of a floating point tensor, if all are known.
     """
 
     shape: PartialDims
@@ -86,19 +86,19 @@ class PartialTensor(NamedTuple):
 
 
 def known(shape: PartialDims) -> Shape | None:
-    """The sizes of a shape that are numbers, None for the others."""
+    """Returns the static sizes of a shape, None for the others."""
     return None if shape is None else tuple(None if isinstance(dim, Formula) else dim for dim in shape)
 
 
 def text(shape: PartialDims) -> str:
-    """A shape for messages, such as ``[?,28,28]``."""
+    """Formats a shape for messages, such as ``[?,28,28]``."""
     if shape is None:
         return "of unknown rank"
     return f"[{','.join(str(dim) if isinstance(dim, int) else '?' for dim in shape)}]"
 
 
 def elements(values: Values) -> list[Dim]:
-    """A tensor's elements, one after the other."""
+    """Returns a tensor's elements as a flat list."""
     return values.reshape(-1).tolist()
 
 
@@ -106,13 +106,13 @@ _REQUIRED: Any = object()
 
 
 class Op(NamedTuple):
-    """An op as its rule sees it.
+    """An op, as its rule sees it.
 
     Attributes:
         name: Its name without the dialect, such as ``Conv2D``.
-        operands: What is known of its operands.
-        results: What is declared of its results.
-        attributes: Its attributes as Python values: int, float, bool, str, lists of them.
+        operands: The facts about its operands.
+        results: The declared facts about its results.
+        attributes: Its attributes as Python values: int, float, bool, str, lists of these.
     """
 
     name: str
@@ -121,10 +121,10 @@ class Op(NamedTuple):
     attributes: Mapping[str, Any]
 
     def attribute(self, name: str, default: Any = _REQUIRED) -> Any:
-        """An attribute's value.
+        """Returns an attribute's value.
 
         Raises:
-            Undecided: It is not there, and has no default.
+            Undecided: It is missing, and has no default.
         """
         value = self.attributes.get(name, default)
         if value is _REQUIRED:
@@ -132,10 +132,10 @@ class Op(NamedTuple):
         return value
 
     def shape(self, index: int) -> Dims:
-        """The shape of an operand.
+        """Returns the shape of an operand.
 
         Raises:
-            Undecided: Its rank is not known.
+            Undecided: Its rank is unknown.
         """
         shape = self.operands[index].shape
         if shape is None:
@@ -143,10 +143,10 @@ class Op(NamedTuple):
         return shape
 
     def ranked(self, index: int, *ranks: int) -> Dims:
-        """The shape of an operand that must have one of these ranks; with one alone, it has that.
+        """Returns the shape of an operand that must have one of these ranks; a single rank also holds if it is unknown.
 
         Raises:
-            Undecided: Its rank is not known.
+            Undecided: Its rank is unknown.
             ShapeError: It has another rank.
         """
         if self.operands[index].shape is None and len(ranks) == 1:
@@ -158,10 +158,10 @@ class Op(NamedTuple):
         return shape
 
     def values(self, index: int) -> Values:
-        """The elements of an operand.
+        """Returns the elements of an operand.
 
         Raises:
-            Undecided: Nothing is known of them.
+            Undecided: None of them is known.
         """
         values = self.operands[index].values
         if values is None:
@@ -169,18 +169,18 @@ class Op(NamedTuple):
         return values
 
     def vector(self, index: int) -> list[Dim]:
-        """The elements of an operand, one after the other.
+        """Returns the elements of an operand as a flat list.
 
         Raises:
-            Undecided: Nothing is known of them.
+            Undecided: None of them is known.
         """
         return elements(self.values(index))
 
     def numbers(self, index: int) -> list[int]:
-        """The elements of an operand that are all known.
+        """Returns the elements of an operand as integers.
 
         Raises:
-            Undecided: They are not.
+            Undecided: Not all of them are known.
         """
         found = [element for element in self.vector(index) if isinstance(element, int)]
         if len(found) != self.values(index).size:
@@ -188,10 +188,10 @@ class Op(NamedTuple):
         return found
 
     def scalar(self, index: int) -> Dim:
-        """The only element of an operand.
+        """Returns the only element of an operand.
 
         Raises:
-            Undecided: Nothing is known of it.
+            Undecided: It has no known elements.
         """
         vector = self.vector(index)
         if len(vector) != 1:
@@ -199,10 +199,10 @@ class Op(NamedTuple):
         return vector[0]
 
     def number(self, index: int) -> int:
-        """The only element of an operand, which is known.
+        """Returns the only element of an operand as an integer.
 
         Raises:
-            Undecided: It is not.
+            Undecided: It is not known.
         """
         element = self.scalar(index)
         if isinstance(element, Formula):
@@ -210,7 +210,7 @@ class Op(NamedTuple):
         return int(element)
 
     def axis(self, index: int, rank: int) -> int:
-        """The axis that an operand names, counted from the front.
+        """Returns the axis that an operand specifies, counted from the front.
 
         Raises:
             Undecided: It is not known.
@@ -220,7 +220,7 @@ class Op(NamedTuple):
 
 
 def normal_axis(axis: int, rank: int) -> int:
-    """An axis counted from the front.
+    """Normalizes an axis, to be counted from the front.
 
     Raises:
         ShapeError: A tensor of this rank has no such axis.
@@ -231,13 +231,13 @@ def normal_axis(axis: int, rank: int) -> int:
 
 
 Answer: TypeAlias = "PartialDims | list[PartialDims]"
-"""What a rule finds: the shape of the only result, or a list with the shape of each."""
+"""A rule's answer: the shape of the only result, or a list with the shape of each."""
 
 Rule: TypeAlias = "Callable[[Op], Answer]"
 
 
 def array_of(elements: Sequence[Any], shape: Sequence[int]) -> Values:
-    """Elements as an array of objects."""
+    """Returns elements as an object array."""
     array: Values = np.empty(len(elements), object)
     for index, element in enumerate(elements):
         array[index] = element

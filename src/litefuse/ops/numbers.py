@@ -1,8 +1,8 @@
-"""Floating point numbers that are known, computed as TensorFlow computes them.
+"""Evaluation of ops on floating point constants, with TensorFlow's results.
 
-Sizes are halved, scaled and rounded in floating point, and the parameters of an op may be written in a type that the
-runtime has no arithmetic in. What is computed of constants alone is computed here, where numpy rounds as TensorFlow
-does: functions such as ``Exp``, whose last digit is each library's own, in float64 only.
+Models compute sizes in floating point, and the parameters of an op may have a dtype that the runtime cannot compute
+with. Ops whose operands are all constant are evaluated here, where numpy rounds as TensorFlow does: functions such as
+``Exp``, whose last digit depends on the library, in float64 only.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from litefuse.ops.values import VALUES
 __all__ = ["MAX_NUMBERS", "NAMES", "Numbers", "computed_numbers", "followed_values"]
 
 MAX_NUMBERS = 16
-"""Parameters are few; a weight is not looked at."""
+"""The largest number of elements: parameters are few, and weights are not evaluated."""
 
 Numbers: TypeAlias = "npt.NDArray[Any]"
-"""A tensor's elements, of its dtype."""
+"""A tensor's elements, in its dtype."""
 
 
 def _floor_div(a: Numbers, b: Numbers) -> Numbers:
@@ -55,7 +55,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "Square": np.square,
     "Sub": np.subtract,
 }
-# Of float64, of which LiteRT knows nothing.
+# Only for float64, which LiteRT does not support.
 _FUNCTIONS_OF_FLOAT64: Mapping[str, Callable[..., Any]] = {
     "Acos": np.arccos,
     "Asin": np.arcsin,
@@ -73,7 +73,7 @@ _FUNCTIONS_OF_FLOAT64: Mapping[str, Callable[..., Any]] = {
     "Tanh": np.tanh,
 }
 
-# Ops that only move elements: the rules for integers do for any.
+# Ops that only move elements: the rules for integers apply to any dtype.
 _MOVES = frozenset(
     {
         *("BroadcastTo", "ConcatV2", "EnsureShape", "ExpandDims", "Fill", "Gather", "GatherV2", "Identity"),
@@ -94,15 +94,15 @@ _MOVES = frozenset(
     }
 )
 
-#: The ops that are computed, if all that they are given is known.
+#: The ops that are evaluated if all of their operands are known.
 NAMES = frozenset({"Cast", *_FUNCTIONS, *_FUNCTIONS_OF_FLOAT64, *_MOVES})
 
 
 def computed_numbers(op: Op) -> list[Numbers] | None:
-    """The results of an op that takes or gives floating point numbers, where all of its operands are known.
+    """Returns the results of an op on floating point numbers if all of its operands are known.
 
     Raises:
-        Undecided: They cannot be told, and neither by another rule.
+        Undecided: They cannot be evaluated, by other rules neither.
     """
     if op.name not in NAMES or not any(each.dtype in FLOATS for each in (*op.operands, *op.results)):
         return None
@@ -118,7 +118,7 @@ def computed_numbers(op: Op) -> list[Numbers] | None:
 
 
 def followed_values(numbers: Numbers, dtype: str) -> Values | None:
-    """Elements as shapes are followed: of integers all, of floating point numbers a scalar that is an integer."""
+    """Returns elements for shape inference: all integers, and floating point scalars with integer values."""
     if dtype in FLOATS and (numbers.ndim or not float(numbers).is_integer()):
         return None
     return array_of([int(number) for number in numbers.reshape(-1)], numbers.shape)

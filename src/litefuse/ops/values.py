@@ -1,4 +1,4 @@
-"""The elements of small integer tensors, which shapes are made of, as far as they can be told."""
+"""Evaluation of the small integer tensors that shapes are built from."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from litefuse.ops.rules.slicing import extents
 __all__ = ["MAX_ELEMENTS", "VALUES", "ValueRule", "wrapped"]
 
 MAX_ELEMENTS = 256
-"""What shapes are made of is small; a weight is not looked at."""
+"""The largest number of elements: shapes are built from small tensors, and weights are not evaluated."""
 
 ValueRule: TypeAlias = "Callable[[Op], Values | list[Values]]"
-"""Computes the elements of an op's only result, or of each; raises Undecided, or what numpy raises."""
+"""Computes the elements of an op's only result, or of each; raises Undecided, or exceptions of numpy."""
 
 _RANGES = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
 
 def wrapped(values: Values, dtype: str) -> Values:
-    """Elements as an integer type holds them: what is too large wraps around, in TensorFlow as well."""
+    """Wraps elements that are too large for an integer type, as TensorFlow does."""
     half = 1 << (_RANGES[dtype] - 1)
 
     def wrap(value: Dim) -> Dim:
@@ -38,7 +38,7 @@ def wrapped(values: Values, dtype: str) -> Values:
 
 
 def _each(compute: Callable[..., Any], *operands: Values) -> Values:
-    """A function of every element, with broadcasting."""
+    """Applies a function to every element, with broadcasting."""
     result: Values = np.asarray(np.frompyfunc(compute, len(operands), 1)(*operands), object)
     return result
 
@@ -59,7 +59,7 @@ def _unary(compute: Callable[[Any], Any]) -> ValueRule:
 
 def _floor_div(a: Dim, b: Dim) -> Dim:
     if b == 0:
-        raise Undecided("a division by zero")  # it fails at run time, too
+        raise Undecided("a division by zero")  # it fails at run time as well
     return a // b
 
 
@@ -92,12 +92,12 @@ def _is_true(a: Dim) -> int:
 
 
 def _comparison(compute: Callable[[int, int], bool]) -> ValueRule:
-    """Of two numbers whose difference is known."""
+    """Compares two numbers whose difference is known."""
 
     def compare(a: Dim, b: Dim) -> int:
         difference = a - b
         if isinstance(difference, Formula):
-            if difference.is_size and compute(0, 0) == compute(1, 0):  # a >= b, and it asks for a < b or a >= b
+            if difference.is_size and compute(0, 0) == compute(1, 0):  # a >= b is known, compared by a < b or a >= b
                 return int(compute(0, 0))
             if is_size(-difference) and compute(0, 0) == compute(-1, 0):
                 return int(compute(0, 0))
@@ -124,7 +124,7 @@ def _constant_like(number: int) -> ValueRule:
 
 
 def _static(shape: Sequence[Dim]) -> list[int]:
-    """A shape all of whose sizes are known and whose elements are few."""
+    """Returns a shape whose sizes are all known and whose elements are few."""
     sizes = [size for size in shape if isinstance(size, int)]
     if len(sizes) < len(shape) or not 0 <= prod(sizes) <= MAX_ELEMENTS:
         raise Undecided("the shape is not known, or large")
@@ -443,4 +443,4 @@ VALUES: Mapping[str, ValueRule] = {
     "tfl.shape": _shape,
     "tfl.slice": _slice,
 }
-"""The rules by the ops' names, those of TensorFlow without their dialect."""
+"""The rules by op name, TensorFlow's without the dialect."""

@@ -1,1 +1,1 @@
-"""Dtypes that LiteRT's ops lack: casts, wider and narrower dtypes, quantized values."""
+"""Dtypes that LiteRT's ops do not support: casts, wider and narrower dtypes, quantized values."""

@@ -24,25 +24,25 @@ _Integers: TypeAlias = "ir.Value | npt.NDArray[Any]"
 
 __all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastToInteger"]
 
-# How many bits the numbers of float64 have.
+# The number of significant bits of float64.
 _FLOAT64_BITS = 53
 _LARGEST_DIVISOR = 2.0**_FLOAT64_BITS
-# How many bits the size of a dimension has at most: a tensor of 2^26 numbers takes hundreds of megabytes.
+# The largest number of bits of a dimension's size: a tensor of 2^26 numbers takes hundreds of megabytes.
 _SIZE_BITS = 26
-# How many bits half an int64 has.
+# The number of bits of half an int64.
 _HALF = 32
 
 _FITTING_FLOAT32 = ("bfloat16", "float16", "uint16")
 _NO_INTEGER = 2.0**63
 
 
-# The engine exchanges it with a broadcast, to one of a dtype that LiteRT's op lacks.
+# Fault `narrowed-broadcast`.
 @before_engine("Cast", dtypes=("float32",))
 class CastOfBroadcast(Decomposition):
-    """A cast to half the width after ``BroadcastTo``: before it.
+    """Moves a cast to half the width before ``BroadcastTo``.
 
-    The engine exchanges the two, too, but to a BROADCAST_TO of a dtype that LiteRT's does not take; the other order
-    leaves it an op that it does not know.
+    The engine swaps the two as well, but emits a BROADCAST_TO of a dtype that LiteRT's does not support. If they are
+    swapped beforehand, it leaves the op, which it does not know.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -56,17 +56,17 @@ class CastOfBroadcast(Decomposition):
         return b.op("BroadcastTo", [b.cast(value, kind.dtype), sizes], b.shape(op.operands[0]), kind.dtype)
 
 
-# LiteRT's op has no float64.
+# LiteRT's op does not support float64.
 @before_engine("Cast", dtypes=("float64",))
 class CastOfQuotient(Decomposition):
-    """A number made of a quotient of int32, which TensorFlow computes in float64, as when a size is halved::
+    """Computes a cast of a quotient of int32 without TensorFlow's float64, as when a size is halved::
 
-        int(x / y), int(floor(x / y)), int(ceil(x / y))  -->  the same in whole numbers
+        int(x / y), int(floor(x / y)), int(ceil(x / y))  -->  the same in integers
         float32(x / y)                                   -->  float32(x) / float32(y)
 
-    In float64, a quotient of int32 that is no whole number stays between the same two; and for up to 24 bits, rounding
-    it twice gives what rounding once does (Figueroa, "When is double rounding innocuous?", 1995). The divisor of whole
-    numbers is a constant, which is not 0.
+    In float64, a quotient of int32 that is not an integer stays between the same two integers; and for up to 24 bits,
+    rounding it twice equals rounding once (Figueroa, "When is double rounding innocuous?", 1995). For integers, the
+    divisor is a constant other than 0.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -94,7 +94,7 @@ _ROUNDED = ("Ceil", "Floor")
 
 
 def _cast_quotient(op: TensorFlowOp) -> tuple[str | None, _Integers, _Integers] | None:
-    """The quotient that a cast takes; None if there is none, or none that can be had without float64."""
+    """Returns the quotient that is cast; None if there is none, or it needs float64."""
     found, dtype = _quotient(op.operands[0]), op.results[0].dtype
     if found is None:
         return None
@@ -106,7 +106,7 @@ def _cast_quotient(op: TensorFlowOp) -> tuple[str | None, _Integers, _Integers] 
 
 
 def _quotient(value: ir.Value) -> tuple[str | None, _Integers, _Integers] | None:
-    """How a quotient of int32 is rounded, if it is, and what of; None if the value is something else."""
+    """Returns the rounding of a quotient of int32, if any, and its operands; None for any other value."""
     rounded = producer(value, *(f"tf.{name}" for name in _ROUNDED))
     divided = producer(value if rounded is None else rounded.operands[0], "tf.RealDiv", "tf.Div")
     if divided is None:
@@ -116,7 +116,7 @@ def _quotient(value: ir.Value) -> tuple[str | None, _Integers, _Integers] | None
 
 
 def _integers(value: ir.Value) -> _Integers | None:
-    """What float64 numbers were in int32: a value, or the elements of a constant."""
+    """Returns float64 numbers as int32: the value that was cast, or the elements of a constant."""
     cast = producer(value, "tf.Cast")
     if cast is not None:
         (operand,) = cast.operands
@@ -128,7 +128,7 @@ def _integers(value: ir.Value) -> _Integers | None:
     if elements is None:
         return None
     array: npt.NDArray[Any] = np.array(elements)
-    # What is no number, or beyond int32, is not what it was.
+    # NaN and values outside int32 change.
     whole = np.array(np.round(np.clip(array, -(2**31), 2**31 - 1)), np.int32)
     return whole if np.array_equal(array, whole) else None
 
@@ -137,9 +137,9 @@ class _Fraction(NamedTuple):
     """A fraction whose denominator is a power of two: sums of products of int32 scalars and tensors.
 
     Attributes:
-        terms: The numerator: the factors of each product, and what it is multiplied by.
+        terms: The numerator: the factors of each product, with its coefficient.
         shift: The logarithm of the denominator.
-        bits: How many bits float64 takes at most, in any order of the sums.
+        bits: The largest number of bits that float64 needs, in any order of the sums.
     """
 
     terms: Mapping[tuple[ir.Value, ...], int]
@@ -148,7 +148,7 @@ class _Fraction(NamedTuple):
 
     @property
     def bound(self) -> int:
-        """What no absolute value of the numerator is above."""
+        """An upper bound of the numerator's absolute value."""
         return sum(abs(number) * math.prod(map(_bound, factors)) for factors, number in self.terms.items())
 
     @property
@@ -157,13 +157,13 @@ class _Fraction(NamedTuple):
         return all(number >= 0 and all(map(_is_size, factors)) for factors, number in self.terms.items())
 
     def over(self, shift: int) -> _Fraction:
-        """The same, with a larger denominator."""
+        """Returns the same fraction with a larger denominator."""
         more = shift - self.shift
         terms = {factors: number << more for factors, number in self.terms.items()}
         return _Fraction(terms, shift, self.bits + more)
 
     def combined(self, name: str, other: _Fraction) -> _Fraction:
-        """The sum, difference or product."""
+        """Returns the sum, difference or product."""
         terms: Counter[tuple[ir.Value, ...]] = Counter()
         if name == "Mul":
             for factors, number in self.terms.items():
@@ -179,7 +179,7 @@ class _Fraction(NamedTuple):
         return _Fraction(terms, shift, max(first.bits, second.bits) + 1)
 
     def numerator(self, b: Builder, dtype: str, scale: int = 1) -> ir.Value:
-        """The numerator times ``scale``, as integers of a dtype that has room."""
+        """Emits the numerator times ``scale``, as integers of a dtype that is large enough."""
         result: ir.Value | None = None
         for factors, number in self.terms.items():
             if not number and all(b.shape(each) == () for each in factors):
@@ -194,15 +194,15 @@ class _Fraction(NamedTuple):
 
 
 @decomposition("Cast", order=1)
-# LiteRT's op has no float64.
+# LiteRT's op does not support float64.
 @before_engine("Cast", dtypes=("float64",), order=1)
 class CastOfFraction(Decomposition):
-    """A whole number made of int32 by arithmetic of float64 with simple fractions, as when a part is cropped::
+    """Computes an integer from int32 that the model computes by simple fractions in float64, as in a central crop::
 
-        int((x - x * 0.875) / 2)  -->  x / 16, in whole numbers
+        int((x - x * 0.875) / 2)  -->  x / 16, in integers
 
-    Numbers of up to 53 bits are exact in float64, and so in int64; those of up to 31 bits in int32. What is divided by
-    2^32 in int64, towards minus infinity, is its second half as two numbers of int32.
+    Numbers of up to 53 bits are exact in float64, so int64 is exact as well, and int32 up to 31 bits. The quotient of
+    an int64 and 2^32, rounded down, is the upper half of its bits, read as two int32.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -226,7 +226,7 @@ class CastOfFraction(Decomposition):
 
 
 def _divided(b: Builder, fraction: _Fraction, rounded: str | None) -> ir.Value:
-    """A fraction as whole numbers of int64, or of int32 where they fit."""
+    """Emits a fraction as integers of int64, or of int32 if they fit."""
     shift, scale = fraction.shift, 1 << max(_HALF - fraction.shift, 0)
     halves = shift > 0 and fraction.bound >> shift < 1 << 31 and (fraction.bound + (1 << shift)) * scale < 1 << 63
     numerator = fraction.numerator(b, "int64", scale if halves else 1)
@@ -243,7 +243,7 @@ def _divided(b: Builder, fraction: _Fraction, rounded: str | None) -> ir.Value:
 
 
 def _rounded_fraction(value: ir.Value) -> tuple[str | None, _Fraction] | None:
-    """How a fraction is rounded, if it is, and the fraction; None if the value is something else."""
+    """Returns the rounding of a fraction, if any, and the fraction; None for any other value."""
     rounded = producer(value, *(f"tf.{name}" for name in _ROUNDED))
     found = _fraction(value if rounded is None else rounded.operands[0])
     if found is None or max(found.bits, found.shift) >= _FLOAT64_BITS:
@@ -252,7 +252,7 @@ def _rounded_fraction(value: ir.Value) -> tuple[str | None, _Fraction] | None:
 
 
 def _fraction(value: ir.Value) -> _Fraction | None:
-    """A value of float64 as a fraction; None if it is none, or may have more than 53 bits."""
+    """Returns a float64 value as a fraction; None if it is not one, or may need more than 53 bits."""
     op = producer(value, "tf.Add", "tf.AddV2", "tf.Cast", "tf.Mul", "tf.RealDiv", "tf.Sub")
     if op is None:
         number = _number(value)
@@ -262,7 +262,7 @@ def _fraction(value: ir.Value) -> _Fraction | None:
     first = _fraction(op.operands[0])
     if op.name == "tf.RealDiv":
         divisor = _number(op.operands[1]) or 0.0
-        # Of others than powers of two the inverse is not exact.
+        # Only for powers of two is the inverse exact.
         is_power = math.frexp(divisor)[0] == 0.5 and 1 / _LARGEST_DIVISOR <= divisor <= _LARGEST_DIVISOR
         second = _constant_fraction(1 / divisor) if is_power else None
     else:
@@ -282,12 +282,12 @@ def _whole(source: ir.Value) -> _Fraction | None:
 
 
 def _bound(source: ir.Value) -> int:
-    """What no absolute value of an int32 tensor is above."""
+    """Returns an upper bound of an int32 tensor's absolute values."""
     return 1 << (_SIZE_BITS if _is_size(source) else 31)
 
 
 def _is_size(value: ir.Value) -> bool:
-    """Whether a number is the size of a dimension."""
+    """Whether a value is the size of a dimension."""
     taken = producer(value, "tf.StridedSlice", "tf.Unpack", "tf.Squeeze")
     return producer(value if taken is None else taken.operands[0], "tf.Shape") is not None
 
@@ -298,7 +298,7 @@ def _constant_fraction(number: float) -> _Fraction:
 
 
 def _number(value: ir.Value) -> float | None:
-    """A scalar constant of float64, if it is finite."""
+    """Returns the value of a float64 scalar constant, if it is finite."""
     elements = elements_of_constant(value, "tf.Const")
     kind = tensor_type_of(value)
     if elements is None or kind.shape != () or kind.dtype != "float64":
@@ -308,12 +308,12 @@ def _number(value: ir.Value) -> float | None:
 
 
 @decomposition("Cast")
-# The engine gathers from the operand what is gathered from the result, and LiteRT's op lacks the dtype.
+# Fault `gathered-conversion`.
 @before_engine("Cast", dtypes=("bfloat16", "float16", "uint16", "uint32"))
 class CastToInteger(Decomposition):
-    """A conversion to int32 or int64 by way of a dtype that LiteRT's GATHER takes.
+    """Casts to int32 or int64 through a dtype that LiteRT's GATHER supports.
 
-    What is gathered from a conversion to integers, the engine gathers from the operand, of whatever dtype it is.
+    The engine replaces a gather from a cast to integers with a gather from the cast's operand, of any dtype.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -324,7 +324,7 @@ class CastToInteger(Decomposition):
         if not self.before_lowering(op):
             raise NotDecomposed(f"LiteRT's CAST does not make {dtype} of {op.types[0].dtype}")
         if op.types[0].dtype != "uint32":
-            # A bound above all integers keeps the engine from making one conversion of the two.
+            # A bound above all integers prevents the engine from fusing the two casts.
             return b.cast(b.binary("Minimum", b.cast(x, "float32"), _NO_INTEGER), dtype)
         bits = b.bitcast(x, "int32")
         if dtype == "int32":

@@ -1,4 +1,4 @@
-"""Ops of int64 that LiteRT has for int32 only."""
+"""Ops on int64 that LiteRT only supports for int32."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Narrowed"]
 
 
 class Narrowed(Decomposition):
-    """The op of int32 between two casts: for those who say that the values fit int32."""
+    """Emits the op on int32 between two casts, if the user declared that the values fit int32."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         if all(each.dtype != "int64" for each in (*op.types, *op.results)):

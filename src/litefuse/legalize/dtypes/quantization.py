@@ -1,4 +1,4 @@
-"""Floats rounded to what integers of a range can hold."""
+"""Fake quantization: floats rounded to the values that quantized integers represent."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["FakeQuantize", "QuantizeAndDequantize"]
 
 
 @decomposition("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
-# The engine takes any number of bits for 8, or for a dtype that LiteRT's op lacks, and a narrow range for a full one.
+# The engine ignores the number of bits or emits unsupported dtypes, and ignores narrow ranges; see the faults below.
 @before_engine("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 class FakeQuantize(Decomposition):
-    """Clamped to a range in which 0 is a step, and rounded to its steps; each channel may have its own.
+    """Clamps to a range in which 0 is a step, and rounds to its steps; each channel may have its own.
 
     Faults ``quantized-to-few-bits``, ``quantized-to-many-bits``, ``quantized-bias``, ``quantized-to-a-narrow-range``.
 
@@ -47,9 +47,9 @@ class FakeQuantize(Decomposition):
             low, high = (_array(op, b, operand) for operand in (1, 2))
         least = np.float32(1 if op.attributes.get("narrow_range", False) else 0)
         most = np.float32(2 ** int(op.attributes.get("num_bits", 8)) - 1)
-        # The fault `constant-divisor` moves what is halfway between two steps.
+        # The fault `constant-divisor` moves values halfway between two steps.
         span = (high - low) / _where(high < low, _ONE, most - least)
-        step = _where(span == 0, _ONE, span)  # of 0 alone the range is 0, as here
+        step = _where(span == 0, _ONE, span)  # a range that is only 0 gives 0, as here
         zero = np.floor(np.minimum(np.maximum(least - low / step, least), most) + np.float32(0.5))
         first, last = (least - zero) * step, (most - zero) * step
         x: Any = Array(b, op.operands[0])
@@ -59,16 +59,15 @@ class FakeQuantize(Decomposition):
 
 
 @decomposition("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
-# The engine quantizes with a zero point, whose grid is another one, and takes a range that is not given for an empty
-# one.
+# The engine quantizes with a zero point, which has other steps, and treats a missing range as an empty one.
 @before_engine("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4")
 class QuantizeAndDequantize(Decomposition):
-    """Scaled, rounded, and scaled back; of the scales that the range's ends ask for, the smaller.
+    """Scales, rounds, and scales back, with the smaller of the scales that the two ends of the range require.
 
-    A range that is not given is that of the data, of all of it or of each channel. Faults
+    The default range is that of the data, as a whole or per channel. Faults
     ``quantized-to-the-range-of-the-data`` and ``quantized-with-a-zero-point``.
 
-    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/QuantizeAndDequantizeV2; which scale is taken:
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/QuantizeAndDequantizeV2; the choice of the scale:
     tensorflow/core/kernels/quantize_and_dequantize_op.h.
     """
 
@@ -104,13 +103,13 @@ class QuantizeAndDequantize(Decomposition):
 
 
 def _may_be_bias(op: TensorFlowOp) -> bool:
-    """Whether the numbers are a row at most."""
+    """Whether the operand has at most one row."""
     shape = op.types[0].shape
     return shape is not None and all(size == 1 for size in shape[:-1])
 
 
 def _stays_narrow(op: TensorFlowOp) -> bool:
-    """Whether the numbers are weights none of which is below a constant range."""
+    """Whether the operand is a weight without values below a constant range."""
     elements = elements_of_constant(op.operands[0], "tf.Const")
     if op.name == "FakeQuantWithMinMaxArgs":
         low = float(op.attributes.get("min", -6))
@@ -124,39 +123,39 @@ _ONE, _LARGEST = np.float32(1), np.finfo(np.float32).max
 
 
 def _where(condition: Any, value: Any, other: Any) -> Any:
-    """``numpy.where``, of arrays or of ``Array``."""
+    """Applies ``numpy.where`` to arrays or to ``Array``."""
     where: Any = np.where
     return where(condition, value, other)
 
 
 def _scale(low: Any, high: Any, least: Any, most: Any) -> tuple[Any, Any, Any, Any]:
-    """What brings a range into that of the integers, its inverse, and the ends of what these stand for then."""
+    """Returns the scale from a range to that of the integers, its inverse, and the ends of the represented range."""
     falls, rises = low * least > 0, high * most > 0
     with np.errstate(over="ignore"):
         by_low = _where(falls, least / _where(falls, low, _ONE), _LARGEST)
         by_high = _where(rises, most / _where(rises, high, _ONE), _LARGEST)
         of_low = by_low < by_high
-        divisor: Any = least or _ONE  # where it is 0, no low end asks for a scale
+        divisor: Any = least or _ONE  # where it is 0, the low end does not require a scale
         step = _where(of_low, low / divisor, high / most)
         first, last = _where(of_low, low, least * step), _where(of_low, most * step, high)
     return _where(of_low, by_low, by_high), step, first, last
 
 
 def _extreme(b: Builder, name: str, value: ir.Value) -> ir.Value:
-    """The smallest or the largest of a vector, or of each of the middle of three dimensions."""
+    """Emits the minimum or maximum of a vector, or of each position in the middle of three dimensions."""
     if len(b.shape(value)) == 1:
         return b.reduce(name, value, 0)
     return b.reduce(name, b.reduce(name, value, 2, keep_dims=True), 0, keep_dims=True)
 
 
 def _array(op: TensorFlowOp, b: Builder, operand: int) -> Any:
-    """An operand for a formula: an array where it is a constant, else an ``Array``."""
+    """Returns an operand for a formula: an array if it is a constant, else an ``Array``."""
     known = op.constants[operand]
     return Array(b, op.operands[operand]) if known is None else known.astype(np.float32)
 
 
 def _end(op: TensorFlowOp, b: Builder, operand: int) -> Any:
-    """An end of the range, a scalar or one for each channel, in a shape that broadcasts."""
+    """Returns an end of the range, a scalar or one per channel, in a shape that broadcasts."""
     found = _array(op, b, operand)
     if not isinstance(found, Array):
         return found.reshape([] if found.size == 1 else [1, -1, 1])

@@ -1,4 +1,4 @@
-"""Ops of dtypes that LiteRT's kernels of them do not take, computed in a wider dtype."""
+"""Ops on dtypes that LiteRT's kernels do not support, computed in a wider dtype."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["Widened", "is_widened_float"]
 _FLOATS = {"bfloat16": "float32", "float16": "float32"}
 _INTEGERS = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
 
-# Ops that are about the bits of their operands.
+# Ops on the bits of their operands.
 _OF_BITS = frozenset({"Bitcast", "NextAfter"})
-# Of nothing they give the least or the largest number of the dtype.
+# Without elements, these return the lowest or the largest number of the dtype.
 _EXTREMES = frozenset({"Max", "Min", "UnsortedSegmentMax", "UnsortedSegmentMin"})
 _LARGEST = {"bfloat16": 3.3895313892515355e38, "float16": 65504.0}
 _REFERENCES = frozenset({"resource", "variant"})
 
 
-# Of integers: sums, products and negatives modulo 2^n are those of the wider integers modulo 2^n; the others do not
-# overflow.
+# For integers: sums, products and negatives modulo 2^n are those of the wider integers modulo 2^n; the others do
+# not overflow.
 @decomposition(
     *("Abs", "Add", "AddN", "AddV2", "ArgMax", "ArgMin", "BroadcastTo", "ClipByValue", "ConcatV2", "Cumprod"),
     *("Cumsum", "Div", "Equal", "Fill", "FloorDiv", "FloorMod", "GatherNd", "GatherV2", "Greater"),
@@ -46,8 +46,9 @@ _REFERENCES = frozenset({"resource", "variant"})
     *("SegmentMax", "SegmentMin", "SegmentProd", "LowerBound", "UpperBound", "ExpandDims", "Squeeze"),
     order=3,
 )
-# Of these dtypes the engine refuses the op, or writes one that the runtime refuses, dies of, or computes something else
-# with: of L2Loss it writes ops whose kernels compute something else with halves, of SigmoidGrad it dies.
+# For these dtypes the engine refuses the op or crashes, or emits one that the runtime refuses, crashes at, or computes
+# wrongly: faults `gradient-of-half-sigmoid`, `half-sum-of-squares`, `half-softsign`, `half-factors`,
+# `unsigned-additions`, `equality-of-bytes`.
 @before_engine(
     *("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "L2Loss", "Lgamma", "MatMul", "Maximum", "Minimum"),
     *("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", "SigmoidGrad", "Softsign"),
@@ -62,10 +63,10 @@ _REFERENCES = frozenset({"resource", "variant"})
     order=-1,
 )
 class Widened(Decomposition):
-    """The op between two casts.
+    """Emits the op between two casts.
 
-    float16 and bfloat16 values are computed in float32 and rounded once at the end, whatever the op; of the ops of
-    which it is a decomposition by name, integers are computed in int32, and uint32 in int64.
+    float16 and bfloat16 values are computed in float32 and rounded once at the end, for any op. In the ops that this
+    decomposition is registered for, integers are computed in int32, and uint32 in int64.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
@@ -80,15 +81,15 @@ class Widened(Decomposition):
 
 
 def _within(b: Builder, value: ir.Value, dtype: str) -> ir.Value:
-    """What is larger than the numbers of a dtype, because nothing was looked at, is the largest of them."""
+    """Clamps the result of a reduction without elements, which is outside the dtype, to the dtype's limits."""
     if dtype in _INTEGERS:
         limits = np.iinfo(dtype)
         return b.binary("Minimum", b.binary("Maximum", value, int(limits.min)), int(limits.max))
-    for limit in (_LARGEST[dtype], -_LARGEST[dtype]):  # an infinity stays one
+    for limit in (_LARGEST[dtype], -_LARGEST[dtype]):  # infinities stay
         value = b.select(b.compare("Equal", value, math.copysign(LARGEST, limit)), limit, value)
     return value
 
 
 def is_widened_float(decomposition: Decomposition, types: Iterable[TensorType]) -> bool:
-    """Whether this computes operands of these types in float32 that are of a narrower one."""
+    """Whether a decomposition computes operands of these types in float32 whose own dtype is narrower."""
     return isinstance(decomposition, Widened) and any(each.dtype in _FLOATS for each in types)

@@ -1,4 +1,4 @@
-"""Colors: hue, saturation and value, and adjustments of them."""
+"""Colors: conversions between RGB and HSV, and adjustments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["AdjustColors", "AdjustContrast", "ColorSpace"]
 
 @decomposition("HSVToRGB", "RGBToHSV")
 class ColorSpace(Decomposition):
-    """Conversions of the last dimension's three channels.
+    """Converts the three channels of the last dimension.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/rgb_to_hsv, hsv_to_rgb.
     """
@@ -30,7 +30,7 @@ class ColorSpace(Decomposition):
 
 @decomposition("AdjustHue", "AdjustSaturation")
 class AdjustColors(Decomposition):
-    """Hue or saturation changed, in HSV.
+    """Changes hue or saturation, in HSV.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/adjust_hue, adjust_saturation.
     """
@@ -51,7 +51,7 @@ class AdjustColors(Decomposition):
 
 @decomposition("AdjustContrastv2")
 class AdjustContrast(Decomposition):
-    """Distances from each channel's mean, scaled.
+    """Scales the distances from each channel's mean.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/adjust_contrast.
     """

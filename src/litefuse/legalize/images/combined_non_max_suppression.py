@@ -1,4 +1,4 @@
-"""``CombinedNonMaxSuppression``: LiteRT's op for every class of every image, and the best of what it leaves."""
+"""``CombinedNonMaxSuppression``: LiteRT's op for every class of every image, then the best of the remaining boxes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LOWEST = float(np.finfo(np.float32).min)
 
 
 @decomposition("CombinedNonMaxSuppression")
-# There is a loop in it, which only the engine can lower.
+# It has a loop, which only the engine can lower.
 @before_engine("CombinedNonMaxSuppression")
 class CombinedNonMaxSuppression(Decomposition):
-    """A loop of NON_MAX_SUPPRESSION_V4, then TOPK_V2 over all classes of an image.
+    """Emits a loop of NON_MAX_SUPPRESSION_V4, then TOPK_V2 over all classes of an image.
 
     ::
 
@@ -32,7 +32,7 @@ class CombinedNonMaxSuppression(Decomposition):
             chosen[i], valid[i] = NonMaxSuppressionV4(boxes[i], scores[i], max_output_size_per_class, ...)
         best = TopKV2(where(range < valid, scores at chosen, -inf), k)
 
-    TensorFlow leaves open which of equal scores comes first; here it is that of the lower class.
+    TensorFlow does not define the order of equal scores; here the lower class comes first.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/combined_non_max_suppression.
     """
@@ -71,7 +71,7 @@ class CombinedNonMaxSuppression(Decomposition):
         start = [b.fill([rows, per_class], 0, "int32"), b.fill([rows], 0, "int32")]
         chosen, valid = count_to(b, rows, start, suppress)
 
-        # The best of all classes of an image.
+        # The best boxes of all classes of an image.
         is_valid = b.compare("Less", b.constant(np.arange(per_class), "int32"), b.expand(valid, 1))
         kept = b.select(is_valid, _at(b, by_class, chosen), _LOWEST)
         width = classes * per_class
@@ -88,7 +88,7 @@ class CombinedNonMaxSuppression(Decomposition):
 
         class_of = b.binary("FloorDiv", order, per_class)
         sets = box_sets
-        if boxes_per_place != classes:  # the boxes are those of all classes
+        if boxes_per_place != classes:  # all classes share the boxes
             places_of = _at(b, b.reshape(chosen, [batch, width]), order)
         else:
             offsets = b.binary("Mul", class_of, b.scalar(places))
@@ -110,7 +110,7 @@ class CombinedNonMaxSuppression(Decomposition):
 
 
 def _at(b: Builder, values: ir.Value, indices: ir.Value) -> ir.Value:
-    """For each of the first dimension, the values at its own indices."""
+    """Gathers values at their own indices for each position of the first dimension."""
     shape = (*b.shape(indices), *b.shape(values)[2:])
     axis = b.constant(1, "int32")
     return b.op("GatherV2", [values, indices, axis], shape, b.dtype(values), batch_dims=1)

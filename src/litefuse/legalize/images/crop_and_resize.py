@@ -1,4 +1,4 @@
-"""``CropAndResize``: parts of images, all resized to one size."""
+"""``CropAndResize``: boxes cropped from images and resized to one size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["CropAndResize"]
 
 @decomposition("CropAndResize")
 class CropAndResize(Decomposition):
-    """Gathers the pixels around each point that is sampled, and interpolates between them.
+    """Gathers the pixels around each sampled point, and interpolates between them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/crop_and_resize.
     """
@@ -36,7 +36,7 @@ class CropAndResize(Decomposition):
         first_row = b.expand(b.binary("Mul", box_image, b.scalar(height)), 1)
 
         def pixel(row: ir.Value, column: ir.Value) -> ir.Value:
-            """The pixels at rows ``[boxes, crop rows]`` and columns ``[boxes, crop columns]``."""
+            """Returns the pixels at rows ``[boxes, crop rows]`` and columns ``[boxes, crop columns]``."""
             begin = b.binary("Mul", b.binary("AddV2", first_row, row), b.scalar(width))
             return b.gather(pixels, b.binary("AddV2", b.expand(begin, 2), b.expand(column, 1)))
 
@@ -65,12 +65,12 @@ def _crop_size(op: TensorFlowOp, b: Builder, axis: int) -> MixedSize:
 
 
 class _Samples(NamedTuple):
-    """The points along one axis that are sampled.
+    """The sampled points along one axis.
 
     Attributes:
-        points: float32 ``[boxes, samples]``, moved into the image where they lie outside.
+        points: float32 ``[boxes, samples]``, clamped to the image.
         last: The last position of the image, a float32 scalar.
-        inside: Whether a point lies in the image.
+        inside: Whether a point is inside the image.
     """
 
     points: ir.Value
@@ -82,8 +82,8 @@ class _Samples(NamedTuple):
         last = b.cast(b.scalar(b.dims("AddV2", size, -1)), "float32")
         begin, end = (b.slice(boxes, 1, column, column + 1) for column in (axis, axis + 2))
         steps = b.cast(b.scalar(b.dims("Maximum", b.dims("AddV2", count, -1), 1)), "float32")
-        # The steps, as the engine does not know them: in the place of dividing by a constant, it multiplies with the
-        # reciprocal, which is rounded, and the last point of a box that ends with the image is behind the image.
+        # The number of steps, but not as a constant: with the fault `constant-divisor`, the rounded reciprocal moves
+        # the last point of a box that ends at the image's border outside the image.
         divisor = b.binary("Maximum", b.binary("Minimum", begin, steps), steps)
         step = b.binary("RealDiv", b.binary("Mul", b.binary("Sub", end, begin), last), divisor)
         first = b.binary("Mul", begin, last)
@@ -96,13 +96,13 @@ class _Samples(NamedTuple):
         return cls(b.binary("Minimum", b.binary("Maximum", points, 0.0), last), last, inside)
 
     def around(self, b: Builder) -> tuple[ir.Value, ir.Value, ir.Value]:
-        """The positions before and after each point, and its distance from the one before."""
+        """Returns the positions before and after each point, and its distance from the one before."""
         before = b.unary("Floor", self.points)
         after = b.unary("Ceil", self.points)
         return b.cast(before, "int32"), b.cast(after, "int32"), b.binary("Sub", self.points, before)
 
     def nearest(self, b: Builder) -> ir.Value:
-        """The position next to each point; of two, the later."""
+        """Returns the position nearest to each point; of two, the later."""
         before = b.unary("Floor", self.points)
         later = b.compare("GreaterEqual", b.binary("Sub", self.points, before), 0.5)
         return b.cast(b.select(later, b.binary("AddV2", before, 1.0), before), "int32")

@@ -1,4 +1,4 @@
-"""``ImageProjectiveTransform``: images that are moved, turned, scaled, sheared or seen from aside."""
+"""``ImageProjectiveTransform``: projective transformations of images."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["ImageProjection"]
 
 @decomposition("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")
 class ImageProjection(Decomposition):
-    """Each pixel of the result is read at a point of the image, from the pixels around it::
+    """Samples each pixel of the result at a point of the image, from the pixels around it::
 
         k = c0 x + c1 y + 1
         result[y, x] = image[(b0 x + b1 y + b2) / k, (a0 x + a1 y + a2) / k]
 
-    with the transformation ``[a0, a1, a2, b0, b1, b2, c0, c1]``. What lies outside of the image has the fill value, or
-    is taken from inside by the fill mode.
+    with the transformation ``[a0, a1, a2, b0, b1, b2, c0, c1]``. Points outside the image have the fill value, or are
+    mapped inside by the fill mode.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ImageProjectiveTransformV3.
     """
@@ -53,7 +53,7 @@ class ImageProjection(Decomposition):
         first = b.reshape(b.binary("Mul", b.range(batch), b.scalar(b.product([height, width]))), [batch, 1, 1])
 
         def read(at_row: ir.Value, at_column: ir.Value) -> ir.Value:
-            """The pixels at whole rows and columns ``[batch, rows, columns]``."""
+            """Returns the pixels at integer rows and columns ``[batch, rows, columns]``."""
             inside = b.binary("LogicalAnd", _inside(b, at_row, height), _inside(b, at_column, width))
             begin = b.binary("Mul", _position(b, at_row, height), b.scalar(width))
             number = b.binary("AddV2", first, b.binary("AddV2", begin, _position(b, at_column, width)))
@@ -78,10 +78,10 @@ def _size(op: TensorFlowOp, b: Builder, axis: int) -> MixedSize:
 
 
 def _mapped(b: Builder, point: ir.Value, size: MixedSize, mode: str) -> ir.Value:
-    """Coordinates outside of ``0...size - 1`` moved inside.
+    """Maps coordinates outside ``0...size - 1`` inside.
 
-    CONSTANT leaves them; NEAREST takes the border; REFLECT mirrors the image at its borders again and again, so that
-    the border itself comes twice; WRAP repeats it.
+    CONSTANT leaves them; NEAREST takes the border; REFLECT mirrors the image at its borders repeatedly, with the border
+    itself occurring twice; WRAP repeats it.
     """
     if mode == "CONSTANT":
         return point
@@ -108,18 +108,18 @@ def _mapped(b: Builder, point: ir.Value, size: MixedSize, mode: str) -> ir.Value
 
 
 def _whole(b: Builder, value: ir.Value) -> ir.Value:
-    """The part before the point."""
+    """Truncates a value to its integer part."""
     return b.binary("Mul", b.unary("Sign", value), b.unary("Floor", b.unary("Abs", value)))
 
 
 def _parts(b: Builder, point: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """The position before a point, and how far behind it the point is."""
+    """Returns the position before a point, and the point's distance from it."""
     floor = b.unary("Floor", point)
     return floor, b.expand(b.binary("Sub", point, floor), 3)
 
 
 def _rounded(b: Builder, point: ir.Value) -> ir.Value:
-    """The nearest position; of two, the one that is farther from zero."""
+    """Returns the nearest position; of two, the one farther from zero."""
     whole = _whole(b, point)
     rest = b.unary("Abs", b.binary("Sub", point, whole))
     step = b.select(b.compare("GreaterEqual", rest, 0.5), b.unary("Sign", point), 0.0)
@@ -137,6 +137,6 @@ def _inside(b: Builder, position: ir.Value, size: MixedSize) -> ir.Value:
 
 
 def _position(b: Builder, position: ir.Value, size: MixedSize) -> ir.Value:
-    """As an int32 position in the image, also where it lies outside."""
+    """Returns a position as int32, clamped to the image."""
     last = b.cast(b.scalar(b.dims("AddV2", size, -1)), "float32")
     return b.cast(b.binary("Minimum", b.binary("Maximum", position, 0.0), last), "int32")

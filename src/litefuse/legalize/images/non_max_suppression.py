@@ -1,4 +1,4 @@
-"""``NonMaxSuppression`` without padding, and of boxes that only its definition says are of four numbers."""
+"""``NonMaxSuppression`` without padding, and with boxes whose four coordinates only the op's definition implies."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["NonMaxSuppression"]
 @decomposition(
     *("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4", "NonMaxSuppressionV5"),
 )
-# The engine takes a padded result for that of forms without padding.
+# Fault `padded-suppression`.
 @before_engine("NonMaxSuppressionV3", "NonMaxSuppressionV4", "NonMaxSuppressionV5")
 class NonMaxSuppression(Decomposition):
-    """The valid part of NON_MAX_SUPPRESSION_V4 and _V5; the engine takes all of it for the result.
+    """Takes the valid part of the results of NON_MAX_SUPPRESSION_V4 and _V5, which the engine does not.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/non_max_suppression,
     non_max_suppression_with_scores.
@@ -38,7 +38,7 @@ class NonMaxSuppression(Decomposition):
         pads = op.attributes.get("pad_to_max_output_size", False)
         if pads and columns is not None:
             raise NotDecomposed("LiteRT's op for it takes boxes of four numbers")
-        if columns is None:  # LiteRT's wants to see that there are four
+        if columns is None:  # LiteRT's op requires that the 4 is known
             boxes = b.reshape(boxes, [b.size(boxes, 0), 4])
         if not others:
             others = [b.constant(float(op.attributes.get("iou_threshold", 0.5)), "float32")]

@@ -1,4 +1,4 @@
-"""Resizing of images: of integers, and by filters that LiteRT lacks, as products with the matrix of each dimension."""
+"""Image resizing: of integers, and by filters that LiteRT lacks, as products with a matrix for each dimension."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ResizeByMatrix", "ResizeGradient", "ResizeIntegers", "ScaleAndTransl
 
 @decomposition("ResizeBilinear", "ResizeNearestNeighbor")
 class ResizeIntegers(Decomposition):
-    """Between casts: the result of ``ResizeBilinear`` is float32 in any case, and float32 holds 16 bits."""
+    """Emits the op between casts: ``ResizeBilinear`` always returns float32, and float32 represents 16-bit integers."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)
@@ -31,7 +31,7 @@ class ResizeIntegers(Decomposition):
 
 @decomposition("ResizeArea", "ResizeBicubic")
 class ResizeByMatrix(Decomposition):
-    """Each row of the result is a sum of weighted rows; where a size is open, the model computes the weights.
+    """Computes each row as a weighted sum of rows; for a dynamic size, the model computes the weights.
 
     Definition: tensorflow/core/kernels/image, resize_bicubic_op.cc, resize_area_op.cc.
     """
@@ -50,7 +50,7 @@ class ResizeByMatrix(Decomposition):
 
 @decomposition("ResizeBicubicGrad", "ResizeBilinearGrad", "ResizeNearestNeighborGrad")
 class ResizeGradient(Decomposition):
-    """The transposed matrices of the resizing times the gradient; where a size is open, the model computes them.
+    """Multiplies the gradient by the transposed matrices of the resizing; for a dynamic size, the model computes them.
 
     Definition: tensorflow/core/kernels/image, resize_bilinear_op.cc, resize_nearest_neighbor_op.cc.
     """
@@ -75,9 +75,9 @@ class ResizeGradient(Decomposition):
 
 @decomposition("ScaleAndTranslate")
 class ScaleAndTranslate(Decomposition):
-    """Each row of the result is a sum of rows under a filter; what is open of sizes, scales and offsets is computed.
+    """Computes each row as a sum of rows under a filter; the model computes what depends on dynamic values.
 
-    It is what ``tf.image.resize`` becomes with ``antialias``, and for the filters that LiteRT lacks.
+    ``tf.image.resize`` emits it with ``antialias``, and for the filters that LiteRT lacks.
 
     Definition: tensorflow/core/kernels/image, scale_and_translate_op.cc and sampling_kernels.h.
     """
@@ -98,7 +98,7 @@ class ScaleAndTranslate(Decomposition):
 
 
 def _sizes(op: TensorFlowOp, b: Builder) -> list[MixedSize]:
-    """The rows and columns that the second operand says."""
+    """Returns the rows and columns that the second operand states."""
     known = op.constants[1]
     shape = op.results[0].shape
     sizes = shape[1:3] if shape is not None else (None, None)
@@ -106,7 +106,7 @@ def _sizes(op: TensorFlowOp, b: Builder) -> list[MixedSize]:
 
 
 def _numbers(op: TensorFlowOp, b: Builder, operand: int) -> list[Any]:
-    """The two numbers of a vector, each ``[1, 1]``."""
+    """Returns the two elements of a vector, each ``[1, 1]``."""
     known = op.constants[operand]
     if known is not None:
         return [np.full((1, 1), each, np.float32) for each in known.reshape(-1).tolist()]
@@ -121,7 +121,7 @@ def _lines(b: Builder, before: list[MixedSize], after: list[MixedSize]) -> list[
 
 
 def _multiplied(b: Builder, images: ir.Value, axis: int, matrix: Any) -> ir.Value:
-    """The product of one dimension of the images and a matrix, which has a row for each position in it."""
+    """Multiplies one dimension of the images by a matrix, which has a row for each of its positions."""
     weights = matrix.value if isinstance(matrix, Array) else b.constant(matrix, "float32")
     order = [0, 3, 3 - axis, axis]
     moved = b.transpose(images, order)

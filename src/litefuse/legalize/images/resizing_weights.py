@@ -1,7 +1,7 @@
-"""The weight of each pixel before a resizing in each one after it: matrices ``[after, before]`` of one dimension.
+"""Weights of resizing: for one dimension, a matrix ``[after, before]`` of each source pixel's weight in each result.
 
-The formulas are numpy's, and the matrices its arrays where the sizes are known. Where the model computes a size, its
-arrays are those of ``numpy_formulas``. Everything is float32, as in TensorFlow: the rounding of a place decides which
+The formulas are numpy's, applied to its arrays if the sizes are known. If the model computes a size, the arrays are
+those of ``numpy_formulas``. Everything is float32, as in TensorFlow: the rounding of a position determines which
 pixels are under a filter.
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 
 __all__ = ["FILTERS", "Line", "area", "bicubic", "bilinear", "filtered", "nearest", "scale"]
 
-# TensorFlow looks the cubic filter up in a table of so many steps between pixels.
+# TensorFlow looks up the cubic filter in a table with this many steps between pixels.
 _TABLE = 1024
 _where: Callable[[Any, Any, Any], Any] = np.where
-# Weights whose sum is less are not divided by it.
+# Weights with a smaller sum are not divided by it.
 _SMALLEST_SUM = 1000 * 1.17549435e-38
 
 
@@ -26,10 +26,10 @@ class Line(NamedTuple):
     """One dimension of the images, in float32.
 
     Attributes:
-        before: The number of pixels before, ``[1, 1]``.
-        after: That after, ``[1, 1]``.
-        pixels: The positions before, ``[1, before]``.
-        rows: The positions after, ``[after, 1]``.
+        before: The number of pixels before resizing, ``[1, 1]``.
+        after: The number of pixels after resizing, ``[1, 1]``.
+        pixels: The positions before resizing, ``[1, before]``.
+        rows: The positions after resizing, ``[after, 1]``.
     """
 
     before: Any
@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
 
 def scale(line: Line, *, align_corners: bool) -> Any:
-    """How many pixels before lie between two after.
+    """Returns the source distance between adjacent result pixels.
 
     Source: tensorflow/core/util/image_resizer_state.h.
     """
@@ -50,7 +50,7 @@ def scale(line: Line, *, align_corners: bool) -> Any:
 
 
 def nearest(line: Line, step: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
-    """The pixel that is nearest.
+    """Selects the nearest pixel.
 
     Source: tensorflow/core/kernels/image, resize_nearest_neighbor_op.cc.
     """
@@ -60,7 +60,7 @@ def nearest(line: Line, step: Any, *, align_corners: bool, half_pixel_centers: b
 
 
 def bilinear(line: Line, step: Any, *, half_pixel_centers: bool) -> Any:
-    """The two pixels around a place, each by its nearness.
+    """Weights the two pixels around a position by their nearness.
 
     Source: tensorflow/core/kernels/image, resize_bilinear_op.cc.
     """
@@ -71,7 +71,7 @@ def bilinear(line: Line, step: Any, *, half_pixel_centers: bool) -> Any:
 
 
 def area(line: Line, step: Any) -> Any:
-    """Means of what lies under each pixel; what is rounded to lie behind the last one counts as that.
+    """Averages the area of each result pixel; rounded positions beyond the last pixel count as that one.
 
     Source: tensorflow/core/kernels/image, resize_area_op.cc.
     """
@@ -83,7 +83,7 @@ def area(line: Line, step: Any) -> Any:
 
 
 def bicubic(line: Line, step: Any, *, half_pixel_centers: bool) -> Any:
-    """Keys' cubic filter, with -0.5 for half pixel centers, whose weights outside are left out, else -0.75."""
+    """Applies Keys' cubic filter, with -0.5 for half pixel centers, where outer weights are dropped, else -0.75."""
     place = _place(line, step, half_pixel_centers=half_pixel_centers)
     base = np.floor(place)
     share = np.rint((place - base) * _TABLE) / _TABLE
@@ -98,14 +98,14 @@ def bicubic(line: Line, step: Any, *, half_pixel_centers: bool) -> Any:
 def filtered(
     line: Line, scale: Any, offset: Any, radius: float, weight: Callable[[Any], Any], *, antialias: bool
 ) -> Any:
-    """Weights of a filter around the place of each pixel, as wide as the pixel is in the image where it is reduced.
+    """Returns a filter's weights around each result pixel's position, wider where the images are reduced.
 
     Args:
         line: The dimension.
-        scale: How much larger the images become, ``[1, 1]``.
-        offset: How far they are moved, in pixels after, ``[1, 1]``.
-        radius: The filter's.
-        weight: The filter's weight at a distance.
+        scale: The factor by which the images grow, ``[1, 1]``.
+        offset: The translation, in result pixels, ``[1, 1]``.
+        radius: The filter's radius.
+        weight: Returns the filter's weight at a distance.
         antialias: Whether the filter is wider where the images are reduced.
     """
     inverse = 1 / scale
@@ -146,7 +146,7 @@ def _lanczos(radius: float) -> Callable[[Any], Any]:
 
 
 def _gaussian(x: Any) -> Any:
-    return _where(x < 1.5, np.exp(x * x * -2.0), 0.0)  # of deviation 0.5
+    return _where(x < 1.5, np.exp(x * x * -2.0), 0.0)  # of standard deviation 0.5
 
 
 def _box(x: Any) -> Any:
@@ -176,4 +176,4 @@ FILTERS: dict[str, tuple[float, Callable[[Any], Any]]] = {
     "mitchellcubic": (2.0, _mitchell),
     "triangle": (1.0, _triangle),
 }
-"""The radius of each filter, and its weight at a distance."""
+"""The radius of each filter, and the function of its weight at a distance."""

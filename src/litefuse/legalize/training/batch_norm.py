@@ -1,4 +1,4 @@
-"""``FusedBatchNorm`` whose statistics are outputs, or computed from the batch, and its gradient."""
+"""``FusedBatchNorm`` with statistics that are outputs or computed from the batch, and its gradient."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["FusedBatchNorm", "FusedBatchNormGradient"]
 
 @decomposition("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 class FusedBatchNorm(Decomposition):
-    """``(x - mean) / sqrt(variance + epsilon) * scale + offset``, with the mean and variance of the batch in training.
+    """Computes ``(x - mean) / sqrt(variance + epsilon) * scale + offset``, in training with the batch's statistics.
 
-    The variance that a layer keeps is that of a sample: n / (n - 1) times the batch's. With an
-    ``exponential_avg_factor``, it keeps averages: so much of it, and the rest of what it has kept so far.
+    The variance that a layer stores is the sample variance: n / (n - 1) times the batch's. With an
+    ``exponential_avg_factor``, it stores moving averages: this fraction of the new value, plus the rest of the old one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormV3.
     """
@@ -58,10 +58,10 @@ class FusedBatchNorm(Decomposition):
 
 @decomposition("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
 class FusedBatchNormGradient(Decomposition):
-    """The derivatives by the input, the scale and the offset.
+    """Computes the derivatives with respect to the input, the scale and the offset.
 
     With ``d`` the incoming gradient, ``c = x - mean`` and means over all but the channels, in training:
-    ``scale / sqrt(variance + epsilon) * (d - mean(d) - c * mean(d * c) / (variance + epsilon))``, else the first factor
+    ``scale / sqrt(variance + epsilon) * (d - mean(d) - c * mean(d * c) / (variance + epsilon))``; else the first factor
     times ``d``.
 
     Source: Ioffe and Szegedy, "Batch normalization", 2015, section 3;
@@ -90,5 +90,5 @@ class FusedBatchNormGradient(Decomposition):
 
 
 def _nothing(b: Builder) -> ir.Value:
-    """What other kernels than the CPU's keep for the gradient, or pass on."""
+    """Emits an empty reserved output, which only other kernels than the CPU's fill."""
     return b.fill([0], 0.0, "float32")

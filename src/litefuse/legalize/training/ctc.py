@@ -1,4 +1,4 @@
-"""``CTCGreedyDecoder``: what a recognizer of speech or text read, of which class it saw in each step."""
+"""``CTCGreedyDecoder``: the decoded classes of a speech or text recognizer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CtcGreedyDecoder"]
 
 @decomposition("CTCGreedyDecoder")
 class CtcGreedyDecoder(Decomposition):
-    """The best class of each step, without blanks, and without what the step before saw as well.
+    """Takes the best class of each step, without blanks and repetitions of the previous step.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/CTCGreedyDecoder and
     tensorflow/core/kernels/ctc_decoder_ops.cc.

@@ -1,4 +1,4 @@
-"""What gradients need to know of shapes: which dimensions a broadcast stretched, where parts of a tensor begin."""
+"""Shapes in gradients: the dimensions that were broadcast, and the offsets of concatenated tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["BroadcastGradientArgs", "ConcatOffset"]
 
 @decomposition("BroadcastGradientArgs")
 class BroadcastGradientArgs(Decomposition):
-    """The dimensions where a shape, filled up with ones in front, has 1 and the other has not, and where both have 1.
+    """Finds the dimensions where one shape, padded with leading ones, has 1 and the other not, and where both have 1.
 
     Definition: tensorflow/core/util/bcast.h.
     """
@@ -37,7 +37,7 @@ class BroadcastGradientArgs(Decomposition):
 
 @decomposition("ConcatOffset")
 class ConcatOffset(Decomposition):
-    """Where each of the concatenated tensors begins: behind those before it in the one dimension, else at 0.
+    """Computes the offsets of concatenated tensors: the sum of the previous sizes along the axis, else 0.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ConcatOffset.
     """

@@ -1,4 +1,4 @@
-"""Gradients of activations, which graphs with a training step or an explanation in them hold."""
+"""Gradients of activations, in graphs that contain a training step or an explanation."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SCALE_ALPHA = 1.7580993408473768599402175208123
     *("EluGrad", "InvGrad", "LeakyReluGrad", "ReciprocalGrad", "Relu6Grad", "ReluGrad", "RsqrtGrad"),
     *("SeluGrad", "SigmoidGrad", "SoftplusGrad", "SoftsignGrad", "SqrtGrad", "TanhGrad"),
 )
-# The engine dies of all but float32.
+# Fault `gradient-of-half-sigmoid`.
 @before_engine("SigmoidGrad", dtypes=("complex128", "complex64", "float64"))
 class Gradient(Decomposition):
-    """The derivative times the incoming gradient, as TensorFlow's kernels write it.
+    """Multiplies the derivative by the incoming gradient, as in TensorFlow's kernels.
 
     ``*Grad`` ops of activations take (gradient, features or outputs), those of other functions (output, gradient).
 
@@ -71,7 +71,7 @@ def _where(b: Builder, condition: ir.Value, value: ir.Value) -> ir.Value:
 
 
 def _derivative(name: str, y: ir.Value, b: Builder) -> ir.Value:
-    """The derivative in terms of the function's value y."""
+    """Returns the derivative from the function's value y."""
     square = b.binary("Mul", y, y)
     match name:
         case "SigmoidGrad":

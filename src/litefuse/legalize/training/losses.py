@@ -1,4 +1,4 @@
-"""Cross entropies with their gradients, norms, and running logarithms of sums."""
+"""Cross entropies with their gradients, norms, and cumulative log-sum-exp."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MINUS_INFINITY = int(np.float32(-np.inf).view(np.int32))
 
 @decomposition("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 class CrossEntropy(Decomposition):
-    """``-sum(labels * log_softmax(x))`` and ``softmax(x) - labels``.
+    """Computes ``-sum(labels * log_softmax(x))`` and ``softmax(x) - labels``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits.
     """
@@ -44,10 +44,10 @@ class CrossEntropy(Decomposition):
 
 
 @decomposition("CumulativeLogsumexp")
-# Where the dimension is dynamic, there is a loop in it, which only the engine can lower.
+# If the dimension is dynamic, it has a loop, which only the engine can lower.
 @before_engine("CumulativeLogsumexp")
 class CumulativeLogsumexp(Decomposition):
-    """``log(exp(a) + exp(b))`` of the last 1, 2, 4, 8 ... elements, each from two of the step before.
+    """Computes ``log(exp(a) + exp(b))`` of the last 1, 2, 4, 8 ... elements, each from two of the previous step.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/cumulative_logsumexp.
     """
@@ -63,7 +63,7 @@ class CumulativeLogsumexp(Decomposition):
         values = b.reverse(values, [1]) if reverse else values
         if op.attributes.get("exclusive", False):
             before, _, after = b.sizes(values)
-            # The engine makes finite numbers of infinite constants, not of their bits.
+            # The fault `infinite-constants` makes infinities finite, but not their bits.
             values = shifted(b, values, b.bitcast(b.fill([before, 1, after], _MINUS_INFINITY, "int32"), "float32"))
         values = running(b, values, lambda later, earlier: _log_sum(b, later, earlier))
         values = b.reverse(values, [1]) if reverse else values
@@ -72,7 +72,7 @@ class CumulativeLogsumexp(Decomposition):
 
 @decomposition("EuclideanNorm")
 class EuclideanNorm(Decomposition):
-    """The root of the sum of squares."""
+    """Computes the square root of the sum of squares."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -85,6 +85,6 @@ class EuclideanNorm(Decomposition):
 
 def _log_sum(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
     larger, smaller = b.binary("Maximum", x, y), b.binary("Minimum", x, y)
-    # Two empty sums are no difference of infinities.
+    # For two empty sums, the difference would be that of infinities.
     difference = b.select(b.compare("Equal", larger, smaller), 0.0, b.binary("Sub", smaller, larger))
     return b.binary("AddV2", larger, log1p(b, b.unary("Exp", difference)))

@@ -1,4 +1,4 @@
-"""The gradient of padding by reflection."""
+"""The gradient of mirror padding."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["MirrorPadGradient"]
 
 @decomposition("MirrorPadGrad")
 class MirrorPadGradient(Decomposition):
-    """What was padded is folded back and added, one dimension after the other.
+    """Folds the padding back and adds it, one dimension after the other.
 
-    Definition: https://www.tensorflow.org/api_docs/python/tf/pad (REFLECT leaves out the border, SYMMETRIC repeats it).
+    Definition: https://www.tensorflow.org/api_docs/python/tf/pad (REFLECT skips the border, SYMMETRIC repeats it).
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -37,9 +37,7 @@ def _fold(b: Builder, value: ir.Value, axis: int, before: int, after: int, borde
     end = b.dims("Sub", size, after)
     folded = b.slice(value, axis, before, end)
     inner = b.dims("Sub", end, before)
-    folds: list[
-        tuple[MixedSize, int, MixedSize]
-    ] = []  # where what is folded begins, how much it is, and where it begins then
+    folds: list[tuple[MixedSize, int, MixedSize]] = []  # the start of a folded part, its size, and its new start
     if before:
         folds.append((0, before, border))
     if after:

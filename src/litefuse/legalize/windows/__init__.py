@@ -1,1 +1,1 @@
-"""Convolutions, poolings and whatever else slides a window."""
+"""Convolutions, pooling and other sliding-window ops."""

@@ -1,4 +1,4 @@
-"""``BiasAdd`` with the channels in the second dimension."""
+"""``BiasAdd`` with channels first."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["BiasOfChannelsFirst"]
 
 
 @decomposition("BiasAdd")
-# The engine transposes the operand as if it were an image, whatever its rank.
+# Fault `bias-of-channels-first`.
 @before_engine("BiasAdd", other_than={"data_format": "NHWC"})
 class BiasOfChannelsFirst(Decomposition):
-    """A sum with the bias in the shape ``[channels, 1, ...]``.
+    """Adds the bias in the shape ``[channels, 1, ...]``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/bias_add.
     """

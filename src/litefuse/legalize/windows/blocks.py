@@ -1,4 +1,4 @@
-"""Blocks of space moved into the batch, and out of it."""
+"""Spatial blocks that are moved into or out of the batch."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Blocks", "LegacyBlocks"]
 
-# What LiteRT's kernels take: images, or rows of them, with all but batch and channels in blocks.
+# The ranks that LiteRT's kernels support, with blocks of all dimensions except batch and channels.
 _RANKS = (3, 4)
 
 
 @decomposition("BatchToSpaceND", "SpaceToBatchND", order=4)
-# The engine makes one convolution of blocks around one, whatever they are; LiteRT's ops take images only.
+# Faults `paddings-of-a-dilated-convolution`, `strides-of-a-dilated-convolution`, `blocks-of-some-dimensions`.
 @before_engine("BatchToSpaceND")
 @before_engine("SpaceToBatchND", last=True)
 class Blocks(Decomposition):
-    """One dimension after the other: each is taken apart into blocks, and the place in a block goes to the batch.
+    """Splits one dimension after the other into blocks, and moves the position in a block to the batch.
 
     ::
 
@@ -39,7 +39,7 @@ class Blocks(Decomposition):
         rank = len(op.shape(0))
         if rank not in _RANKS or op.types[1].shape != (rank - 2,):
             return True
-        # Of constants, the engine makes one convolution of blocks around one, whatever they and its strides are.
+        # With constant operands, the engine fuses a convolution between blocks, for any paddings and strides.
         return op.name == "BatchToSpaceND" and op.constants[2] is not None and phases_of(op) is not None
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -59,7 +59,7 @@ class Blocks(Decomposition):
             for axis in range(1, count + 1):
                 value = _out_of_batch(b, value, axis, blocks[axis - 1])
             ends = [b.dims("Sub", size, after) for size, (_, after) in zip(b.sizes(value)[1:], pairs, strict=False)]
-            # One after the other: LiteRT's slice takes few dimensions.
+            # One after the other: LiteRT's slice supports few dimensions.
             for axis, ((before, after), end) in enumerate(zip(pairs, ends, strict=True), start=1):
                 value = value if before == 0 and after == 0 else _cropped(b, value, axis, before, end)
         return delivered(b, value, dtype)
@@ -67,7 +67,7 @@ class Blocks(Decomposition):
 
 @decomposition("BatchToSpace", "SpaceToBatch")
 class LegacyBlocks(Decomposition):
-    """``SpaceToBatch`` and ``BatchToSpace`` of square blocks."""
+    """``SpaceToBatch`` and ``BatchToSpace`` with square blocks."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         op.shape(0, 4)

@@ -1,4 +1,4 @@
-"""Ops of images whose channels come first."""
+"""Ops on images with channels first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TO_LAST, _TO_FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
 
 @decomposition("DepthToSpace", "DepthwiseConv2dNative", "SpaceToDepth")
 class ChannelsFirst(Decomposition):
-    """The op whose channels come last, between two transpositions.
+    """Emits the op with channels last between two transpositions.
 
     Definition: the ops' documentation, for ``data_format`` ``NCHW``:
     https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNative and those of the others.
@@ -48,7 +48,9 @@ class ChannelsFirst(Decomposition):
 
 @decomposition("DataFormatVecPermute")
 class PermutedVector(Decomposition):
-    """The rows of a vector, or of pairs, in the order of another layout: the engine makes such of sizes.
+    """Permutes a vector, or pairs, to another data format: the engine emits this op for sizes.
+
+    Fault ``permuted-sizes``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DataFormatVecPermute.
     """

@@ -1,4 +1,4 @@
-"""Dilated convolutions, which TensorFlow writes as convolutions of blocks."""
+"""Dilated convolutions, which TensorFlow represents as convolutions between blocks."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 __all__ = ["DilatedConvolution", "phases_of"]
 
 _CONVOLUTIONS = ("tf.Conv2D", "tf.DepthwiseConv2dNative")
-# Of these what they do to the phases is undone, and of those, a sum is one over a dimension of size 1.
+# Ops whose effect on the phases is undone, and ops that squeeze: a sum over a dimension of size 1 does so too.
 _DROPPED = ("tf.Identity", "tf.Pad")
 _SQUEEZES = ("tf.Squeeze", "tf.Sum")
 _BETWEEN = ("tf.BiasAdd", *_DROPPED, *_SQUEEZES)
 
 
 class _Phases(NamedTuple):
-    """A convolution between ``SpaceToBatchND`` and ``BatchToSpaceND``: of each phase of the space alone.
+    """A convolution between ``SpaceToBatchND`` and ``BatchToSpaceND``: of each spatial phase separately.
 
     Attributes:
-        blocks: The former.
+        blocks: The ``SpaceToBatchND``.
         convolution: The convolution.
-        behind: What is done to its result, from the first on.
-        expanded: Where the convolution's operand has a dimension of size 1 more; None: nowhere.
+        behind: The ops that use its result, in order.
+        expanded: The dimension of size 1 that is inserted into the convolution's operand; None if there is none.
     """
 
     blocks: ir.Operation | ir.OpView
@@ -45,12 +45,12 @@ class _Phases(NamedTuple):
 
 
 class _Dilation(NamedTuple):
-    """What one convolution computes that of each phase.
+    """The attributes of a dilated convolution that replaces those of each phase.
 
     Attributes:
         rates: The dilation along each dimension of the convolution's operand.
-        pads: How many positions are added before and behind each; negative: left out.
-        padding: The name of this padding, if it has one.
+        pads: The padding before and after each dimension; negative: cropped.
+        padding: The name of this padding, if there is one.
     """
 
     rates: Sequence[int]
@@ -58,16 +58,16 @@ class _Dilation(NamedTuple):
     padding: str | None
 
 
-# The engine makes one convolution of blocks around one, whatever they are.
+# Faults `paddings-of-a-dilated-convolution` and `strides-of-a-dilated-convolution`.
 @before_engine("BatchToSpaceND", order=-1)
 class DilatedConvolution(Decomposition):
-    """One dilated convolution in place of one of each phase::
+    """Replaces the convolution of each phase with one dilated convolution::
 
         batch_to_space(conv(space_to_batch(x, block, pads)), block, crops)  -->  dilated_conv(pad(x, pads - crops))
 
-    The pads of the two convolutions are zeros all the same, and what is cropped has no influence on the rest. The
-    phases must not have strides. Where sizes are open, pads and crops are computed, and often their difference is
-    known: that the space is a multiple of the blocks is what both are for.
+    Both convolutions are padded with zeros, and the cropped parts do not influence the rest. The phases must not have
+    strides. For dynamic dimensions, pads and crops are computed, and often their difference is known: both serve to
+    make the space a multiple of the blocks.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -96,7 +96,7 @@ class DilatedConvolution(Decomposition):
 
 
 def phases_of(op: TensorFlowOp) -> _Phases | None:
-    """The convolution of which ``BatchToSpaceND`` puts the phases together; None if it does so to something else."""
+    """Returns the convolution whose phases ``BatchToSpaceND`` merges; None if it merges something else."""
     value = op.operands[0]
     behind: list[ir.Operation | ir.OpView] = []
     while (each := producer(value, *_BETWEEN)) is not None:
@@ -119,7 +119,7 @@ def phases_of(op: TensorFlowOp) -> _Phases | None:
 
 
 def _dilation(op: TensorFlowOp, phases: _Phases) -> _Dilation | None:
-    """The dilation that phases amount to; None if they do not, or it is not known."""
+    """Returns the dilation that is equivalent to phases; None if there is none, or it is unknown."""
     convolution = phases.convolution
     shape = tensor_type_of(phases.blocks.operands[0]).shape
     window = tensor_type_of(convolution.operands[1]).shape
@@ -132,7 +132,7 @@ def _dilation(op: TensorFlowOp, phases: _Phases) -> _Dilation | None:
     found = _differences(phases.blocks.operands[2], op.operands[2], len(given))
     if found is None:
         return None
-    # Of each dimension of what is convolved: blocks, and what is added before and behind.
+    # For each dimension of the convolution's operand: the block, and the padding before and after.
     rest = len(shape) - 1 - len(given)
     blocks = [1, *given, *[1] * rest]
     pads = [(0, 0), *found, *[(0, 0)] * rest]
@@ -143,7 +143,7 @@ def _dilation(op: TensorFlowOp, phases: _Phases) -> _Dilation | None:
     for axis, (before, after) in enumerate(behind):
         crops = _constants(op.operands[2], axis, len(given))
         more = (before * blocks[axis], after * blocks[axis])
-        # What is added behind the convolution must be cropped again.
+        # Padding of the convolution's result must be cropped again.
         if any(more) and (crops is None or crops[0] < more[0] or crops[1] < more[1]):
             return None
         pads[axis] = (pads[axis][0] + more[0], pads[axis][1] + more[1])
@@ -154,7 +154,7 @@ def _dilation(op: TensorFlowOp, phases: _Phases) -> _Dilation | None:
 
 
 def _is_plain(phases: _Phases) -> bool:
-    """Whether the phases have no strides, and nothing else needs what is between the ops."""
+    """Whether the phases have no strides, and the values between the ops have no other uses."""
     used_once = [*phases.behind, phases.convolution]
     if any(len(list(each.results[0].uses)) != 1 for each in used_once):
         return False
@@ -170,7 +170,7 @@ def _is_plain(phases: _Phases) -> bool:
 
 
 def _squeezed(op: ir.Operation | ir.OpView) -> list[int] | None:
-    """The dimensions of an image that the op leaves out; None if not known."""
+    """Returns the dimensions that the op squeezes; None if unknown."""
     if op.name == "tf.Squeeze":
         return [axis % 4 for axis in _integers(op, "squeeze_dims")]
     axes = elements_of_constant(op.operands[1], "tf.Const")
@@ -180,7 +180,7 @@ def _squeezed(op: ir.Operation | ir.OpView) -> list[int] | None:
 
 
 def _added_behind(phases: _Phases, rank: int) -> list[tuple[int, int]] | None:
-    """What ``Pad`` adds to each dimension behind the convolution, without the expanded one; None if not known."""
+    """Returns the padding that ``Pad`` adds to the convolution's result, without the expanded dimension, if known."""
     added = [(0, 0)] * rank
     expanded = phases.expanded
     for each in phases.behind:
@@ -242,7 +242,7 @@ def _integers(op: ir.Operation | ir.OpView, name: str) -> list[int]:
 
 
 def _padded(b: Builder, value: ir.Value, pads: Sequence[tuple[int, int]]) -> ir.Value:
-    """With so many positions more, or less where a number is negative."""
+    """Pads a value, or crops it where a number is negative."""
     cut = {
         axis: (max(-before, 0), b.dims("AddV2", b.size(value, axis), min(after, 0)) if after < 0 else None, 1)
         for axis, (before, after) in enumerate(pads)
@@ -258,7 +258,7 @@ def _padded(b: Builder, value: ir.Value, pads: Sequence[tuple[int, int]]) -> ir.
 
 
 def _convolved(b: Builder, value: ir.Value, convolution: ir.Operation | ir.OpView, dilation: _Dilation) -> ir.Value:
-    """The convolution of a value with this dilation."""
+    """Emits the convolution of a value with this dilation."""
     new = {"dilations": list(dilation.rates), "padding": dilation.padding or "VALID", "explicit_paddings": []}
     window = tensor_type_of(convolution.operands[1]).shape or ()
     shape = list(tensor_type_of(convolution.results[0]).shape or (None,) * 4)
@@ -272,20 +272,20 @@ def _convolved(b: Builder, value: ir.Value, convolution: ir.Operation | ir.OpVie
 
 
 def _with_operand(op: ir.Operation | ir.OpView, value: ir.Value, shape: Sequence[int | None], **new: Any) -> ir.Value:
-    """An op of another first operand, and perhaps other attributes; its result is of the shape."""
+    """Emits a copy of an op with another first operand, result shape, and possibly other attributes."""
     attributes = {name: op.attributes[name] for name in op.attributes}
     attributes |= {name: mlir_attribute(attribute) for name, attribute in new.items()}
     kind = ranked_tensor_type(TensorType(tensor_type_of(op.results[0]).dtype, tuple(shape)))
     return ir.Operation.create(op.name, [kind], [value, *list(op.operands)[1:]], attributes).result
 
 
-# What a number in a tensor is: how often it has each of the numbers that are not known, and a number beside.
+# An element of a tensor as a sum: the coefficients of unknown elements, and a constant.
 _Sum = Counter[Any]
 _CONSTANT = None
 
 
 def _differences(pads: ir.Value, crops: ir.Value, count: int) -> list[tuple[int, int]] | None:
-    """What pads have more than crops, for each of some dimensions; None if not known."""
+    """Returns the difference of pads and crops for each of some dimensions; None if unknown."""
     result: list[tuple[int, int]] = []
     for axis in range(count):
         pair: list[int] = []
@@ -300,7 +300,7 @@ def _differences(pads: ir.Value, crops: ir.Value, count: int) -> list[tuple[int,
 
 
 def _constants(crops: ir.Value, axis: int, count: int) -> tuple[int, int] | None:
-    """How much is cropped before and behind a dimension; None if not known."""
+    """Returns the crops before and after a dimension; None if unknown."""
     if not 1 <= axis <= count:
         return 0, 0
     numbers = [_number(crops, (axis - 1, side)) for side in (0, 1)]
@@ -310,7 +310,7 @@ def _constants(crops: ir.Value, axis: int, count: int) -> tuple[int, int] | None
 
 
 def _number(value: ir.Value, place: tuple[int, ...]) -> _Sum:
-    """One number of a tensor of integers, by what it is made of."""
+    """Returns one element of an integer tensor as a sum of unknown elements and a constant."""
     elements = elements_of_constant(value, "tf.Const")
     if elements is not None:
         return Counter({_CONSTANT: int(np.array(elements).reshape(elements.type.shape)[place])})
@@ -333,7 +333,7 @@ def _number(value: ir.Value, place: tuple[int, ...]) -> _Sum:
 
 
 def _taken(op: ir.Operation | ir.OpView) -> int | None:
-    """Which number of a vector a slice takes; None if it takes something else."""
+    """Returns the index of the vector element that a slice takes; None if it takes something else."""
     begin = elements_of_constant(op.operands[1], "tf.Const")
     masks = {name: ir.IntegerAttr(op.attributes[f"{name}_mask"]).value for name in ("begin", "shrink_axis", "new_axis")}
     shape = tensor_type_of(op.operands[0]).shape

@@ -1,4 +1,4 @@
-"""``Dilation2D``: the largest sum of a window and a filter; and poolings whose windows are operands."""
+"""``Dilation2D``: the largest sum of a window and a filter; and pooling with windows that are operands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Dilation", "MaxPoolV2", "PaddedMaxPool"]
 
 @decomposition("Dilation2D")
 class Dilation(Decomposition):
-    """Each position of the windows plus its number in the filter, and the largest of these.
+    """Takes the maximum over the positions of the windows, each plus its element of the filter.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/dilation2d.
     """
@@ -49,7 +49,7 @@ class Dilation(Decomposition):
 
 @decomposition("MaxPoolV2")
 class MaxPoolV2(Decomposition):
-    """``MaxPool``: constant operands as attributes."""
+    """Emits ``MaxPool``, with the constant operands as attributes."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)
@@ -68,7 +68,7 @@ class MaxPoolV2(Decomposition):
 
 @decomposition("MaxPool")
 class PaddedMaxPool(Decomposition):
-    """``MaxPool`` with explicit paddings: of an image with less than any number around it.
+    """Emits ``MaxPool`` without explicit paddings, on an image that is padded with the lowest value.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool2d.
     """

@@ -1,4 +1,4 @@
-"""``ExtractImagePatches``: the windows of an image, laid out as channels."""
+"""``ExtractImagePatches``: the windows of an image, as channels."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["ExtractImagePatches"]
 
 @decomposition("ExtractImagePatches")
 class ExtractImagePatches(Decomposition):
-    """One strided slice of the padded image for each position in a window, one after the other as channels.
+    """Emits one strided slice of the padded image for each position in a window, concatenated as channels.
 
-    Square windows that lie side by side, as vision transformers take them, are ``SpaceToDepth`` of the image, which is
-    padded, or cropped to whole windows.
+    Adjacent square windows, as in vision transformers, become ``SpaceToDepth`` of the image, padded or cropped to whole
+    windows.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/extract_patches.
     """
@@ -38,7 +38,7 @@ class ExtractImagePatches(Decomposition):
 
 
 def _tiles(b: Builder, images: ir.Value, axes: Sequence[WindowAxis]) -> ir.Value | None:
-    """The windows, where they are the squares of a grid whose size is known; None for others."""
+    """Returns the windows if they form a grid of squares with a known size; else None."""
     size = axes[0].size
     cropped: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
     counts: list[int] = []

@@ -1,4 +1,4 @@
-"""Convolutions of volumes in groups of channels: LiteRT's op takes one group only."""
+"""Convolutions of volumes with groups of channels: LiteRT's op supports one group only."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["GroupedVolumes"]
 
 
 @decomposition("Conv3D")
-# The engine writes it, but LiteRT's kernel takes one group only.
+# Fault `volumes-in-groups`.
 @before_engine("Conv3D", dtypes=("float32",))
 class GroupedVolumes(Decomposition):
-    """A convolution of volumes as a sum over the planes of its filter, each convolved with planes of the volume::
+    """Sums over the planes of the filter, each convolved with planes of the volume::
 
         conv3d(x, w)[:, d] = sum of conv2d(x[:, stride d + rate k], w[k]) over k
 
@@ -82,5 +82,5 @@ class GroupedVolumes(Decomposition):
 
 
 def _places(op: TensorFlowOp) -> list[int]:
-    """Where batch, depth, rows, columns and channels are."""
+    """Returns the dimensions of batch, depth, rows, columns and channels."""
     return [0, 2, 3, 4, 1] if op.attributes.get("data_format", "NDHWC") == "NCDHW" else [0, 1, 2, 3, 4]

@@ -1,4 +1,4 @@
-"""``MaxPoolWithArgmax``: the maximum of each window, and where it is."""
+"""``MaxPoolWithArgmax``: the maximum of each window, and its position."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["MaxPoolWithArgmax"]
 
 @decomposition("MaxPoolWithArgmax")
 class MaxPoolWithArgmax(Decomposition):
-    """All positions of a window side by side; of equal ones, ARG_MAX takes the first, as TensorFlow does.
+    """Stacks all positions of a window; among equal values, ARG_MAX takes the first, as TensorFlow does.
 
     The index of pixel [n, y, x, c] is ``(y * columns + x) * channels + c``, with ``include_batch_in_index``
     ``((n * rows + y) * columns + x) * channels + c``.
@@ -49,6 +49,6 @@ class MaxPoolWithArgmax(Decomposition):
 
 
 def _first(b: Builder, axis: WindowAxis, dimension: int) -> ir.Value:
-    """Where each window begins, to be broadcast along a dimension."""
+    """Returns the first position of each window, to be broadcast along a dimension."""
     begin = b.binary("Sub", b.binary("Mul", b.range(axis.count), axis.stride), b.scalar(axis.before))
     return b.reshape(begin, [axis.count if each == dimension else 1 for each in range(4)])

@@ -1,4 +1,4 @@
-"""Convolutions of images whose number of channels only the filter says."""
+"""Convolutions of images with a dynamic number of channels, which the filter determines."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ __all__ = ["OpenChannels"]
 
 @decomposition("Conv2D", "Conv3D", "DepthwiseConv2dNative", order=1)
 class OpenChannels(Decomposition):
-    """The op of an image that is reshaped to as many channels as the filter takes, which changes its type only.
+    """Reshapes the image to the filter's number of channels, which changes only its type.
 
-    A convolution in groups takes several times as many: then the reshape fails when the model runs.
+    A grouped convolution has a multiple of these channels: then the reshape fails at run time.
+
+    Fault ``convolution-of-open-channels``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/conv2d, depthwise_conv2d, conv3d.
     """
@@ -33,7 +35,7 @@ class OpenChannels(Decomposition):
         last = channels * made if op.name == "DepthwiseConv2dNative" else made
         shape = op.results[0].shape or (None,) * len(image)
         sizes = b.sizes(op.operands[0])[:-1]
-        # With an open batch left to the reshape, the groups would be images.
+        # If the reshape inferred a dynamic batch, it would turn groups into images.
         operands = [op.operands[0], b.vector([*sizes, channels])]
         closed = b.op("Reshape", operands, [*image[:-1], channels], op.types[0].dtype)
         return b.op(op.name, [closed, op.operands[1]], [*shape[:-1], last], op.results[0].dtype, **b.options(op))

@@ -1,4 +1,4 @@
-"""``MaxPool3D`` and ``AvgPool3D`` as poolings over two dimensions."""
+"""``MaxPool3D`` and ``AvgPool3D`` as two-dimensional pooling."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Pool3D"]
 
 @decomposition("MaxPool3D", "AvgPool3D")
 class Pool3D(Decomposition):
-    """Rows and columns of every plane first, then depth.
+    """Pools the rows and columns of every plane first, then the depth.
 
     A window is a box, so its maximum is the maximum of the planes' maxima. Its average, without the padding, is the
-    average of the planes' averages, since every plane of a window has as many positions in the image.
+    average of the planes' averages, as every plane of a window has the same number of positions in the image.
 
-    Where SAME windows lie apart, they begin with the image, as the documentation and TensorFlow's oneDNN kernels have
-    it; its Eigen kernels center them.
+    SAME windows with gaps between them start at the image's first position, as in the documentation and TensorFlow's
+    oneDNN kernels; its Eigen kernels center them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool3d, avg_pool3d.
     """

@@ -1,4 +1,4 @@
-"""Gradients of poolings and convolutions: what on-device training needs."""
+"""Gradients of pooling and convolutions, for on-device training."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = [
 
 @decomposition("AvgPool3DGrad", "AvgPoolGrad", "MaxPool3DGrad", "MaxPoolGrad")
 class PoolingGradient(Decomposition):
-    """Each window's gradient goes in equal shares to all of its positions, or to its largest value.
+    """Distributes each window's gradient in equal shares to all of its positions, or to its largest value.
 
-    Of several that are the largest, ``MaxPoolGrad`` takes the first, ``MaxPool3DGrad`` all of them.
+    Among equal largest values, ``MaxPoolGrad`` takes the first, ``MaxPool3DGrad`` all of them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/MaxPoolGrad, AvgPoolGrad.
     """
@@ -42,7 +42,7 @@ class PoolingGradient(Decomposition):
             images, pooled, gradient = op.operands
             sizes = b.sizes(images)
             axes = image_axes(b, sizes, op.attributes)
-            if rank == 4:  # TensorFlow's kernel does not look at what was pooled
+            if rank == 4:  # TensorFlow's kernel ignores the pooled operand
                 pooled = b.op("MaxPool", [images], b.shape(gradient), "float32", **b.options(op))
             windows = window_positions(b, images, axes, float("-inf"))
             parts = _parts_of_largest(b, windows, pooled, gradient, first_only=rank == 4)
@@ -59,7 +59,7 @@ class PoolingGradient(Decomposition):
 
 @decomposition("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
 class ConvolutionFilterGradient(Decomposition):
-    """The product of each position of the windows with the gradient, over all windows, group by group of channels.
+    """Multiplies each position of the windows by the gradient, over all windows, for each group of channels.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Conv2DBackpropFilter, Conv3DBackpropFilterV2.
     """
@@ -84,7 +84,7 @@ class ConvolutionFilterGradient(Decomposition):
 
 @decomposition("DepthwiseConv2dNativeBackpropFilter")
 class DepthwiseFilterGradient(Decomposition):
-    """The product of each position of the windows with the gradients of its channel, summed over all windows.
+    """Multiplies each position of the windows by the gradients of its channel, summed over all windows.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropFilter.
     """
@@ -100,7 +100,7 @@ class DepthwiseFilterGradient(Decomposition):
 
 @decomposition("DepthwiseConv2dNativeBackpropInput")
 class DepthwiseInputGradient(Decomposition):
-    """Each window gets the gradients of its channels times the filter, and windows that overlap add up.
+    """Adds the gradients of each window's channels times the filter; overlapping windows add up.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropInput.
     """
@@ -133,7 +133,7 @@ def _require_channels_last(op: TensorFlowOp) -> None:
 
 
 def _attributes_of_convolution(op: TensorFlowOp, window: Sequence[int | None]) -> dict[str, object]:
-    """A convolution's attributes by the names that those of windows have."""
+    """Renames a convolution's attributes to those of windows."""
     return {
         "ksize": [1, *window, 1],
         "strides": op.attributes["strides"],
@@ -143,7 +143,7 @@ def _attributes_of_convolution(op: TensorFlowOp, window: Sequence[int | None]) -
 
 
 def _windows_of_filter(op: TensorFlowOp, b: Builder, rank: int) -> tuple[list[ir.Value], list[int]]:
-    """For the gradient of a filter: the images' pixels at each position of its windows, and the filter's sizes."""
+    """Returns the images' pixels at each position of the filter's windows, and the filter's sizes."""
     _require_channels_last(op)
     op.require(0, "float32")
     op.shape(0, rank)
@@ -154,18 +154,18 @@ def _windows_of_filter(op: TensorFlowOp, b: Builder, rank: int) -> tuple[list[ir
 
 
 def _positions(axes: Sequence[WindowAxis]) -> int:
-    """How many positions a window has."""
+    """Returns the number of positions in a window."""
     return math.prod(axis.size for axis in axes)
 
 
 def _parts_of_largest(
     b: Builder, windows: Sequence[ir.Value], pooled: ir.Value, gradient: ir.Value, *, first_only: bool
 ) -> list[ir.Value]:
-    """For each position of the windows, the gradients of those that have their largest value there."""
+    """Returns, for each position of the windows, the gradients of those with their largest value there."""
     if not first_only:
         return [b.select(b.compare("Equal", window, pooled), gradient, 0.0) for window in windows]
     parts: list[ir.Value] = []
-    free = b.compare("Equal", pooled, pooled)  # the windows whose largest value was not met yet
+    free = b.compare("Equal", pooled, pooled)  # the windows whose largest value was not found yet
     for window in windows:
         largest = b.op("LogicalAnd", [free, b.compare("Equal", window, pooled)], b.shape(pooled), "bool")
         parts.append(b.select(largest, gradient, 0.0))
@@ -174,7 +174,7 @@ def _parts_of_largest(
 
 
 def _counts(b: Builder, axis: WindowAxis, image: MixedSize) -> ir.Value:
-    """How many positions of each window along an axis lie in the image, float32."""
+    """Counts the positions of each window along an axis that are inside the image, as float32."""
     begin = b.binary("Sub", b.binary("Mul", b.range(axis.count), axis.stride), b.scalar(axis.before))
     end = b.binary("Minimum", b.binary("AddV2", begin, axis.size), b.scalar(image))
     return b.cast(b.binary("Sub", end, b.binary("Maximum", begin, 0)), "float32")
@@ -183,7 +183,7 @@ def _counts(b: Builder, axis: WindowAxis, image: MixedSize) -> ir.Value:
 def _sum_of_windows(
     b: Builder, parts: Sequence[ir.Value], axes: Sequence[WindowAxis], sizes: Sequence[MixedSize]
 ) -> ir.Value:
-    """Images in which each window adds its parts, one for each of its positions, to what is there."""
+    """Sums the windows' parts, one for each position, into images."""
     for axis, windows in reversed(list(enumerate(axes, start=1))):
         groups = [parts[first : first + windows.size] for first in range(0, len(parts), windows.size)]
         parts = [
@@ -206,7 +206,7 @@ def _sum(b: Builder, values: Sequence[ir.Value]) -> ir.Value:
 
 
 def _spread(b: Builder, values: ir.Value, axis: int, windows: WindowAxis, number: int) -> ir.Value:
-    """Values of windows, along an axis, at position ``number`` of their windows in the padded image, among zeros."""
+    """Scatters values of windows along an axis to position ``number`` of their windows in a padded image of zeros."""
     sizes = b.sizes(values)
     begin, end, stride = windows.positions(b, number)
     if stride > 1:

@@ -1,4 +1,4 @@
-"""Where the windows of an image op lie: TensorFlow's padding, for sizes that may be open."""
+"""Positions of sliding windows: TensorFlow's padding, for sizes that may be dynamic."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class WindowAxis:
     """The windows along one dimension.
 
     Attributes:
-        size: How many positions a window has.
+        size: The number of positions in a window.
         stride: The distance between windows.
         rate: The distance between the positions in a window.
         count: The number of windows.
-        before: How many positions before the image the first window begins.
-        after: How many positions after the image the last window ends.
-        extent: The size of the image with these.
+        before: The padding before the image.
+        after: The padding after the image.
+        extent: The size of the padded image.
 
     Source: https://www.tensorflow.org/api_docs/python/tf/nn#notes_on_padding_2.
     """
@@ -42,7 +42,7 @@ class WindowAxis:
 
     @classmethod
     def of(cls, b: Builder, image: MixedSize, size: int, stride: int, rate: int, padding: str) -> WindowAxis:
-        """Derives the windows from the image's size.
+        """Computes the windows from the image's size.
 
         Raises:
             NotDecomposed: No window fits, or the padding is neither SAME nor VALID.
@@ -62,7 +62,7 @@ class WindowAxis:
         return cls(size, stride, rate, count, before, b.dims("Sub", total, before), b.dims("AddV2", image, total))
 
     def positions(self, b: Builder, number: int) -> tuple[MixedSize, MixedSize, int]:
-        """The slice of the padded image that holds position ``number`` of every window."""
+        """Returns the slice of the padded image with position ``number`` of every window."""
         begin = number * self.rate
         last = b.dims("Mul", b.dims("AddV2", self.count, -1), self.stride)
         return begin, b.dims("AddV2", last, begin + 1), self.stride
@@ -71,10 +71,10 @@ class WindowAxis:
 def image_axes(
     b: Builder, sizes: list[MixedSize], attributes: Mapping[str, Any], size_attribute: str = "ksize"
 ) -> tuple[WindowAxis, ...]:
-    """The windows along rows and columns of images ``[batch, rows, columns, channels]``, or also along depth.
+    """Returns the windows along rows and columns of images ``[batch, rows, columns, channels]``, or also along depth.
 
     Raises:
-        NotDecomposed: Windows over batch or channels, or none that fits.
+        NotDecomposed: A window extends over batch or channels, or does not fit.
     """
     ksize, strides = list(attributes[size_attribute]), list(attributes["strides"])
     rates = list(attributes.get("rates", [1] * len(sizes)))
@@ -88,12 +88,12 @@ def image_axes(
 
 
 def padded_images(b: Builder, images: ir.Value, axes: Sequence[WindowAxis], fill: float) -> ir.Value:
-    """The images with all that windows reach over their edges."""
+    """Pads images by the extent to which windows exceed them."""
     return b.pad(images, [(0, 0), *((axis.before, axis.after) for axis in axes), (0, 0)], fill)
 
 
 def window_positions(b: Builder, images: ir.Value, axes: Sequence[WindowAxis], fill: float) -> list[ir.Value]:
-    """For each position in a window, row by row, the images' pixels there: ``[batch, windows, windows, channels]``."""
+    """Returns the pixels at each position in a window, row by row: ``[batch, windows, windows, channels]`` each."""
     padded = padded_images(b, images, axes, fill)
     positions = [[axis.positions(b, number) for number in range(axis.size)] for axis in axes]
     return [b.slices(padded, dict(enumerate(taken, start=1))) for taken in itertools.product(*positions)]

@@ -1,6 +1,6 @@
-"""How the shapes of an op's results follow from its operands: one small rule for each op of TensorFlow.
+"""Shape inference: one small rule for each TensorFlow op.
 
-A module for each family of ops has their rules in its ``RULES``.
+Each module holds the rules of one family of ops in its ``RULES``.
 """
 
 from __future__ import annotations
@@ -13,4 +13,4 @@ from litefuse.plug_ins.own_tables import own_table
 __all__ = ["RULES"]
 
 RULES: Mapping[str, Rule] = own_table(__name__, __path__)
-"""The rules by the ops' names, those of TensorFlow without their dialect."""
+"""The rules by op name, TensorFlow's without the dialect."""

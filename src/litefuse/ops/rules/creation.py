@@ -1,4 +1,4 @@
-"""Ops whose result's shape is stated by an operand: fills, ranges, random numbers, diagonals."""
+"""Ops with an operand that states the result's shape: fills, ranges, random numbers, diagonals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _shape_n(op: Op) -> Answer:
 
 
 def range_length(start: Dim, limit: Dim, delta: Dim) -> Dim | None:
-    """How many numbers there are from ``start`` to ``limit`` in steps of ``delta``; None if it cannot be told."""
+    """Returns the count of numbers from ``start`` to ``limit`` in steps of ``delta``; None if unknown."""
     if delta == 0 or isinstance(delta, Formula):
         return None
     span = limit - start if delta > 0 else start - limit
@@ -102,7 +102,7 @@ def _matrix_diag(op: Op) -> Answer:
 
 
 def _diagonals(op: Op, index: int) -> tuple[int, int]:
-    """The lowest and the highest diagonal that an operand names."""
+    """Returns the lowest and the highest diagonal that an operand specifies."""
     numbers = op.numbers(index)
     if len(numbers) not in (1, 2):
         raise ShapeError(f"{numbers} are not one or two diagonals")
@@ -122,7 +122,7 @@ def _matrix_diag_part(op: Op) -> Answer:
 
 
 def _matrix_set_diag(op: Op) -> Answer:
-    """As the matrices, which have the batch of the diagonals."""
+    """Has the shape of the matrices, whose batch is that of the diagonals."""
     matrices, diagonals = op.operands[0].shape, op.operands[1].shape
     if diagonals is None or (op.name != "MatrixSetDiag" and op.operands[2].values is None):
         return matrices

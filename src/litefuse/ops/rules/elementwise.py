@@ -1,4 +1,4 @@
-"""Ops that compute every element by itself."""
+"""Elementwise ops."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _BINARY = (
     "Xlog1py Xlogy Zeta SelectV2"
 )
 BROADCASTING = frozenset(_BINARY.split())
-"""The ops all of whose operands are broadcast to each other."""
+"""The ops whose operands are all broadcast to each other."""
 
-# The derivative of an activation has the shape of what it is multiplied with.
+# The derivative of an activation has the shape of its factor.
 _GRADIENTS = "EluGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad SigmoidGrad SoftplusGrad SqrtGrad TanhGrad"
 
 
@@ -49,13 +49,13 @@ def _broadcast(op: Op) -> Answer:
     if op.name in {"Equal", "NotEqual"} and not op.attribute("incompatible_shape_error", True):
         try:
             return broadcast_shapes(shapes)
-        except ShapeError:  # shapes that do not fit are unequal
+        except ShapeError:  # tensors of incompatible shapes are unequal
             return ()
     return broadcast_shapes(shapes)
 
 
 def _select(op: Op) -> Answer:
-    """``Select``, whose condition may also choose whole rows."""
+    """``Select``, whose condition may also select whole rows."""
     result = meet(op.operands[1].shape, op.operands[2].shape)
     condition = op.operands[0].shape
     if result is not None and condition and len(condition) == len(result):
@@ -79,11 +79,11 @@ def _reverse_sequence(op: Op) -> Answer:
 
 
 def _as_image(op: Op) -> Answer:
-    """As the first operand, which has three dimensions at least."""
+    """Has the shape of the first operand, which has at least three dimensions."""
     shape = op.shape(0)
     if len(shape) < 3:
         raise ShapeError(f"{text(shape)} is no image")
-    # Of colors there are three, whatever the op.
+    # Color channels are always three.
     return (*shape[:-1], meet_dims(shape[-1], 3)) if op.name in {"HSVToRGB", "RGBToHSV"} else shape
 
 
@@ -115,7 +115,7 @@ def _ensure_shape(op: Op) -> Answer:
 
 
 def _batch_norm(op: Op) -> Answer:
-    """``FusedBatchNorm``: the value, statistics of each channel, and nothing, which only the kernels of GPUs fill."""
+    """``FusedBatchNorm``: the value, statistics of each channel, and reserved outputs, which only GPU kernels fill."""
     layout: str = op.attribute("data_format", "NHWC")
     shape = op.ranked(0, len(layout))
     first = layout.startswith("NC")

@@ -1,4 +1,4 @@
-"""Ops that give the same elements another shape or order."""
+"""Ops that change the shape or order of elements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["RULES", "stated_shape"]
 
 
 def stated_shape(op: Op, index: int) -> PartialDims:
-    """The shape that an operand states; None for a size that may be negative.
+    """Returns the shape that an operand states; None for a size that may be negative.
 
     Raises:
         Undecided: Not even its rank is known.
@@ -221,7 +221,7 @@ def _batch_to_space(op: Op) -> Answer:
 
 
 def _batches(op: Op, *, shrink: bool) -> Answer:
-    """Blocks of space moved into the batch, or out of it."""
+    """Moves spatial blocks into or out of the batch."""
     shape, (count,) = op.shape(0), op.ranked(1, 1)
     if isinstance(count, Formula):
         raise Undecided("the number of dimensions in blocks is not known")

@@ -1,4 +1,4 @@
-"""What is taken out of tensor lists, as far as the op says its shape."""
+"""Ops that read items of tensor lists, as far as an operand states their shape."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["RULES"]
 
 
 def _item(op: Op, index: int) -> tuple[Dim | None, ...]:
-    """The shape of an item that an operand states: a scalar, if it may be any."""
+    """Returns the item shape that an operand states, which is a scalar if any shape is allowed."""
     if op.shape(index) == ():
         raise Undecided("the shape of the items is not stated")
     stated = stated_shape(op, index)

@@ -1,8 +1,8 @@
-"""LiteRT's builtin ops, which composites become before shapes are inferred.
+"""LiteRT's builtin ops, which replace composites before shape inference.
 
-Most of them are functions that TensorFlow has too, and have the rules of its ops, if need be with operands and
-attributes in TensorFlow's form. Sources: the operators of https://www.tensorflow.org/mlir/tfl_ops and the kernels'
-shapes in the runtime.
+Most of them correspond to TensorFlow ops and use their rules, with operands and attributes converted to TensorFlow's
+form if necessary. Sources: the operators of https://www.tensorflow.org/mlir/tfl_ops and the shapes that the runtime's
+kernels compute.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TENSORFLOW: Mapping[str, Rule] = {
     **windows.RULES,
 }
 
-# Ops of the same operands and attributes, by TensorFlow's name; LiteRT's is the same in snake case, or as below.
+# Ops with the same operands and attributes, by TensorFlow's name. LiteRT's is the same in snake case, or as below.
 _SAME = (
     "Abs Add ArgMax ArgMin BitwiseXor BroadcastTo Cast Ceil Cos Cumsum DepthToSpace Div Elu Equal Exp ExpandDims Fill "
     "Floor FloorDiv FloorMod GatherNd Greater GreaterEqual LeakyRelu Less LessEqual Log LogSoftmax LogicalAnd "
@@ -51,29 +51,29 @@ _AS_FIRST = "dequantize gelu hard_swish l2_normalization quantize relu_0_to_1 re
 
 
 def _snake_case(name: str) -> str:
-    """The name as LiteRT spells it, such as ``select_v2`` for ``SelectV2``."""
+    """Returns LiteRT's spelling of a name, such as ``select_v2`` for ``SelectV2``."""
     return "".join(f"_{char.lower()}" if char.isupper() else char for char in name).removeprefix("_")
 
 
 def _as(name: str, translate: Callable[[Op], Op] = lambda op: op) -> Rule:
-    """The rule of a TensorFlow op, asked about the op that ``translate`` makes of LiteRT's."""
+    """Applies a TensorFlow op's rule to the op that ``translate`` returns for LiteRT's."""
     rule = _TENSORFLOW[name]
     return lambda op: rule(translate(op)._replace(name=name))
 
 
 def _with_axis(op: Op) -> Op:
-    """With the axis as the last operand, not as an attribute."""
+    """Converts the axis from an attribute to the last operand."""
     axis = op.attribute("axis")
     return op._replace(operands=[*op.operands, Tensor("i32", (), array_of([axis], []))])
 
 
 def _spatial(op: Op, name: str, default: int) -> list[int]:
-    """An attribute of rows and one of columns as TensorFlow's list of four; ``{}`` in the name is ``h`` or ``w``."""
+    """Returns attributes of rows and columns as TensorFlow's list of four; ``{}`` in the name is ``h`` or ``w``."""
     return [1, *(op.attribute(name.format(axis), default) for axis in "hw"), 1]
 
 
 def _sliding(op: Op) -> dict[str, Any]:
-    """How a window moves."""
+    """Returns TensorFlow's attributes of a sliding window."""
     return {
         "padding": op.attribute("padding"),
         "strides": _spatial(op, "stride_{}", 1),
@@ -82,7 +82,7 @@ def _sliding(op: Op) -> dict[str, Any]:
 
 
 def _convolution(op: Op, order: Sequence[int]) -> Op:
-    """With filters ``[rows, columns, channels, outputs]``, which are the dimensions in ``order`` of LiteRT's."""
+    """Converts filters to ``[rows, columns, channels, outputs]``, which are the dimensions ``order`` of LiteRT's."""
     value, filters, *bias = op.operands
     if filters.shape is not None:
         shape = op.ranked(1, len(order))
@@ -91,12 +91,12 @@ def _convolution(op: Op, order: Sequence[int]) -> Op:
 
 
 def _conv_2d(op: Op) -> Op:
-    """Filters ``[outputs, rows, columns, channels]``."""
+    """Converts filters from ``[outputs, rows, columns, channels]``."""
     return _convolution(op, (1, 2, 3, 0))
 
 
 def _depthwise_conv_2d(op: Op) -> Op:
-    """Filters ``[1, rows, columns, outputs]``: in groups of one channel each."""
+    """Converts filters from ``[1, rows, columns, outputs]``: groups of one channel each."""
     return _convolution(op, (1, 2, 0, 3))
 
 
@@ -110,7 +110,7 @@ def _as_first(op: Op) -> Answer:
 
 
 def _fully_connected(op: Op) -> Answer:
-    """``[..., n]`` and weights ``[m, n]``; without ``keep_num_dims``, the first dimensions become one."""
+    """Takes ``[..., n]`` and weights ``[m, n]``; without ``keep_num_dims``, the leading dimensions are flattened."""
     shape = op.shape(0)
     outputs, inputs = op.ranked(1, 2)
     if op.attribute("keep_num_dims", False):
@@ -120,7 +120,7 @@ def _fully_connected(op: Op) -> Answer:
 
 
 def _sequence(op: Op) -> Answer:
-    """``[batch, time, n]``, or time first: another size of features."""
+    """Has the shape of the inputs ``[batch, time, n]``, or time-major, with another number of features."""
     return (*op.ranked(0, 3)[:2], None)
 
 

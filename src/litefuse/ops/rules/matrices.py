@@ -1,4 +1,4 @@
-"""Products of matrices and what is done with matrices."""
+"""Matrix products and other linear algebra."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _square(op: Op) -> Answer:
 
 
 def _solve(op: Op) -> Answer:
-    """As the right-hand sides, for the square matrices of systems of equations."""
+    """Has the shape of the right-hand sides; the matrices of the systems of equations are square."""
     matrices, sides = _matrices(op, 0), _matrices(op, 1)
     size = meet_dims(meet_dims(matrices[-1], matrices[-2]), sides[-2])
     return (*broadcast_shapes([matrices[:-2], sides[:-2]]), size, sides[-1])
@@ -134,7 +134,7 @@ def _singular_vectors(op: Op) -> Answer:
 
 
 def _fourier(op: Op) -> Answer:
-    """A transform whose last dimensions have the lengths that an operand states."""
+    """A Fourier transform whose last dimensions have the lengths that an operand states."""
     shape = op.shape(0)
     try:
         lengths = op.vector(1)

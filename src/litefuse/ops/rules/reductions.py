@@ -1,4 +1,4 @@
-"""Ops that reduce dimensions, sort, and count."""
+"""Reductions, sorting, and counting."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _unique(op: Op) -> Answer:
 def _unique_along(op: Op) -> Answer:
     shape = op.operands[0].shape
     values = None if shape is None else (None,) * len(shape)
-    # One index for each slice that is compared.
+    # One index for each compared slice.
     answer: list[PartialDims] = [values, shape if shape is not None and len(shape) == 1 else (None,)]
     return answer
 
@@ -127,7 +127,7 @@ def _histogram(op: Op) -> Answer:
 
 
 def _losses(op: Op) -> Answer:
-    """The loss of each row, and the gradient of all logits; labels may be classes, or broadcast."""
+    """Has the loss of each row, and the gradient of all logits; labels may be classes, or broadcast."""
     rows, classes = op.ranked(0, 2)
     if op.name == "SoftmaxCrossEntropyWithLogits":
         rows, classes = broadcast_shapes([(rows, classes), op.ranked(1, 2)])

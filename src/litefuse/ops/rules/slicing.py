@@ -1,4 +1,4 @@
-"""Ops that take parts of tensors, and ops that put parts into them."""
+"""Slicing, gathering and scattering."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["RULES", "Extent", "extents"]
 
 
 class Extent(NamedTuple):
-    """What a ``StridedSlice`` does to one dimension of its operand, or where it adds one.
+    """The effect of a ``StridedSlice`` on one dimension of its operand, or a dimension that it adds.
 
     Attributes:
         axis: The operand's dimension; None for a new one of size 1.
-        entry: Its place in begin, end and strides; None for one that is taken whole.
-        shrinks: Whether one element is taken, and the dimension goes away.
+        entry: Its index in begin, end and strides; None for a dimension that is taken whole.
+        shrinks: Whether one element is taken, and the dimension is dropped.
     """
 
     axis: int | None
@@ -27,14 +27,14 @@ class Extent(NamedTuple):
 
 
 class _Bounds(NamedTuple):
-    """Which of the two ends of a slice are those of the dimension."""
+    """Whether each end of a slice is an end of the dimension."""
 
     first: bool
     last: bool
 
 
 def extents(op: Op, rank: int, count: int) -> list[Extent]:
-    """What a ``StridedSlice`` of ``count`` entries does to a tensor, dimension by dimension.
+    """Returns the effect of a ``StridedSlice`` with ``count`` entries on each dimension.
 
     Raises:
         ShapeError: It has more entries than the tensor has dimensions.
@@ -95,7 +95,7 @@ def _check_index(index: Dim | None, size: Dim, shape: Dims) -> None:
 
 
 def _length(size: Dim, begin: Dim | None, end: Dim | None, stride: Dim | None, whole: _Bounds) -> Dim | None:
-    """How many elements there are from one place to another, None if it cannot be told."""
+    """Returns the number of elements between two positions, None if unknown."""
     if not isinstance(stride, int):
         return None
     if stride == 0:
@@ -113,7 +113,7 @@ def _length(size: Dim, begin: Dim | None, end: Dim | None, stride: Dim | None, w
 
 
 def _place(index: Dim | None, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
-    """A place in a dimension, counted from the front and moved into it."""
+    """Returns a position in a dimension, counted from the front and clamped to its bounds."""
     if index is None:
         return None
     if isinstance(index, int):

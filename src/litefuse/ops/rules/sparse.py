@@ -1,4 +1,4 @@
-"""Ops on sparse and ragged tensors, and on rows that are distributed to several tensors and put together again."""
+"""Ops on sparse and ragged tensors, and on rows that are partitioned and stitched."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _dynamic_partition(op: Op) -> Answer:
 
 
 def _segments(op: Op) -> Answer:
-    """Of rows that are gathered: how many segments there are, their ids say."""
+    """Reduces segments of gathered rows; the segment ids determine the number of segments."""
     data = op.shape(0)
     if not data:
         raise ShapeError("a scalar has no rows")
@@ -27,7 +27,7 @@ def _segments(op: Op) -> Answer:
 
 
 def _fill_empty_rows(op: Op) -> Answer:
-    """Indices, values, which rows were empty, and the place of each element among the results."""
+    """Has indices, values, flags of empty rows, and the position of each input element in the result."""
     (count,), (rank,) = op.ranked(1, 1), op.ranked(2, 1)
     indices, size = meet(op.operands[0].shape, (count, rank)), op.operands[2].values
     assert indices is not None
@@ -52,7 +52,7 @@ def _reorder(op: Op) -> Answer:
 
 
 def _reduce(op: Op) -> Answer:
-    """A reduction to a dense tensor, of which the third operand says the shape before."""
+    """A reduction to a dense tensor; the third operand states the shape before it."""
     keep = op.attribute("keep_dims", False)
     (rank,) = op.ranked(2, 1)
     if not isinstance(rank, int):
@@ -69,7 +69,7 @@ def _reduce(op: Op) -> Answer:
 
 
 def _dense_product(op: Op) -> Answer:
-    """A sparse matrix, of which the third operand says the shape, times a dense one."""
+    """A sparse matrix, whose shape the third operand states, times a dense one."""
     b = op.ranked(3, 2)
     columns = b[0 if op.attribute("adjoint_b", False) else 1]
     if op.operands[2].values is None:
@@ -81,12 +81,12 @@ def _dense_product(op: Op) -> Answer:
 
 
 def _as_values(op: Op) -> Answer:
-    """One value for each place."""
+    """Has one value for each position."""
     return meet(op.ranked(1, 1), op.ranked(0, 2)[:1])
 
 
 def _ragged_range(op: Op) -> Answer:
-    """Where rows begin and end, and what is in them; there is a row for each of what is no scalar."""
+    """Has row splits and values; operands that are not scalars give the number of rows."""
     rows: Dim | None = None
     for operand in op.operands:
         if operand.shape:

@@ -1,4 +1,4 @@
-"""Ops of strings, and of the ragged and sparse tensors that these are split into."""
+"""String ops, and ops on the ragged and sparse tensors that they return."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EACH = (
     "StringLength StringLower StringStrip StringToHashBucket StringToHashBucketFast StringToHashBucketStrong "
     "StringToNumber StringUpper UnicodeScript UnicodeTranscode"
 )
-# How many bytes a number has, of dtypes as MLIR calls them.
+# The number of bytes of an element, by MLIR's names of dtypes.
 _WIDTHS = {
     **dict.fromkeys(("i1", "i8", "ui8"), 1),
     **dict.fromkeys(("bf16", "f16", "i16", "ui16"), 2),
@@ -21,7 +21,7 @@ _WIDTHS = {
     **dict.fromkeys(("f64", "i64", "complex<f32>"), 8),
     "complex<f64>": 16,
 }
-# Places, values and the shape of a matrix.
+# Indices, values and the shape of a matrix.
 _SPARSE_MATRIX: list[PartialDims] = [(None, 2), (None,), (2,)]
 
 
@@ -30,7 +30,7 @@ def _as_first(op: Op) -> Answer:
 
 
 def _string_join(op: Op) -> Answer:
-    """The shape of those that are no scalars."""
+    """Has the shape of the operands that are not scalars."""
     result: PartialDims = None
     for operand in op.operands:
         result = meet(result, operand.shape or None)
@@ -117,7 +117,7 @@ def _ragged_gather(op: Op) -> Answer:
 
 
 def _ragged_to_dense(op: Op) -> Answer:
-    """The shape that is stated, where a negative size is that of the longest row; the values' inner sizes."""
+    """Has the stated shape, with the length of the longest row for a negative size; then the values' inner sizes."""
     stated, values = op.operands[0], op.operands[1].shape
     levels = len(op.operands) - 3 - (op.attribute("row_partition_types", [""])[0] == "FIRST_DIM_SIZE")
     inner: PartialDims = None if values is None else (*(None,) * (levels + 1), *values[1:])

@@ -1,4 +1,4 @@
-"""Convolutions, pooling and other ops that slide a window over a tensor."""
+"""Convolutions, pooling and other sliding-window ops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["RULES"]
 
 
 def _axes(op: Op, rank: int) -> tuple[range, int]:
-    """The spatial dimensions and the channels' dimension."""
+    """Returns the spatial dimensions and the channel dimension."""
     layout: str = op.attribute("data_format", "NHWC" if rank == 4 else "NDHWC")
     if layout in {"NCHW", "NCDHW"}:
         return range(2, rank), 1
@@ -23,7 +23,7 @@ def _axes(op: Op, rank: int) -> tuple[range, int]:
 
 
 def _steps(size: Dim | None, window: Dim | None, stride: int, padding: str, pads: tuple[int, int]) -> Dim | None:
-    """In how many places a window stands along one dimension.
+    """Returns the number of window positions along one dimension.
 
     ``SAME``: ``ceil(size / stride)``; ``VALID``: ``ceil((size - window + 1) / stride)``.
     """
@@ -40,7 +40,7 @@ def _steps(size: Dim | None, window: Dim | None, stride: int, padding: str, pads
 
 
 def _windows(op: Op, shape: Dims, window: Sequence[Dim | None], channels: Dim | None) -> PartialDims:
-    """The result of a window of these sizes (one for each spatial dimension) over a tensor."""
+    """Returns the result shape of a window of these sizes (one per spatial dimension) over a tensor."""
     spatial, channel_axis = _axes(op, len(shape))
     strides: list[int] = op.attribute("strides", [1] * len(shape))
     dilations: list[int] = op.attribute("dilations", None) or [1] * len(shape)
@@ -98,14 +98,14 @@ def _pool_with_argmax(op: Op) -> Answer:
 
 
 def _conv_transpose(op: Op) -> Answer:
-    """The result's shape is stated; its batch is that of the operand."""
+    """Has the stated shape; its batch is the operand's."""
     rank = 5 if op.name.startswith("Conv3D") else 4
     batch = op.operands[2].shape
     try:
         result = stated_shape(op, 0)
     except Undecided:
         result = (None,) * rank
-    if result is not None and len(result) == rank - 2:  # the sizes in space alone
+    if result is not None and len(result) == rank - 2:  # only the spatial sizes
         return None
     return meet(result, None if batch is None else (batch[0], *[None] * (rank - 1)))
 
@@ -135,7 +135,7 @@ def _extract_patches(op: Op) -> Answer:
 
 
 def _stated_sizes(op: Op, operand: int) -> list[Dim | None]:
-    """The rows and columns that a vector says."""
+    """Returns the rows and columns that a vector states."""
     try:
         rows, columns = op.vector(operand)
     except Undecided:
@@ -144,7 +144,7 @@ def _stated_sizes(op: Op, operand: int) -> list[Dim | None]:
 
 
 def _resized_by(operand: int) -> Rule:
-    """Images whose new sizes are an operand."""
+    """Resizes images to the sizes that an operand states."""
 
     def rule(op: Op) -> Answer:
         batch, _, _, channels = op.ranked(0, 4)
@@ -160,7 +160,7 @@ def _crop_and_resize(op: Op) -> Answer:
 
 
 def _suppression(op: Op) -> Answer:
-    """``NonMaxSuppression``: how many boxes are chosen is not known, unless the result is padded."""
+    """``NonMaxSuppression``: the number of chosen boxes is unknown, unless the result is padded."""
     answer: list[PartialDims]
     try:
         limit = op.scalar(2)
@@ -177,7 +177,7 @@ def _suppression(op: Op) -> Answer:
 
 
 def _combined_suppression(op: Op) -> Answer:
-    """Of each image: boxes, scores, classes, and how many of them count."""
+    """Has the boxes, scores and classes of each image, and how many of them are valid."""
     images = op.ranked(0, 4)[0]
     classes = op.ranked(1, 3)[2]
     total, each = (_count(op, index) for index in (3, 2))
@@ -196,7 +196,7 @@ def _count(op: Op, index: int) -> Dim | None:
 
 
 def _greedy_decoder(op: Op) -> Answer:
-    """A sparse tensor: indices, values and shape; and the negative sum of each row's logits."""
+    """Has indices, values and shape of a sparse tensor, and the negative sum of each row's logits."""
     rows = meet_dims(op.ranked(0, 3)[1], op.ranked(1, 1)[0])
     answer: list[PartialDims] = [(None, 2), (None,), (2,), (rows, 1)]
     return answer
