@@ -31,7 +31,7 @@ RUNTIME: tuple[Fault, ...] = (
         "masked-place",
         "STRIDED_SLICE takes the first element of a dimension that it drops if the bit of the begin mask is set, where "
         "TensorFlow takes the element at begin.",
-        f"{_LEGALIZE}.arrays.strided_slice.PlaceDespiteMask",
+        f"{_LEGALIZE}.arrays.masked_places.PlaceDespiteMask",
     ),
     _fault(
         "equality-of-bytes",
