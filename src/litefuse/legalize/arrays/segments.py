@@ -96,7 +96,7 @@ class TensorScatter(Decomposition):
         tensor, indices, updates = op.operands
         dtype = b.dtype(tensor)
         depth = index_shape[-1]
-        if depth is None:  # what is left of the tensor's dimensions is in the updates
+        if depth is None:  # the updates have the remaining dimensions of the tensor
             depth = len(index_shape) - 1 + len(shape) - len(op.shape(2))
             indices = b.reshape(indices, [*b.sizes(indices)[:-1], depth])
         sizes = b.sizes(tensor)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["StatelessMultinomial", "StatelessRandom", "StatelessShuffle", "StatelessTruncatedNormal"]
 
 _ALGORITHMS = (1, 3)  # Philox, and "the one for this device", which is Philox as well but on TPUs
-# The number of draws for each group of truncated numbers, and the number of groups that TensorFlow reserves for them.
+# The number of draws for four truncated numbers, and the number of groups of words that TensorFlow reserves for them.
 _DRAWS = 16
 _RESERVED = 256
 _KEY_MAKERS = ("tf.StatelessRandomGetKeyCounter", "tf.StatelessRandomGetKeyCounterAlg")
