@@ -1,1 +1,1 @@
-"""TensorFlow ops that LiteRT lacks, or the engine gets wrong: rewritten exactly into ops that it has, or custom ops."""
+"""Exact rewritings of TensorFlow ops that LiteRT lacks or the engine lowers wrongly, and custom ops for the rest."""

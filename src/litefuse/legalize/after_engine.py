@@ -1,4 +1,4 @@
-"""The pass after the engine: ops that it left because LiteRT lacks them, rewritten."""
+"""The pass after the engine, which rewrites the ops that it left because LiteRT lacks them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["DecomposeOps"]
 
 
 class DecomposeOps:
-    """Rewrites the TensorFlow ops that the engine left, where there is an exact rewriting.
+    """Rewrites the TensorFlow ops that the engine left, if there is an exact rewriting.
 
-    A rewriting is built and lowered in a module of its own, and used if nothing of it is left there either; ops that
-    are alike share it. Where a kernel is faster, the op becomes a composite of its name and attributes, and the
-    rewriting the function that the runtime calls when no kernel claims it. On an op that stays, an attribute says why.
+    A rewriting is built and lowered in a module of its own, and used if it is lowered completely. Equal ops share it.
+    If a kernel is faster, the op becomes a composite with its name and attributes, whose decomposition the rewriting
+    is. On an op that stays, an attribute states why.
 
     Args:
-        decomposed: Filled with what became of each op that is rewritten.
-        lower: Lowers a module of one function, which computes what an op does, to builtin ops, in place.
-        narrow: Where there is no exact rewriting of an op of int64, let it be computed in int32.
+        decomposed: Filled with a record of each op that is rewritten.
+        lower: Lowers a module of one function, the rewriting of an op, to builtin ops, in place.
+        narrow: Whether int64 ops without an exact rewriting may be computed in int32.
     """
 
     name: ClassVar[str] = "decompose-ops"
@@ -37,7 +37,7 @@ class DecomposeOps:
         ops = [op for function in functions(module).values() for op in left_over(function)]
         if not ops:
             return False
-        # Of most models nothing is left, and they need none of the decompositions.
+        # Imported late: most models have no ops left, and do not need the decompositions.
         from litefuse.legalize.left_over import replace_left_over
 
         return replace_left_over(module, ops, self._decomposed, self._lower, narrow=self._narrow)

@@ -1,4 +1,4 @@
-"""The pass before the engine: ops that it would make something wrong of, rewritten."""
+"""The pass before the engine, which rewrites the ops that it would lower wrongly."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from litefuse.legalize.lacking_ops import withhold
 
 __all__ = ["RewriteBeforeLowering"]
 
-# Rewritings hold ops that are rewritten in turn: as in another dtype, and there in another form.
+# Rewritings contain ops that are rewritten in turn: in another dtype, for example, and then in another form.
 _MAX_ROUNDS = 4
 
 
 class RewriteBeforeLowering:
-    """Rewrites the ops that the engine takes, but makes something wrong of.
+    """Rewrites the ops that the engine supports, but lowers wrongly.
 
     ::
 
-        tf.IsInf(%x)  -->  |%x| > 3.4e38          The engine's own form of it is never true.
+        tf.IsInf(%x)  -->  |%x| == inf            The engine's own lowering is never true.
 
-    What cannot be rewritten is withheld from the engine, and so is left over, as an op that LiteRT lacks.
+    An op that cannot be rewritten is withheld from the engine, and so is left over like an op that LiteRT lacks.
 
     Args:
-        decomposed: Filled with the ops that are rewritten.
+        decomposed: Filled with a record of each op that is rewritten.
     """
 
     name: ClassVar[str] = "rewrite-before-lowering"
@@ -45,24 +45,24 @@ class RewriteBeforeLowering:
                 continue
             for _ in range(_MAX_ROUNDS):
                 rewritten = self._rewritten_once(list(nested_operations(function.entry_block)))
-                # What took an op's place may have ops among it that are rewritten, too.
+                # The ops of a rewriting may have to be rewritten too.
                 if not rewritten:
                     break
                 modified = True
         return modified
 
     def _rewritten_once(self, ops: Sequence[ir.OpView]) -> bool:
-        """Whether any of the ops was rewritten."""
+        """Rewrites each of the ops once, if needed; returns whether any was rewritten."""
         last: list[ir.OpView] = []
         rewritten = [op for op in ops if self._is_rewritten(op, last)]
         return bool([op for op in last if self._is_rewritten(op, None)]) or bool(rewritten)
 
     def _is_rewritten(self, op: ir.OpView, last: list[ir.OpView] | None) -> bool:
-        """Whether the op was rewritten, and not only withheld.
+        """Rewrites or withholds an op, if needed; returns whether it was rewritten.
 
         Args:
             op: The op.
-            last: Filled with ops that are tried after all others; None: now they are.
+            last: Filled with the ops that are tried after all others; None while these are tried.
         """
         name = op.name.removeprefix("tf.")
         tried = forms_before_engine().get(name, ())
@@ -75,7 +75,7 @@ class RewriteBeforeLowering:
         for each in tried:
             if not _is_of_form(op, each.form):
                 continue
-            # Few models have such an op, and most need neither the decompositions nor what they are built with.
+            # Imported late: most models have no such op, and need neither the decompositions nor the builder.
             from litefuse.ir.tensorflow_op import NotDecomposed
 
             try:
@@ -88,10 +88,10 @@ class RewriteBeforeLowering:
         return False
 
     def _rewritten(self, op: ir.OpView, name: str, decomposition: Decomposition) -> bool:
-        """Whether the decomposition took the op's place.
+        """Replaces the op by the decomposition, if needed; returns whether it was replaced.
 
         Raises:
-            NotDecomposed: It should, but it does not apply.
+            NotDecomposed: The op needs it, but it does not apply.
         """
         from litefuse.ir.tensorflow_op import NotDecomposed
         from litefuse.legalize.seen_ops import replace_results, tensorflow_op_of
@@ -121,7 +121,7 @@ class RewriteBeforeLowering:
 
 
 def _erase(begin: ir.Operation, end: ir.OpView) -> None:
-    """Erases the ops from one to another of its block, without the latter: what was built in vain."""
+    """Erases the ops of a block from ``begin`` to before ``end``: those of a rewriting that failed."""
     built: list[ir.OpView] = []
     for each in end.operation.block.operations:
         if each.operation == end.operation:

@@ -1,4 +1,4 @@
-"""STABLEHLO_COMPOSITE: a named op that carries its decomposition."""
+"""STABLEHLO_COMPOSITE: a named op with a decomposition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["EmitCompositeOps", "create_composite_op"]
 
 
 class EmitCompositeOps:
-    """Gives the composites that ``Builder.composite`` made the form in which they are exported.
+    """Converts the composites that ``Builder.composite`` created to the ops that are exported.
 
     ::
 
@@ -49,19 +49,19 @@ def _is_composite(op: ir.OpView) -> bool:
 def create_composite_op(
     op: ir.OpView, name: str, decomposition: str, attributes: Mapping[str, Any]
 ) -> Sequence[ir.Value]:
-    """Creates a composite beside an op that computes the same, of the same operands and types.
+    """Creates a composite that replaces an op, before it, with the same operands and result types.
 
     Args:
         op: The op.
         name: The composite's name.
-        decomposition: The symbol of the function that computes it where no kernel does.
+        decomposition: The symbol of the function that computes it if there is no kernel.
         attributes: Ints, floats, bools, strings, and lists of these.
 
     Raises:
-        ValueError: An attribute of another kind.
+        ValueError: An attribute has another type.
     """
-    # The StableHLO dialect wants a namespace before a composite's name, the serialized form VHLO does not; a kernel
-    # may be registered under a name without one.
+    # The StableHLO dialect requires a namespace in a composite's name, its serialized form VHLO does not; a kernel may
+    # be registered under a name without one.
     created = ir.Operation.create(
         "vhlo.composite_v1",
         results=[result.type for result in op.results],
@@ -79,7 +79,7 @@ def create_composite_op(
 
 
 def _vhlo(value: Any) -> str:
-    """A Python value as the text of an attribute of the VHLO dialect."""
+    """Returns a Python value as the text of an attribute of the VHLO dialect."""
     match value:
         case bool():
             return f"#vhlo.bool_v1<{str(value).lower()}>"

@@ -1,4 +1,4 @@
-"""Ops that LiteRT lacks: custom ops where allowed, one error for the rest."""
+"""Custom ops for the ops that LiteRT lacks, if allowed, and one error for the rest."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from litefuse.options.allowed_ops import closest
 
 __all__ = ["CustomOpForm", "EmitCustomOps"]
 
-# What can be narrowed, and to what.
+# The dtypes that can be narrowed, and to which.
 _WIDE = {"complex128": "complex64", "float64": "float32", "int64": "int32"}
 
-# An op on these lacks more than narrow numbers.
+# Narrowing does not help an op on these.
 _NO_NUMBERS = frozenset({"resource", "string", "variant"})
 
 _VARIABLE_OPS = frozenset({"tf.VarHandleOp", "tf.ReadVariableOp", "tf.AssignVariableOp"})
 
-# LiteRT's TensorType enum (schema.fbs), in which type attributes are written.
+# LiteRT's TensorType enum (schema.fbs), whose numbers represent type attributes.
 _TENSOR_TYPES = {
     name: number
     for number, name in enumerate(
@@ -43,10 +43,10 @@ class CustomOpForm(NamedTuple):
     """A TensorFlow op that became a custom op.
 
     Attributes:
-        op: Its name.
+        op: The op's name.
         in_pack: Whether litefuse has a kernel for it.
-        python_only: Whether this has no native form.
-        reason: Why it was not rewritten into builtin ops; empty if there is no rewriting of this op at all.
+        python_only: Whether that kernel has no native form.
+        reason: Why the op was not rewritten into builtin ops; empty if no rewriting of this op exists.
     """
 
     op: str
@@ -57,21 +57,21 @@ class CustomOpForm(NamedTuple):
 
 @dataclass(frozen=True)
 class EmitCustomOps:
-    """Makes custom ops of the TensorFlow ops that are left after the engine and ``DecomposeOps``.
+    """Replaces the TensorFlow ops that are left after the engine and ``DecomposeOps`` by custom ops.
 
-    A custom op is named after the TensorFlow op; its options are a flexbuffer map of all the op's attributes, types
-    among them as numbers of LiteRT's ``TensorType``, as TFLiteConverter writes them.
+    A custom op has the TensorFlow op's name. Its options are a flexbuffer map of all the op's attributes, with types as
+    numbers of LiteRT's ``TensorType``, as TFLiteConverter writes them.
 
     Attributes:
-        allow: True for any op, or the names of those that are allowed.
-        pack: The ops that litefuse has a kernel for: they need no permission.
+        allow: True for any op, or the names of the allowed ones.
+        pack: The ops that litefuse has a kernel for, which are always allowed.
         emitted: Filled with the ops that became custom ops.
-        narrow: Whether what can be narrowed has been.
-        lower: Lowers a module of one function, which computes what an op does: with it, the error says whether
-            narrowing would help an op of int64.
+        narrow: Whether the conversion narrows dtypes already.
+        lower: Lowers a module of one function, the rewriting of an op. If given, the error tells whether narrowing
+            would help an int64 op.
 
     Raises:
-        UnsupportedOpsError: Ops are left that are not allowed; the error lists every one.
+        UnsupportedOpsError: Ops are left that are not allowed; the error lists all of them.
     """
 
     name: ClassVar[str] = "emit-custom-ops"
@@ -85,7 +85,7 @@ class EmitCustomOps:
         left = [(function, op) for function in functions(module).values() for op in left_over(function)]
         refused = [(function, op) for function, op in left if _is_stateful(op) or not self._allows(op)]
         if refused:
-            # What reads and assigns a variable is left as well when another op on it is: that one is to blame.
+            # Reads and assignments of a variable are left too if another op on it is left: report only that one.
             blamed = [each for each in refused if each[1].name not in _VARIABLE_OPS]
             shown = blamed or refused
             wide = {dtype for _, op in shown for dtype in self._narrowable(op) if not self.narrow}
@@ -106,7 +106,7 @@ class EmitCustomOps:
         return self._in_pack(op, name) or (self.allow if isinstance(self.allow, bool) else name in self.allow)
 
     def _in_pack(self, op: ir.OpView, name: str) -> bool:
-        """Whether the pack has a kernel for the op; if not for this form of it, an attribute of the op says why."""
+        """Whether the pack has a kernel for the op; if not for this form of it, states why in an attribute."""
         if name not in self.pack:
             return False
         reason = _refusal(op, name)
@@ -115,9 +115,9 @@ class EmitCustomOps:
         return reason is None
 
     def _narrowable(self, op: ir.OpView) -> set[str]:
-        """The dtypes of an op without which it might be one that LiteRT has."""
+        """Returns the dtypes of an op whose narrowing might make it an op that LiteRT has."""
         if op.name == "tfl.custom_tf" and not _reason(op):
-            return set()  # nothing here knows this op
+            return set()  # no rewriting of this op exists
         dtypes = {tensor_type_of(value).dtype for value in (*op.operands, *op.results)}
         if dtypes & _NO_NUMBERS:
             return set()
@@ -139,7 +139,7 @@ class EmitCustomOps:
 
 
 def _refusal(op: ir.OpView, name: str) -> str | None:
-    # Few models have such ops.
+    # Imported late: few models have such ops.
     from litefuse.kernels.refusals import refusal
 
     return refusal(name, [tensor_type_of(result).dtype for result in op.results], _attributes(op))
@@ -158,7 +158,7 @@ def _attributes(op: ir.OpView) -> dict[str, Any]:
 
 
 def _is_stateful(op: ir.OpView) -> bool:
-    """Whether the op works on a resource, which no custom op's kernel gets at."""
+    """Whether the op uses a resource, which a custom op's kernel cannot access."""
     return any(map(is_resource, (*op.operands, *op.results)))
 
 
@@ -177,7 +177,7 @@ def _describe(function: func.FuncOp, op: ir.OpView) -> UnsupportedOp:
     )
 
 
-# What to do instead of some ops.
+# Advice for ops that should be replaced in the model.
 _ADVICE = {
     frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"}): (
         "What tf.py_function and tf.numpy_function call is no part of a saved model: write it in ops."
@@ -214,9 +214,9 @@ def _replace(function: func.FuncOp, op: ir.OpView) -> None:
     name = tensorflow_name(op) or ""
     options: dict[str, Any] = {}
     for key in tf_op.attributes:
-        if is_option(key) and not key.endswith("SegmentSizes"):  # which is MLIR's
+        if is_option(key) and not key.endswith("SegmentSizes"):  # which belongs to MLIR
             options[key] = _option(tf_op.attributes[key])
-    # Few models have custom ops; the others do not need flexbuffers.
+    # Imported late: models without custom ops do not need flexbuffers.
     from litefuse.ir.custom_options import encode_options
 
     try:

@@ -1,4 +1,4 @@
-"""What the passes tell."""
+"""The record of a rewritten op, which the passes report."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["Decomposed"]
 
 
 class Decomposed(NamedTuple):
-    """What became of one op.
+    """An op that was rewritten.
 
     Attributes:
         op: The TensorFlow op's name.
-        form: ``rewritten``: builtin ops stand in its place; ``composite``: a composite with these as decomposition;
+        form: What replaced it. ``rewritten``: builtin ops; ``composite``: a composite with these as its decomposition;
             ``narrowed``: builtin ops that compute its int64 values in int32; ``widened``: builtin ops that compute its
             float16 or bfloat16 values in float32, between casts.
     """

@@ -1,4 +1,4 @@
-"""How one TensorFlow op is rewritten into others, and how a rewriting says which ops it is for."""
+"""The base class of rewritings of a TensorFlow op into others, and the decorators that declare their ops."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ __all__ = ["Decomposition", "before_engine", "decomposition"]
 class Decomposition:
     """An exact rewriting of a TensorFlow op into TensorFlow ops that LiteRT has.
 
-    The decorators ``decomposition`` and ``before_engine`` say of which ops, and when; there is no other list of them.
-    ``litefuse.legalize.index`` reads their arguments from the source: they are literals.
+    The decorators ``decomposition`` and ``before_engine`` declare which ops it rewrites, and when; there is no other
+    list of them. ``litefuse.legalize.index`` reads their arguments from the source, so they are literals.
     """
 
     #: The ops that it rewrites after the engine.
     names: ClassVar[tuple[str, ...]] = ()
 
-    #: Whether a kernel of litefuse is faster: then the op becomes a composite, and this its decomposition.
+    #: Whether a kernel of litefuse is faster: then the op becomes a composite with this as its decomposition.
     composite: ClassVar[bool] = False
 
-    #: Whether it computes a constant, which is nothing to report.
+    #: Whether it only computes a constant or corrects an attribute, which is not reported.
     folds: ClassVar[bool] = False
 
     def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
-        """Whether an op that ``before_engine`` describes must be rewritten before the engine sees it."""
+        """Whether an op of a form that ``before_engine`` declares must be rewritten before the engine runs."""
         return True
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value | Sequence[ir.Value]:
         """Builds the op's results with ``b``.
 
         Returns:
-            The results, of the dtypes of ``op.results``; one value alone for one result.
+            The results, of the dtypes of ``op.results``; a single value if there is one result.
 
         Raises:
-            NotDecomposed: It does not apply.
+            NotDecomposed: It does not apply to the op.
         """
         raise NotImplementedError
 
@@ -50,15 +50,15 @@ _Class = TypeVar("_Class", bound=type[Decomposition])
 
 
 class decomposition:  # noqa: N801  it is a decorator
-    """Has a ``Decomposition`` tried for ops that the engine leaves, because LiteRT lacks them or forms of them.
+    """Declares a ``Decomposition`` for ops that the engine leaves because LiteRT lacks them or forms of them.
 
     Args:
         *ops: The ops' names.
-        order: Of several for one op, those of a lower order are tried first, and the reason of the first is reported
-            where none applies.
+        order: If an op has several, those of a lower order are tried first; if none applies, the reason of the first is
+            reported.
 
     Raises:
-        ValueError: There is no name, or one is no name.
+        ValueError: There is no name, or one is invalid.
     """
 
     def __init__(self, *ops: str, order: int = 0) -> None:
@@ -69,7 +69,7 @@ class decomposition:  # noqa: N801  it is a decorator
         """Returns the class.
 
         Raises:
-            TypeError: It is no ``Decomposition``, or has no ``rewrite``.
+            TypeError: It is not a ``Decomposition``, or has no ``rewrite``.
         """
         _check_class(cls)
         cls.names = (*self.ops, *cls.__dict__.get("names", ()))
@@ -77,24 +77,24 @@ class decomposition:  # noqa: N801  it is a decorator
 
 
 class before_engine:  # noqa: N801  it is a decorator
-    """Has a ``Decomposition`` tried for ops before the engine sees them: of these forms it makes something wrong.
+    """Declares a ``Decomposition`` for ops before the engine, which would lower these forms of them wrongly.
 
-    The arguments are what can be told without loading the class: most models have no such op, or none of such a form.
-    ``Decomposition.before_lowering`` says the rest. An op that must be rewritten, but cannot be, is withheld from the
-    engine, and so is left over as one that LiteRT lacks. A comment beside the decorator says what is wrong.
+    The arguments can be checked without importing the class: most models have no such op, or none of such a form.
+    ``Decomposition.before_lowering`` checks the rest. An op that must be rewritten, but cannot be, is withheld from the
+    engine, and so is left over like an op that LiteRT lacks. A comment beside the decorator names the fault.
 
     Args:
         *ops: The ops' names.
-        dtypes: The dtypes of the operand; none for any.
-        above_rank: The operand has more dimensions.
-        operand: Which operand that is.
+        dtypes: The dtypes of the operand; empty for any.
+        above_rank: The operand has more dimensions than this.
+        operand: The index of this operand.
         empty: The operand or a result is known to have no elements.
-        other_than: Attributes, each with a value that it does not have; an op without one of them is none of the form.
-        order: Of several for one op, those of a lower order are tried first.
-        last: The op is tried after all others of the model: it may be part of what one of them is rewritten with.
+        other_than: Attributes, each with a value that it does not have; an op that lacks one of them does not match.
+        order: If an op has several, those of a lower order are tried first.
+        last: Whether the op is tried after all others of the model, since it may become part of their rewritings.
 
     Raises:
-        ValueError: There is no name, or one is no name.
+        ValueError: There is no name, or one is invalid.
     """
 
     def __init__(
@@ -121,14 +121,14 @@ class before_engine:  # noqa: N801  it is a decorator
         """Returns the class.
 
         Raises:
-            TypeError: It is no ``Decomposition``, or has no ``rewrite``.
+            TypeError: It is not a ``Decomposition``, or has no ``rewrite``.
         """
         _check_class(cls)
         return cls
 
 
 def _names_of_ops(ops: tuple[str, ...]) -> tuple[str, ...]:
-    # Not only for the type checker's eyes: written without brackets, the class is what is decorated with.
+    # Checked at run time too: if the decorator is written without parentheses, it gets the class.
     if not ops or not all(isinstance(op, str) and op.isidentifier() for op in ops) or len(set(ops)) < len(ops):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"a decomposition needs the names of its ops, each once, not {ops}")
     return ops

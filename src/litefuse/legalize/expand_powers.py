@@ -14,12 +14,12 @@ _EXPONENTS = frozenset({2, 3, 4})
 
 
 class ExpandPowers:
-    """Multiplies, where POW would compute a logarithm and an exponential of each element, and XNNPACK takes none::
+    """Replaces powers by products, as POW computes a logarithm and an exponential per element, and is not delegated::
 
         %y = tfl.pow(%x, 3.0)   -->   %s = tfl.mul(%x, %x)
                                       %y = tfl.mul(%s, %x)
 
-    It comes after the engine, which takes GELU's cube for a part of that op.
+    It runs after the engine, which recognizes GELU by its cube.
     """
 
     name: ClassVar[str] = "expand-powers"
@@ -32,7 +32,7 @@ class ExpandPowers:
 
 
 def _exponent(op: ir.OpView) -> int | None:
-    """The exponent of all elements, if it is a small whole number."""
+    """Returns the exponent if it is the same small integer for all elements."""
     elements = elements_of_constant(op.operands[1], "arith.constant", "tfl.pseudo_const")
     number = None if elements is None else splat_number(elements)
     if number is None or number not in _EXPONENTS or op.operands[0].type != op.results[0].type:

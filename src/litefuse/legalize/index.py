@@ -1,6 +1,6 @@
-"""Which decompositions are tried for which op, as their decorators say.
+"""Index of the decompositions by op, read from their decorators.
 
-A conversion loads those that are tried for its own ops, and no others.
+A conversion imports only those that are tried for its own ops.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _PACKAGE = "litefuse.legalize"
 
 
 class BeforeEngine(NamedTuple):
-    """What is tried for an op before the engine sees it.
+    """A decomposition that is tried for an op before the engine runs.
 
     Attributes:
-        form: Which form of the op it may be needed for.
+        form: The form of the op that may need it.
         own: The decomposition's class.
     """
 
@@ -29,13 +29,13 @@ class BeforeEngine(NamedTuple):
     own: OwnClass
 
     def load(self) -> Decomposition:
-        """The decomposition; imports its module."""
+        """Returns the decomposition; imports its module."""
         return self.own.load()()
 
 
 @functools.cache
 def forms_before_engine() -> Mapping[str, tuple[BeforeEngine, ...]]:
-    """What is tried for each op before the engine sees it, in this order."""
+    """Returns the decompositions to try for each op before the engine runs, in this order."""
     found: dict[str, list[BeforeEngine]] = {}
     for own in own_classes(_PACKAGE, before_engine.__name__):
         form = before_engine(*own.arguments, **own.keywords)
@@ -46,7 +46,7 @@ def forms_before_engine() -> Mapping[str, tuple[BeforeEngine, ...]]:
 
 @functools.cache
 def decomposed_ops() -> Mapping[str, tuple[OwnClass, ...]]:
-    """The classes that are tried for each op that the engine left, in this order."""
+    """Returns the classes to try for each op that the engine left, in this order."""
     found: dict[str, list[tuple[int, OwnClass]]] = {}
     for own in own_classes(_PACKAGE, decomposition.__name__):
         said = decomposition(*own.arguments, **own.keywords)
@@ -56,5 +56,5 @@ def decomposed_ops() -> Mapping[str, tuple[OwnClass, ...]]:
 
 
 def find_decompositions(op: str) -> tuple[Decomposition, ...]:
-    """The decompositions of a TensorFlow op, in the order in which they are to be tried; imports their modules."""
+    """Returns the decompositions of a TensorFlow op in the order in which to try them; imports their modules."""
     return tuple(own.load()() for own in decomposed_ops().get(op, ()))

@@ -1,4 +1,4 @@
-"""Ops that write into their operand, in terms of others that do not."""
+"""Lowering of ops that write into their operand to ops without side effects."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["LowerInplaceOps"]
 
 
 class LowerInplaceOps:
-    """Rewrites the ops of TensorFlow's ``inplace_ops`` as ops of values::
+    """Rewrites the ops of TensorFlow's ``inplace_ops`` as ops without side effects::
 
         %x = tf.Empty(%shape)                        %x = tf.Fill(%shape, 0)
         %y = tf.InplaceUpdate(%x, %i, %v)       -->  %r = tf.FloorMod(%i, rows of %x)
         %z = tf.DeepCopy(%y)                         %y = tf.TensorScatterUpdate(%x, tf.ExpandDims(%r, 1), %v)
 
-    InplaceAdd and InplaceSub likewise; rows are counted modulo their number, as in TensorFlow's kernels
-    (``tensorflow/core/kernels/inplace_ops.cc``). A model must not read what such an op wrote into: then nothing tells
-    whether the op wrote into its operand. An empty tensor holds any values; here zeros.
+    InplaceAdd and InplaceSub likewise. Row indices are taken modulo the number of rows, as in TensorFlow's kernels
+    (``tensorflow/core/kernels/inplace_ops.cc``). This requires that a model does not read the operand of such an op
+    afterwards, so that the write into it cannot be observed. The elements of ``Empty`` are undefined; here zeros.
     """
 
     name: ClassVar[str] = "lower-inplace-ops"
@@ -47,13 +47,13 @@ def _empty(op: ir.OpView) -> ir.Value:
 
 
 def _zero(kind: ir.Type) -> ir.Value:
-    """The scalar that a tensor without values holds."""
+    """Returns the scalar that ``Empty`` is filled with."""
     scalar = ir.RankedTensorType.get([], kind)
     if str(kind) == "!tf_type.string":
         return ir.Operation.create(
             "tf.Const", [scalar], [], {"value": string_elements(np.array(b"", np.object_))}
         ).result
-    if isinstance(kind, ir.ComplexType):  # of which the bindings make no constant
+    if isinstance(kind, ir.ComplexType):  # the bindings cannot create such a constant
         return ir.Operation.create("tf.Cast", [scalar], [_zero(kind.element_type)]).result
     number = ir.IntegerAttr.get(kind, 0) if isinstance(kind, ir.IntegerType) else ir.FloatAttr.get(kind, 0.0)
     return tensor_constant(ir.DenseElementsAttr.get_splat(scalar, number))
@@ -68,7 +68,7 @@ def _scatter(name: str) -> Callable[[ir.OpView], ir.Value]:
         target, places, rows = op.operands
         shape = ir.Operation.create("tf.Shape", [_vector(target)], [target]).result
         count = ir.Operation.create("tf.GatherV2", [_scalar()], [shape, int32_constant(0), int32_constant(0)]).result
-        # In a tensor of no rows there is nothing to write, but a remainder of 0 would be an error all the same.
+        # A tensor without rows has nothing to write, but a remainder by 0 would still be an error.
         count = ir.Operation.create("tf.Maximum", [_scalar()], [count, int32_constant(1)]).result
         places = ir.Operation.create("tf.FloorMod", [places.type], [places, count]).result
         unranked = ir.UnrankedTensorType.get(ir.IntegerType.get_signless(32))

@@ -1,4 +1,4 @@
-"""TensorFlow ops that the engine left or must not see, and what they are called."""
+"""TensorFlow ops that the engine left, or that are withheld from it, and their names."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from litefuse.ir.mlir import func, ir
 
 __all__ = ["REASON", "is_option", "left_over", "tensorflow_name", "tensorflow_op", "withhold"]
 
-#: The attribute of an op that says why it was not rewritten into builtin ops.
+#: The attribute of an op that states why it was not rewritten into builtin ops.
 REASON = "_litefuse_not_rewritten"
 
-# What the name of an op ends in that the engine is not to know.
+# The suffix of the name of an op that is withheld from the engine.
 _WITHHELD = ".withheld"
 
-# What may stand beside tfl ops in a module that is exported: IF is exported from the op that TensorFlow calls If.
+# Ops that can be exported beside those of the dialects below: IF is exported from TensorFlow's op If.
 _EXPORTED = frozenset({"arith.constant", "func.call", "func.return", "tf.If"})
 _EXPORTED_DIALECTS = frozenset({"tfl", "stablehlo", "vhlo"})
 
 
 def left_over(function: func.FuncOp) -> Iterator[ir.OpView]:
-    """The ops of a lowered function that cannot be exported; those in nested regions are left out."""
+    """Yields the ops of a lowered function that cannot be exported, except those in nested regions."""
     for op in operations(function):
         dialect = op.name.partition(".")[0]
         if op.name == "tfl.custom_tf" or (op.name not in _EXPORTED and dialect not in _EXPORTED_DIALECTS):
@@ -29,9 +29,9 @@ def left_over(function: func.FuncOp) -> Iterator[ir.OpView]:
 
 
 def withhold(op: ir.OpView, reason: str) -> None:
-    """Keeps a TensorFlow op from the engine, which would make something wrong of it.
+    """Withholds a TensorFlow op from the engine, which would lower it wrongly.
 
-    Under a name that the engine does not know, it is left over; ``tensorflow_name`` gives its own.
+    It gets a name that the engine does not know, so it is left over; ``tensorflow_name`` returns its own name.
 
     Args:
         op: The op.
@@ -52,16 +52,16 @@ def withhold(op: ir.OpView, reason: str) -> None:
 
 
 def tensorflow_op(op: ir.OpView) -> ir.OpView:
-    """The TensorFlow op itself: the engine wraps ops that its dialect does not know in ``tfl.custom_tf``."""
+    """Returns the TensorFlow op itself: the engine wraps ops that its dialect does not know in ``tfl.custom_tf``."""
     return op.regions[0].blocks[0].operations[0] if op.name == "tfl.custom_tf" else op
 
 
 def tensorflow_name(op: ir.OpView) -> str | None:
-    """The TensorFlow op's name, such as ``Roll``; None for an op of another dialect."""
+    """Returns the TensorFlow op's name, such as ``Roll``; None for an op of another dialect."""
     name = tensorflow_op(op).name
     return name.removeprefix("tf.").removesuffix(_WITHHELD) if name.startswith("tf.") else None
 
 
 def is_option(key: str) -> bool:
-    """Whether an attribute is one of the op's own: those that begin with an underscore are bookkeeping."""
+    """Whether an attribute belongs to the op; those that begin with an underscore are bookkeeping."""
     return not key.startswith("_") and not key.endswith("_segment_sizes")

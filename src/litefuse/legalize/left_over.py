@@ -1,4 +1,4 @@
-"""What takes the places of the ops that the engine left."""
+"""Replacement of the ops that the engine left by their rewritings."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def replace_left_over(
     *,
     narrow: bool,
 ) -> bool:
-    """Puts rewritings in the places of ops, or says in an attribute why there is none.
+    """Replaces ops by their rewritings, or states in an attribute why there is none.
 
     Args:
-        module: The module that they are in.
+        module: The module that contains them.
         ops: TensorFlow ops that the engine left.
-        decomposed: Filled with what became of each op that is rewritten.
+        decomposed: Filled with a record of each op that is rewritten.
         lower: Lowers a module of one function to builtin ops, in place.
-        narrow: Where there is no exact rewriting of an op of int64, let it be computed in int32.
+        narrow: Whether int64 ops without an exact rewriting may be computed in int32.
 
     Returns:
         Whether anything changed.
@@ -50,7 +50,7 @@ def replace_left_over(
         try:
             rewriting = _found(op, exact, narrowed)
         except NotDecomposed as reason:
-            if REASON not in op.attributes:  # why it was withheld says more
+            if REASON not in op.attributes:  # the reason why it was withheld is more specific
                 op.attributes[REASON] = ir.StringAttr.get(str(reason))
             modified = True
             continue
@@ -69,9 +69,9 @@ def replace_left_over(
         if not function.is_external:
             _merge_casts(function.entry_block)
             _erase_unused(function)
-            update_function_type(function)  # a rewriting may know more of a result's shape
+            update_function_type(function)  # a rewriting may refine a result's shape
     if modified:
-        FoldConstants().run(module)  # as of weights that are cast
+        FoldConstants().run(module)  # such as casts of weights
     return modified
 
 
@@ -79,13 +79,13 @@ _ENDS = frozenset({"func.return", "tfl.yield"})
 
 
 def _merge_casts(block: ir.Block) -> None:
-    """Casts a value to a dtype once: ops that are rewritten to compute in another one have a cast each."""
+    """Merges casts of a value to one dtype: each op that is rewritten to compute in another dtype adds its own."""
     casts: dict[tuple[ir.Value, ir.Type], ir.Value] = {}
     for op in block.operations:
         if op.name == "tfl.cast":
             (value,), (result,) = op.operands, op.results
             first = casts.setdefault((value, result.type), result)
-            # What a branch returns twice, the runtime's IF takes out of it once.
+            # A branch must not return a value twice: fault `branch-result-twice`.
             if first != result and not any(use.owner.name in _ENDS for use in result.uses):
                 result.replace_all_uses_with(first)
         for region in op.regions:
@@ -94,7 +94,7 @@ def _merge_casts(block: ir.Block) -> None:
 
 
 def _erase_unused(function: func.FuncOp) -> None:
-    """Erases what computes the results of a rewriting that the model does not use."""
+    """Erases the ops that compute only unused results of a rewriting."""
     for op in reversed(list(nested_operations(function.entry_block))):
         name = tensorflow_op(op).name  # in tfl.custom_tf
         if not op.name.startswith("tfl.") or not is_erasable(name) or len(op.results) == 0:
@@ -112,10 +112,10 @@ def _form(rewriting: Rewriting) -> Literal["rewritten", "composite", "narrowed",
 
 
 def _found(op: ir.OpView, exact: Rewritings, narrow: Rewritings | None) -> Rewriting | None:
-    """The rewriting of an op, an exact one if there is one.
+    """Returns the rewriting of an op, an exact one if possible.
 
     Raises:
-        NotDecomposed: There is none of this form.
+        NotDecomposed: There is none for this form of the op.
     """
     reason = None
     try:
@@ -139,10 +139,10 @@ def _found(op: ir.OpView, exact: Rewritings, narrow: Rewritings | None) -> Rewri
 
 
 def _check_fits(value: ir.Value) -> None:
-    """Lets no constant of int64 pass that is not one of int32.
+    """Checks that an int64 constant fits into int32.
 
     Raises:
-        NotDecomposed: It does not fit, or is not at hand.
+        NotDecomposed: It does not fit, or its elements are not available.
     """
     owner = value.owner
     if isinstance(owner, ir.Block) or tensor_type_of(value).dtype != "int64":
@@ -171,7 +171,7 @@ def _composite(
 
 
 def _added(module: ir.Module, name: str, function: func.FuncOp) -> str:
-    """Copies a rewriting into the module, under a symbol that is not taken."""
+    """Copies a rewriting into the module under an unused symbol."""
     taken = set(functions(module))
     symbol = next(
         symbol for number in range(len(taken) + 1) if (symbol := f"{name}.decomposition.{number}") not in taken

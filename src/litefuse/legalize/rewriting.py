@@ -1,4 +1,4 @@
-"""One op's rewriting, built and lowered in a module of its own."""
+"""Rewritings of ops, each built and lowered in a module of its own."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from litefuse.legalize.seen_ops import constant_operands, replace_results, small
 
 __all__ = ["Rewriting", "Rewritings", "spliced"]
 
-# A rewriting may need ops that are rewritten in turn.
+# A rewriting may contain ops that are rewritten in turn.
 _MAX_DEPTH = 4
 
 
 class Rewriting(NamedTuple):
-    """What computes an op's results from its operands in builtin ops.
+    """A function of builtin ops that computes an op's results from its operands.
 
     Attributes:
-        module: The module that holds it; it must live as long as the function is used.
+        module: The module that contains it; it must live as long as the function is used.
         function: Its only function.
-        composite: Whether it is to be the decomposition of a composite.
-        narrowed: Whether an op of int64 is computed in int32.
-        widened: Whether an op of float16 or bfloat16 is computed in float32.
-        key: Ops of one key have the same rewriting.
+        composite: Whether it becomes the decomposition of a composite.
+        narrowed: Whether an int64 op is computed in int32.
+        widened: Whether a float16 or bfloat16 op is computed in float32.
+        key: The key of the op; ops with equal keys share a rewriting.
     """
 
     module: ir.Module
@@ -45,11 +45,11 @@ class Rewriting(NamedTuple):
 
 
 class Rewritings:
-    """The rewritings of a module's ops: ops that are alike share one.
+    """The rewritings of a module's ops; equal ops share one.
 
     Args:
-        lower: Lowers a module of one function to builtin ops, in place; raises a LoweringError where it cannot.
-        narrow: Compute ops of int64 in int32 where there is no other way.
+        lower: Lowers a module of one function to builtin ops, in place; raises a LoweringError if it cannot.
+        narrow: Whether int64 ops are computed in int32 if there is no exact rewriting.
     """
 
     def __init__(self, lower: Callable[[ir.Module], None], *, narrow: bool = False) -> None:
@@ -58,14 +58,14 @@ class Rewritings:
         self._last: tuple[Decomposition, ...] = (Widened(), Narrowed()) if narrow else (Widened(),)
 
     def find(self, op: ir.OpView, depth: int = 0) -> Rewriting | None:
-        """The rewriting of an op; None when there is none of any op of its name.
+        """Returns the rewriting of an op; None if there is none for ops of its name.
 
         Args:
             op: The op.
-            depth: In how many rewritings it stands already.
+            depth: The number of rewritings that it is nested in.
 
         Raises:
-            NotDecomposed: There is none of this form.
+            NotDecomposed: There is none for this form of the op.
         """
         name = tensorflow_name(op)
         if name is None:
@@ -93,10 +93,10 @@ class Rewritings:
         return reasons[0] if own else None
 
     def _lowered(self, op: ir.OpView, name: str, decomposition: Decomposition, depth: int) -> tuple[ir.Module, bool]:
-        """A module whose one function computes the op's results from its operands in builtin ops, and if narrowly.
+        """Returns a module of one function that computes the op in builtin ops, and whether it is narrowed.
 
         Raises:
-            NotDecomposed: There is none.
+            NotDecomposed: The decomposition does not apply, or cannot be lowered.
         """
         if depth == _MAX_DEPTH:
             raise NotDecomposed(f"its rewriting needs {name} again")
@@ -121,7 +121,7 @@ class Rewritings:
 
 
 def spliced(op: ir.OpView, function: func.FuncOp) -> list[ir.Value]:
-    """Copies a function's body to the place of the op that it computes, and gives it the op's location."""
+    """Inlines a function before the op that it computes, with the op's location; returns the results."""
     copies: dict[ir.Value, ir.Value] = dict(zip(function.entry_block.arguments, op.operands, strict=True))
     for inner in operations(function):
         if inner.name == "func.return":
@@ -134,7 +134,7 @@ def spliced(op: ir.OpView, function: func.FuncOp) -> list[ir.Value]:
 
 
 def _take_copies(op: ir.OpView, copies: Mapping[ir.Value, ir.Value]) -> None:
-    """Puts copies in the places of what they are copies of, in an op and the regions within."""
+    """Replaces operands of an op, and of the ops in its regions, by their copies."""
     for index, value in enumerate(op.operands):
         if value in copies:
             op.operands[index] = copies[value]

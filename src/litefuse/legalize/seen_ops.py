@@ -1,4 +1,4 @@
-"""An op as decompositions see it, and as they replace it."""
+"""The view of an op that decompositions get, and the replacement of its results."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from litefuse.legalize.lacking_ops import is_option, tensorflow_op
 __all__ = ["constant_operands", "replace_results", "small_constant", "tensorflow_op_of"]
 
 _CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tf.Const"})
-# Values that decide shapes are small; a weight stays an operand.
+# Constants that determine shapes are small; a weight remains an operand.
 _MAX_ELEMENTS = 1024
 
 
 def tensorflow_op_of(op: ir.OpView, name: str, operands: Sequence[ir.Value]) -> TensorFlowOp:
-    """An op as decompositions see it, with operands in place of its own."""
+    """Returns the view of an op that decompositions get, with ``operands`` instead of its own."""
     attributes: Mapping[str, Any] = {
         key: attribute_value(value) for key, value in attributes_of(tensorflow_op(op)).items() if is_option(key)
     }
@@ -35,28 +35,28 @@ def tensorflow_op_of(op: ir.OpView, name: str, operands: Sequence[ir.Value]) -> 
 
 
 def constant_operands(op: ir.OpView) -> list[npt.NDArray[Any] | None]:
-    """The values of the operands that are small constants, None for the others."""
+    """Returns the values of the operands that are small constants, None for the others."""
     return [None if attribute is None else _array(attribute) for attribute in map(small_constant, op.operands)]
 
 
 def replace_results(op: ir.OpView, values: Sequence[ir.Value]) -> None:
-    """Puts values in the place of an op's results."""
+    """Replaces all uses of an op's results by values."""
     for old, new in zip(op.results, values, strict=True):
         owner = new.owner
         if not isinstance(owner, ir.Block) and owner.name not in _CONSTANTS:
-            new.set_type(old.type)  # what it flows into may have been written for this type
+            new.set_type(old.type)  # its users may have been written for this type
         old.replace_all_uses_with(new)
 
 
 def small_constant(value: ir.Value) -> ir.DenseElementsAttr | None:
-    """The value of a small constant of static shape; None of anything else."""
+    """Returns the value of a small constant of static shape; None for any other value."""
     attribute = elements_of_constant(value, *_CONSTANTS)
     if attribute is None or not attribute.type.has_static_shape:
         return None
     element = str(attribute.type.element_type)
     if "complex" in element or np.prod(attribute.type.shape) > _MAX_ELEMENTS:
         return None
-    if element == "bf16" and not attribute.is_splat:  # the bindings give no others
+    if element == "bf16" and not attribute.is_splat:  # the bindings cannot read others
         return None
     return attribute
 

@@ -1,4 +1,4 @@
-"""Sums with zeros and products with zero, which the engine folds wrongly when the result's shape is open."""
+"""Sums with zeros and products with zero, which the engine folds wrongly if the result's shape is dynamic."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ __all__ = ["KeepZeroOperands"]
 
 _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 _ZEROS = {"f16": np.float16, "f32": np.float32, "i32": np.int32, "i64": np.int64}
-# The operands of each op that the engine turns into a factor.
+# The operands of each op that the engine converts to a factor.
 _FACTORS = {"tf.Mul": (0, 1), "tf.FusedBatchNorm": (1,), "tf.FusedBatchNormV2": (1,), "tf.FusedBatchNormV3": (1,)}
 
 
-# The operands that may be zeros, of which the engine takes the other one for the result.
+# The operands that may be zeros, for which the engine replaces the result by the other operand.
 _TERMS = {"tf.Add": (0, 1), "tf.AddV2": (0, 1), "tf.Sub": (1,)}
 
 
 class KeepZeroOperands:
-    """Keeps from the engine that all elements of an operand are zero.
+    """Prevents the engine from recognizing operands whose elements are all zero.
 
-    For the faults ``zero-factor`` and ``zero-scale``, the last element of a float factor becomes -0.0, which multiplies
-    the same, also into other constant factors: the engine looks for one value repeated. Factors of one element, and of
-    integers, are hidden while the engine runs (``litefuse.engine.hidden_constants``).
+    For the faults ``zero-factor`` and ``zero-scale``, the last element of a float factor becomes -0.0. The products are
+    equal, also if it is folded into other constant factors, and the engine only matches splat constants. Factors of one
+    element, and of integers, are hidden while the engine runs (``litefuse.engine.hidden_constants``).
 
-    For the fault ``zeros-of-another-shape``, the zeros of ``x + zeros_like(y)`` are made of the shape of ``y``.
+    For the fault ``zeros-of-another-shape``, the zeros of ``x + zeros_like(y)`` are filled with the shape of ``y``.
     """
 
     name: ClassVar[str] = "keep-zero-operands"
@@ -47,7 +47,7 @@ class KeepZeroOperands:
 
 
 def _fill(op: ir.OpView, term: int) -> bool:
-    """Puts ``Fill`` in the place of zeros that are like something of open shape."""
+    """Replaces ``ZerosLike`` of a dynamic shape by ``Fill``; returns whether it did."""
     zeros = producer(op.operands[term], "tf.ZerosLike")
     if zeros is None:
         return False

@@ -1,1 +1,1 @@
-"""Elementwise functions, running combinations, complex numbers, Fourier transforms."""
+"""Elementwise functions, scans, complex numbers, Fourier transforms."""

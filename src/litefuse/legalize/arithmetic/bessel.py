@@ -1,4 +1,4 @@
-"""Bessel functions of the first kind, and modified ones, also scaled."""
+"""Bessel functions of the first kind, and modified ones, also exponentially scaled."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LIMIT = 3.75
 
 @decomposition("BesselI0", "BesselI0e", "BesselI1", "BesselI1e")
 class Bessel(Decomposition):
-    """``I(x)`` and ``exp(-|x|) I(x)`` of the orders 0 and 1."""
+    """``I(x)`` and ``exp(-|x|) I(x)`` of orders 0 and 1."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -60,7 +60,7 @@ class Bessel(Decomposition):
 
 
 # Polynomials in (x / 3)^2 for J0(x) and J1(x) / x, with errors below 5e-8. Beyond 3, J(x) is a wave: polynomials in
-# 3 / x for sqrt(x) times its amplitude, and for how far its phase is from x, with errors below 9e-8.
+# 3 / x for sqrt(x) times its amplitude, and for the difference of its phase and x, with errors below 9e-8.
 # Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 9.4.1, 9.4.3, 9.4.4 and 9.4.6.
 _NEAR = {
     "BesselJ0": (1.0, -2.2499997, 1.2656208, -0.3163866, 0.0444479, -0.0039444, 0.00021),
@@ -79,7 +79,7 @@ _NEAR_LIMIT = 3.0
 
 @decomposition("BesselJ0", "BesselJ1")
 class BesselOfFirstKind(Decomposition):
-    """``J(x)`` of the orders 0 and 1: a polynomial near 0, a damped wave beyond."""
+    """``J(x)`` of orders 0 and 1: a polynomial near 0, a damped wave beyond."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

@@ -1,4 +1,4 @@
-"""Operations on bits, of which LiteRT has XOR and the shift to the right, up to 32 bits."""
+"""Bitwise ops; LiteRT has only XOR and the right shift, up to 32 bits."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _WIDTHS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint8": 8, "uint16
 
 @decomposition("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Invert")
 class Bitwise(Decomposition):
-    """``x & y`` is half of what ``x + y`` has more than ``x ^ y``, ``x | y`` half of the sum of both; in int64.
+    """``x & y`` is ``(x + y - (x ^ y)) / 2``, ``x | y`` is ``(x + y + (x ^ y)) / 2``, and ``~x`` is ``x ^ -1``.
 
-    Values of 64 bits are pairs of int32. ``~x`` is ``x ^ -1``.
+    Sums are computed in a wider dtype. 64-bit values are bitcast to pairs of int32.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -42,9 +42,9 @@ class Bitwise(Decomposition):
 
 @decomposition("LeftShift", "RightShift")
 class Shift(Decomposition):
-    """A multiplication by a power of two; to the right, for 64 bits, a division rounded down.
+    """A left shift is a multiplication by a power of two, a right shift a division that is rounded down.
 
-    The distance is moved into 0 ... bits - 1, as TensorFlow does.
+    The distance is clipped to 0 ... bits - 1, as in TensorFlow.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/bitwise/left_shift, right_shift.
     """
@@ -63,7 +63,7 @@ class Shift(Decomposition):
         factor = b.gather(powers, places)
         if op.name == "LeftShift":
             return b.cast(b.binary("Mul", b.cast(x, wide), factor), dtype)
-        # By 63, 2^63 is negative in int64: what is left is the sign.
+        # 2^63 is negative in int64, so a shift by 63 is computed from the sign.
         quotient = b.binary("FloorDiv", b.cast(x, wide), b.binary("Maximum", factor, 1))
         if bits == 64:
             sign = b.binary("Minimum", b.unary("Sign", x), 0)
@@ -73,7 +73,7 @@ class Shift(Decomposition):
 
 @decomposition("PopulationCount")
 class PopulationCount(Decomposition):
-    """The sum of the bits of each byte, from a table."""
+    """The sum over the bytes of their bit counts, which a table contains."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)
@@ -87,7 +87,7 @@ class PopulationCount(Decomposition):
 
 
 def _pairs(b: Builder, value: ir.Value, rank: int) -> ir.Value:
-    while len(b.shape(value)) < rank:  # the pairs are a dimension behind those that broadcast
+    while len(b.shape(value)) < rank:  # the pairs are a dimension after those that broadcast
         value = b.expand(value, 0)
     return b.op("Bitcast", [value], [*b.shape(value), 2], "int32")
 
@@ -99,6 +99,6 @@ def _bitwise(b: Builder, name: str, x: ir.Value, y: ir.Value) -> ir.Value:
     dtype = b.dtype(x)
     wide = "int64" if _WIDTHS[dtype] == 32 else "int32"
     total = b.binary("AddV2", b.cast(x, wide), b.cast(y, wide))
-    # Of signed numbers too: x = -2^n x_n + ..., and the same holds for x ^ y.
+    # This holds for signed numbers too: x = -2^n x_n + ..., and so does x ^ y.
     both = b.binary("Sub" if name == "BitwiseAnd" else "AddV2", total, b.cast(different, wide))
     return b.cast(b.binary("FloorDiv", both, 2), dtype)

@@ -1,4 +1,4 @@
-"""Values kept in an interval."""
+"""Clipping of values to an interval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ClipByValue", "IntegerRelu6"]
 
 @decomposition("ClipByValue")
 class ClipByValue(Decomposition):
-    """``max(min(x, high), low)``, which is ``low`` where that is above ``high``."""
+    """``max(min(x, high), low)``, which is ``low`` if that is above ``high``."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -26,7 +26,7 @@ class ClipByValue(Decomposition):
 
 @decomposition("Relu6")
 class IntegerRelu6(Decomposition):
-    """``min(max(x, 0), 6)`` of integers, which the engine takes ``max(min(x, 6), 0)`` for, and LiteRT's op does not."""
+    """``min(max(x, 0), 6)`` of integers, for the fault ``integer-relu6``."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

@@ -29,10 +29,10 @@ class ApproximateEqual(Decomposition):
 
 
 @decomposition("IsFinite", "IsInf", "IsNan")
-# The engine's is never true.
+# Fault `infinite-constants`: the engine's own lowering is never true.
 @before_engine("IsInf")
 class Classification(Decomposition):
-    """Comparisons that only infinities or NaN fulfil; the engine's own form of IsInf is never true."""
+    """Comparisons of absolute values with infinity, the largest finite number and 0."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)
@@ -47,7 +47,7 @@ class Classification(Decomposition):
 
 @decomposition("NextAfter")
 class NextAfter(Decomposition):
-    """The neighbors of a float are those of its bits, taken as an integer.
+    """The bits of a float's neighbors are those of the float plus or minus 1, as an integer.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/nextafter.
     """
@@ -63,6 +63,6 @@ class NextAfter(Decomposition):
         moved = b.bitcast(b.binary("AddV2", bits, b.select(away, b.constant(1, "int32"), -1)), "float32")
         smallest = b.bitcast(b.constant(1, "int32"), "float32")
         moved = b.select(b.compare("Equal", x, 0.0), b.select(upwards, smallest, b.unary("Neg", smallest)), moved)
-        total = b.binary("AddV2", x, y)  # NaN where one of both is
+        total = b.binary("AddV2", x, y)  # NaN if either is NaN
         ordered = b.compare("Equal", total, total)
         return b.select(b.compare("Equal", x, y), y, b.select(ordered, moved, total))

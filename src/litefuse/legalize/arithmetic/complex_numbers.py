@@ -1,4 +1,4 @@
-"""Complex numbers as pairs of float32: LiteRT has few ops of them, but BITCAST takes them apart and together."""
+"""Complex numbers as pairs of float32: LiteRT has few complex ops, but BITCAST converts to pairs and back."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ __all__ = [
 
 @decomposition("Bitcast")
 class ComplexBits(Decomposition):
-    """``Bitcast`` of complex numbers, to their parts or to integers, or from these, where all sizes are known.
+    """``Bitcast`` from or to complex numbers with all dimensions static.
 
-    The engine's op for it does not take an operand of known sizes then; so the first one is hidden from it.
+    For the fault ``bits-of-complex-numbers``, the first dimension is made dynamic by a reshape to -1.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -43,7 +43,7 @@ class ComplexBits(Decomposition):
         hidden = b.op("Reshape", [op.operands[0], rows], [None, *sizes[1:]], op.types[0].dtype)
         if shape and result.shape:
             return b.op("Bitcast", [hidden], result.shape, result.dtype)
-        # A scalar on either side.
+        # The operand or the result is a scalar.
         inner = [size for size in (shape or result.shape) if size is not None]
         rows = b.constant(np.array([-1, *inner] if shape else [-1]), "int32")
         hidden = b.op("Reshape", [op.operands[0], rows], [None, *inner] if shape else [None], op.types[0].dtype)
@@ -53,7 +53,7 @@ class ComplexBits(Decomposition):
 
 @decomposition("Angle", "Complex", "Conj")
 class ComplexParts(Decomposition):
-    """Complex numbers from their parts, and what is computed from the parts."""
+    """Complex numbers from their parts, and their angles and conjugates."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -69,7 +69,7 @@ class ComplexParts(Decomposition):
 
 @decomposition("ConjugateTranspose")
 class ConjugateTranspose(Decomposition):
-    """The parts transposed, the imaginary one negative; of real numbers, a transposition."""
+    """Transposes the parts and negates the imaginary one; a transposition for real numbers."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -85,7 +85,7 @@ class ConjugateTranspose(Decomposition):
     *("Sqrt", "Square", "Sub", "Sum"),
 )
 class ComplexArithmetic(Decomposition):
-    """Arithmetic of complex numbers, part by part."""
+    """Arithmetic on complex numbers in terms of their parts."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))
@@ -135,7 +135,7 @@ class ComplexArithmetic(Decomposition):
 
 @decomposition("ScatterNd")
 class ComplexScatter(Decomposition):
-    """The parts scattered apart, each added up where several fall on one place."""
+    """Scatters the parts separately; updates of one element are added up."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         indices, updates, shape = op.operands
@@ -149,10 +149,10 @@ class ComplexScatter(Decomposition):
 
 
 @decomposition("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
-# The engine transposes the first factor of a complex product to an unknown rank.
+# Fault `transposed-complex-factor`.
 @before_engine("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul", dtypes=("complex64",))
 class ComplexProduct(Decomposition):
-    """Products of complex matrices, by four of their parts; ``adj_x`` and ``adj_y`` conjugate as well."""
+    """Complex matrix products, as four products of the parts; ``adj_x`` and ``adj_y`` also conjugate."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (result,) = op.results
@@ -177,11 +177,11 @@ class ComplexProduct(Decomposition):
 
 
 def _function(b: Builder, name: str, real: ir.Value, imaginary: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """The parts of the principal value of a logarithm or a square root."""
+    """Emits the parts of the principal value of a logarithm or a square root."""
     size = _size(b, real, imaginary)
     if name == "Log":
         return b.unary("Log", size), b.binary("Atan2", imaginary, real)
-    # Neither of the terms of the sum is negative: no digits are lost.
+    # Neither term of the sum is negative, so there is no cancellation.
     large = b.unary("Sqrt", b.binary("Mul", b.binary("AddV2", size, b.unary("Abs", real)), 0.5))
     zero = b.compare("Equal", large, 0.0)
     small = b.binary("RealDiv", b.binary("Mul", b.unary("Abs", imaginary), 0.5), b.select(zero, 1.0, large))
@@ -192,7 +192,7 @@ def _function(b: Builder, name: str, real: ir.Value, imaginary: ir.Value) -> tup
 
 
 def _size(b: Builder, real: ir.Value, imaginary: ir.Value) -> ir.Value:
-    """The absolute value, whose squares do not overflow."""
+    """Emits the absolute value, scaled so that squares do not overflow."""
     sizes = [b.unary("Abs", part) for part in (real, imaginary)]
     largest = b.binary("Maximum", *sizes)
     scale = b.select(b.compare("Equal", largest, 0.0), 1.0, largest)
@@ -201,7 +201,7 @@ def _size(b: Builder, real: ir.Value, imaginary: ir.Value) -> ir.Value:
 
 
 def parts_of(b: Builder, value: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Real and imaginary part, float32."""
+    """Emits the real and the imaginary part, float32."""
     shape = b.shape(value)
     rank = len(shape)
     pairs = b.op("Bitcast", [value], [*shape, 2], "float32")
@@ -211,7 +211,7 @@ def parts_of(b: Builder, value: ir.Value) -> tuple[ir.Value, ir.Value]:
 
 
 def complex_of(b: Builder, real: ir.Value, imaginary: ir.Value) -> ir.Value:
-    """The complex64 numbers of two parts; they broadcast."""
+    """Emits complex64 numbers from a real and an imaginary part, which broadcast."""
     if b.shape(real) != b.shape(imaginary) or None in b.shape(real):
         real, imaginary = b.broadcast_both(real, imaginary)
     pairs = b.stack([real, imaginary], len(b.shape(real)))

@@ -1,4 +1,4 @@
-"""``Cross``: the cross product of vectors of three."""
+"""``Cross``: the cross product of vectors of three elements."""
 
 from __future__ import annotations
 

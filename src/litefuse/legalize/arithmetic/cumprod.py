@@ -1,4 +1,4 @@
-"""``Cumprod``: the products of all elements up to each one."""
+"""``Cumprod``: cumulative products."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["Cumprod"]
 
 
 @decomposition("Cumprod")
-# Where the dimension is dynamic, there is a loop in it, which only the engine can lower.
+# If the dimension is dynamic, the rewriting contains a loop, which only the engine can lower.
 @before_engine("Cumprod")
 class Cumprod(Decomposition):
-    """Products of the last 1, 2, 4, 8... elements, each from two of the step before.
+    """Products of the last 1, 2, 4, 8... elements, each computed from two of the previous step.
 
-    The factors are those of the definition in another order: floats differ in rounding, and an intermediate product
-    that overflows there need not do so here.
+    Factors are multiplied in another order than in the definition: floats differ in rounding, and intermediate products
+    that overflow there may not overflow here.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/cumprod.
     """

@@ -1,4 +1,4 @@
-"""Divisions and remainders that LiteRT has for few dtypes."""
+"""Divisions and remainders that LiteRT supports for few dtypes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Division", "Quotient", "Reciprocal"]
 
 @decomposition("Div", "FloorDiv", "Mod", "TruncateDiv", "TruncateMod")
 class Division(Decomposition):
-    """Quotients of integers from their remainder, which LiteRT has for all of them; the division is without rest then.
+    """Integer quotients from their remainder, whose op supports all dtypes; the division is exact then.
 
     ::
 
@@ -28,7 +28,7 @@ class Division(Decomposition):
         truncatediv(x, y) = (x - truncatemod(x, y)) / y
         floordiv(x, y) = (x - floormod(x, y)) / y
 
-    LiteRT divides int32, not int64: there, float32 quotients of what is left are added up until nothing is left.
+    LiteRT divides int32, but not int64: there, float32 quotients of the remaining dividend are added up.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -53,15 +53,15 @@ class Division(Decomposition):
 
 
 @decomposition("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy")
-# The engine makes a constant of the zeros, also where a dimension is dynamic.
+# Faults `zero-logarithm` and `product-with-logarithm-of-one-plus`.
 @before_engine("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy", dtypes=("float32",))
 class Quotient(Decomposition):
-    """Quotients and products where zero wins::
+    """Quotients and products in which zero takes precedence over NaN and infinity::
 
     xdivy(x, y) = 0 where x is 0, else x / y
     mul_no_nan(x, y) = 0 where y is 0, else x y
 
-    The zeros are those of the operand: LiteRT selects much faster where nothing is broadcast.
+    The zeros are selected from the operand: LiteRT's SELECT is much faster without broadcasts.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -82,10 +82,10 @@ class Quotient(Decomposition):
 
 
 @decomposition("Inv", "Reciprocal")
-# The engine turns it over where it is transposed.
+# Fault `transposed-reciprocal`.
 @before_engine("Inv", "Reciprocal", dtypes=("float32",))
 class Reciprocal(Decomposition):
-    """One over each element. The engine writes that, too, but its constant cannot be hidden from it."""
+    """``1 / x``. The engine lowers it to the same, but only here can the constant be hidden from the engine."""
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         shape = op.types[0].shape
@@ -98,7 +98,7 @@ class Reciprocal(Decomposition):
 
 
 def _logarithm(b: Builder, y: ir.Value, known: npt.NDArray[Any] | None, *, plus_one: bool) -> ir.Value:
-    """``log(y)`` or ``log(1 + y)``; where it is a constant zero, the product with it must be seen as one."""
+    """Emits ``log(y)`` or ``log(1 + y)``; of a constant, a constant, so that zeros are recognized as factors."""
     if known is None:
         return b.unary("Log1p" if plus_one else "Log", y)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -106,10 +106,10 @@ def _logarithm(b: Builder, y: ir.Value, known: npt.NDArray[Any] | None, *, plus_
 
 
 def _whole_quotient(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
-    """int64 ``x / y`` without rest: float32 quotients of what is left, until nothing is."""
+    """Emits int64 ``x / y`` for divisible ``x``, as a sum of float32 quotients of the remaining dividend."""
     quotient: ir.Value | None = None
     left = x
-    for _ in range(4):  # each float32 quotient is right in its first 23 bits
+    for _ in range(4):  # each float32 quotient is correct in its first 23 bits
         estimate = b.binary("RealDiv", b.cast(left, "float32"), b.cast(y, "float32"))
         part = b.cast(b.unary("Round", estimate), "int64")
         quotient = part if quotient is None else b.binary("AddV2", quotient, part)

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms and roots near zeros and infinities, and formulas that other rewritings share."""
+"""Exponentials, logarithms and roots that are accurate near 0 and infinity, and formulas that rewritings share."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ LARGEST = 3.4028234e38
 
 
 @decomposition("Expm1")
-# The engine writes the plain formula, whose relative error near 0 has no bound.
+# Fault `exponential-minus-one`.
 @before_engine("Expm1")
 class Expm1(Decomposition):
-    """``exp(x) - 1`` as ``tanh(x / 2) (exp(x) + 1)``, which cancels no digits near 0.
+    """``exp(x) - 1`` as ``tanh(x / 2) (exp(x) + 1)``, without cancellation near 0; the relative error is below 1e-6.
 
-    The engine writes the difference, whose relative error near 0 has no bound. Here it is below 1e-6. Of what is never
-    positive it is the builtin op ELU.
+    For values that are never positive, it is the builtin op ELU.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -48,14 +47,10 @@ class Expm1(Decomposition):
 
 
 @decomposition("Log1p")
-# The engine writes the plain formula, whose relative error near 0 has no bound.
+# Fault `logarithm-of-one-plus`.
 @before_engine("Log1p")
 class Log1p(Decomposition):
-    """``log(1 + x)``, corrected by what is lost when ``1 + x`` is rounded.
-
-    The engine writes the plain formula, whose relative error near 0 has no bound. Here it is below 1e-6.
-    Source: Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1.
-    """
+    """``log(1 + x)``, by a series near 0; the relative error is below 1e-6."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
@@ -64,13 +59,13 @@ class Log1p(Decomposition):
 
 
 @decomposition("Rsqrt")
-# XNNPACK's of 0 is no number.
+# Fault `reciprocal-root-of-zero`.
 @before_engine("Rsqrt", dtypes=("float32",))
 class ReciprocalRoot(Decomposition):
-    """``sqrt(1 / x)`` where nothing keeps ``x`` above 0: XNNPACK's reciprocal root of 0 is no number, and not infinite.
+    """``sqrt(1 / x)``, unless ``x`` is known to be positive: XNNPACK's reciprocal root of 0 is NaN, not infinity.
 
-    A padded row is a vector of zeros, and models divide by its norm. Behind a sum with a constant, or a bound, as in
-    most normalizations, the op stays.
+    A padded row is a vector of zeros, and models divide by its norm. After a sum with a constant, or a lower bound, as
+    in most normalizations, the op stays.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -83,13 +78,13 @@ class ReciprocalRoot(Decomposition):
 
 
 @decomposition("Softplus")
-# The engine writes a formula that is infinite from 89 on.
+# Fault `softplus`.
 @before_engine("Softplus", dtypes=("float32",))
 class Softplus(Decomposition):
-    """``log(exp(x) + 1)``, or ``x`` where that is larger because the exponential is bounded.
+    """``max(x, log(exp(min(x, 20)) + 1))``: above 20, the result is ``x`` in float32.
 
-    The engine writes the formula without a bound, which is infinite from 89 on. Beyond 20 the two are equal in float32.
-    Where it only goes into ``Tanh``, as in Mish, infinity does no harm.
+    The engine's formula has no bound and is infinite from 89 on. If only ``Tanh`` uses the result, as in Mish, that is
+    harmless.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -104,7 +99,7 @@ class Softplus(Decomposition):
 
 
 def _stays_positive(value: ir.Value) -> bool:
-    """Whether a value is the sum or the larger of something and a positive constant."""
+    """Whether a value is the sum or the maximum of something and a positive constant."""
     while (same := producer(value, "tf.Identity", "tf.Reshape", "tf.ExpandDims", "tf.Squeeze")) is not None:
         value = same.operands[0]
     bounded = producer(value, "tf.Add", "tf.AddV2", "tf.Maximum")
@@ -112,7 +107,7 @@ def _stays_positive(value: ir.Value) -> bool:
 
 
 def _is_never_positive(value: ir.Value) -> bool:
-    """Whether a value is the smaller of something and a constant that is not positive, perhaps times a positive one."""
+    """Whether a value is the minimum of something and a constant <= 0, perhaps scaled by a positive constant."""
     while (scaled := producer(value, "tf.Identity", "tf.Mul", "tf.RealDiv")) is not None:
         if len(scaled.operands) == 2 and not (_number(scaled.operands[1]) or 0.0) > 0:
             return False
@@ -124,20 +119,20 @@ def _is_never_positive(value: ir.Value) -> bool:
 
 
 def _number(value: ir.Value) -> float | None:
-    """The number that all elements of a constant are; None for any other value."""
+    """Returns the number that all elements of a constant are equal to; None for any other value."""
     constant = producer(value, "tf.Const")
     return None if constant is None else splat_number(constant.attributes["value"])
 
 
 def reciprocal_root(b: Builder, x: ir.Value) -> ir.Value:
-    """``1 / sqrt(x)``, infinite for 0."""
+    """Emits ``1 / sqrt(x)``, infinite for 0."""
     if _stays_positive(x):
         return b.unary("Rsqrt", x)
     return b.unary("Sqrt", b.binary("RealDiv", 1.0, x))
 
 
 def expm1(b: Builder, x: ir.Value) -> ir.Value:
-    """``exp(x) - 1`` to float32 precision."""
+    """Emits ``exp(x) - 1`` to float32 precision."""
     if _is_never_positive(x):
         return b.unary("Elu", x)
     half = b.unary("Tanh", b.binary("Mul", x, 0.5))
@@ -145,7 +140,7 @@ def expm1(b: Builder, x: ir.Value) -> ir.Value:
 
 
 def log1p(b: Builder, x: ir.Value) -> ir.Value:
-    """``log(1 + x)`` to float32 precision, from -1, where it is minus infinity, to infinity."""
+    """Emits ``log(1 + x)`` to float32 precision, from -1, where it is minus infinity, to infinity."""
     # log(1 + x) = 2 artanh(s) = 2 (s + s^3 / 3 + s^5 / 5 ...) with s = x / (2 + x)
     small = between(b, x, -0.3, 0.4)
     s = b.binary("RealDiv", small, b.binary("AddV2", small, 2.0))
@@ -155,7 +150,7 @@ def log1p(b: Builder, x: ir.Value) -> ir.Value:
 
 
 def polynomial(b: Builder, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
-    """A polynomial by Horner's rule, its coefficients by rising powers; at least two."""
+    """Emits a polynomial by Horner's rule, with at least two coefficients, those of the lowest powers first."""
     highest, *others = reversed(coefficients)
     value = b.binary("AddV2", b.binary("Mul", x, highest), others[0])
     for coefficient in others[1:]:
@@ -164,10 +159,10 @@ def polynomial(b: Builder, x: ir.Value, coefficients: Sequence[float]) -> ir.Val
 
 
 def between(b: Builder, x: ir.Value, low: float, high: float) -> ir.Value:
-    """The value, moved into an interval."""
+    """Emits the value, clipped to an interval."""
     return b.binary("Minimum", b.binary("Maximum", x, low), high)
 
 
 def where_finite(b: Builder, x: ir.Value) -> ir.Value:
-    """Whether elements are neither infinite nor NaN."""
+    """Emits which elements are neither infinite nor NaN."""
     return b.compare("LessEqual", b.unary("Abs", x), LARGEST)

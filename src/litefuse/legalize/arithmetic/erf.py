@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Erf", "erf"]
 
-# erf(x) = x * p(x * x) / q(x * x) up to 4, from where on it is 1 in float32. The coefficients, by rising powers, are a
-# reweighted least-squares fit of this form to the function; in float32 the result is off by at most 4e-7.
+# erf(x) = x * p(x * x) / q(x * x) up to 4, above which it is 1 in float32. The coefficients, lowest powers first, are a
+# reweighted least-squares fit to the function; in float32 the error is at most 4e-7.
 _P = (1.1283789873, 0.1962495446, 5.3467556834e-2, 4.0036719292e-3, 2.8804235626e-4, 1.9748292743e-6)
 _Q = (1.0, 0.5072528124, 0.11647666246, 1.5444472432e-2, 1.2163670035e-3, 3.7480906030e-5)
 
 
 @decomposition("Erf")
 class Erf(Decomposition):
-    """A quotient of two polynomials.
+    """The error function as a quotient of two polynomials.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/erf.
     """
@@ -34,7 +34,7 @@ class Erf(Decomposition):
 
 
 def erf(b: Builder, value: ir.Value) -> ir.Value:
-    """The error function."""
+    """Emits the error function."""
     x = between(b, value, -4.0, 4.0)
     square = b.binary("Mul", x, x)
     quotient = b.binary("RealDiv", b.binary("Mul", x, polynomial(b, square, _P)), polynomial(b, square, _Q))

@@ -33,8 +33,8 @@ _TAIL = (
     *(2.83297682, 1.00167406, 0.00943887047, -0.0076224613, 0.00573950773),
     *(-0.00367342844, 0.00134934322, 0.000100950558, -0.000200214257),
 )
-# Further out, as of ndtri(1e-12): around sqrt(w) = 7 above 4. Fitted to the inverse by least squares of Chebyshev's
-# polynomials, up to the smallest float32; the relative error is below 1e-6.
+# Further out, such as for ndtri(1e-12): around sqrt(w) = 7 above 4. A least-squares fit of Chebyshev polynomials to the
+# inverse, up to the smallest float32; the relative error is below 1e-6.
 _FAR = (
     *(6.86901951, 1.00859618, -0.000512832776, 5.52645588e-06, 6.18637478e-06),
     *(-1.33260517e-06, 2.74711311e-07, -9.18832725e-08, 1.37721923e-08),
@@ -43,7 +43,7 @@ _FAR = (
 
 @decomposition("Erfc")
 class Erfc(Decomposition):
-    """``1 - erf(x)`` up to a half; beyond, a polynomial in the exponent, so that small results keep their digits.
+    """``1 - erf(x)`` for ``|x| < 1 / 2``, else a polynomial in the exponent, so that small results are accurate.
 
     The relative error is below 1e-5 up to 9, and a few rounding errors up to 3.
     """
@@ -63,9 +63,9 @@ class Erfc(Decomposition):
 
 @decomposition("Erfinv", "Ndtri")
 class Erfinv(Decomposition):
-    """The inverse of the error function, and of the normal distribution: ``ndtri(p) = sqrt(2) erfinv(2 p - 1)``.
+    """The inverses of the error function and of the normal distribution: ``ndtri(p) = sqrt(2) erfinv(2 p - 1)``.
 
-    ``1 - (2 p - 1)^2`` is ``4 p (1 - p)``, which keeps the digits of a small p. The relative error is below 2e-6.
+    ``1 - (2 p - 1)^2`` is computed as ``4 p (1 - p)``, which is accurate for small p. The relative error is below 2e-6.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -88,5 +88,5 @@ class Erfinv(Decomposition):
             far = polynomial(b, b.binary("Sub", root, 7.0), _FAR)
             tail = b.select(b.compare("Less", root, 4.0), tail, far)
         scaled = b.binary("Mul", b.binary("Mul", x, factor), b.select(b.compare("Less", w, 5.0), central, tail))
-        # At the ends of the domain it is infinite, as w is.
+        # At the ends of the domain, it is infinite like w.
         return b.select(b.compare("Greater", w, 1e3), b.binary("Mul", b.unary("Sign", x), w), scaled)

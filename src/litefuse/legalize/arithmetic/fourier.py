@@ -1,4 +1,4 @@
-"""Fourier transforms as products with the matrix of the transform."""
+"""Fourier transforms as matrix products with the DFT matrix."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 __all__ = ["FourierTransform", "InverseRealFourierTransform", "RealFourierTransform"]
 
-# The matrix has the square of so many elements.
+# The matrix has the square of this many elements.
 _MAX_SIZE = 4096
 
 
 @decomposition("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D")
-# The engine takes the one of real numbers for RFFT, whose result is half as long.
+# Fault `transform-of-real-numbers`.
 @before_engine("FFT")
 class FourierTransform(Decomposition):
     """``X[k] = sum_n x[n] exp(-2 pi i k n / N)``, one dimension after the other, in float32.
 
-    The cosines and sines are rounded from float64, and computed in the model where a size is open; the error is a few
-    float32 roundings of the largest value. A product takes N multiplications for each number, a fast transform log N:
-    these are for the sizes of models, not of signals.
+    The cosines and sines are rounded from float64, or computed in the model if a dimension is dynamic. The error is a
+    few float32 roundings of the largest value. A product takes N multiplications per element, a fast transform log N:
+    this is for sizes as in models, not for long signals.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -47,12 +47,12 @@ class FourierTransform(Decomposition):
 
 
 @decomposition("RFFT", "RFFT2D")
-# LiteRT's RFFT2D takes powers of two only, and is wrong for 1.
+# Faults `transform-of-other-lengths` and `transform-of-one`.
 @before_engine("RFFT", "RFFT2D")
 class RealFourierTransform(Decomposition):
-    """The frequencies from 0 on of the transform of real numbers.
+    """The nonnegative frequencies of the transform of real numbers.
 
-    LiteRT's RFFT2D takes powers of two only, and is wrong for 1; a length that is open may be any.
+    LiteRT's RFFT2D only supports powers of two, and is wrong for 1; an unknown length may be any.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/signal/rfft, rfft2d.
     """
@@ -69,7 +69,7 @@ class RealFourierTransform(Decomposition):
         first = last + 1 - len(lengths)
         for axis, length in enumerate(lengths, first):
             value = _cut(b, value, axis, length)
-        # The engine makes a constant of a length that follows from the operand's shape, but not of what was cut.
+        # The engine folds a length that follows from the operand's shape, but not one of the slices.
         lengths = [b.size(value, axis) for axis in range(first, last + 1)]
         cosines, sines = _waves(b, lengths[-1], _frequencies(b, lengths[-1]))
         flat, restore = _rows(b, value, last)
@@ -81,7 +81,7 @@ class RealFourierTransform(Decomposition):
 
 @decomposition("IRFFT", "IRFFT2D")
 class InverseRealFourierTransform(Decomposition):
-    """The real numbers of which the frequencies from 0 on are given; the others are their conjugates.
+    """Real numbers from their nonnegative frequencies; the negative ones are the conjugates of these.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/signal/irfft, irfft2d.
     """
@@ -103,7 +103,7 @@ class InverseRealFourierTransform(Decomposition):
         real, imaginary = parts
         if len(lengths) == 2:
             real, imaginary = _transformed(b, real, imaginary, last - 1, lengths[0], inverse=True)
-        # Each frequency stands for its conjugate too, but the first, and the one in the middle of an even number.
+        # Each frequency counts twice, for its conjugate too, except the first, and the middle one of an even length.
         whole, frequencies = number(b, count, np.float64), positions(b, given, [1, given], np.float64)
         weights: Any = np.where(frequencies == 0, 1.0, np.where(2 * frequencies == whole, 1.0, 2.0)) / whole
         cosines, sines = (np.transpose(waves * weights) for waves in _waves(b, count, given))
@@ -113,7 +113,7 @@ class InverseRealFourierTransform(Decomposition):
 
 
 def _lengths(op: TensorFlowOp, b: Builder) -> list[MixedSize]:
-    """The numbers in ``fft_length``, which the model computes where a size is open."""
+    """Returns the numbers in ``fft_length``, computed in the model if they are not constants."""
     known = op.constants[1]
     if known is None:
         return b.sizes_in(op.operands[1], _stated_lengths(op))
@@ -124,18 +124,18 @@ def _lengths(op: TensorFlowOp, b: Builder) -> list[MixedSize]:
 
 
 def _stated_lengths(op: TensorFlowOp) -> list[int | None]:
-    """What the shapes of the operand and the result say of ``fft_length``."""
+    """Returns the elements of ``fft_length`` that follow from the shapes of the operand and the result."""
     count = 2 if op.name.endswith("2D") else 1
     stated = list((op.results[0].shape or [None] * count)[-count:])
     if not op.name.startswith("I"):
-        # An even length and the odd one after it have as many frequencies, but no length is above the operand's.
+        # An even length and the odd one after it have equally many frequencies, but none exceeds the operand's size.
         size = op.shape(0)[-1]
         stated[-1] = size if size is not None and size % 2 == 0 and stated[-1] == size // 2 + 1 else None
     return stated
 
 
 def _frequencies(b: Builder, length: MixedSize) -> MixedSize:
-    """How many frequencies of real numbers there are from 0 on."""
+    """Returns the number of nonnegative frequencies of real numbers."""
     return b.dims("AddV2", b.dims("FloorDiv", length, 2), 1)
 
 
@@ -147,7 +147,7 @@ def _size(shape: Sequence[int | None], axis: int) -> int:
 
 
 def _cut(b: Builder, value: ir.Value, axis: int, length: MixedSize) -> ir.Value:
-    """The first elements along a dimension; TensorFlow's ops do not take fewer than they need either."""
+    """Emits the first elements along a dimension; as in TensorFlow, fewer than ``length`` are not supported."""
     size = b.shape(value)[axis]
     if size is not None and isinstance(length, int) and size < length:
         raise NotDecomposed(f"dimension {axis} has {size} elements, and fft_length needs {length}")
@@ -155,9 +155,9 @@ def _cut(b: Builder, value: ir.Value, axis: int, length: MixedSize) -> ir.Value:
 
 
 def _waves(b: Builder, size: MixedSize, frequencies: MixedSize) -> tuple[Any, Any]:
-    """The cosines and sines of frequencies, ``[size, frequencies]``."""
+    """Emits the cosines and sines of frequencies, ``[size, frequencies]``."""
     if isinstance(size, int) and isinstance(frequencies, int):
-        # One turn more or less does not matter.
+        # Full turns do not matter.
         turns = np.outer(np.arange(size), np.arange(frequencies)) % size
         angles: Any = turns * (2 * np.pi / size)
     else:
@@ -184,7 +184,7 @@ def _transformed(
 
 
 def _rows(b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, Callable[[ir.Value], ir.Value]]:
-    """A matrix with a dimension as its rows, and what makes the value's shape again of one with as many rows."""
+    """Emits a matrix whose rows run along a dimension; also returns a function that restores the layout."""
     rank = len(b.shape(value))
     order = [*(each for each in range(rank) if each != axis), axis]
     moved = b.transpose(value, order)

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Gamma"]
 
-# How far arguments are moved to where the asymptotic series are exact in float32.
+# The shift of arguments to where the asymptotic series are exact in float32.
 _STEPS = 7
-# Bernoulli's numbers B(2n) / (2n (2n - 1)) and B(2n) / 2n, n = 1, 2, 3, 4.
+# With Bernoulli numbers: B(2n) / (2n (2n - 1)) and B(2n) / 2n, n = 1, 2, 3, 4.
 _LGAMMA = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680)
 _DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240)
 
 
 @decomposition("Digamma", "Lgamma")
-# The engine's folds a constant wrongly when a dimension is dynamic.
+# Fault `constants-of-open-shape`.
 @before_engine("Lgamma")
 class Gamma(Decomposition):
-    """Stirling's series, reached by the recurrence from small arguments and by reflection from negative ones.
+    """Stirling's series, with the recurrence for small arguments and reflection for those below 1 / 2.
 
     The error is below 5e-6, relative to the result or to 1.
 
@@ -39,7 +39,7 @@ class Gamma(Decomposition):
         (x,) = op.operands
         reflected = b.compare("Less", x, 0.5)
         positive = b.select(reflected, b.binary("Sub", 1.0, x), x)
-        # The distance to the nearest integer, whose sine and tangent are those of x but for the sign.
+        # Of the distance to the nearest integer, sine and tangent are those of x except for the sign.
         distance = b.binary("Sub", x, b.unary("Floor", b.binary("AddV2", x, 0.5)))
         angle = b.binary("Mul", distance, math.pi)
         if op.name == "Lgamma":

@@ -1,4 +1,4 @@
-"""``Abs`` and ``Sign`` of integers that LiteRT's ops do not take."""
+"""``Abs`` and ``Sign`` of int64, which LiteRT's ops do not support."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["IntegerSign"]
 
 @decomposition("Abs", "Sign")
 class IntegerSign(Decomposition):
-    """``max(x, -x)``, and ``x`` between -1 and 1."""
+    """``max(x, -x)``, and ``min(max(x, -1), 1)``."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

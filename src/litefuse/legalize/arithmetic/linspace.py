@@ -16,7 +16,7 @@ __all__ = ["LinSpace"]
 
 @decomposition("LinSpace")
 class LinSpace(Decomposition):
-    """``start + i * (stop - start) / (num - 1)``, the last number exactly ``stop``, a single one ``start``.
+    """``start + i * (stop - start) / (num - 1)``; the last number is exactly ``stop``, a single one ``start``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linspace.
     """

@@ -15,12 +15,12 @@ __all__ = ["IntegerMean"]
 
 
 @decomposition("Mean")
-# The engine's has no room for the sum.
+# Fault `mean-of-bytes`.
 @before_engine("Mean", dtypes=("uint8",))
-# XNNPACK takes it of any rank, and fails when the model is loaded; a mean of means would be rounded twice.
+# Fault `reduction-of-seven-dimensions`; a mean of means would be rounded twice.
 @before_engine("Mean", dtypes=("int8", "int16", "int32", "int64"), above_rank=6)
 class IntegerMean(Decomposition):
-    """The sum divided by the count, towards zero."""
+    """The sum divided by the count, truncated."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)

@@ -1,4 +1,4 @@
-"""Powers whose exponent is known."""
+"""Powers with a constant exponent."""
 
 from __future__ import annotations
 
@@ -14,18 +14,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Power"]
 
-# LiteRT's POW has four dimensions, and the engine simplifies no powers that it broadcasts for it.
+# LiteRT's POW supports four dimensions, and the engine does not simplify powers that it broadcasts for it.
 _MAX_RANK = 4
 
 
 @decomposition("Pow")
-# The engine makes RSQRT of the power -0.5, and POW of all powers of many dimensions.
+# The engine lowers the power -0.5 to RSQRT (fault `reciprocal-root-of-zero`), and all powers of many dimensions to POW.
 @before_engine("Pow", dtypes=("float32", "int32", "int64"))
 class Power(Decomposition):
-    """Small whole powers of many dimensions as products, and ``x ** -0.5`` as the reciprocal root that it is.
-
-    The engine writes RSQRT for the latter, also where it may be of 0.
-    """
+    """Small powers of many dimensions as products and roots, ``x ** -0.5`` as a reciprocal root that is right for 0."""
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         exponent, shape = op.constants[1], op.types[0].shape

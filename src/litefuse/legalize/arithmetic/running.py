@@ -1,4 +1,4 @@
-"""Running combinations along a dimension: of each element with all before it."""
+"""Scans along a dimension: the combination of each element with all before it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Combine = Callable[["ir.Value", "ir.Value"], "ir.Value"]
 
 
 def running(b: Builder, values: ir.Value, combine: Combine) -> ir.Value:
-    """The combination of all elements up to each one: of the last 1, 2, 4, 8 ..., each from two of the step before.
+    """Emits an inclusive scan: combinations of the last 1, 2, 4, 8 ... elements, each from two of the previous step.
 
     Args:
-        b: Emits the ops; a loop, which only the engine can lower, where the size is open.
+        b: Emits the ops; if the dimension is dynamic, a loop, which only the engine can lower.
         values: ``[before, size, after]``.
         combine: Combines the later of two elements with the earlier one; it must be associative.
     """
@@ -53,10 +53,10 @@ def _in_a_loop(b: Builder, values: ir.Value, size: MixedSize, combine: Combine) 
 
 
 def shifted(b: Builder, values: ir.Value, first: ir.Value) -> ir.Value:
-    """The values ``[before, size, after]`` moved on by one: before them comes ``first``, the last one goes."""
+    """Emits the values ``[before, size, after]`` shifted by one: ``first`` is prepended, the last one dropped."""
     return b.slice(b.concat([first, values], 1), 1, 0, b.size(values, 1))
 
 
 def has_open_axis(shape: Sequence[int | None] | None, axis: object) -> bool:
-    """Whether the size of a constant axis of a shape is open."""
+    """Whether a constant axis of a shape is dynamic."""
     return shape is not None and axis is not None and shape[int(np.asarray(axis))] is None

@@ -23,10 +23,10 @@ _LARGE = 1e4
 
 @decomposition("Acos", "Asin", "Atan")
 class InverseTrigonometric(Decomposition):
-    """The angle of the point with this sine, cosine or tangent: ATAN2 of it and of the other side.
+    """ATAN2 of the two sides of a triangle with this sine, cosine or tangent.
 
-    The other side of the sine ``x`` is ``sqrt((1 - x) (1 + x))``, which is NaN where there is no such angle. The
-    relative error is below 1e-6.
+    The other side of the sine ``x`` is ``sqrt((1 - x) (1 + x))``, which is NaN if there is no such angle. The relative
+    error is below 1e-6.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -41,9 +41,10 @@ class InverseTrigonometric(Decomposition):
 
 @decomposition("Cosh", "Sinh")
 class Hyperbolic(Decomposition):
-    """``(exp(x) - exp(-x)) / 2`` and ``(exp(x) + exp(-x)) / 2``; the first by its Taylor series up to 1.
+    """``(exp(x) - exp(-x)) / 2``, up to 1 by its Taylor series, and ``(exp(x) + exp(-x)) / 2``.
 
-    ``exp(x) / 2`` is made of two halves of x, since ``exp(x)`` overflows earlier. The relative error is below 1e-6.
+    ``exp(x) / 2`` is computed as ``exp(x / 2) / 2 * exp(x / 2)``, since ``exp(x)`` overflows earlier. The relative
+    error is below 1e-6.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -65,7 +66,7 @@ class Hyperbolic(Decomposition):
 
 @decomposition("Acosh", "Asinh", "Atanh")
 class InverseHyperbolic(Decomposition):
-    """Logarithms of one plus something small, so that nothing cancels; the relative error is below 2e-6::
+    """``log1p`` of formulas without cancellation; the relative error is below 2e-6::
 
     asinh(x) = sign(x) log1p(a + a^2 / (1 + sqrt(a^2 + 1))), a = |x|
     acosh(x) = log1p(t + sqrt(t (t + 2))),                   t = x - 1
@@ -81,13 +82,13 @@ class InverseHyperbolic(Decomposition):
         if op.name == "Atanh":
             low = b.binary("Minimum", size, 0.5)
             near = log1p(b, b.binary("RealDiv", b.binary("Mul", low, 2.0), b.binary("Sub", 1.0, low)))
-            # Not of the inverse: XNNPACK's LOG of infinity is 88 on x86 without AVX-512.
+            # Not of the inverse, which may be infinite: fault `logarithm-of-infinity`.
             ratio = b.binary("RealDiv", b.binary("Sub", 1.0, size), b.binary("AddV2", size, 1.0))
             value = b.select(b.compare("LessEqual", size, 0.5), near, b.unary("Neg", b.unary("Log", ratio)))
             return b.binary("Mul", b.binary("Mul", b.unary("Sign", x), 0.5), value)
         if op.name == "Acosh":
             t = b.binary("Sub", b.binary("Minimum", x, _LARGE), 1.0)
-            # Two roots, so that the result is NaN below -1 as well.
+            # Two roots, so that the result is also NaN below -1.
             root = b.binary("Mul", b.unary("Sqrt", t), b.unary("Sqrt", b.binary("AddV2", t, 2.0)))
             return self._large(b, x, log1p(b, b.binary("AddV2", t, root)))
         a = b.binary("Minimum", size, _LARGE)
@@ -102,13 +103,13 @@ class InverseHyperbolic(Decomposition):
 
 
 @decomposition("Atan2")
-# LiteRT's does not broadcast.
+# Fault `angles-of-a-broadcast`.
 @before_engine("Atan2")
 class Atan2(Decomposition):
-    """LiteRT's op does not broadcast: both operands are brought to one shape before.
+    """Broadcasts the operands explicitly, since LiteRT's op does not.
 
-    Two open sizes need not be the same, as one of them may be 1; they are where both operands are computed element by
-    element from one value.
+    Two dynamic dimensions may differ, as one of them may be 1. They are equal if both operands are computed elementwise
+    from one value.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -124,7 +125,7 @@ class Atan2(Decomposition):
         return b.binary("Atan2", *b.broadcast_both(y, x))
 
 
-# Ops whose result has the shape of their operand, or that their operands broadcast to.
+# Elementwise ops: the result has the shape that the operands broadcast to.
 _ELEMENT_BY_ELEMENT = frozenset(
     f"tf.{name}"
     for name in (
@@ -137,14 +138,14 @@ _DEPTH = 8
 
 
 def _have_one_shape(a: ir.Value, b: ir.Value, first: Shape | None, second: Shape | None) -> bool:
-    """Whether two values, of these shapes, are known to have one shape."""
+    """Whether two values of these shapes are known to have equal shapes."""
     if first != second or first is None:
         return False
     return None not in first or _shaped_like(a, _DEPTH) == _shaped_like(b, _DEPTH)
 
 
 def _shaped_like(value: ir.Value, depth: int) -> ir.Value:
-    """The value that another one is computed from element by element, itself if there is none; scalars do not count."""
+    """Returns the value that this one is computed from elementwise, or itself; scalar operands are ignored."""
     if not depth or isinstance(value.owner, ir.Block) or value.owner.name not in _ELEMENT_BY_ELEMENT:
         return value
     found = {_shaped_like(each, depth - 1) for each in value.owner.operands if tensor_type_of(each).shape != ()}

@@ -1,1 +1,1 @@
-"""Slices, pieces, places, orders and segments of tensors."""
+"""Slices, concatenations, gathers, scatters, diagonals, searches and segments of tensors."""

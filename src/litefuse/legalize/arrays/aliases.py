@@ -1,4 +1,4 @@
-"""Ops that give what they take."""
+"""Ops that return their operand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Alias"]
 
 @decomposition("GuaranteeConst", "Print")
 class Alias(Decomposition):
-    """The operand; what ``Print`` prints is not printed.
+    """The operand; ``Print`` does not print.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Print, GuaranteeConst.
     """

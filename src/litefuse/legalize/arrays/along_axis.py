@@ -1,4 +1,4 @@
-"""A dimension among others: values of any rank as ``[before, size, after]``."""
+"""Values of any rank reshaped around an axis: ``[before, size, after]``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ __all__ = ["around_axis"]
 
 
 def around_axis(b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, list[MixedSize]]:
-    """The value as ``[before, size, after]``, for ops that take few dimensions, and its own sizes to reshape back."""
+    """Emits the value as ``[before, size, after]``, for ops that support few dimensions; also returns its own sizes."""
     sizes = b.sizes(value)
     return b.reshape(value, [b.product(sizes[:axis]), sizes[axis], b.product(sizes[axis + 1 :])]), sizes

@@ -1,4 +1,4 @@
-"""``Bincount``, ``DenseBincount`` and ``RaggedBincount``: how often each number occurs."""
+"""``Bincount``, ``DenseBincount`` and ``RaggedBincount``: counts of how often each number occurs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Bincount", "RaggedBincount"]
 
 @decomposition("Bincount", "DenseBincount")
 class Bincount(Decomposition):
-    """A scatter, which adds up what falls on one place; numbers from ``size`` on fall on one that is cut off.
+    """A scatter, which adds up updates of one element; those of numbers from ``size`` on go to one that is sliced off.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/bincount.
     """
@@ -48,7 +48,7 @@ class Bincount(Decomposition):
 
 @decomposition("RaggedBincount")
 class RaggedBincount(Decomposition):
-    """As ``Bincount``, each row at places of its own.
+    """Like ``Bincount``, with bins of its own for each row.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedBincount.
     """
@@ -62,7 +62,7 @@ class RaggedBincount(Decomposition):
         binary = bool(op.attributes.get("binary_output", False))
         count = b.size(numbers, 0)
         rows = b.dims("Sub", b.size(splits, 0), 1)
-        # How many rows end before a number, or where it stands.
+        # The row of a number is the count of rows that end at or before its position.
         ends = b.expand(b.cast(b.slice(splits, 0, 1, None), "int32"), 1)
         ones = b.fill([rows], 1, "int32")
         steps = b.dims("AddV2", count, 1)
@@ -77,12 +77,12 @@ class RaggedBincount(Decomposition):
 
 
 def _places(b: Builder, numbers: ir.Value, bins: MixedSize) -> ir.Value:
-    """The numbers as int32; all from ``bins`` on are that."""
+    """Emits the numbers as int32, at most ``bins``."""
     return b.cast(b.binary("Minimum", numbers, b.cast(b.scalar(bins), b.dtype(numbers))), "int32")
 
 
 def _sums(b: Builder, places: ir.Value, updates: ir.Value, total: MixedSize, *, binary: bool) -> ir.Value:
-    """What falls on each of ``total`` places, or whether anything does."""
+    """Emits the sum of the updates of each of ``total`` elements; if ``binary``, 1 for those that have any."""
     operands = [b.expand(places, 1), updates, b.vector([total])]
     sums = b.op("ScatterNd", operands, b.known([total]), b.dtype(updates))
     return b.binary("Minimum", sums, 1) if binary else sums

@@ -1,4 +1,4 @@
-"""Moving elements of any dtype with ops that know few dtypes."""
+"""Conversion of elements to carrier dtypes, for ops that move elements and support few dtypes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["carried", "carried_number", "delivered"]
 
-# LiteRT's slices, concatenations and paddings all take float32, int32, int64 and uint8.
+# LiteRT's slices, concatenations and paddings all support float32, int32, int64 and uint8.
 _TAKEN = frozenset({"float32", "int32", "int64", "uint8"})
 _SAME_BITS = {"float64": "int64", "uint64": "int64", "uint32": "int32", "complex64": "int64"}
 _SAME_BITS_NARROW = {"float16": "int16", "bfloat16": "int16"}
@@ -23,7 +23,7 @@ _SAME_NUMBERS = {"bool": "uint8", "int8": "int32", "int16": "int32"}
 
 
 def carried(b: Builder, value: ir.Value) -> ir.Value:
-    """The value as a dtype that the moving ops take, zeros for zeros.
+    """Emits the value in a dtype that these ops support; zeros remain zeros.
 
     Raises:
         NotDecomposed: There is none.
@@ -41,7 +41,7 @@ def carried(b: Builder, value: ir.Value) -> ir.Value:
 
 
 def carried_number(value: float, dtype: str) -> float:
-    """What ``carried`` makes of one number of a dtype."""
+    """Returns the result of ``carried`` for one number of a dtype."""
     if dtype in _SAME_BITS or dtype in _SAME_BITS_NARROW:
         array = np.array(value, ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
         return int(array.view(_SAME_BITS.get(dtype, "int16")))
@@ -49,7 +49,7 @@ def carried_number(value: float, dtype: str) -> float:
 
 
 def delivered(b: Builder, value: ir.Value, dtype: str) -> ir.Value:
-    """What ``carried`` made of elements of a dtype, as that dtype again."""
+    """Emits the inverse of ``carried`` for elements of a dtype."""
     if dtype in _SAME_BITS_NARROW:
         return b.bitcast(b.cast(value, "int16"), dtype)
     return b.cast(value, dtype) if dtype in _SAME_NUMBERS else b.bitcast(value, dtype)

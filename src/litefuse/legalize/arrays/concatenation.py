@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 __all__ = ["RepeatedColumns"]
 
 _FACTORED = frozenset({"tf.AddV2", "tf.Div", "tf.Mul", "tf.RealDiv", "tf.Sub"})
-# How far back values are compared.
+# The number of defining ops that are compared, one before the other.
 _DEPTH = 8
 
 
-# The engine dies of some columns that are repeated.
+# Fault `repeated-columns`.
 @before_engine("ConcatV2", dtypes=("float32",))
 class RepeatedColumns(Decomposition):
-    """A concatenation of columns of which two are the same: one after the other, the last two first.
+    """A concatenation of columns of which two are equal, as nested concatenations of two, the last two innermost.
 
-    For the fault ``repeated-columns``: the engine takes factors out of a concatenation of columns of one size, and does
-    not look into another concatenation, which is of another size.
+    The engine factors common operands out of a concatenation of columns of one size. It does not handle a nested
+    concatenation, which has another size.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -52,14 +52,14 @@ class RepeatedColumns(Decomposition):
 
 
 class _Computations:
-    """Numbers values, those that are computed alike with the same number."""
+    """Value numbering: values that are computed in the same way get the same number."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
         self._known: dict[tuple[ir.Value, int], int] = {}
 
     def number(self, value: ir.Value, depth: int = _DEPTH) -> int:
-        """The number of a value; what is further back is compared no more."""
+        """Returns the number of a value, with ``depth`` defining ops compared."""
         if (value, depth) not in self._known:
             owner = value.owner
             computation: Hashable = value

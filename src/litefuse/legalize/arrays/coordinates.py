@@ -1,4 +1,4 @@
-"""An element's coordinates and its number, counted row by row."""
+"""Conversion between an element's coordinates and its row-major index."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["coordinates", "element_numbers"]
 
 
 def element_numbers(b: Builder, indices: ir.Value, sizes: Sequence[ir.Value]) -> ir.Value:
-    """The number of the element that each index vector names.
+    """Emits the row-major index of the element at each index vector.
 
     Args:
         b: Emits ops.
         indices: The index vectors, ``[..., len(sizes)]``.
-        sizes: The size of each dimension, scalars of the indices' dtype; at least one.
+        sizes: The size of each dimension, as scalars of the indices' dtype; at least one.
     """
     last = len(b.shape(indices)) - 1
     parts = [b.gather(indices, b.constant(axis, "int32"), last) for axis in range(len(sizes))]
@@ -29,9 +29,9 @@ def element_numbers(b: Builder, indices: ir.Value, sizes: Sequence[ir.Value]) ->
 
 
 def coordinates(b: Builder, numbers: ir.Value, sizes: Sequence[ir.Value]) -> list[ir.Value]:
-    """The coordinates of the elements of these numbers, dimension by dimension.
+    """Emits the coordinates of the elements with these row-major indices, dimension by dimension.
 
-    Each is the remainder of what is left by the dimension's size, from the last dimension to the first.
+    From the last dimension to the first, each is the remainder of the previous quotient by the dimension's size.
     """
     found: list[ir.Value] = []
     for size in reversed(sizes):

@@ -1,4 +1,4 @@
-"""Diagonals of matrices: which element stands where is known, and a gather moves them."""
+"""Diagonals of matrices of static sizes, moved by a gather at constant positions."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _MAX_ELEMENTS = 1 << 20
     *("Diag", "DiagPart", "MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3", "MatrixDiagV2"),
     *("MatrixDiagV3", "MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"),
 )
-# The engine takes every diagonal for the main one, and dies of bands.
+# The engine treats each diagonal as the main one, and crashes at bands: fault `band-of-diagonals`.
 @before_engine("MatrixDiagV2", "MatrixDiagV3", "MatrixSetDiagV2", "MatrixSetDiagV3")
 class Diagonal(Decomposition):
-    """Elements of matrices gathered from diagonals, or the reverse.
+    """Gathers matrices from diagonals, or diagonals from matrices.
 
-    An array of the result's inner shape says for each element its position among the operand's elements, with those of
-    the second operand (the diagonals that replace others, or one padding) behind. The matrices' sizes must be known.
+    A table with the result's inner shape contains the position of each element in the operand, to which the second
+    operand (the diagonals that replace others, or one padding) is appended. The matrices must have static sizes.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/diag, diag_part, set_diag.
     """
@@ -112,7 +112,7 @@ class Diagonal(Decomposition):
         return delivered(b, b.reshape(moved, [*batch, *table.shape]), dtype)
 
     def _padding(self, op: TensorFlowOp, operand: int, b: Builder) -> float | ir.Value:
-        if len(op.operands) > operand and op.types[0].dtype == "complex64":  # whose constants are no constants
+        if len(op.operands) > operand and op.types[0].dtype == "complex64":  # complex constants cannot be read
             return carried(b, op.operands[operand])
         number = op.constant(operand).reshape(-1)[0].item() if len(op.operands) > operand else 0
         return carried_number(number, op.types[0].dtype)
@@ -123,7 +123,7 @@ class Diagonal(Decomposition):
 
 @decomposition("MatrixBandPart")
 class BandPart(Decomposition):
-    """``0 <= row - column <= lower`` or ``0 <= column - row <= upper``, without bound where these are negative.
+    """``0 <= row - column <= lower`` or ``0 <= column - row <= upper``; negative limits are unbounded.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/band_part.
     """
@@ -151,7 +151,7 @@ class BandPart(Decomposition):
 
 
 def band(op: TensorFlowOp) -> tuple[int, int]:
-    """The lowest and the highest of an op's diagonals; the main one is 0, those above it are positive."""
+    """Returns the lowest and the highest of an op's diagonals; the main one is 0, those above it are positive."""
     operand = _band_operand(op)
     if len(op.operands) <= operand:
         return 0, 0
@@ -160,7 +160,7 @@ def band(op: TensorFlowOp) -> tuple[int, int]:
 
 
 def places_beside_main(op: TensorFlowOp) -> bool:
-    """Whether an op writes other diagonals than the main one: the engine takes each for it, and dies of bands."""
+    """Whether an op writes diagonals other than the main one, which the engine lowers wrongly."""
     if not op.name.startswith(("MatrixDiagV", "MatrixSetDiagV")):
         return False
     numbers = op.constants[_band_operand(op)]
@@ -181,7 +181,7 @@ def _known(sizes: Sequence[int | None]) -> list[int]:
 def _places(
     rows: int, columns: int, lower: int, upper: int, align: str
 ) -> tuple[tuple[int, ...], Callable[[int, int], tuple[int, int]]]:
-    """The shape of an array of diagonals, and where in it the element (row, column) stands."""
+    """Returns the shape of an array of diagonals, and a function from (row, column) to the position in it."""
     longest = min(rows + min(upper, 0), columns - max(lower, 0))
 
     def place(row: int, column: int) -> tuple[int, int]:
@@ -195,7 +195,7 @@ def _places(
 
 
 def _diagonal_of(rows: int, columns: int, lower: int, upper: int, align: str) -> npt.NDArray[np.int64]:
-    """For each element of an array of diagonals its position in the matrix, or one behind its last."""
+    """Returns the position in the matrix of each element of an array of diagonals; the matrix's size for padding."""
     shape, place = _places(rows, columns, lower, upper, align)
     check_constant(8 * (upper - lower + 1) * shape[-1], 0, "a table of diagonals")
     table = np.full((upper - lower + 1, shape[-1]), rows * columns, np.int64)
@@ -206,7 +206,7 @@ def _diagonal_of(rows: int, columns: int, lower: int, upper: int, align: str) ->
 
 
 def _matrix_of(rows: int, columns: int, lower: int, upper: int, align: str) -> npt.NDArray[np.int64]:
-    """For each element of a matrix its position in an array of diagonals, or one behind its last."""
+    """Returns the position in an array of diagonals of each element of a matrix; the array's size for the others."""
     shape, place = _places(rows, columns, lower, upper, align)
     check_constant(8 * rows * columns, 0, "a table of diagonals")
     table = np.full((rows, columns), math.prod(shape), np.int64)

@@ -1,4 +1,4 @@
-"""Shapes of several operands, and arrays in the shape of another."""
+"""``ShapeN``, ``OnesLike`` and ``ZerosLike``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["Like", "ShapeN"]
 
 
 @decomposition("OnesLike", "ZerosLike")
-# Of these dtypes the engine refuses the op, or writes one that the runtime refuses, dies of, or computes something else
-# with.
+# Fault `unsigned-ones`; for others of these dtypes, the engine emits an op that the runtime refuses, crashes at, or
+# computes wrongly.
 @before_engine("OnesLike", "ZerosLike", dtypes=("complex64", "uint8", "uint16", "uint32", "uint64"))
 class Like(Decomposition):
-    """One number in the operand's shape, or empty strings; the engine dies of unsigned and of complex numbers."""
+    """Fills the operand's shape with one number, or with empty strings."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

@@ -1,4 +1,4 @@
-"""A loop that counts, for rewritings before lowering: only there a loop becomes one of LiteRT's."""
+"""Counted loops, for rewritings before lowering: only the engine lowers a loop to LiteRT's WHILE."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def count_to(
     values: Sequence[ir.Value],
     body: Callable[[ir.Value, Sequence[ir.Value]], Sequence[ir.Value]],
 ) -> Sequence[ir.Value]:
-    """A ``tf.WhileRegion`` that counts from 0 to ``count - 1``.
+    """Emits a ``tf.WhileRegion`` that counts from 0 to ``count - 1``.
 
     Args:
-        b: Builds at the current insertion point.
-        count: How often the body runs.
-        values: What the body changes, as it is before the first turn.
-        body: Builds, from the int32 counter and the values, what they are after a turn, of the same types.
+        b: Emits the ops.
+        count: The number of iterations.
+        values: The loop-carried values before the first iteration.
+        body: Emits an iteration: returns the next values, of the same types, for the int32 counter and the values.
 
     Returns:
-        The values after the last turn.
+        The values after the last iteration.
     """
     start, end = b.constant(np.array(0), "int32"), b.scalar(count)
     operands = [start, *values]
@@ -56,7 +56,7 @@ def count_to(
 
 
 def write_row(b: Builder, value: ir.Value, row: ir.Value, index: ir.Value) -> ir.Value:
-    """A value with one of its rows, along the first dimension, replaced."""
+    """Emits a value with one of its rows, along the first dimension, replaced."""
     zero = b.constant(np.array(0), "int32")
     begins = b.stack([index, *[zero] * (len(b.shape(value)) - 1)], 0)
     return b.op("XlaDynamicUpdateSlice", [value, b.expand(row, 0), begins], b.shape(value), b.dtype(value))

@@ -1,4 +1,4 @@
-"""Ops of more dimensions than LiteRT's ops or its delegates take, and extremes of none at all."""
+"""Ops on more dimensions than LiteRT's ops or its delegates support, and extremes of no elements."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["BatchedProduct", "Concatenation", "ExtremeOfNone", "MovedPieces", "OfRows", "Reduction", "Stack"]
 
 
-# XNNPACK takes a reduction of any rank, and fails when the model is loaded if it is above this.
+# XNNPACK delegates some ops of any rank, and fails when the model is loaded if the rank is above this.
 _DELEGATED_RANK = 6
 
 
 @decomposition("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", order=-1)
 class BatchedProduct(Decomposition):
-    """Products of matrices with the batch dimensions in one.
+    """Matrix products with the batch dimensions merged into one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
     """
@@ -46,16 +46,16 @@ class BatchedProduct(Decomposition):
 
 
 @decomposition("All", "Any", "Max", "Mean", "Min", "Prod", "Sum", order=1)
-# XNNPACK takes it of any rank, and fails when the model is loaded.
+# Fault `reduction-of-seven-dimensions`.
 @before_engine("All", "Any", "Max", "Mean", "Min", "Prod", "Sum", above_rank=6, order=1)
 class Reduction(Decomposition):
-    """With neighbors that are reduced alike, and all that are kept alike, as one dimension.
+    """Merges adjacent dimensions that are all reduced, or all kept.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/reduce_sum.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.constants[1] is not None  # XNNPACK takes none of computed axes
+        return op.constants[1] is not None  # reductions over computed axes are not delegated
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))
@@ -77,10 +77,10 @@ class Reduction(Decomposition):
 
 
 @decomposition("ConcatV2", order=4)
-# XNNPACK takes it of any rank, and fails when the model is loaded.
+# Fault `concatenation-of-seven-dimensions`.
 @before_engine("ConcatV2", dtypes=("bfloat16", "float16", "float32"), above_rank=6)
 class Concatenation(Decomposition):
-    """Side by side with the dimensions before the one that grows, and those after it, in one.
+    """A concatenation with the dimensions before the axis, and those after it, merged into one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/concat.
     """
@@ -92,10 +92,10 @@ class Concatenation(Decomposition):
 
 
 @decomposition("Pack", order=4)
-# Of halves the engine makes a concatenation, which XNNPACK takes of any rank, and fails when the model is loaded.
+# The engine lowers it to a concatenation for 16-bit floats: fault `concatenation-of-seven-dimensions`.
 @before_engine("Pack", dtypes=("bfloat16", "float16"), above_rank=5)
 class Stack(Decomposition):
-    """Side by side along a dimension of size 1, which is what the engine makes of halves.
+    """A concatenation along a new dimension of size 1, as the engine lowers it for 16-bit floats.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/stack.
     """
@@ -108,10 +108,10 @@ class Stack(Decomposition):
 
 
 @decomposition("LogSoftmax", "Softmax")
-# XNNPACK takes it of any rank, and fails when the model is loaded.
+# Fault `softmax-of-seven-dimensions`.
 @before_engine("LogSoftmax", "Softmax", dtypes=("bfloat16", "float16", "float32"), above_rank=6)
 class OfRows(Decomposition):
-    """The op of a matrix, with all dimensions but the last in one.
+    """The op on a matrix, with all dimensions except the last merged into one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/softmax.
     """
@@ -124,10 +124,10 @@ class OfRows(Decomposition):
         return b.reshape(b.unary(op.name, rows), [*before, last])
 
 
-# LiteRT's own kernel starts from the largest finite numbers, XNNPACK's from infinity.
+# Fault `extreme-of-nothing`.
 @before_engine("Max", "Min", dtypes=("float32",), empty=True)
 class ExtremeOfNone(Decomposition):
-    """The largest of no numbers is minus infinity, the smallest infinity.
+    """The maximum of no numbers is minus infinity, their minimum infinity.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/reduce_max.
     """
@@ -148,7 +148,7 @@ class ExtremeOfNone(Decomposition):
 
 @decomposition("Pad", "PadV2", "Slice", order=-1)
 class MovedPieces(Decomposition):
-    """Paddings and slices of more dimensions than LiteRT's take, one dimension after the other."""
+    """Paddings and slices of more dimensions than LiteRT's ops support, one dimension after the other."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))
@@ -171,10 +171,10 @@ class MovedPieces(Decomposition):
 
 
 def _require_many(op: TensorFlowOp, rank: int) -> None:
-    """Lets only ops of more dimensions than XNNPACK takes pass.
+    """Checks that an op has more dimensions than XNNPACK supports.
 
     Raises:
-        NotDecomposed: It has fewer.
+        NotDecomposed: It does not.
     """
     if rank <= _DELEGATED_RANK:
         raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype} in this form")

@@ -1,4 +1,4 @@
-"""``StridedSlice`` of one place of a dimension, named beside a mask: a module for itself, which many models load."""
+"""``StridedSlice`` of one position despite a begin mask; in a module of its own, since many models import it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["PlaceDespiteMask"]
 
 
-# LiteRT's kernel takes the first place, where TensorFlow takes the one that is named.
+# Fault `masked-place`.
 @before_engine("StridedSlice", other_than={"begin_mask": 0, "shrink_axis_mask": 0})
 class PlaceDespiteMask(Decomposition):
-    """Where one place of a dimension is taken, the mask for its beginning says nothing.
+    """Clears the begin mask of dimensions that are dropped, where TensorFlow ignores it.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSlice.
     """

@@ -1,4 +1,4 @@
-"""Ops that move elements, of dtypes that LiteRT's do not take: carried in others of the same bits or numbers."""
+"""Ops that move elements of dtypes that LiteRT's ops do not support: carried in others by their bits or values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Carried", "InvertPermutation", "ParallelConcat", "Pieces", "Reverse"]
 
 
-# Dtypes whose elements are carried as bits, and are no integers.
+# Dtypes whose elements are carried as bits and are not integers.
 _OF_BITS = frozenset({"bfloat16", "complex64", "float16", "float64"})
 
 
@@ -28,10 +28,10 @@ _OF_BITS = frozenset({"bfloat16", "complex64", "float16", "float64"})
     *("Transpose", "MatrixBandPart", "MatrixDiag", "Unpack", "ZerosLike"),
     order=2,
 )
-# The engine dies of unsigned constants.
+# Fault `unsigned-band`.
 @before_engine("MatrixBandPart", dtypes=("uint32", "uint64"))
 class Carried(Decomposition):
-    """The op of other elements that stand for them: bits or numbers, and back."""
+    """The op on a carrier dtype, which represents the elements by their bits or values."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         if op.name == "MirrorPad":
@@ -51,7 +51,7 @@ class Carried(Decomposition):
 
 
 @decomposition("Split", "SplitV", "Unpack")
-# XNNPACK takes them of any rank, and fails when the model is loaded.
+# Fault `split-of-seven-dimensions`.
 @before_engine("Split", dtypes=("bfloat16", "float16", "float32"), above_rank=6, operand=1)
 @before_engine("SplitV", dtypes=("bfloat16", "float16", "float32"), above_rank=6)
 class Pieces(Decomposition):
@@ -88,7 +88,7 @@ class Pieces(Decomposition):
 
 @decomposition("InvertPermutation")
 class InvertPermutation(Decomposition):
-    """Position i scattered to the place that the i-th number says.
+    """Scatters position i to the position that is the i-th number.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/invert_permutation.
     """
@@ -103,10 +103,10 @@ class InvertPermutation(Decomposition):
 
 
 @decomposition("Reverse", "ReverseV2")
-# LiteRT's takes dimensions side by side only, and at least one.
+# Faults `reversal-of-nothing` and `reversal-of-dimensions-apart`.
 @before_engine("ReverseV2")
 class Reverse(Decomposition):
-    """One dimension after the other, where they are not side by side; ``Reverse`` marks them.
+    """Reverses one dimension after the other, if they are not adjacent; ``Reverse`` has a mask of them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/reverse.
     """
@@ -134,7 +134,7 @@ def _reversed_axes(op: TensorFlowOp) -> list[int]:
 
 @decomposition("ParallelConcat")
 class ParallelConcat(Decomposition):
-    """One after the other."""
+    """A concatenation along the first dimension."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

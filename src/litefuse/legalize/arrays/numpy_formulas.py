@@ -1,4 +1,4 @@
-"""Formulas that are written for numpy, of values that only the model computes: numpy's functions emit ops."""
+"""numpy formulas on values that the model computes: numpy's functions emit ops."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["Array", "number", "positions"]
 
 
 class Array(np.lib.mixins.NDArrayOperatorsMixin):
-    """A float32 or boolean tensor in a formula: each of numpy's functions of it emits an op.
+    """A float32 or boolean tensor in a formula, on which each numpy function emits an op.
 
-    So one formula makes a constant of numpy arrays, and ops of values. The functions are those below,
-    ``numpy.where``, ``numpy.transpose``, and ``numpy.sum`` along one axis that is kept; all broadcast. They come to
-    this class by numpy's protocols ``__array_ufunc__`` (NEP 13) and ``__array_function__`` (NEP 18).
+    So one formula computes a constant for numpy arrays, and emits ops for values. The functions are those below,
+    ``numpy.where``, ``numpy.transpose``, and ``numpy.sum`` along one axis that is kept; all broadcast. They are
+    dispatched by numpy's protocols ``__array_ufunc__`` (NEP 13) and ``__array_function__`` (NEP 18).
 
     Args:
         builder: Emits the ops.
@@ -60,7 +60,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def number(b: Builder, size: MixedSize, dtype: type[np.floating[Any]] = np.float32) -> Any:
-    """A size, ``[1, 1]``: an array of ``dtype`` where it is known, else an ``Array``."""
+    """Returns a size as ``[1, 1]``: an array of ``dtype`` if it is static, else an ``Array``."""
     if isinstance(size, int):
         return np.full((1, 1), size, dtype)
     return Array(b, b.cast(b.reshape(size, [1, 1]), "float32"))
@@ -69,7 +69,7 @@ def number(b: Builder, size: MixedSize, dtype: type[np.floating[Any]] = np.float
 def positions(
     b: Builder, size: MixedSize, shape: Sequence[MixedSize], dtype: type[np.floating[Any]] = np.float32
 ) -> Any:
-    """The numbers from 0 to a size, without it, in some shape: of ``dtype`` where it is known, else an ``Array``."""
+    """Returns the numbers from 0 to ``size - 1`` in a shape: an array of ``dtype`` if static, else an ``Array``."""
     if isinstance(size, int):
         return np.arange(size, dtype=dtype).reshape(b.known(shape))
     return Array(b, b.cast(b.reshape(b.range(size), shape), "float32"))

@@ -1,4 +1,4 @@
-"""Diagonals of matrices whose sizes only the call knows."""
+"""Diagonals of matrices of dynamic sizes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["OpenDiagonal"]
     *("MatrixDiagV3", "MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"),
     order=1,
 )
-# The engine takes every diagonal for the main one.
+# The engine treats each diagonal as the main one, and crashes at bands: fault `band-of-diagonals`.
 @before_engine("MatrixDiagV2", "MatrixDiagV3", "MatrixSetDiagV2", "MatrixSetDiagV3", order=1)
 class OpenDiagonal(Decomposition):
-    """One diagonal, from and into matrices: where ``column - row = k``.
+    """Reads or writes one diagonal of matrices, at ``column - row = k``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/diag, diag_part, set_diag.
     """
@@ -66,7 +66,7 @@ class OpenDiagonal(Decomposition):
         columns: MixedSize,
         others: ir.Value | float,
     ) -> ir.Value:
-        """Elements on a diagonal of matrices, and others beside it."""
+        """Emits matrices with ``elements`` on a diagonal, and ``others`` beside it."""
         before = max(-diagonal, 0)
         after = b.dims("Sub", b.dims("Sub", rows, before), b.size(elements, -1))
         rank = len(b.shape(elements))

@@ -1,4 +1,4 @@
-"""Rows distributed to several tensors, and put together again."""
+"""Partition of rows into several tensors, and its inverse."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["DynamicPartition", "DynamicStitch"]
 
 @decomposition("DynamicPartition")
 class DynamicPartition(Decomposition):
-    """The rows at the places where the partition's number stands, for each number.
+    """Gathers for each partition the rows with its number.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/dynamic_partition.
     """
@@ -42,9 +42,9 @@ class DynamicPartition(Decomposition):
 
 @decomposition("DynamicStitch", "ParallelDynamicStitch")
 class DynamicStitch(Decomposition):
-    """Each place gathers the row that was meant for it; of several the last.
+    """Gathers the row of each position; if there are several, the last.
 
-    A place that none was meant for gets the first row: TensorFlow leaves open what is there.
+    A position without any gets the first row: TensorFlow leaves it undefined.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/dynamic_stitch, parallel_stitch.
     """
@@ -73,7 +73,7 @@ class DynamicStitch(Decomposition):
 
 
 def _last_for_each(places: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """For each place the position of the last number that names it, 0 if none does."""
+    """Returns for each number the position of its last occurrence, 0 if it does not occur."""
     last = np.zeros(places.max(initial=-1) + 1, np.int32)
     last[places] = np.arange(places.size)
     return last

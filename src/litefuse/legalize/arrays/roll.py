@@ -1,4 +1,4 @@
-"""``Roll``: positions moved around, past the end to the beginning."""
+"""``Roll``: circular shifts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Roll"]
 
 @decomposition("Roll")
 class Roll(Decomposition):
-    """For each axis in turn, the part that moves past the end before the other.
+    """For each axis in turn, a concatenation of the part that is shifted past the end and the other.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/roll.
     """
@@ -32,7 +32,7 @@ class Roll(Decomposition):
         for axis, shift in zip(axes, _shifts(op, b, len(axes)), strict=True):
             rows, sizes = around_axis(b, value, axis % rank)
             size = sizes[axis % rank]
-            # Where the part begins that comes first; an empty dimension must not be divided by.
+            # The begin of the part that comes first; an empty dimension must not be a divisor.
             begin = b.dims("FloorMod", b.dims("Sub", 0, shift), b.dims("Maximum", size, 1))
             parts = [b.slice(rows, 1, begin, None), b.slice(rows, 1, 0, begin)]
             value = b.reshape(b.concat(parts, 1), sizes)

@@ -1,4 +1,4 @@
-"""``TensorScatterUpdate``: a tensor with some of its rows replaced, which variables are updated by as well."""
+"""``TensorScatterUpdate``: a tensor with some of its rows replaced; updates of variables use it too."""
 
 from __future__ import annotations
 
@@ -22,20 +22,18 @@ if TYPE_CHECKING:
 
 __all__ = ["ScatterUpdate", "replace_rows"]
 
-# For so many rows, where each is from is a constant in the file.
+# Up to this many rows, the source of each is a constant in the file.
 _WRITTEN = 1 << 12
 
 
 @decomposition("TensorScatterUpdate")
-# The engine's makes no number of an infinity that is replaced, and adds up what falls on one place.
+# Faults `replaced-infinity` and `element-replaced-twice`.
 @before_engine("TensorScatterUpdate")
 class ScatterUpdate(Decomposition):
-    """One box that is replaced; of more than one, each row of the result from the tensor or the last update of it.
+    """Replaces a single box in place; otherwise gathers each row from the tensor or from its last update.
 
-    Faults ``replaced-infinity`` and ``element-replaced-twice``.
-
-    Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update; of several updates of a place,
-    the last one counts, as in TensorFlow's kernel (tensorflow/core/kernels/scatter_nd_op_cpu_impl.h).
+    Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update; of several updates of an
+    element, the last one wins, as in TensorFlow's kernel (tensorflow/core/kernels/scatter_nd_op_cpu_impl.h).
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -43,18 +41,18 @@ class ScatterUpdate(Decomposition):
         tensor, updates = carried(b, op.operands[0]), carried(b, op.operands[2])
         indices = b.cast(op.operands[1], "int32")
         depth = index_shape[-1]
-        if depth is None:  # what is left of the tensor's dimensions is in the updates
+        if depth is None:  # the updates have the remaining dimensions of the tensor
             depth = len(index_shape) - 1 + len(shape) - len(op.shape(2))
         if not depth:
             raise NotDecomposed("the index vectors are empty")
         sizes = b.sizes(tensor)
         rest = sizes[depth:]
         number = b.product(b.sizes(indices)[:-1])
-        # Of those that elements are carried in, DYNAMIC_UPDATE_SLICE lacks one.
+        # DYNAMIC_UPDATE_SLICE supports all carrier dtypes except uint8.
         if number == 1 and len(shape) <= LITERT_RANK and b.dtype(tensor) != "uint8":
             begin = b.pad(b.reshape(indices, [depth]), [(0, len(shape) - depth)])
             box = b.reshape(updates, [1] * depth + rest)
-            # A loop that is not entered is prepared all the same, with a tensor that may have no row to replace.
+            # A loop without iterations is prepared too, with a tensor that may have no row to replace.
             axes = [axis for axis, size in enumerate(shape[:depth]) if size is None]
             box = b.slices(box, {axis: (0, sizes[axis], 1) for axis in axes}) if axes else box
             result = b.op("XlaDynamicUpdateSlice", [tensor, box, begin], shape, b.dtype(tensor))
@@ -70,21 +68,21 @@ class ScatterUpdate(Decomposition):
 def replace_rows(
     b: Builder, rows: ir.Value, places: ir.Value, updates: ir.Value, *, known: npt.NDArray[Any] | None = None
 ) -> ir.Value:
-    """Rows of which some are replaced: each is taken from where it was, or from the last update of it.
+    """Emits rows of which some are replaced: each is gathered from the rows or from its last update.
 
     Args:
         b: Emits ops.
-        rows: The rows, ``[count, ...]``, of a dtype that LiteRT's ops move.
-        places: int32 ``[number]``: which row each update replaces.
+        rows: The rows, ``[count, ...]``, of a carrier dtype.
+        places: int32 ``[number]``: the index of the row that each update replaces.
         updates: ``[number, ...]``, of the rows' dtype.
-        known: The places, if they are constants, and ``count`` is known.
+        known: The places, if they are constants and ``count`` is static.
     """
     count, number = b.size(rows, 0), b.size(places, 0)
     if number == 0:
         return rows
     if known is not None and isinstance(count, int) and count <= _WRITTEN:
         sources = np.arange(count)
-        sources[known] = count + np.arange(len(known))  # of several for one place, the last counts
+        sources[known] = count + np.arange(len(known))  # of several for one row, the last wins
         return b.gather(b.concat([rows, updates], 0), b.constant(sources, "int32"))
     if len(b.shape(rows)) == 1:
         return _replace_elements(b, rows, places, updates)
@@ -95,9 +93,9 @@ def replace_rows(
 
 
 def _replace_elements(b: Builder, elements: ir.Value, places: ir.Value, updates: ir.Value) -> ir.Value:
-    """The same of elements, without numbers for all of them, which would be as large in the file as they are."""
+    """Replaces elements, without a range over all of them, which would be as large in the file as they are."""
     count, number = b.size(elements, 0), b.size(places, 0)
-    # Where no update falls, the lowest number.
+    # Elements without an update get the lowest int32.
     last = b.op("UnsortedSegmentMax", [b.range(number), places, b.scalar(count)], b.known([count]), "int32")
     some = updates if isinstance(number, int) else b.pad(updates, [(0, 1)])
     new = b.gather(some, b.binary("Maximum", last, 0))
@@ -105,7 +103,7 @@ def _replace_elements(b: Builder, elements: ir.Value, places: ir.Value, updates:
 
 
 def _known_places(indices: npt.NDArray[Any] | None, sizes: Sequence[MixedSize]) -> npt.NDArray[Any] | None:
-    """The numbers of the rows that index vectors name, if these and the sizes are constants, and they name such."""
+    """Returns the row-major indices of index vectors, if these and the sizes are constants, and they are in range."""
     limits = [size for size in sizes if isinstance(size, int)]
     if indices is None or len(limits) < len(sizes):
         return None

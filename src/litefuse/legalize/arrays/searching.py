@@ -1,4 +1,4 @@
-"""Ops that look for elements."""
+"""Ops that search, count and deduplicate elements."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 @decomposition("LowerBound", "UpperBound")
 class Bound(Decomposition):
-    """How many of the sorted numbers are smaller than each value (``UpperBound``: not greater).
+    """Counts the sorted numbers that are smaller than each value (``UpperBound``: not greater).
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/searchsorted.
     """
@@ -45,7 +45,7 @@ class Bound(Decomposition):
 
 @decomposition("HistogramFixedWidth")
 class HistogramFixedWidth(Decomposition):
-    """The bin of each value, and how often each occurs.
+    """Scatters ones to the bin of each value.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/histogram_fixed_width.
     """
@@ -69,7 +69,7 @@ class HistogramFixedWidth(Decomposition):
 
 @decomposition("InTopK", "InTopKV2")
 class InTopK(Decomposition):
-    """Whether fewer than k classes are better than the target.
+    """Whether fewer than k classes have a higher prediction than the target.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/in_top_k.
     """
@@ -88,7 +88,7 @@ class InTopK(Decomposition):
 
 @decomposition("NthElement")
 class NthElement(Decomposition):
-    """The last of the n + 1 smallest or largest.
+    """The last of the n + 1 smallest or largest elements.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/NthElement.
     """
@@ -111,10 +111,10 @@ class NthElement(Decomposition):
 
 
 @decomposition("ListDiff")
-# In ops that are made when the engine has run, it dies of constants of strings.
+# Fault `reshaped-constant-strings`, if the rewriting is lowered on its own after the engine.
 @before_engine("ListDiff", dtypes=("string",))
 class ListDiff(Decomposition):
-    """The elements that equal none of the others, and where they are.
+    """The elements that are not among the others, and their positions.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ListDiff.
     """
@@ -130,10 +130,10 @@ class ListDiff(Decomposition):
 
 
 @decomposition("Unique")
-# In ops that are made when the engine has run, it dies of constants of strings too.
+# Fault `reshaped-constant-strings`, if the rewriting is lowered on its own after the engine.
 @before_engine("Unique", dtypes=("string",))
 class UniqueStrings(Decomposition):
-    """The first of the strings that are equal, in their order, and which of these each string is.
+    """The distinct strings, in the order of their first occurrences, and the index of each string among them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/unique.
     """
@@ -155,16 +155,16 @@ def _unique_strings(b: Builder, x: ir.Value) -> tuple[ir.Value, ir.Value]:
 
 
 def _expanded(b: Builder, x: ir.Value, axis: int) -> ir.Value:
-    """With a dimension of size 1 more; the engine dies of that of constant strings."""
+    """Emits ``ExpandDims``; of constant strings, a constant, for the fault ``reshaped-constant-strings``."""
     known = strings_of_constant(x) if b.dtype(x) == "string" else None
     return b.expand(x, axis) if known is None else b.strings(np.expand_dims(known, axis))
 
 
 @decomposition("UniqueV2", "UniqueWithCounts")
-# In ops that are made when the engine has run, it dies of constants of strings too.
+# Fault `reshaped-constant-strings`, if the rewriting is lowered on its own after the engine.
 @before_engine("UniqueV2", "UniqueWithCounts", dtypes=("string",))
 class UniqueCounts(Decomposition):
-    """``Unique``, and how often each number of it occurs.
+    """``Unique``, and how often each element of it occurs.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/unique_with_counts.
     """
@@ -188,7 +188,7 @@ class UniqueCounts(Decomposition):
 
 @decomposition("ArgMax", "ArgMin")
 class ArgExtreme(Decomposition):
-    """int64: where the first of the largest elements is, or of their negatives."""
+    """The position of the first of the largest elements of int64, or of their negatives, by TOPK_V2."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         rank = len(op.shape(0))

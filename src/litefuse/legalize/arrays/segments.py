@@ -1,4 +1,4 @@
-"""Reductions over segments: all in terms of those whose segments need no order, and scatters in terms of these."""
+"""Reductions over segments, lowered to unsorted segment reductions, and scatters, lowered to these too."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["Segment", "SparseSegment", "TensorScatter", "UnsortedSegment"]
 
 
 @decomposition("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum")
-# LiteRT's fails when a segment is left out.
+# Fault `segment-without-elements`.
 @before_engine("SegmentSum")
 class Segment(Decomposition):
-    """The unsorted form; there are as many segments as the last number says, and those without any element hold 0.
+    """The unsorted form, with the last id plus 1 as the number of segments.
 
-    (1 in products.) LiteRT's SEGMENT_SUM fails when a segment is left out.
+    Segments without elements are 0, or 1 for products.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math#about_segmentation_2.
     """
@@ -56,9 +56,9 @@ class SparseSegment(Decomposition):
 
 @decomposition("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
 class UnsortedSegment(Decomposition):
-    """int64 sums as scatters, which add up what falls on one place.
+    """int64 sums as scatters, which add up the updates of one element.
 
-    Numbers below 0 fall on a place that is cut off.
+    Negative ids are scattered to a segment that is sliced off.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -80,10 +80,11 @@ class UnsortedSegment(Decomposition):
 
 
 @decomposition("TensorScatterAdd", "TensorScatterMax", "TensorScatterMin", "TensorScatterSub")
-# The engine gathers, adds and scatters: of what falls on one place, the last one counts.
+# The engine gathers, adds and scatters, so of several updates of one element, the last one wins; and the fault
+# `addition-to-infinity`.
 @before_engine("TensorScatterAdd", "TensorScatterSub")
 class TensorScatter(Decomposition):
-    """Sums of scattered updates; for the extremes, those of all updates of each place, the place's own among them.
+    """Adds scattered updates; extremes are unsorted segment reductions of the tensor's elements and the updates.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_sub, tensor_scatter_nd_max.
     """
@@ -95,7 +96,7 @@ class TensorScatter(Decomposition):
         tensor, indices, updates = op.operands
         dtype = b.dtype(tensor)
         depth = index_shape[-1]
-        if depth is None:  # what is left of the tensor's dimensions is in the updates
+        if depth is None:  # the updates have the remaining dimensions of the tensor
             depth = len(index_shape) - 1 + len(shape) - len(op.shape(2))
             indices = b.reshape(indices, [*b.sizes(indices)[:-1], depth])
         sizes = b.sizes(tensor)

@@ -1,4 +1,4 @@
-"""What a strided slice takes of each dimension, and taking it."""
+"""Strided slices, dimension by dimension."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["LITERT_RANK", "WHOLE", "AxisSlice", "Slices"]
 
 LITERT_RANK = 5
-"""How many dimensions LiteRT's op takes at most."""
+"""The highest rank that LiteRT's op supports."""
 
 _INT32 = np.iinfo(np.int32)
 
 
 @dataclass(frozen=True)
 class AxisSlice:
-    """What is taken of one dimension; None for a begin or end that is left out."""
+    """The slice of one dimension; None for an omitted begin or end."""
 
     begin: MixedSize | None = None
     end: MixedSize | None = None
@@ -33,11 +33,11 @@ class AxisSlice:
     shrink: bool = False
 
     def box(self, b: Builder, size: MixedSize) -> tuple[MixedSize, MixedSize] | None:
-        """Where a slice without steps begins and how much it takes; None where that is not known.
+        """Returns the begin and the size of a slice of stride 1; None if they are unknown, or for other strides.
 
         Args:
             b: Emits ops.
-            size: The dimension's.
+            size: The dimension's size.
         """
         begin, end, stride = self.begin, self.end, self.stride
         if self is WHOLE:
@@ -56,7 +56,7 @@ class AxisSlice:
         return (taken.start, len(taken)) if taken else None
 
     def count(self, size: int | None) -> int | None:
-        """How many positions are taken of a dimension, where that is known."""
+        """Returns the size of the slice of a dimension, None if it is unknown."""
         begin, end, stride = self.begin, self.end, self.stride
         if self is WHOLE:
             return size
@@ -67,7 +67,7 @@ class AxisSlice:
         return None
 
     def extent(self, b: Builder, size: MixedSize) -> MixedSize:
-        """How many positions are taken of a dimension: as many as of the numbers from 0 to its size."""
+        """Returns the size of the slice of a dimension; if it is unknown, emits the size of a slice of a range."""
         if self is WHOLE:
             return size
         known = self.count(size if isinstance(size, int) else None)
@@ -82,8 +82,8 @@ class Slices(NamedTuple):
     """A strided slice.
 
     Attributes:
-        axes: What is taken of each dimension.
-        new_axes: Before which dimensions new ones of size 1 stand; one as often as there are new ones.
+        axes: The slice of each dimension.
+        new_axes: The dimensions before which new ones of size 1 are inserted, repeated for each new one.
     """
 
     axes: Sequence[AxisSlice]
@@ -91,10 +91,10 @@ class Slices(NamedTuple):
 
     @classmethod
     def of(cls, op: TensorFlowOp, b: Builder, rank: int) -> Slices:
-        """What an op with begin, end and strides as operands 1 to 3 takes of a tensor of some rank.
+        """Returns the slices of an op with begin, end and strides as operands 1 to 3, for a tensor of some rank.
 
         Raises:
-            NotDecomposed: It has more slices than the tensor dimensions, or it is not known how many.
+            NotDecomposed: It has more slices than the tensor has dimensions, or their number is unknown.
         """
         (count,) = op.shape(1, 1)
         if count is None:
@@ -104,7 +104,7 @@ class Slices(NamedTuple):
         axes: list[AxisSlice] = []
         new_axes: list[int] = []
         ellipsis_at = next((at for at in range(count) if masks["ellipsis"] >> at & 1), count)
-        # What stands for dimensions behind the ellipsis.
+        # The number of dimensions after the ellipsis.
         behind = sum(1 for at in range(ellipsis_at + 1, count) if not masks["new_axis"] >> at & 1)
         for at in range(count):
             if at == ellipsis_at:
@@ -125,7 +125,7 @@ class Slices(NamedTuple):
         return cls(axes, new_axes)
 
     def taken(self, b: Builder, value: ir.Value) -> ir.Value:
-        """What the slice takes of a tensor: at once, or of many dimensions one after the other."""
+        """Emits the slice of a tensor: at once, or if the rank is too high, one dimension after the other."""
         if len(self.axes) <= LITERT_RANK:
             value = _take(b, value, self.axes)
         else:
@@ -134,7 +134,7 @@ class Slices(NamedTuple):
         return b.reshape(value, self.with_new_axes(b.sizes(value))) if self.new_axes else value
 
     def with_new_axes(self, sizes: Sequence[MixedSize]) -> list[MixedSize]:
-        """The sizes of what is taken, with those of the new axes among them."""
+        """Returns the sizes of the slice with those of the new axes inserted."""
         result = list(sizes)
         for axis in reversed(self.new_axes):
             result.insert(axis - sum(each.shrink for each in self.axes[:axis]), 1)
@@ -142,7 +142,7 @@ class Slices(NamedTuple):
 
 
 def _number(op: TensorFlowOp, b: Builder, operand: int, at: int) -> MixedSize:
-    """One of the numbers of begin, end or strides: a constant where they are."""
+    """Returns one of the numbers of begin, end or strides, an int if they are constants."""
     numbers = op.constants[operand]
     if numbers is None:
         return b.cast(b.element(op.operands[operand], at), "int32")

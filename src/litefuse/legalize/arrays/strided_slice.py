@@ -1,4 +1,4 @@
-"""``StridedSlice`` with more than LiteRT's op takes: dimensions, new axes, an ellipsis; its gradient and its update."""
+"""``StridedSlice`` in forms that LiteRT's op does not support (rank, new axes, ellipsis), its gradient and update."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = [
 ]
 
 
-# XNNPACK takes a size of 0 for all that follows.
+# Fault `empty-slice`.
 @before_engine("Slice", "StridedSlice", empty=True, order=-1)
 class EmptySlice(Decomposition):
-    """Nothing, made of nothing: XNNPACK takes a slice of size 0 for one of all that follows."""
+    """A ``Fill`` without elements instead of an empty slice."""
 
     folds = True
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        # Those of other dtypes XNNPACK does not take.
+        # Slices of other dtypes are not delegated.
         return 0 in (op.results[0].shape or ()) and op.types[0].dtype in {"float32", "int32", "int64"}
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -53,7 +53,7 @@ class EmptySlice(Decomposition):
 
 
 def _taken(b: Builder, size: MixedSize, begin: MixedSize, given: MixedSize) -> MixedSize:
-    """How many positions of a dimension a slice takes; -1 asks for all from the first one on."""
+    """Returns the size of a slice of a dimension; -1 as the given size requests the rest."""
     rest = b.dims("Sub", size, begin)
     if isinstance(given, int):
         return rest if given == -1 else given
@@ -61,10 +61,10 @@ def _taken(b: Builder, size: MixedSize, begin: MixedSize, given: MixedSize) -> M
 
 
 @decomposition("Slice")
-# The engine makes int32 of constant sizes, but not of positions beside them.
+# Fault `slice-at-int64-positions`.
 @before_engine("Slice", dtypes=("int64",), operand=1)
 class SliceAtComputedPositions(Decomposition):
-    """Positions and sizes of int64 as int32, where only one of the two is a constant."""
+    """Casts int64 begins and sizes to int32 if only one of the two is a constant."""
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return (op.constants[1] is None) != (op.constants[2] is None)
@@ -78,7 +78,7 @@ class SliceAtComputedPositions(Decomposition):
 
 @decomposition("StridedSlice")
 class StridedSlice(Decomposition):
-    """LiteRT's op for up to five dimensions, else one dimension after the other; new axes by a reshape.
+    """LiteRT's op for up to five dimensions, else one dimension after the other; a reshape inserts new axes.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/strided_slice.
     """
@@ -90,7 +90,7 @@ class StridedSlice(Decomposition):
 
 @decomposition("StridedSliceGrad")
 class StridedSliceGradient(Decomposition):
-    """The gradient where the slice was and zeros around it: padded, or element by element where the slice has steps.
+    """The gradient at the position of the slice, and zeros around it: by a padding, or by a scatter if it has strides.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSliceGrad.
     """
@@ -120,7 +120,7 @@ class StridedSliceGradient(Decomposition):
 
 
 def _begin(b: Builder, each: AxisSlice, size: MixedSize) -> MixedSize | None:
-    """Where a slice begins; None if it has steps, or if it is not known from which end it counts."""
+    """Returns the begin of a slice; None if it has a stride, or if the sign of the begin is unknown."""
     begin = each.begin or 0
     if not isinstance(each.stride, int) or each.stride != 1 or not isinstance(begin, int):
         return None
@@ -130,7 +130,7 @@ def _begin(b: Builder, each: AxisSlice, size: MixedSize) -> MixedSize | None:
 
 @decomposition("TensorStridedSliceUpdate")
 class StridedSliceUpdate(Decomposition):
-    """The tensor with a slice replaced: at once where that is a box, else each element at its place.
+    """Replaces a slice of the tensor: at once if it is a box, else element by element.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_strided_slice_update.
     """
@@ -153,7 +153,7 @@ class StridedSliceUpdate(Decomposition):
 
 
 def _scattered(b: Builder, value: ir.Value, slices: Slices, update: ir.Value) -> ir.Value:
-    """The value with each element of the update at its place."""
+    """Emits the value with the elements of the slice replaced by those of the update."""
     sizes = b.sizes(value)
     count = b.product(sizes)
     places = slices.taken(b, b.reshape(b.range(count), sizes))

@@ -1,4 +1,4 @@
-"""``Tile`` along dimensions of open sizes."""
+"""``Tile`` along dynamic dimensions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenTile"]
 
-# So many copies are written as such.
+# Up to this many copies are concatenated.
 _FEW = 4
 
 
 @decomposition("Tile")
-# The engine leaves it out before sums and products where the repeated dimension is dynamic.
+# Fault `tile-of-an-open-size`.
 @before_engine("Tile")
 class OpenTile(Decomposition):
-    """Copies one after the other, where the dimension that is repeated has an open size.
-
-    Fault ``tile-of-an-open-size``.
+    """Concatenates copies along dynamic dimensions; if they are many, tiles a new dimension and merges it.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tile.
     """
@@ -45,7 +43,7 @@ class OpenTile(Decomposition):
 
 
 def _repeated(op: TensorFlowOp) -> dict[int, int]:
-    """How often each dimension of an open size is repeated, of what can be added or multiplied."""
+    """Returns the repeats of each dynamic dimension; none for dtypes without arithmetic."""
     shape, multiples = op.types[0].shape, op.constants[1]
     if shape is None or multiples is None or op.types[0].dtype in {"bool", "string"}:
         return {}

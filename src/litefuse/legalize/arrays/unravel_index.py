@@ -1,4 +1,4 @@
-"""``UnravelIndex``: flat positions as coordinates."""
+"""``UnravelIndex``: coordinates of row-major indices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["UnravelIndex"]
 
 @decomposition("UnravelIndex")
 class UnravelIndex(Decomposition):
-    """Coordinate d is the remainder of what is left by ``dims[d]``, from the last dimension to the first.
+    """From the last dimension to the first, coordinate d is the remainder of the previous quotient by ``dims[d]``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/unravel_index.
     """

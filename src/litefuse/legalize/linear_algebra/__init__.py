@@ -1,1 +1,1 @@
-"""Matrices."""
+"""Matrix products, factorizations and linear systems."""

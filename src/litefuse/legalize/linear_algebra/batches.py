@@ -1,4 +1,4 @@
-"""Batches of matrices, ``[..., rows, columns]``, as batches of one dimension."""
+"""Batches of matrices, ``[..., rows, columns]``, with the batch dimensions merged into one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["in_one_batch"]
 
 
 def in_one_batch(b: Builder, *values: ir.Value) -> tuple[Sequence[ir.Value], Sequence[MixedSize]]:
-    """Matrices in batches that are broadcast to one shape, which then is one dimension.
+    """Emits matrices whose batch dimensions are broadcast to one shape and merged into one.
 
     Args:
         b: Emits the ops.
         *values: ``[..., rows, columns]``.
 
     Returns:
-        Each value as ``[batch, rows, columns]``, and the sizes of the batch's dimensions.
+        Each value as ``[batch, rows, columns]``, and the sizes of the batch dimensions.
     """
     sizes = [b.sizes(value) for value in values]
     rank = max(map(len, sizes)) - 2
@@ -38,7 +38,7 @@ def in_one_batch(b: Builder, *values: ir.Value) -> tuple[Sequence[ir.Value], Seq
 
 
 def _broadcast(b: Builder, x: MixedSize, y: MixedSize) -> MixedSize:
-    """What two sizes are broadcast to."""
+    """Returns the size that two sizes are broadcast to."""
     for size, other in ((x, y), (y, x)):
         if isinstance(size, int):
             return other if size == 1 else size

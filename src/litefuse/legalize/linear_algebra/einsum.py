@@ -1,4 +1,4 @@
-"""Products that LiteRT has no op for: of integer matrices, and Einstein sums that are no product of matrices."""
+"""Products that LiteRT has no op for: of integer matrices, and Einstein sums that are not matrix products."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _Labeled: TypeAlias = "tuple[ir.Value, str]"
 
 
 @decomposition("Einsum")
-# The engine takes the sum over a label for a transposition, and products without a sum for those of matrices.
+# Faults `einstein-sum-of-one`, `einstein-sum-of-elements` and `einstein-sum-over-two-labels`.
 @before_engine("Einsum")
 class Einsum(Decomposition):
-    """Diagonals for labels that repeat, then one operand after the other: sums, and products of matrices.
+    """Takes diagonals for repeated labels, then multiplies one operand after the other, by sums and matrix products.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/einsum.
     """
@@ -34,14 +34,14 @@ class Einsum(Decomposition):
             labels, output = _equation(op)
         except NotDecomposed:
             return False
-        if len(labels) == 1:  # the engine takes the sum over a label for a transposition
+        if len(labels) == 1:  # fault `einstein-sum-of-one`
             return sorted(labels[0]) != sorted(output)
         first, second = (set(labels[0]), set(labels[1])) if len(labels) == 2 else (set(output), set(output))
-        if first | second == set(output):  # it makes a product of matrices of one without a sum, and fails
+        if first | second == set(output):  # fault `einstein-sum-of-elements`
             return True
         if op.types[0].dtype != "float32":
             return False
-        return not (first - second and second - first)  # it often fails where a matrix meets a vector
+        return not (first - second and second - first)  # it often fails for a matrix and a vector
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(0, "float32", "int32", "int64", "complex64")
@@ -54,10 +54,10 @@ class Einsum(Decomposition):
 
 
 @decomposition("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
-# The engine transposes the operand of a product of integers, and leaves it without a shape.
+# Fault `transposed-integer-factor`.
 @before_engine("MatMul", dtypes=("int32", "int64"))
 class IntegerProduct(Decomposition):
-    """Products of rows and columns, and their sums.
+    """Multiplies rows and columns elementwise, and sums the products.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
     """
@@ -78,7 +78,7 @@ class IntegerProduct(Decomposition):
 
 
 def _equation(op: TensorFlowOp) -> tuple[list[str], str]:
-    """The labels of each operand and of the result; those that an ellipsis stands for are Greek."""
+    """Returns the labels of each operand and of the result; those of an ellipsis are Greek letters."""
     left, _, output = str(op.attributes["equation"]).replace(" ", "").partition("->")
     labels = left.split(",")
     counts = [len(op.shape(i)) - len(text) + 3 if "." in text else 0 for i, text in enumerate(labels)]
@@ -96,7 +96,7 @@ def _equation(op: TensorFlowOp) -> tuple[list[str], str]:
 
 
 def _diagonal(b: Builder, value: ir.Value, labels: str) -> _Labeled:
-    """The operand with every label once."""
+    """Emits diagonals of the operand, so that each label occurs once."""
     for label in labels:
         while labels.count(label) > 1:
             first = labels.index(label)
@@ -113,7 +113,7 @@ def _diagonal(b: Builder, value: ir.Value, labels: str) -> _Labeled:
 
 
 def _product(b: Builder, first: _Labeled, second: _Labeled, kept: str) -> _Labeled:
-    """The products of two operands, summed over the labels that nothing needs any more."""
+    """Emits the product of two operands, summed over the labels that are not in ``kept``."""
     first, second = _summed(b, first, kept + second[1]), _summed(b, second, kept + first[1])
     (a, a_labels), (c, c_labels) = first, second
     both = [label for label in a_labels if label in c_labels]
@@ -138,7 +138,7 @@ def _product(b: Builder, first: _Labeled, second: _Labeled, kept: str) -> _Label
 
 
 def _summed(b: Builder, value: _Labeled, kept: str) -> _Labeled:
-    """The sum over the labels that are not kept."""
+    """Emits the sum over the labels that are not in ``kept``."""
     tensor, labels = value
     for axis in reversed(range(len(labels))):
         if labels[axis] not in kept:
@@ -147,7 +147,7 @@ def _summed(b: Builder, value: _Labeled, kept: str) -> _Labeled:
 
 
 def _ordered(b: Builder, value: ir.Value, labels: str, order: str) -> ir.Value:
-    """The operand with all labels in an order, those that it lacks of size 1."""
+    """Emits the operand with its dimensions in an order of labels; those that it lacks get size 1."""
     present = [label for label in order if label in labels]
     value = b.transpose(value, [labels.index(label) for label in present])
     remaining = iter(b.sizes(value))

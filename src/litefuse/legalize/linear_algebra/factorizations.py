@@ -1,7 +1,7 @@
-"""Matrices as products of simpler ones, a column of all matrices of a batch in each turn of a loop.
+"""Matrix factorizations, by loops that process a column of all matrices of a batch per iteration.
 
-All matrices are of float32 and in batches of one dimension: ``[batch, rows, columns]``. The algorithms are those of
-LAPACK without blocks (https://www.netlib.org/lapack/lug/): results agree with its but for rounding.
+All matrices are float32 and in batches of one dimension: ``[batch, rows, columns]``. The algorithms are the unblocked
+ones of LAPACK (https://www.netlib.org/lapack/lug/): results agree with LAPACK's except for rounding.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _ROWS, _COLUMNS = 1, 2
 
 
 class Triangles(NamedTuple):
-    """The factors of matrices, both in one.
+    """The LU factors of matrices, packed into one.
 
     Attributes:
         factors: ``[batch, rows, columns]``: the upper triangular factor, and below the diagonal the lower one, whose
             diagonal is 1.
-        pivots: int32 ``[batch, min(rows, columns)]``: with which row each row was exchanged, one after the other.
+        pivots: int32 ``[batch, min(rows, columns)]``: the index of the row that each row was exchanged with, in order.
     """
 
     factors: ir.Value
@@ -47,38 +47,38 @@ class Triangles(NamedTuple):
 
 
 def product(b: Builder, left: ir.Value, right: ir.Value, *, transpose_left: bool = False) -> ir.Value:
-    """The matrices' products."""
+    """Emits the matrices' products."""
     rows = b.shape(left)[_COLUMNS if transpose_left else _ROWS]
     shape = (b.shape(left)[0], rows, b.shape(right)[_COLUMNS])
     return b.op("BatchMatMulV2", [left, right], shape, b.dtype(left), adj_x=transpose_left, adj_y=False)
 
 
 def place(b: Builder, value: ir.Value, index: ir.Value, axis: int) -> ir.Value:
-    """What is at one position of a dimension, whose size is 1 then."""
+    """Emits the slice at one position of a dimension, whose size becomes 1."""
     return b.gather(value, b.reshape(index, [1]), axis)
 
 
 def eye(b: Builder, rows: MixedSize, columns: MixedSize) -> ir.Value:
-    """``[1, rows, columns]``: 1 on the diagonal, else 0."""
+    """Emits ``[1, rows, columns]``: 1 on the diagonal, else 0."""
     on_diagonal = b.compare("Equal", _numbers(b, rows, _ROWS), _numbers(b, columns, _COLUMNS))
     return b.cast(on_diagonal, "float32")
 
 
 def triangle(b: Builder, matrices: ir.Value, *, lower: bool) -> ir.Value:
-    """The matrices with 0 on the other side of the diagonal."""
+    """Emits the matrices with 0 on the other side of the diagonal."""
     rows, columns = _numbers_of(b, matrices)
     return b.select(b.compare("GreaterEqual" if lower else "LessEqual", rows, columns), matrices, 0.0)
 
 
 def cholesky(b: Builder, matrices: ir.Value) -> ir.Value:
-    """The lower triangular factors whose products with their transposes are the matrices.
+    """Emits the lower triangular factors whose products with their transposes are the matrices.
 
     Args:
         b: Emits the ops.
-        matrices: ``[batch, n, n]``, symmetric; what is above the diagonal is not looked at.
+        matrices: ``[batch, n, n]``, symmetric; elements above the diagonal are ignored.
 
     Returns:
-        ``[batch, n, n]``; NaN on and below the diagonal where a matrix is not positive definite.
+        ``[batch, n, n]``; NaN on and below the diagonal if a matrix is not positive definite.
     """
     batch, size, _ = b.sizes(matrices)
     rows, columns = _numbers_of(b, matrices)
@@ -92,14 +92,14 @@ def cholesky(b: Builder, matrices: ir.Value) -> ir.Value:
         return [b.select(b.compare("Equal", columns, k), column, factor)]
 
     (factor,) = count_to(b, size, [b.fill([batch, size, size], 0, "float32")], turn)
-    # NaN, or 0.
+    # NaN if any element is not finite, else 0.
     spread = b.reduce("Sum", b.binary("Mul", factor, 0.0), _COLUMNS, keep_dims=True)
     spread = b.reduce("Sum", spread, _ROWS, keep_dims=True)
     return triangle(b, b.binary("AddV2", factor, spread), lower=True)
 
 
 def lu(b: Builder, matrices: ir.Value) -> Triangles:
-    """A lower and an upper triangular factor of matrices whose rows were exchanged: the largest pivot first.
+    """Emits the LU factors of matrices, with partial pivoting.
 
     Args:
         b: Emits the ops.
@@ -131,12 +131,12 @@ def lu(b: Builder, matrices: ir.Value) -> Triangles:
 
 
 def permutation_of(b: Builder, pivots: ir.Value, rows: MixedSize) -> ir.Value:
-    """Which row each row was before rows were exchanged.
+    """Emits the permutation of the pivots: the index of each row before rows were exchanged.
 
     Args:
         b: Emits the ops.
         pivots: ``Triangles.pivots``.
-        rows: How many rows there are.
+        rows: The number of rows.
 
     Returns:
         int32 ``[batch, rows]``.
@@ -161,14 +161,14 @@ def permutation_of(b: Builder, pivots: ir.Value, rows: MixedSize) -> ir.Value:
 def solve_triangular(
     b: Builder, matrices: ir.Value, sides: ir.Value, *, lower: bool, unit_diagonal: bool = False
 ) -> ir.Value:
-    """Solves systems of equations from the first unknown to the last, or from the last to the first.
+    """Solves triangular systems of equations by forward or back substitution.
 
     Args:
         b: Emits the ops.
-        matrices: ``[batch, n, n]``; what is on the other side of the diagonal is not looked at.
+        matrices: ``[batch, n, n]``; elements on the other side of the diagonal are ignored.
         sides: ``[batch, n, k]``, the right-hand sides.
-        lower: Whether the matrices are lower triangular, or upper.
-        unit_diagonal: Whether the diagonal counts as 1.
+        lower: Whether the matrices are lower triangular; otherwise upper.
+        unit_diagonal: Whether the diagonal is assumed to be 1.
 
     Returns:
         ``[batch, n, k]``.
@@ -192,16 +192,16 @@ def solve_triangular(
 
 
 def householder(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Makes matrices upper triangular by reflections.
+    """Makes matrices upper triangular by Householder reflections.
 
     Args:
         b: Emits the ops.
         matrices: ``[batch, rows, columns]``.
 
     Returns:
-        ``[batch, rows, columns]``: the upper triangular matrices, below the diagonal the vectors of the reflections,
-        whose elements on the diagonal are 1. ``[batch, min(rows, columns)]``: the factors of the reflections
-        ``1 - factor * vector * vector^T``.
+        ``[batch, rows, columns]``: the upper triangular matrices, and below the diagonal the vectors of the
+        reflections, whose elements on the diagonal are 1. ``[batch, min(rows, columns)]``: the factors of the
+        reflections ``1 - factor * vector * vector^T``.
     """
     batch, height, width = b.sizes(matrices)
     count = b.dims("Minimum", height, width)
@@ -214,7 +214,7 @@ def householder(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
         column = place(b, value, k, _COLUMNS)
         first = place(b, column, k, _ROWS)
         tail = b.select(below, column, 0.0)
-        # In units of the largest element, so that no square leaves the range of the dtype.
+        # Scaled by the largest element, so that squares neither overflow nor underflow.
         largest = b.reduce("Max", b.unary("Abs", column), _ROWS, keep_dims=True)
         unit = b.select(b.compare("Equal", largest, 0.0), 1.0, largest)
         squares = b.reduce("Sum", b.unary("Square", b.binary("RealDiv", tail, unit)), _ROWS, keep_dims=True)
@@ -238,13 +238,13 @@ def householder(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
 
 
 def householder_product(b: Builder, vectors: ir.Value, factors: ir.Value, columns: MixedSize) -> ir.Value:
-    """The product of reflections, which is orthogonal.
+    """Emits the product of Householder reflections, which is orthogonal.
 
     Args:
         b: Emits the ops.
-        vectors: ``[batch, rows, n]``; what is not below the diagonal is not looked at.
+        vectors: ``[batch, rows, n]``; elements on and above the diagonal are ignored.
         factors: ``[batch, k]``, ``k <= n``, those of the first k reflections.
-        columns: How many columns of the product are wanted.
+        columns: The number of columns of the product to compute.
 
     Returns:
         ``[batch, rows, columns]``.
@@ -268,13 +268,13 @@ def householder_product(b: Builder, vectors: ir.Value, factors: ir.Value, column
 
 
 def _rows_at(b: Builder, value: ir.Value, found: ir.Value) -> ir.Value:
-    """A row of each matrix: ``[batch, 1, columns]`` for int32 ``[batch, 1]``."""
+    """Emits a row of each matrix: ``[batch, 1, columns]`` for int32 ``[batch, 1]``."""
     shape = (b.shape(value)[0], 1, b.shape(value)[_COLUMNS])
     return b.op("GatherV2", [value, found, b.constant(_ROWS, "int32")], shape, b.dtype(value), batch_dims=1)
 
 
 def _numbers_of(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """The numbers of rows, ``[1, rows, 1]``, and of columns, ``[1, 1, columns]``."""
+    """Emits the indices of rows, ``[1, rows, 1]``, and of columns, ``[1, 1, columns]``."""
     _, rows, columns = b.sizes(matrices)
     return _numbers(b, rows, _ROWS), _numbers(b, columns, _COLUMNS)
 

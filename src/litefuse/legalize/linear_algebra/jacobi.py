@@ -1,8 +1,8 @@
-"""Eigenvalues and singular values by rotations, of half as many pairs of columns at once as there are columns.
+"""Eigenvalues and singular values by Jacobi rotations, which rotate ``columns / 2`` pairs of columns at once.
 
-All matrices are of float32 and in batches of one dimension. Which columns are pairs changes from turn to turn as the
-players of a tournament do, so that each meets each other one in a sweep of ``columns - 1`` turns. The methods: Golub
-and Van Loan, Matrix Computations, 8.5 (Jacobi) and 8.6.3 (one-sided Jacobi).
+All matrices are float32 and in batches of one dimension. The pairs change in each turn as in a round-robin tournament,
+so that each column is paired with each other one in a sweep of ``columns - 1`` turns. The methods: Golub and Van Loan,
+Matrix Computations, 8.5 (Jacobi) and 8.6.3 (one-sided Jacobi).
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 __all__ = ["SingularVectors", "eigenvalues", "eigenvectors", "singular_values", "singular_vectors"]
 
-# Convergence is quadratic in the end: so many sweeps more than the number of columns has bits.
+# Convergence is quadratic in the end: this many sweeps more than the number of columns has bits.
 _MORE_SWEEPS = 3
-# For an open number of columns, of less than this many bits.
+# A dynamic number of columns is assumed to have this many bits at most.
 _MOST_BITS = 10
-# The tangent of a smaller angle changes no float32.
+# The largest cotangent; rotations by smaller angles do not change a float32.
 _FLATTEST = 1e9
 
 
 class SingularVectors(NamedTuple):
-    """``u diag(values) v^T`` is the matrix.
+    """A singular value decomposition ``u diag(values) v^T``.
 
     Attributes:
         values: ``[batch, min(rows, columns)]``, the largest first.
         left: ``[batch, rows, rows]``, u, or its first ``min(rows, columns)`` columns.
-        right: ``[batch, columns, columns]``, v, or likewise.
+        right: ``[batch, columns, columns]``, v, or its first ``min(rows, columns)`` columns.
     """
 
     values: ir.Value
@@ -42,7 +42,7 @@ class SingularVectors(NamedTuple):
 
 
 class _Rotation(NamedTuple):
-    """Rotations of pairs.
+    """Rotations of pairs of columns.
 
     Attributes:
         cosine: ``[batch, 1, pairs]``.
@@ -54,12 +54,12 @@ class _Rotation(NamedTuple):
 
 
 class _Tournament:
-    """What the turns have in common.
+    """The pairing of columns, which is the same in each turn.
 
     Attributes:
-        size: The number of columns, an even one.
-        half: The number of pairs: each column of the first half with the one so much further on.
-        turns: How many turns there are.
+        size: The number of columns, padded to an even one.
+        half: The number of pairs: each column of the first half is paired with the one this much further on.
+        turns: The number of turns.
     """
 
     def __init__(self, b: Builder, columns: MixedSize) -> None:
@@ -67,8 +67,8 @@ class _Tournament:
         self.half = b.dims("FloorDiv", self.size, 2)
         bits = columns.bit_length() if isinstance(columns, int) else _MOST_BITS
         self.turns = b.dims("Mul", b.dims("Sub", self.size, 1), bits + _MORE_SWEEPS)
-        # Which column is in each one's place in the next turn (after a sweep, all are back), with which it was a pair,
-        # which pair that was, and the sign of the sine.
+        # For each position in the next turn: the column that moves there (after a sweep, all are back), its partner,
+        # their pair, and the sign of the sine.
         self._order = _next(b, self.size, self.half)
         half = b.scalar(self.half)
         in_second = b.compare("GreaterEqual", self._order, half)
@@ -78,11 +78,11 @@ class _Tournament:
         self._sign = b.reshape(sign, [1, 1, self.size])
 
     def halves(self, b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, ir.Value]:
-        """The two parts of a value that are pairs along an axis."""
+        """Emits the two halves of a value along an axis, which are the members of the pairs."""
         return b.slice(value, axis, 0, self.half), b.slice(value, axis, self.half, None)
 
     def rotated(self, b: Builder, value: ir.Value, rotation: _Rotation, axis: int) -> ir.Value:
-        """The pairs along an axis rotated, and in their next places."""
+        """Emits a value with the pairs along an axis rotated and moved to their next positions."""
         cosine, sine = (b.gather(each, self._pair, 2) for each in rotation)
         sine = b.binary("Mul", sine, self._sign)
         if axis == 1:
@@ -96,7 +96,7 @@ def _even(b: Builder, columns: MixedSize) -> MixedSize:
 
 
 def _next(b: Builder, size: MixedSize, half: MixedSize) -> ir.Value:
-    """The first column stays, the others move on by one place, around: int32 ``[size]``, from where each comes."""
+    """Emits int32 ``[size]``, the source of each column: the first one stays, the others rotate by one position."""
     places = b.range(size)
     last = b.scalar(b.dims("Sub", size, 1))
     order = b.binary("AddV2", places, 1)
@@ -108,21 +108,21 @@ def _next(b: Builder, size: MixedSize, half: MixedSize) -> ir.Value:
 
 
 def eigenvalues(b: Builder, matrices: ir.Value) -> ir.Value:
-    """Those of symmetric matrices ``[batch, n, n]``, of which the lower triangle is looked at, the smallest first."""
+    """Emits the eigenvalues of symmetric matrices ``[batch, n, n]``, the smallest first; reads the lower triangle."""
     values, _ = _diagonalized(b, matrices, [])
     return _sorted(b, values, _order(b, values, upwards=True))
 
 
 def eigenvectors(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """The eigenvalues and eigenvectors of symmetric matrices.
+    """Emits the eigenvalues and eigenvectors of symmetric matrices.
 
     Args:
         b: Emits the ops.
-        matrices: ``[batch, n, n]``; what is above the diagonal is not looked at.
+        matrices: ``[batch, n, n]``; elements above the diagonal are ignored.
 
     Returns:
-        ``[batch, n]``, the smallest first; ``[batch, n, n]``, whose columns are orthonormal. Each is determined up to
-        its sign only, and where eigenvalues are equal, the space of theirs is.
+        ``[batch, n]``, the smallest first; ``[batch, n, n]``, whose columns are orthonormal. An eigenvector is unique
+        only up to its sign; for equal eigenvalues, only the space that their eigenvectors span is.
     """
     values, (vectors,) = _diagonalized(b, matrices, [_columns_of_one(b, matrices)])
     order = _order(b, values, upwards=True)
@@ -130,15 +130,15 @@ def eigenvectors(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
 
 
 def _diagonalized(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) -> tuple[ir.Value, Sequence[ir.Value]]:
-    """What is on the diagonal of symmetric matrices when nothing is beside it any more: ``[batch, n]``.
+    """Diagonalizes symmetric matrices.
 
     Args:
         b: Emits the ops.
         matrices: ``[batch, n, n]``.
-        others: What has columns that are rotated as those of the matrices are.
+        others: Values whose columns are rotated like those of the matrices.
 
     Returns:
-        The diagonal, and what became of the others.
+        The diagonal, ``[batch, n]``, and the rotated others.
     """
     count = b.size(matrices, 1)
     tournament = _Tournament(b, count)
@@ -168,7 +168,7 @@ def _diagonalized(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) ->
 
 
 def singular_values(b: Builder, matrices: ir.Value) -> ir.Value:
-    """Those of matrices ``[batch, rows, columns]``, the largest first: ``[batch, min(rows, columns)]``."""
+    """Emits the singular values of matrices, the largest first, ``[batch, min(rows, columns)]``."""
     columns, _ = _orthogonal(b, _upright(b, matrices)[0], [])
     values = _lengths(b, columns)
     values = _sorted(b, values, _order(b, values, upwards=False))
@@ -176,12 +176,12 @@ def singular_values(b: Builder, matrices: ir.Value) -> ir.Value:
 
 
 def singular_vectors(b: Builder, matrices: ir.Value, *, full: bool) -> SingularVectors:
-    """The singular values and vectors of matrices.
+    """Emits the singular values and vectors of matrices.
 
     Args:
         b: Emits the ops.
         matrices: ``[batch, rows, columns]``.
-        full: Whether the vectors are as many as there are rows and columns.
+        full: Whether to compute as many vectors as there are rows and columns.
     """
     matrices, turned = _upright(b, matrices)
     _, rows, columns = b.sizes(matrices)
@@ -191,8 +191,8 @@ def singular_vectors(b: Builder, matrices: ir.Value, *, full: bool) -> SingularV
     order = _order(b, values, upwards=False)
     values, rotated = _sorted(b, values, order), product(b, rotated, order)
     right = product(b, _cut(b, right, matrices), order)
-    # The columns of u times the values are orthogonal: reflections make the values of them, and u is their product,
-    # also where a value is 0.
+    # The rotated columns are those of u times the values. They are orthogonal, so reflections make them diagonal, and u
+    # is the product of these, even if a value is 0.
     vectors, factors = householder(b, rotated)
     left = householder_product(b, vectors, factors, rows if full else count)
     on_diagonal = b.compare("Equal", eye(b, rows, columns), 1.0)
@@ -205,14 +205,14 @@ def singular_vectors(b: Builder, matrices: ir.Value, *, full: bool) -> SingularV
 
 
 def _upright(b: Builder, matrices: ir.Value) -> tuple[ir.Value, bool]:
-    """Matrices that have no more columns than rows, where the sizes are known; and whether they were transposed."""
+    """Transposes matrices with more columns than rows, if the sizes are static; returns whether it did, too."""
     _, rows, columns = b.shape(matrices)
     turned = rows is not None and columns is not None and rows < columns
     return b.transpose(matrices, [0, 2, 1]) if turned else matrices, turned
 
 
 def _orthogonal(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) -> tuple[ir.Value, Sequence[ir.Value]]:
-    """Matrices whose columns were rotated until they are orthogonal, and others with them, as in ``_diagonalized``."""
+    """Rotates the columns of matrices until they are orthogonal, and others with them, as in ``_diagonalized``."""
     count = b.size(matrices, 2)
     tournament = _Tournament(b, count)
     value = b.pad(matrices, [(0, 0), (0, 0), (0, b.dims("Sub", tournament.size, count))])
@@ -231,13 +231,13 @@ def _orthogonal(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) -> t
 
 
 def _columns_of_one(b: Builder, matrices: ir.Value) -> ir.Value:
-    """The identity for each matrix, with as many columns as a tournament of theirs has."""
+    """Emits the identity for each matrix, with as many columns as its tournament has."""
     size = _even(b, b.size(matrices, 2))
     return b.broadcast(eye(b, size, size), [b.size(matrices, 0), size, size])
 
 
 def _cut(b: Builder, value: ir.Value, matrices: ir.Value) -> ir.Value:
-    """The rows and columns that are not there for the tournament alone."""
+    """Emits the value without the rows and columns that pad it for the tournament."""
     count = b.size(matrices, 2)
     return b.slices(value, {1: (0, count, 1), 2: (0, count, 1)})
 
@@ -247,7 +247,7 @@ def _lengths(b: Builder, columns: ir.Value) -> ir.Value:
 
 
 def _rotation(b: Builder, first: ir.Value, second: ir.Value, beside: ir.Value) -> _Rotation:
-    """The rotation by at most 45 degrees that makes ``beside`` zero in ``[[first, beside], [beside, second]]``."""
+    """Emits the rotation by at most 45 degrees that diagonalizes ``[[first, beside], [beside, second]]``."""
     done = b.compare("Equal", beside, 0.0)
     divisor = b.select(done, 1.0, b.binary("AddV2", beside, beside))
     cotangent = b.binary("RealDiv", b.binary("Sub", second, first), divisor)
@@ -261,10 +261,10 @@ def _rotation(b: Builder, first: ir.Value, second: ir.Value, beside: ir.Value) -
 
 
 def _order(b: Builder, values: ir.Value, *, upwards: bool) -> ir.Value:
-    """In which order values ``[batch, count]`` are to be: ``[batch, count, count]``, 1 where a column gets a row's.
+    """Emits the permutation matrices ``[batch, count, count]`` that sort values ``[batch, count]``.
 
-    A product with it is exact. (LiteRT knows the shapes of what TOPK_V2 finds only when it has run, and prepares what
-    comes after it in the middle of each call.)
+    Products with them are exact. (TOPK_V2 computes the shapes of its results in each call, so that LiteRT prepares the
+    ops after it in the middle of the call.)
     """
     count = b.size(values, 1)
     numbers = b.range(count)

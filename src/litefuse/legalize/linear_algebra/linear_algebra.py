@@ -45,7 +45,7 @@ __all__ = [
 class Inverse(Decomposition):
     """The solution of a system of equations whose right-hand sides are the identity.
 
-    The inverse of a singular matrix has elements that are infinite or not numbers; TensorFlow stops with an error.
+    The inverse of a singular matrix has infinite or NaN elements; TensorFlow raises an error.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/inv.
     """
@@ -63,9 +63,9 @@ class Inverse(Decomposition):
 
 @decomposition("MatrixSolve", "MatrixTriangularSolve")
 class LinearSystem(Decomposition):
-    """Systems of equations: by two triangular factors, or with a matrix that is triangular.
+    """Systems of equations with a triangular matrix, or with the LU factors of another one.
 
-    The solution with a singular matrix has elements that are infinite or not numbers; TensorFlow stops with an error.
+    The solution with a singular matrix has infinite or NaN elements; TensorFlow raises an error.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/solve, triangular_solve.
     """
@@ -88,10 +88,10 @@ class LinearSystem(Decomposition):
 
 @decomposition("MatrixSolveLs")
 class LeastSquares(Decomposition):
-    """``MatrixSolveLs``: what comes closest to the solution of systems of equations.
+    """``MatrixSolveLs``: least-squares solutions of systems of equations.
 
-    By the normal equations if ``fast``, with a regularization; else by singular values, of which those are left out
-    that are not above rounding: of all closest ones the shortest.
+    If ``fast``, by the normal equations with a regularization; else by singular values, without those that are zero
+    except for rounding, which gives the solution of minimum norm.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/lstsq.
     """
@@ -160,7 +160,7 @@ class LogDeterminant(Decomposition):
 
 @decomposition("Lu")
 class TriangularFactors(Decomposition):
-    """``Lu``: a lower and an upper triangular factor in one, and which row each row was.
+    """``Lu``: a lower and an upper triangular factor, packed into one, and the permutation of the rows.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/lu.
     """
@@ -192,9 +192,9 @@ class OrthogonalFactors(Decomposition):
 
 @decomposition("SelfAdjointEigV2")
 class Eigenvectors(Decomposition):
-    """``SelfAdjointEigV2``: the eigenvalues of symmetric matrices, and the eigenvectors if they are wanted.
+    """``SelfAdjointEigV2``: the eigenvalues of symmetric matrices, and the eigenvectors if requested.
 
-    An eigenvector is determined up to its sign only: others than TensorFlow's are as right.
+    An eigenvector is unique only up to its sign, which may differ from TensorFlow's.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/eigh.
     """
@@ -211,9 +211,9 @@ class Eigenvectors(Decomposition):
 
 @decomposition("Svd")
 class SingularValues(Decomposition):
-    """``Svd``: the singular values of matrices, and the singular vectors if they are wanted.
+    """``Svd``: the singular values of matrices, and the singular vectors if requested.
 
-    A pair of singular vectors is determined up to a sign only: others than TensorFlow's are as right.
+    A pair of singular vectors is unique only up to a sign, which may differ from TensorFlow's.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/svd.
     """
@@ -229,12 +229,12 @@ class SingularValues(Decomposition):
 
 
 def _nothing(op: TensorFlowOp, b: Builder) -> ir.Value:
-    """The vectors that were not asked for."""
+    """Emits an empty result for vectors that are not requested."""
     return b.fill([0], 0, op.results[0].dtype)
 
 
 def _regularized(b: Builder, squares: ir.Value, added: ir.Value, sides: ir.Value) -> ir.Value:
-    """Solves systems with symmetric matrices, to the diagonals of which a number is added."""
+    """Solves systems with symmetric matrices, to whose diagonals a number is added."""
     size = b.size(squares, 1)
     factor = cholesky(b, b.binary("AddV2", squares, b.binary("Mul", eye(b, size, size), added)))
     solution = solve_triangular(b, factor, sides, lower=True)
@@ -242,7 +242,7 @@ def _regularized(b: Builder, squares: ir.Value, added: ir.Value, sides: ir.Value
 
 
 def _shortest(b: Builder, matrices: ir.Value, sides: ir.Value) -> ir.Value:
-    """The shortest of the vectors that come closest to the solution of systems of equations."""
+    """Emits the least-squares solutions of minimum norm."""
     values, left, right = singular_vectors(b, matrices, full=False)
     _, rows, columns = b.sizes(matrices)
     most = b.cast(b.scalar(b.dims("Maximum", rows, columns)), "float32")
@@ -263,7 +263,7 @@ def _solution(b: Builder, matrices: ir.Value, sides: ir.Value) -> ir.Value:
 
 
 def _pivots(op: TensorFlowOp, b: Builder) -> tuple[Sequence[MixedSize], ir.Value, ir.Value]:
-    """The sizes of the batch, the pivots of each matrix, and -1 where an odd number of rows was exchanged, else 1."""
+    """Returns the batch sizes, the pivots of each matrix, and -1 for an odd number of row exchanges, else 1."""
     matrices, (*outer, size, _) = _matrices(op, b)
     factors, exchanged = lu(b, matrices)
     pivots = b.reduce("Sum", b.select(b.compare("Equal", eye(b, size, size), 1.0), factors, 0.0), 2)
@@ -273,7 +273,7 @@ def _pivots(op: TensorFlowOp, b: Builder) -> tuple[Sequence[MixedSize], ir.Value
 
 
 def _of_matrices(op: TensorFlowOp, b: Builder, function: Callable[[ir.Value], ir.Value]) -> ir.Value:
-    """A function of square matrices in a batch of one dimension, applied to those of any."""
+    """Applies a function of square matrices in a batch of one dimension to any batch."""
     if 0 in op.shape(0):
         return b.fill(b.sizes(op.operands[0]), 0, op.results[0].dtype)
     matrices, sizes = _matrices(op, b)
@@ -281,7 +281,7 @@ def _of_matrices(op: TensorFlowOp, b: Builder, function: Callable[[ir.Value], ir
 
 
 def _matrices(op: TensorFlowOp, b: Builder) -> tuple[ir.Value, Sequence[MixedSize]]:
-    """The operand as float32 matrices in a batch of one dimension, and the operand's sizes."""
+    """Emits the operand as float32 matrices in a batch of one dimension; also returns the operand's sizes."""
     if 0 in op.shape(0):
         raise NotDecomposed("the matrices are empty")
     (matrices,), outer = in_one_batch(b, _computed(op, b, 0))
@@ -289,7 +289,7 @@ def _matrices(op: TensorFlowOp, b: Builder) -> tuple[ir.Value, Sequence[MixedSiz
 
 
 def _computed(op: TensorFlowOp, b: Builder, operand: int) -> ir.Value:
-    """An operand in float32."""
+    """Emits an operand in float32."""
     if len(op.shape(operand)) < 2:
         raise NotDecomposed(f"operand {operand} is of rank {len(op.shape(operand))}: no matrices")
     op.require(operand, "float32", "float16")

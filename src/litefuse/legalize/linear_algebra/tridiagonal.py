@@ -1,4 +1,4 @@
-"""Matrices with elements on the diagonal and beside it only."""
+"""Products and systems of equations with tridiagonal matrices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["TridiagonalProduct", "TridiagonalSystem", "solve_tridiagonal"]
 
 @decomposition("TridiagonalMatMul")
 class TridiagonalProduct(Decomposition):
-    """The sum of three products of diagonals with rows.
+    """The sum of the products of the three diagonals with rows.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_matmul.
     """
@@ -41,7 +41,7 @@ class TridiagonalProduct(Decomposition):
 
 @decomposition("TridiagonalSolve")
 class TridiagonalSystem(Decomposition):
-    """Systems of equations with tridiagonal matrices, rows exchanged where that makes pivots larger.
+    """Systems of equations with tridiagonal matrices, by elimination with partial pivoting.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_solve.
     """
@@ -60,9 +60,9 @@ def solve_tridiagonal(b: Builder, below: ir.Value, main: ir.Value, above: ir.Val
 
     Args:
         b: Emits the ops.
-        below: ``[batch, 1, n]``: the elements before the diagonal in each row; the first one is not looked at.
+        below: ``[batch, 1, n]``: the elements before the diagonal in each row; the first one is ignored.
         main: ``[batch, 1, n]``: the diagonal.
-        above: ``[batch, 1, n]``: the elements behind it; the last one is not looked at.
+        above: ``[batch, 1, n]``: the elements after it; the last one is ignored.
         sides: ``[batch, n, k]``, the right-hand sides.
 
     Returns:
@@ -73,7 +73,7 @@ def solve_tridiagonal(b: Builder, below: ir.Value, main: ir.Value, above: ir.Val
     columns = [b.transpose(each, [0, 2, 1]) for each in (below, main, above)]
     nothing = b.fill([batch, 1, 1], 0, "float32")
     last = b.scalar(b.dims("Sub", size, 1))
-    # What is behind the last row: of an equation whose unknown is 0.
+    # After the last row, an equation whose unknown is 0.
     below, main = b.pad(columns[0], [(0, 0), (0, 1), (0, 0)]), b.pad(columns[1], [(0, 0), (0, 1), (0, 0)], 1)
     above = b.pad(b.select(b.compare("Equal", rows, last), 0.0, columns[2]), [(0, 0), (0, 1), (0, 0)])
     padded = b.pad(sides, [(0, 0), (0, 1), (0, 0)])
@@ -115,7 +115,7 @@ def solve_tridiagonal(b: Builder, below: ir.Value, main: ir.Value, above: ir.Val
 
 
 def _computed(op: TensorFlowOp, b: Builder) -> list[ir.Value]:
-    """The operands in float32."""
+    """Emits the operands in float32."""
     for operand in range(len(op.operands)):
         if 0 in op.shape(operand) or len(op.shape(operand)) < 2:
             raise NotDecomposed(f"operand {operand} holds no matrices")

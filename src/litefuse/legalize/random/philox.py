@@ -1,4 +1,4 @@
-"""TensorFlow's generator of random numbers, Philox, in integer arithmetic."""
+"""TensorFlow's random number generator, Philox, in integer arithmetic."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ __all__ = ["MANTISSA", "WORD", "Generator", "continued", "first_words", "philox_
 _ROUNDS = 10
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
-# The key with which TensorFlow makes the key and the counter of two seeds.
+# The key with which TensorFlow derives the key and the counter from two seeds.
 _SCRAMBLING_KEY = (0x3EC8F720, 0x02461E29)
 
 _HALF_WORD = 1 << 16
 
 WORD = 1 << 32
-"""How many words there are."""
+"""The number of different 32-bit words."""
 
 MANTISSA = 1 << 23
-"""How many numbers float32 has from 1 to 2."""
+"""The number of float32 values from 1 to 2, without 2."""
 
 
 class Generator(NamedTuple):
-    """A generator before its first number; its words are held in int64, whose products and quotients LiteRT has.
+    """The state of a generator; its words are int64, for which LiteRT has products and quotients.
 
     Attributes:
         key: The two words of the key, int64 ``[2, 1]``.
-        low: The lower two of the four words of the counter, int64 ``[1, 1]`` each; None where they are 0.
+        low: The lower two of the four words of the counter, int64 ``[1, 1]`` each; None if they are 0.
         high: The upper two.
     """
 
@@ -46,7 +46,7 @@ class Generator(NamedTuple):
 
 
 def seeded(b: Builder, seed: ir.Value) -> Generator:
-    """The generator that TensorFlow makes of two seeds, int64 ``[2]``."""
+    """Emits the generator that TensorFlow derives from two seeds, int64 ``[2]``."""
     halves = [_low(b, seed), _low(b, _high(b, seed))]
     mixed = _scrambled(
         b,
@@ -59,19 +59,19 @@ def seeded(b: Builder, seed: ir.Value) -> Generator:
 
 
 def continued(b: Builder, key: ir.Value, counter: ir.Value) -> Generator:
-    """The generator with a key and a counter: the bits of int64 ``[1]`` and ``[2]``, the lower ones first."""
+    """Emits the generator with a key and a counter: the bits of int64 ``[1]`` and ``[2]``, the lower ones first."""
     key, *counters = (b.reshape(value, [1, 1]) for value in (key, b.slice(counter, 0, 0, 1), b.slice(counter, 0, 1, 2)))
     low, high = ([_low(b, value), _low(b, _high(b, value))] for value in counters)
     return Generator(b.concat([_low(b, key), _low(b, _high(b, key))], 0), low, high)
 
 
 def philox_words(b: Builder, generator: Generator, places: ir.Value) -> ir.Value:
-    """The four random words of 32 bits at each of some places.
+    """Emits groups of four random 32-bit words.
 
     Args:
-        b: Emits the ops; among them loops, which only the engine can lower.
+        b: Emits the ops, including loops, which only the engine can lower.
         generator: The generator.
-        places: How many times four words are left out before, int64 ``[n]``, below 2^32 where the counter begins at 0.
+        places: The indices of the groups, int64 ``[n]``, below 2^32 if the counter begins at 0.
 
     Returns:
         int64 ``[n, 4]``.
@@ -92,18 +92,18 @@ def philox_words(b: Builder, generator: Generator, places: ir.Value) -> ir.Value
 
 
 def first_words(b: Builder, generator: Generator, groups: MixedSize) -> ir.Value:
-    """The first random words of a generator: int64 ``[groups, 4]``."""
+    """Emits the first random words of a generator: int64 ``[groups, 4]``."""
     return philox_words(b, generator, b.cast(b.range(groups), "int64"))
 
 
 def _scrambled(b: Builder, even: ir.Value, odd: ir.Value, key: ir.Value) -> ir.Value:
-    """Philox of counters, whose words 0 and 2, and 1 and 3, are the rows of ``even`` and ``odd``: words [n, 4]."""
+    """Emits Philox of counters as [n, 4]; rows of ``even`` and ``odd`` are their words 0 and 2, and 1 and 3."""
     multipliers = b.constant(np.array(_MULTIPLIERS).reshape(2, 1), "int64")
     steps = b.constant(np.array(_KEY_STEPS).reshape(2, 1), "int64")
 
     def turn(_: ir.Value, values: Sequence[ir.Value]) -> Sequence[ir.Value]:
         even, odd, key = values
-        # Products of 64 bits, from factors that leave room in int64.
+        # 64-bit products, from partial products that fit into int64.
         low_part = b.binary("Mul", multipliers, b.binary("FloorMod", even, _HALF_WORD))
         high_part = b.binary("Mul", multipliers, b.binary("FloorDiv", even, _HALF_WORD))
         middle = b.binary("AddV2", high_part, b.binary("FloorDiv", low_part, _HALF_WORD))
@@ -133,6 +133,6 @@ def _high(b: Builder, value: ir.Value) -> ir.Value:
 
 
 def unit_interval(b: Builder, words: ir.Value) -> ir.Value:
-    """Words as numbers from 0 to 1, without it."""
+    """Emits words as numbers in [0, 1)."""
     mantissa = b.cast(b.binary("FloorMod", words, MANTISSA), "float32")
     return b.binary("Mul", mantissa, 1 / MANTISSA)

@@ -1,4 +1,4 @@
-"""Random numbers without a seed: any of the right distribution will do, and LiteRT's RANDOM_UNIFORM makes them."""
+"""Random numbers without a seed: LiteRT's RANDOM_UNIFORM is sufficient, as only the distribution is specified."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["RandomNumbers", "RandomShuffle"]
 
 # RANDOM_UNIFORM's numbers have 23 random bits.
 _BITS = 16
-# The share of the standard normal distribution below -2, where TensorFlow cuts it off, as well as above 2.
+# The probability of a standard normal number below -2, where TensorFlow truncates the distribution, and above 2.
 _CUT_OFF = 0.5 * math.erfc(math.sqrt(2))
 
 
 @decomposition("RandomUniformInt", "TruncatedNormal")
 class RandomNumbers(Decomposition):
-    """``RandomUniformInt`` of 32 random bits, and ``TruncatedNormal`` by the inverse of its distribution.
+    """``RandomUniformInt`` from 32 random bits, and ``TruncatedNormal`` by the inverse of its distribution function.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RandomUniformInt, TruncatedNormal.
     """
@@ -44,7 +44,7 @@ class RandomNumbers(Decomposition):
         if result.dtype == "int64" and int(op.constant(2)) - int(op.constant(1)) > 1 << (2 * _BITS):
             raise NotDecomposed("it asks for more than 2^32 numbers of int64")
         words = [b.cast(b.binary("Mul", _uniform(b, sizes), float(1 << _BITS)), "int32") for _ in range(2)]
-        upper, lower = (b.cast(word, "int64") for word in words)  # casts cut off
+        upper, lower = (b.cast(word, "int64") for word in words)  # casts truncate
         bits = b.binary("AddV2", b.binary("Mul", upper, 1 << _BITS), lower)
         number = b.binary("AddV2", low, b.binary("FloorMod", bits, b.binary("Sub", high, low)))
         return b.cast(number, result.dtype)
@@ -52,9 +52,9 @@ class RandomNumbers(Decomposition):
 
 @decomposition("RandomShuffle")
 class RandomShuffle(Decomposition):
-    """The rows in the order of random numbers.
+    """Sorts the rows by random numbers.
 
-    Two rows of equal numbers, of which there are 2^23, stay in their order.
+    Rows with equal numbers, of which there are 2^23, keep their order.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/random/shuffle.
     """
@@ -77,5 +77,5 @@ def _require_no_seed(op: TensorFlowOp) -> None:
 
 
 def _uniform(b: Builder, sizes: Sequence[MixedSize]) -> ir.Value:
-    """Numbers of at least 0 and below 1."""
+    """Emits numbers in [0, 1)."""
     return b.op("RandomUniform", [b.vector(sizes)], b.known(sizes), "float32", seed=0, seed2=0)

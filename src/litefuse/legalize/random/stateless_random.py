@@ -1,4 +1,4 @@
-"""Stateless random numbers: TensorFlow's, bit for bit, by its generator."""
+"""Stateless random numbers, from the same random bits as TensorFlow's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["StatelessMultinomial", "StatelessRandom", "StatelessShuffle", "StatelessTruncatedNormal"]
 
 _ALGORITHMS = (1, 3)  # Philox, and "the one for this device", which is Philox as well but on TPUs
-# How many numbers a truncated one has to choose from, and for how many TensorFlow keeps a place.
+# The number of draws for four truncated numbers, and the number of groups of words that TensorFlow reserves for them.
 _DRAWS = 16
 _RESERVED = 256
 _KEY_MAKERS = ("tf.StatelessRandomGetKeyCounter", "tf.StatelessRandomGetKeyCounterAlg")
@@ -43,14 +43,14 @@ _ALGORITHM_MAKERS = ("tf.StatelessRandomGetAlg", "tf.StatelessRandomGetKeyCounte
     *("StatelessRandomUniformFullInt", "StatelessRandomUniformFullIntV2"),
     *("StatelessRandomUniformInt", "StatelessRandomUniformIntV2"),
 )
-# There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
+# The rewriting contains a loop, which only the engine can lower, and the key has a dtype that LiteRT lacks.
 @before_engine(
     *("StatelessRandomNormal", "StatelessRandomNormalV2", "StatelessRandomUniform", "StatelessRandomUniformFullInt"),
     *("StatelessRandomUniformFullIntV2", "StatelessRandomUniformInt", "StatelessRandomUniformIntV2"),
     "StatelessRandomUniformV2",
 )
 class StatelessRandom(Decomposition):
-    """Counters, scrambled by a loop of ten rounds, and what TensorFlow makes of these 32-bit words.
+    """Counters, scrambled by a loop of ten rounds, and TensorFlow's conversion of these 32-bit words to numbers.
 
     Source: tensorflow/core, lib/random/philox_random.h and random_distributions.h (the numbers),
     kernels/stateless_random_ops_v2_util.h and random_op_cpu.h (key and counter, order of the numbers).
@@ -67,7 +67,7 @@ class StatelessRandom(Decomposition):
         if not of_integers and (result.dtype != "float32" or kind not in {"Normal", "Uniform"}):
             raise NotDecomposed(f"there is no rewriting of it for {result.dtype}")
         size = _size(op) if (kind, result.dtype) == ("UniformInt", "int64") else None
-        # How many words an element takes, and how many elements are made of four words.
+        # The number of words per element, and the number of groups of four words.
         words = 2 if result.dtype == "int64" else 1
         count = b.product(shape)
         groups = _groups(b, b.dims("Mul", count, words))
@@ -86,12 +86,12 @@ class StatelessRandom(Decomposition):
 
 
 @decomposition("StatelessTruncatedNormal", "StatelessTruncatedNormalV2")
-# There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
+# The rewriting contains a loop, which only the engine can lower, and the key has a dtype that LiteRT lacks.
 @before_engine("StatelessTruncatedNormal", "StatelessTruncatedNormalV2")
 class StatelessTruncatedNormal(Decomposition):
-    """For each four numbers a generator of their own, whose first four of the normal distribution between -2 and 2.
+    """Draws four numbers each from a generator of their own: the first normally distributed ones between -2 and 2.
 
-    Of 16 that are drawn at once, fewer than four are such ones in one of 10^14 cases.
+    Of 16 that are drawn at once, fewer than four are in this range in one of 10^14 cases.
 
     Source: tensorflow/core, kernels/random_op_cpu.h, lib/random/random_distributions.h.
     """
@@ -105,7 +105,7 @@ class StatelessTruncatedNormal(Decomposition):
         shape = b.sizes_in(op.operands[0], result.shape)
         count = b.product(shape)
         groups = _groups(b, count)
-        # The draws of one group are in one place after the other, those of the next begin 256 places on.
+        # The draws of a group are consecutive; those of the next group begin at an offset of 256.
         begins = b.binary("Mul", b.reshape(b.cast(b.range(groups), "int64"), [groups, 1]), _RESERVED)
         draws = b.dims("Mul", groups, _DRAWS // 4)
         places = b.binary("AddV2", begins, b.constant(np.arange(_DRAWS // 4)[None], "int64"))
@@ -113,7 +113,7 @@ class StatelessTruncatedNormal(Decomposition):
         numbers = _normal(b, b.reshape(words, [b.dims("Mul", draws, 2), 2]))
         drawn = b.dims("Mul", groups, _DRAWS)
         rows = b.reshape(numbers, [groups, _DRAWS])
-        # The first ones that are taken have the largest marks.
+        # TopK selects the largest marks: of the numbers in the range, those of the first ones.
         marks = b.constant(np.arange(_DRAWS, 0, -1)[None], "float32")
         taken = b.select(b.compare("Less", b.unary("Abs", rows), 2.0), marks, 0.0)
         kinds = [((b.shape(rows)[0], 4), "float32"), ((b.shape(rows)[0], 4), "int32")]
@@ -124,10 +124,10 @@ class StatelessTruncatedNormal(Decomposition):
 
 
 @decomposition("StatelessShuffle")
-# There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
+# The rewriting contains a loop, which only the engine can lower, and the key has a dtype that LiteRT lacks.
 @before_engine("StatelessShuffle")
 class StatelessShuffle(Decomposition):
-    """Each row but the last changes places with one of those from it on, in a loop.
+    """Swaps each row except the last with itself or one after it, in a loop.
 
     Source: tensorflow/core/kernels/random_shuffle_op.cc.
     """
@@ -153,14 +153,14 @@ class StatelessShuffle(Decomposition):
 
 
 @decomposition("StatelessMultinomial")
-# There is a loop in it, which only the engine can lower, and the key is of a dtype that LiteRT lacks.
+# The rewriting contains a loop, which only the engine can lower, and the key has a dtype that LiteRT lacks.
 @before_engine("StatelessMultinomial")
 class StatelessMultinomial(Decomposition):
-    """``tf.random.stateless_categorical``: the first class up to which the sum of weights is above a random number.
+    """``tf.random.stateless_categorical``: the first class whose cumulative weight is above a random number.
 
-    The sums are float32, where TensorFlow's are float64: another class is drawn only where a number lies between two
-    classes but for rounding. The order of the numbers is that of one thread; TensorFlow starts anew at each thread's
-    first row, if there is so much to draw that it takes several.
+    The sums are float32, while TensorFlow's are float64: a different class is drawn only if a number is between two
+    classes except for rounding. The order of the numbers is that of one thread; TensorFlow restarts at each thread's
+    first row if there are so many draws that it uses several threads.
 
     Source: tensorflow/core/kernels/multinomial_op.cc, lib/random/simple_philox.h and random_distributions.h.
     """
@@ -172,7 +172,7 @@ class StatelessMultinomial(Decomposition):
         rows, classes = b.sizes(logits)
         known = op.constants[1]
         samples = b.cast(op.operands[1], "int32") if known is None else int(known)
-        # A class that is impossible, or makes no sense, adds nothing.
+        # A class whose logit is infinite or NaN has the weight 0.
         finite = where_finite(b, logits)
         largest = b.reduce("Max", b.select(finite, logits, -LARGEST), 1, keep_dims=True)
         weights = b.select(finite, b.unary("Exp", b.binary("Sub", logits, largest)), 0.0)
@@ -183,26 +183,26 @@ class StatelessMultinomial(Decomposition):
         return b.cast(b.reduce("Sum", below, 2), op.results[0].dtype)
 
     def _numbers(self, op: TensorFlowOp, b: Builder, count: MixedSize) -> ir.Value:
-        """The first bits of random numbers of float64 from 0 to 1, without it, as float32 ``[count]``."""
+        """Emits the leading bits of TensorFlow's random float64 numbers in [0, 1), as float32 ``[count]``."""
         groups = _groups(b, b.dims("Mul", count, 2))
         words = first_words(b, seeded(b, b.cast(_pair(op, 2, b), "int64")), groups)
         pairs = b.slice(b.reshape(words, [b.dims("Mul", groups, 2), 2]), 0, 0, count)
-        # The first word has the first 20 bits of the mantissa.
+        # The first word contains the leading 20 bits of the mantissa.
         first = b.binary("Mul", b.binary("FloorMod", b.slice(pairs, 1, 0, 1), MANTISSA // 8), 8)
         rest = b.binary("FloorDiv", b.slice(pairs, 1, 1, 2), WORD // 8)
         return unit_interval(b, b.binary("AddV2", first, rest))
 
 
 def _groups(b: Builder, words: MixedSize) -> MixedSize:
-    """How many times four words so many words take."""
+    """Returns the number of groups of four that contain this many words."""
     return b.dims("FloorDiv", b.dims("AddV2", words, 3), 4)
 
 
 def _generator(op: TensorFlowOp, b: Builder) -> Generator:
-    """The generator of the numbers: made of two seeds, or the one of a ``tf.random.Generator`` as it is now.
+    """Emits the generator of an op: derived from two seeds, or the current state of a ``tf.random.Generator``.
 
     Raises:
-        NotDecomposed: The key is of unknown bits, or another generator is asked for.
+        NotDecomposed: The bits of the key are unknown, or another algorithm is requested.
     """
     if not op.name.endswith("V2") and op.name != "StatelessShuffle":
         return seeded(b, b.cast(_pair(op, 1, b), "int64"))
@@ -217,10 +217,10 @@ def _generator(op: TensorFlowOp, b: Builder) -> Generator:
 
 
 def _bits(b: Builder, value: ir.Value, count: int) -> ir.Value:
-    """The uint64 numbers of a key or counter as int64 with the same bits, which LiteRT has.
+    """Emits the uint64 numbers of a key or counter as int64 with the same bits, as LiteRT lacks uint64.
 
     Raises:
-        NotDecomposed: They are made otherwise.
+        NotDecomposed: They are not a bitcast of int64.
     """
     cast = producer(value, "tf.Bitcast")
     if cast is None or b.dtype(cast.operands[0]) != "int64":
@@ -229,7 +229,7 @@ def _bits(b: Builder, value: ir.Value, count: int) -> ir.Value:
 
 
 def _pair(op: TensorFlowOp, operand: int, b: Builder) -> ir.Value:
-    """The seeds, of which the op's definition says that there are two."""
+    """Returns the seeds, which are two by the op's definition."""
     shape = op.shape(operand, 1)
     if shape == (None,):
         return b.reshape(op.operands[operand], [2])
@@ -239,7 +239,7 @@ def _pair(op: TensorFlowOp, operand: int, b: Builder) -> ir.Value:
 
 
 def _normal(b: Builder, pairs: ir.Value) -> ir.Value:
-    """Box and Muller's transformation of pairs of words."""
+    """Emits the Box-Muller transform of pairs of words."""
     uniform = unit_interval(b, pairs)
     size = b.binary("Maximum", b.slice(uniform, 1, 0, 1), 1e-7)
     angle = b.binary("Mul", b.slice(uniform, 1, 1, 2), 2 * math.pi)
@@ -249,20 +249,20 @@ def _normal(b: Builder, pairs: ir.Value) -> ir.Value:
 
 
 def _int32(b: Builder, words: ir.Value, bounds: Sequence[ir.Value] | None) -> ir.Value:
-    """Words as they are, or those from the first bound to the second one, without it."""
+    """Emits words as int32, reduced to the range from the first bound to the second (exclusive) if given."""
     if bounds is not None:
         low, high = (b.cast(value, "int64") for value in bounds)
         words = b.binary("AddV2", low, b.binary("FloorMod", words, b.binary("Sub", high, low)))
-    # As two's complement has it.
+    # In two's complement.
     words = b.select(b.compare("GreaterEqual", words, WORD // 2), b.binary("Sub", words, WORD), words)
     return b.cast(words, "int32")
 
 
 def _size(op: TensorFlowOp) -> int:
-    """How many numbers of int64 there are to draw from.
+    """Returns the number of int64 values to draw from.
 
     Raises:
-        NotDecomposed: It is not known, or more than can be computed with.
+        NotDecomposed: It is unknown, or too large for the computation.
     """
     size = int(op.constant(len(op.operands) - 1)) - int(op.constant(len(op.operands) - 2))
     if not 0 < size <= WORD // 2:
@@ -271,13 +271,13 @@ def _size(op: TensorFlowOp) -> int:
 
 
 def _int64(b: Builder, pairs: ir.Value, low: ir.Value, size: int | None) -> ir.Value:
-    """Pairs of words as one number, or one of ``size`` numbers from ``low`` on."""
+    """Emits pairs of words as int64, reduced to ``size`` numbers from ``low`` on if given."""
     low_word, high_word = (b.reshape(b.slice(pairs, 1, at, at + 1), [b.size(pairs, 0)]) for at in (0, 1))
     if size is None:
         negative = b.compare("GreaterEqual", high_word, WORD // 2)
         high_word = b.select(negative, b.binary("Sub", high_word, WORD), high_word)
         return b.binary("AddV2", b.binary("Mul", high_word, WORD), low_word)
-    # The remainder of high * 2^32 + low, of factors that leave room.
+    # The remainder of high * 2^32 + low, without overflow.
     high = b.binary("Mul", b.binary("FloorMod", high_word, size), WORD % size)
     total = b.binary("AddV2", high, b.binary("FloorMod", low_word, size))
     return b.binary("AddV2", low, b.binary("FloorMod", total, size))

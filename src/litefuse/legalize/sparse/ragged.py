@@ -1,4 +1,4 @@
-"""Ops of ragged tensors: rows of different lengths, one after the other."""
+"""Ops on ragged tensors, whose rows of different lengths are concatenated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["RaggedGather", "RaggedRange", "RaggedTensorToTensor"]
 
 @decomposition("RaggedRange")
 class RaggedRange(Decomposition):
-    """Number j of all belongs to the row whose end is the first behind j.
+    """Element j belongs to the first row that ends after j.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/ragged/range.
     """
@@ -26,17 +26,17 @@ class RaggedRange(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         op.require(0, "int32", "int64")
         dtype = op.types[0].dtype
-        operands = [b.cast(operand, "int32") for operand in op.operands]  # they count rows in memory
+        operands = [b.cast(operand, "int32") for operand in op.operands]  # int32 suffices for tensors in memory
         count: MixedSize = 1
         for operand in (0, 1, 2):
             if len(op.shape(operand, 0, 1)) == 1:
                 count = b.size(operands[operand], 0)
-        # One start, limit or delta may be for all rows.
+        # A scalar start, limit or delta applies to all rows.
         starts, limits, deltas = (
             value if b.shape(value) else b.op("Fill", [b.vector([count]), value], b.known([count]), "int32")
             for value in operands
         )
-        # The distance rounded up to whole deltas, of either sign.
+        # The distance in deltas, of either sign, rounded up.
         lengths = b.unary("Neg", b.binary("FloorDiv", b.binary("Sub", starts, limits), deltas))
         lengths = b.binary("Maximum", lengths, 0)
         ends, row, place = _numbered(b, lengths)
@@ -46,7 +46,7 @@ class RaggedRange(Decomposition):
 
 @decomposition("RaggedGather")
 class RaggedGather(Decomposition):
-    """The positions of each row that is gathered, and the values there; the outermost rows first.
+    """Computes the positions of each gathered row, from the outermost dimension on, then gathers the values.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedGather.
     """
@@ -65,7 +65,7 @@ class RaggedGather(Decomposition):
 
 
 def _numbered(b: Builder, lengths: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """Where rows of some lengths end, and for each of their elements its row and its place in this."""
+    """Emits the ends of rows of some lengths, and for each of their elements its row and its position in the row."""
     ends = b.cumsum(lengths, 0)
     total = b.reduce("Sum", lengths, 0)
     numbers = b.op("Range", [b.scalar(0), total, b.scalar(1)], [None], "int32")
@@ -77,7 +77,7 @@ def _numbered(b: Builder, lengths: ir.Value) -> tuple[ir.Value, ir.Value, ir.Val
 
 @decomposition("RaggedTensorToTensor")
 class RaggedTensorToTensor(Decomposition):
-    """Each row's numbers are gathered, and behind its end a row of the default; the innermost rows first.
+    """Gathers each row's elements, and the default after its end, from the innermost dimension on.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedTensorToTensor.
     """
@@ -92,7 +92,7 @@ class RaggedTensorToTensor(Decomposition):
         default = carried(b, op.operands[2])
         for level in reversed(range(len(levels))):
             splits = levels[level]
-            if level == 0 and sizes[0] is not None:  # rows are left out, or are empty
+            if level == 0 and sizes[0] is not None:  # rows are dropped, or empty ones appended
                 present = b.dims("AddV2", b.size(splits, 0), -1)
                 numbers = b.binary("Minimum", b.range(b.dims("AddV2", sizes[0], 1)), b.scalar(present))
                 splits = b.gather(splits, numbers)
@@ -101,7 +101,7 @@ class RaggedTensorToTensor(Decomposition):
 
 
 def _row_splits(b: Builder, kinds: Sequence[str], partitions: Sequence[ir.Value]) -> list[ir.Value]:
-    """Where the rows of each level begin and end in the next one."""
+    """Emits the row splits of each level."""
     if set(kinds) == {"ROW_SPLITS"}:
         return list(partitions)
     if kinds[0] != "FIRST_DIM_SIZE" or set(kinds[1:]) != {"VALUE_ROWIDS"}:
@@ -117,7 +117,7 @@ def _row_splits(b: Builder, kinds: Sequence[str], partitions: Sequence[ir.Value]
 
 
 def _wanted_sizes(op: TensorFlowOp, count: int) -> list[int | None]:
-    """The size of the first dimension and of the rows of each level, None where the longest decides."""
+    """Returns the sizes of the first dimension and of the rows of each level, None for that of the longest row."""
     shape = op.shape(0, 0, 1)
     if not shape:
         return [None] * count

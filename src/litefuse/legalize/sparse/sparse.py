@@ -1,4 +1,4 @@
-"""Ops of sparse tensors: indices ``[count, rank]`` and values ``[count]``, and the shape of the whole."""
+"""Ops on sparse tensors: indices ``[count, rank]``, values ``[count]``, and the dense shape."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 @decomposition("SparseTensorDenseMatMul")
 class SparseDenseProduct(Decomposition):
-    """Each value times a row of the other factor, summed up by rows of the result.
+    """Multiplies each value by a row of the dense factor, and sums the products by rows of the result.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/sparse_dense_matmul.
     """
@@ -49,9 +49,9 @@ class SparseDenseProduct(Decomposition):
 
 @decomposition("SparseFillEmptyRows")
 class SparseFillEmptyRows(Decomposition):
-    """The elements sorted by rows, those of a row in their order, and one of the default in each row without any.
+    """Sorts the elements by rows, stably, and inserts the default in each empty row.
 
-    An element's place is how many elements and how many empty rows come before it.
+    An element's position is the number of elements and empty rows before it.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/fill_empty_rows.
     """
@@ -67,9 +67,9 @@ class SparseFillEmptyRows(Decomposition):
         ones = b.fill([count], 1, "int32")
         numbers = b.op("UnsortedSegmentSum", [ones, rows, total], [None], "int32")
         empty = b.compare("Equal", numbers, 0)
-        # What comes before the elements of a row: elements and, in rows without any, the default.
+        # The number of elements before each row, including the defaults of empty rows.
         before = b.cumsum(b.binary("Maximum", numbers, 1), 0, exclusive=True)
-        # The order of the elements by rows: TopK takes the largest first.
+        # The order of the elements by rows, of negated keys, since TopK returns the largest first.
         keys = b.binary("AddV2", b.binary("Mul", rows, b.scalar(count)), b.range(count))
         known = b.shape(keys)
         _, order = b.ops("TopKV2", [b.unary("Neg", keys), b.scalar(count)], [(known, "int32")] * 2, sorted=True)
@@ -82,7 +82,7 @@ class SparseFillEmptyRows(Decomposition):
         missing = b.size(filled, 0)
         every = b.concat([places, b.gather(before, filled)], 0)
         length = b.dims("AddV2", count, missing)
-        # Where each element of the result comes from.
+        # The source of each element of the result.
         sources = b.op("ScatterNd", [b.expand(every, 1), b.range(length), b.vector([length])], [None], "int32")
         first = b.expand(b.cast(filled, op.types[0].dtype), 1)
         all_indices = b.concat([indices, b.pad(first, [(0, 0), (0, rank - 1)])], 0)
@@ -94,7 +94,7 @@ class SparseFillEmptyRows(Decomposition):
 
 @decomposition("SparseReshape")
 class SparseReshape(Decomposition):
-    """Each index as the number of its element, and that as an index of the other shape.
+    """Converts each index vector to a row-major index, and that to an index vector of the new shape.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reshape.
     """
@@ -111,7 +111,7 @@ class SparseReshape(Decomposition):
             raise NotDecomposed("it has no dimensions")
         total = functools.reduce(multiply, sizes, one)
         wanted = [b.element(new, axis) for axis in range(new_rank)]
-        given = functools.reduce(multiply, wanted, one)  # negative if one of the sizes is left out
+        given = functools.reduce(multiply, wanted, one)  # negative if one of the sizes is -1
         rest = b.binary("FloorDiv", total, b.binary("Maximum", b.unary("Neg", given), 1))
         shape = [b.select(b.compare("Less", size, 0), rest, size) for size in wanted]
         divisors = [b.binary("Maximum", size, 1) for size in shape]
@@ -121,7 +121,7 @@ class SparseReshape(Decomposition):
 
 @decomposition("SparseReorder")
 class SparseReorder(Decomposition):
-    """The elements in the order of their numbers, counted row by row.
+    """Sorts the elements by their row-major indices.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reorder.
     """
@@ -132,7 +132,7 @@ class SparseReorder(Decomposition):
         sizes = [b.cast(b.element(shape, axis), "int32") for axis in range(rank)]
         numbers = element_numbers(b, b.cast(indices, "int32"), sizes)
         known, count = b.shape(numbers), b.scalar(b.size(indices, 0))
-        # TopK takes the largest first.
+        # Negated, since TopK returns the largest first.
         _, order = b.ops("TopKV2", [b.unary("Neg", numbers), count], [(known, "int32")] * 2, sorted=True)
         ordered = delivered(b, b.gather(carried(b, values), order), op.types[1].dtype)
         return b.gather(indices, order), ordered
@@ -140,7 +140,7 @@ class SparseReorder(Decomposition):
 
 @decomposition("SparseDenseCwiseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul")
 class SparseDenseArithmetic(Decomposition):
-    """The values with the elements of the dense tensor at their places.
+    """Combines the values with the elements of the dense tensor at their indices.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/SparseDenseCwiseMul, SparseDenseCwiseAdd,
     SparseDenseCwiseDiv.
@@ -160,7 +160,7 @@ class SparseDenseArithmetic(Decomposition):
 
 @decomposition("SparseSoftmax")
 class SparseSoftmax(Decomposition):
-    """The softmax of the values of each row: of those whose indices differ in the last dimension only.
+    """The softmax of the values of each row, whose indices differ only in the last dimension.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/softmax.
     """
@@ -182,7 +182,7 @@ class SparseSoftmax(Decomposition):
 
 @decomposition("SparseReduceSum")
 class SparseSum(Decomposition):
-    """The sum of the dense tensor.
+    """Sums the tensor after a conversion to a dense one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reduce_sum.
     """
@@ -202,7 +202,7 @@ class SparseSum(Decomposition):
 
 
 def _rank(op: TensorFlowOp) -> int:
-    """The number of dimensions, as the indices or the shape tell it."""
+    """Returns the number of dimensions, from the type of the indices or of the shape."""
     rank = op.shape(0, 2)[1]
     if rank is None:
         rank = op.shape(2, 1)[0]
@@ -212,5 +212,5 @@ def _rank(op: TensorFlowOp) -> int:
 
 
 def _column(b: Builder, indices: ir.Value, axis: int) -> ir.Value:
-    """The indices of one dimension, int32."""
+    """Emits the indices of one dimension, int32."""
     return b.cast(b.gather(indices, b.constant(axis, "int32"), 1), "int32")

@@ -1,1 +1,1 @@
-"""Strings."""
+"""Ops that move strings."""

@@ -1,4 +1,4 @@
-"""Moving strings: LiteRT's ops move numbers, and the engine dies of moving constants."""
+"""Ops that move strings: LiteRT's ops only move numbers, and the engine crashes at those on constant strings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ConstantStrings", "MovedStrings"]
 
-# Where the operand that is moved stands.
+# The index of the operand that is moved, if not 0.
 _OPERANDS = {"Fill": 1, "Split": 1}
 
 
@@ -31,12 +31,13 @@ _OPERANDS = {"Fill": 1, "Split": 1}
     *("StridedSlice", "Tile", "Transpose", "Unpack"),
     order=-1,
 )
-# The engine dies of folding constants, and in ops that are made when it has run, of constants as well.
+# The engine crashes when it folds constant strings (fault `reshaped-constant-strings`), also in rewritings that are
+# lowered on their own after it.
 @before_engine("BroadcastTo", "GatherV2", "ReverseSequence", "Slice", dtypes=("string",), order=-1)
 class MovedStrings(Decomposition):
-    """The op of the numbers 0, 1, 2 ... in the operand's shape, and the strings at these numbers.
+    """The op on the numbers 0, 1, 2 ... in the operand's shape, and a gather of the strings at these positions.
 
-    GATHER_ND takes strings. The engine dies of moving constants, but of vectors.
+    GATHER_ND supports strings. The engine crashes at ops that move constant strings, except vectors.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -65,7 +66,7 @@ class MovedStrings(Decomposition):
         ]
 
 
-# The engine dies of folding them.
+# Fault `reshaped-constant-strings`.
 @before_engine(
     *("BroadcastTo", "ConcatV2", "ExpandDims", "GatherV2", "Pack", "Reshape", "Slice", "SplitV", "Squeeze"),
     *("StridedSlice", "Transpose", "Unpack"),
@@ -74,7 +75,7 @@ class MovedStrings(Decomposition):
 )
 @before_engine("Split", dtypes=("string",), operand=1, order=-2)
 class ConstantStrings(Decomposition):
-    """Strings that are constants, moved while the model is converted: by the rules for integers, which do for any."""
+    """Moves constant strings during conversion, by the rules for integers, which apply to any elements."""
 
     folds = True
 
