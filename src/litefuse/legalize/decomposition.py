@@ -50,7 +50,7 @@ _Class = TypeVar("_Class", bound=type[Decomposition])
 
 
 class decomposition:  # noqa: N801  it is a decorator
-    """Has a ``Decomposition`` tried for ops that the engine leaves, because LiteRT lacks them or forms of them.
+    """Registers a ``Decomposition`` for ops that the engine leaves, because LiteRT lacks them or forms of them.
 
     Args:
         *ops: The ops' names.
@@ -77,11 +77,12 @@ class decomposition:  # noqa: N801  it is a decorator
 
 
 class before_engine:  # noqa: N801  it is a decorator
-    """Has a ``Decomposition`` tried for ops before the engine sees them: of these forms it makes something wrong.
+    """Registers a ``Decomposition`` for forms of ops that the engine, or the runtime then, makes something wrong of.
 
-    The arguments are what can be told without loading the class: most models have no such op, or none of such a form.
-    ``Decomposition.before_lowering`` says the rest. An op that must be rewritten, but cannot be, is withheld from the
-    engine, and so is left over as one that LiteRT lacks. A comment beside the decorator says what is wrong.
+    They are rewritten before the engine sees them. The arguments are what can be told without loading the class: most
+    models have no such op, or none of such a form; ``Decomposition.before_lowering`` says the rest. An op that must be
+    rewritten, but cannot be, is withheld from the engine, and so is left over as one that LiteRT lacks. A comment
+    beside the decorator says what is wrong.
 
     Args:
         *ops: The ops' names.

@@ -29,10 +29,10 @@ class ApproximateEqual(Decomposition):
 
 
 @decomposition("IsFinite", "IsInf", "IsNan")
-# The engine's is never true.
+# The form that the engine writes is never true.
 @before_engine("IsInf")
 class Classification(Decomposition):
-    """Comparisons that only infinities or NaN fulfil; the engine's own form of IsInf is never true."""
+    """Comparisons that only infinities or NaN fulfil."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         shape = op.shape(0)

@@ -82,7 +82,7 @@ class Quotient(Decomposition):
 
 
 @decomposition("Inv", "Reciprocal")
-# The engine turns it over where it is transposed.
+# Where it moves a transposition behind it, the engine swaps dividend and divisor.
 @before_engine("Inv", "Reciprocal", dtypes=("float32",))
 class Reciprocal(Decomposition):
     """One over each element. The engine writes that, too, but its constant cannot be hidden from it."""

@@ -37,8 +37,7 @@ LARGEST = 3.4028234e38
 class Expm1(Decomposition):
     """``exp(x) - 1`` as ``tanh(x / 2) (exp(x) + 1)``, which cancels no digits near 0.
 
-    The engine writes the difference, whose relative error near 0 has no bound. Here it is below 1e-6. Of what is never
-    positive it is the builtin op ELU.
+    The relative error is below 1e-6. Of what is never positive it is the builtin op ELU.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -53,7 +52,8 @@ class Expm1(Decomposition):
 class Log1p(Decomposition):
     """``log(1 + x)``, corrected by what is lost when ``1 + x`` is rounded.
 
-    The engine writes the plain formula, whose relative error near 0 has no bound. Here it is below 1e-6.
+    The relative error is below 1e-6.
+
     Source: Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1.
     """
 
@@ -64,10 +64,10 @@ class Log1p(Decomposition):
 
 
 @decomposition("Rsqrt")
-# XNNPACK's of 0 is no number.
+# XNNPACK's kernel gives NaN for 0.
 @before_engine("Rsqrt", dtypes=("float32",))
 class ReciprocalRoot(Decomposition):
-    """``sqrt(1 / x)`` where nothing keeps ``x`` above 0: XNNPACK's reciprocal root of 0 is no number, and not infinite.
+    """``sqrt(1 / x)`` where nothing keeps ``x`` above 0.
 
     A padded row is a vector of zeros, and models divide by its norm. Behind a sum with a constant, or a bound, as in
     most normalizations, the op stays.
@@ -83,13 +83,12 @@ class ReciprocalRoot(Decomposition):
 
 
 @decomposition("Softplus")
-# The engine writes a formula that is infinite from 89 on.
+# The engine writes the formula without a bound, which is infinite from 89 on.
 @before_engine("Softplus", dtypes=("float32",))
 class Softplus(Decomposition):
     """``log(exp(x) + 1)``, or ``x`` where that is larger because the exponential is bounded.
 
-    The engine writes the formula without a bound, which is infinite from 89 on. Beyond 20 the two are equal in float32.
-    Where it only goes into ``Tanh``, as in Mish, infinity does no harm.
+    Beyond 20 the two are equal in float32. Where it only goes into ``Tanh``, as in Mish, infinity does no harm.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:

@@ -24,7 +24,7 @@ _MAX_SIZE = 4096
 
 
 @decomposition("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D")
-# The engine takes the one of real numbers for RFFT, whose result is half as long.
+# The engine writes an RFFT for that of real numbers, whose result is half as long.
 @before_engine("FFT")
 class FourierTransform(Decomposition):
     """``X[k] = sum_n x[n] exp(-2 pi i k n / N)``, one dimension after the other, in float32.
@@ -47,12 +47,10 @@ class FourierTransform(Decomposition):
 
 
 @decomposition("RFFT", "RFFT2D")
-# LiteRT's RFFT2D takes powers of two only, and is wrong for 1.
+# LiteRT's RFFT2D takes powers of two only, and is wrong for 1; a length that is computed may be any.
 @before_engine("RFFT", "RFFT2D")
 class RealFourierTransform(Decomposition):
     """The frequencies from 0 on of the transform of real numbers.
-
-    LiteRT's RFFT2D takes powers of two only, and is wrong for 1; a length that is open may be any.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/signal/rfft, rfft2d.
     """

@@ -23,7 +23,7 @@ _DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240)
 
 
 @decomposition("Digamma", "Lgamma")
-# The engine's folds a constant wrongly when a dimension is dynamic.
+# The form that the engine writes folds a constant wrongly where a dimension is dynamic.
 @before_engine("Lgamma")
 class Gamma(Decomposition):
     """Stirling's series, reached by the recurrence from small arguments and by reflection from negative ones.

@@ -15,7 +15,7 @@ __all__ = ["IntegerMean"]
 
 
 @decomposition("Mean")
-# The engine's has no room for the sum.
+# The form that the engine writes has no room for the sum.
 @before_engine("Mean", dtypes=("uint8",))
 # XNNPACK takes it of any rank, and fails when the model is loaded; a mean of means would be rounded twice.
 @before_engine("Mean", dtypes=("int8", "int16", "int32", "int64"), above_rank=6)

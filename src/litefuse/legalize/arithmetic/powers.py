@@ -19,13 +19,10 @@ _MAX_RANK = 4
 
 
 @decomposition("Pow")
-# The engine makes RSQRT of the power -0.5, and POW of all powers of many dimensions.
+# The engine makes RSQRT of the power -0.5, also where it may be of 0, and POW of all powers of many dimensions.
 @before_engine("Pow", dtypes=("float32", "int32", "int64"))
 class Power(Decomposition):
-    """Small whole powers of many dimensions as products, and ``x ** -0.5`` as the reciprocal root that it is.
-
-    The engine writes RSQRT for the latter, also where it may be of 0.
-    """
+    """Small whole powers of many dimensions as products, and ``x ** -0.5`` as the reciprocal root that it is."""
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         exponent, shape = op.constants[1], op.types[0].shape

@@ -101,10 +101,10 @@ class InverseHyperbolic(Decomposition):
 
 
 @decomposition("Atan2")
-# LiteRT's does not broadcast.
+# LiteRT's op does not broadcast.
 @before_engine("Atan2")
 class Atan2(Decomposition):
-    """LiteRT's op does not broadcast: both operands are brought to one shape before.
+    """Both operands are brought to one shape before.
 
     Two open sizes need not be the same, as one of them may be 1; they are where both operands are computed element by
     element from one value.

@@ -20,13 +20,12 @@ _FACTORED = frozenset({"tf.AddV2", "tf.Div", "tf.Mul", "tf.RealDiv", "tf.Sub"})
 _DEPTH = 8
 
 
-# The engine dies of some columns that are repeated.
+# The engine takes factors out of a concatenation of columns of one size, and dies where others are repeated.
 @before_engine("ConcatV2", dtypes=("float32",))
 class RepeatedColumns(Decomposition):
     """A concatenation of columns of which two are the same: one after the other, the last two first.
 
-    The engine takes factors out of a concatenation of columns of one size, and dies where others are repeated. It does
-    not look into another concatenation, which is of another size.
+    The engine does not look into another concatenation, which is of another size.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:

@@ -20,11 +20,10 @@ __all__ = ["Like", "ShapeN"]
 
 
 @decomposition("OnesLike", "ZerosLike")
-# Of these dtypes the engine refuses the op, or writes one that the runtime refuses, dies of, or computes something else
-# with.
+# The engine dies of unsigned and of complex numbers.
 @before_engine("OnesLike", "ZerosLike", dtypes=("complex64", "uint8", "uint16", "uint32", "uint64"))
 class Like(Decomposition):
-    """One number in the operand's shape, or empty strings; the engine dies of unsigned and of complex numbers."""
+    """One number in the operand's shape, or empty strings."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)

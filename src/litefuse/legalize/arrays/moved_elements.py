@@ -103,7 +103,7 @@ class InvertPermutation(Decomposition):
 
 
 @decomposition("Reverse", "ReverseV2")
-# LiteRT's takes dimensions side by side only, and at least one.
+# LiteRT's op takes adjacent dimensions only, and at least one.
 @before_engine("ReverseV2")
 class Reverse(Decomposition):
     """One dimension after the other, where they are not side by side; ``Reverse`` marks them.

@@ -27,7 +27,7 @@ _WRITTEN = 1 << 12
 
 
 @decomposition("TensorScatterUpdate")
-# The engine's makes no number of an infinity that is replaced, and adds up what falls on one place.
+# The form that the engine writes makes NaN of an infinity that is replaced, and adds up what falls on one place.
 @before_engine("TensorScatterUpdate")
 class ScatterUpdate(Decomposition):
     """One box that is replaced; of more than one, each row of the result from the tensor or the last update of it.

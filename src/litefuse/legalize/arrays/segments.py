@@ -18,7 +18,7 @@ __all__ = ["Segment", "SparseSegment", "TensorScatter", "UnsortedSegment"]
 
 
 @decomposition("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum")
-# LiteRT's fails when a segment is left out.
+# LiteRT's op fails where a segment is left out.
 @before_engine("SegmentSum")
 class Segment(Decomposition):
     """The unsorted form; there are as many segments as the last number says, and those without any element hold 0.

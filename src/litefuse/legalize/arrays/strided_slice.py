@@ -23,10 +23,10 @@ __all__ = [
 ]
 
 
-# XNNPACK takes a size of 0 for all that follows.
+# XNNPACK takes a slice of size 0 for one of all that follows.
 @before_engine("Slice", "StridedSlice", empty=True, order=-1)
 class EmptySlice(Decomposition):
-    """Nothing, made of nothing: XNNPACK takes a slice of size 0 for one of all that follows."""
+    """Nothing, made of nothing."""
 
     folds = True
 

@@ -36,14 +36,10 @@ _FITTING_FLOAT32 = ("bfloat16", "float16", "uint16")
 _NO_INTEGER = 2.0**63
 
 
-# The engine exchanges it with a broadcast, to one of a dtype that LiteRT's op lacks.
+# The engine exchanges the two, too, but to a BROADCAST_TO of a dtype that LiteRT's op lacks.
 @before_engine("Cast", dtypes=("float32",))
 class CastOfBroadcast(Decomposition):
-    """A cast to half the width after ``BroadcastTo``: before it.
-
-    The engine exchanges the two, too, but to a BROADCAST_TO of a dtype that LiteRT's does not take; the other order
-    leaves it an op that it does not know.
-    """
+    """A cast to half the width after ``BroadcastTo``: before it. The engine does not know the op then."""
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.results[0].dtype in {"bfloat16", "float16"} and producer(op.operands[0], "tf.BroadcastTo") is not None
@@ -311,10 +307,7 @@ def _number(value: ir.Value) -> float | None:
 # The engine gathers from the operand what is gathered from the result, and LiteRT's op lacks the dtype.
 @before_engine("Cast", dtypes=("bfloat16", "float16", "uint16", "uint32"))
 class CastToInteger(Decomposition):
-    """A conversion to int32 or int64 by way of a dtype that LiteRT's GATHER takes.
-
-    What is gathered from a conversion to integers, the engine gathers from the operand, of whatever dtype it is.
-    """
+    """A conversion to int32 or int64 by way of a dtype that LiteRT's GATHER takes."""
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.results[0].dtype in {"int32", "int64"} and op.types[0].dtype in {*_FITTING_FLOAT32, "uint32"}

@@ -21,14 +21,12 @@ __all__ = ["FakeQuantize", "QuantizeAndDequantize"]
 
 
 @decomposition("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
-# The engine takes any number of bits for 8, or for a dtype that LiteRT's op lacks, and a narrow range for a full one.
+# The engine quantizes to 8 bits, whatever number of bits is asked for, or to a dtype that LiteRT's op lacks; channel by
+# channel it does so beside the op. Of a narrow range, LiteRT's QUANTIZE takes the first number as well, and of a bias
+# the engine drops the quantization.
 @before_engine("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 class FakeQuantize(Decomposition):
     """Clamped to a range in which 0 is a step, and rounded to its steps; each channel may have its own.
-
-    The engine quantizes to 8 bits, whatever number of bits is asked for, or to a dtype that LiteRT's op lacks; channel
-    by channel it does so beside the op. Of a narrow range, LiteRT's QUANTIZE takes the first number as well, and of a
-    bias the engine drops the quantization.
 
     Definition: tensorflow/core/kernels/fake_quant_ops_functor.h.
     """
@@ -67,8 +65,7 @@ class FakeQuantize(Decomposition):
 class QuantizeAndDequantize(Decomposition):
     """Scaled, rounded, and scaled back; of the scales that the range's ends ask for, the smaller.
 
-    The engine quantizes with a zero point, whose grid is another one, and takes a range that is not given for an empty
-    one: it is that of the data then, of all of it or of each channel.
+    A range that is not given is that of the data, of all of it or of each channel.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/QuantizeAndDequantizeV2; which scale is taken:
     tensorflow/core/kernels/quantize_and_dequantize_op.h.
