@@ -204,6 +204,83 @@ func.func private @body(%i: tensor<i32>, %list: tensor<!tf_type.variant>, %h: te
 }
 
 // -----
+// RUN: lower-tensor-lists
+// What the rules for shapes say is computed before the loop of sizes, and no item is; writes need no check.
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT: "tf.CumulativeLogsumexp"
+// CHECK: "tf.Shape"(%arg0)
+// CHECK: %[[LESS:.*]] = "tf.Minimum"
+// CHECK: %[[REST:.*]] = "tf.Sub"(%{{.*}}, %[[LESS]])
+// CHECK: %[[SIZE:.*]] = "tf.Maximum"(%{{.*}}, %[[REST]])
+// CHECK: %[[DIMS:.*]] = "tf.Pack"(%{{.*}}, %[[SIZE]])
+// CHECK: "tf.Fill"(%[[DIMS]]
+// CHECK-NOT: "tf.CumulativeLogsumexp"
+// CHECK: "tf.While"
+// CHECK-LABEL: func.func private @body(
+// CHECK: %[[ITEM:.*]] = "tf.CumulativeLogsumexp"
+// CHECK: %[[UPDATE:.*]] = "tf.ExpandDims"(%[[ITEM]]
+// CHECK: "tf.XlaDynamicUpdateSlice"(%arg1, %[[UPDATE]]
+func.func @main(%x: tensor<?xf32>) -> tensor<3x?xf32> {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %three = "tf.Const"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %shape = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %list = "tf.TensorListReserve"(%shape, %three) {element_dtype = f32, shape_type = i32} : (tensor<i32>, tensor<i32>) -> tensor<!tf_type.variant<tensor<*xf32>>>
+  %0:3 = "tf.While"(%zero, %list, %x) {cond = @cond, body = @body, is_stateless = true} : (tensor<i32>, tensor<!tf_type.variant<tensor<*xf32>>>, tensor<?xf32>) -> (tensor<i32>, tensor<!tf_type.variant>, tensor<?xf32>)
+  %y = "tf.TensorListStack"(%0#1, %shape) {element_dtype = f32, num_elements = 3 : i64} : (tensor<!tf_type.variant>, tensor<i32>) -> tensor<3x?xf32>
+  return %y : tensor<3x?xf32>
+}
+func.func private @cond(%i: tensor<i32>, %list: tensor<*x!tf_type.variant>, %h: tensor<?xf32>) -> tensor<i1> {
+  %three = "tf.Const"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%i, %three) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+func.func private @body(%i: tensor<i32>, %list: tensor<!tf_type.variant>, %h: tensor<?xf32>) -> (tensor<i32>, tensor<!tf_type.variant>, tensor<?xf32>) {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %ones = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %next = "tf.AddV2"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %rest = "tf.StridedSlice"(%h, %ones, %ones, %ones) {begin_mask = 0 : i64, end_mask = 1 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  %item = "tf.CumulativeLogsumexp"(%rest, %zero) {exclusive = false, reverse = false} : (tensor<?xf32>, tensor<i32>) -> tensor<?xf32>
+  %0 = "tf.TensorListSetItem"(%list, %i, %item) {element_dtype = f32, resize_if_index_out_of_bounds = false} : (tensor<!tf_type.variant>, tensor<i32>, tensor<?xf32>) -> tensor<!tf_type.variant>
+  return %next, %0, %h : tensor<i32>, tensor<!tf_type.variant>, tensor<?xf32>
+}
+
+// -----
+// RUN: lower-tensor-lists
+// A number that the body computes of others is computed before the loop, and each write is checked.
+// CHECK-LABEL: func.func @main(
+// CHECK: %[[COPY:.*]] = "tf.Max"(%arg0
+// CHECK: %[[SIZE:.*]] = "tf.StridedSlice"(%[[COPY]]
+// CHECK: %[[DIMS:.*]] = "tf.Pack"(%{{.*}}, %[[SIZE]])
+// CHECK: "tf.Fill"(%[[DIMS]]
+// CHECK-LABEL: func.func private @body(
+// CHECK: "tf.Reshape"{{.*}}asserts_sizes = true
+func.func @main(%x: tensor<?xi32>) -> tensor<3x?xf32> {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %three = "tf.Const"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %shape = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %list = "tf.TensorListReserve"(%shape, %three) {element_dtype = f32, shape_type = i32} : (tensor<i32>, tensor<i32>) -> tensor<!tf_type.variant<tensor<*xf32>>>
+  %0:3 = "tf.While"(%zero, %list, %x) {cond = @cond, body = @body, is_stateless = true} : (tensor<i32>, tensor<!tf_type.variant<tensor<*xf32>>>, tensor<?xi32>) -> (tensor<i32>, tensor<!tf_type.variant>, tensor<?xi32>)
+  %y = "tf.TensorListStack"(%0#1, %shape) {element_dtype = f32, num_elements = 3 : i64} : (tensor<!tf_type.variant>, tensor<i32>) -> tensor<3x?xf32>
+  return %y : tensor<3x?xf32>
+}
+func.func private @cond(%i: tensor<i32>, %list: tensor<*x!tf_type.variant>, %h: tensor<?xi32>) -> tensor<i1> {
+  %three = "tf.Const"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%i, %three) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+func.func private @body(%i: tensor<i32>, %list: tensor<!tf_type.variant>, %h: tensor<?xi32>) -> (tensor<i32>, tensor<!tf_type.variant>, tensor<?xi32>) {
+  %axes = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %half = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %next = "tf.AddV2"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %size = "tf.Max"(%h, %axes) {keep_dims = true} : (tensor<?xi32>, tensor<1xi32>) -> tensor<1xi32>
+  %item = "tf.Fill"(%size, %half) : (tensor<1xi32>, tensor<f32>) -> tensor<?xf32>
+  %0 = "tf.TensorListSetItem"(%list, %i, %item) {element_dtype = f32, resize_if_index_out_of_bounds = false} : (tensor<!tf_type.variant>, tensor<i32>, tensor<?xf32>) -> tensor<!tf_type.variant>
+  return %next, %0, %h : tensor<i32>, tensor<!tf_type.variant>, tensor<?xi32>
+}
+
+// -----
 // RUN: lower-tensor-lists, simplify
 // A write behind the end makes the list longer first; only a dtype that DYNAMIC_UPDATE_SLICE takes is written by it.
 // CHECK-LABEL: func.func @main(

@@ -89,6 +89,9 @@ def test_maximum_and_minimum() -> None:
     assert is_size(maximum(NUMBER, 0))
     assert not is_size(minimum(NUMBER, 4))
     assert is_size(minimum(N, 4))
+    assert minimum(N, maximum(1, N)) == N
+    assert maximum(minimum(NUMBER, N), NUMBER) == NUMBER
+    assert minimum(M, maximum(1, N)) != M
 
 
 def test_broadcasting() -> None:

@@ -455,6 +455,72 @@ def test_strings_cannot_be_collected(tensorflow: TensorFlow) -> None:
         litefuse.convert(save(tensorflow, numbers, (None, 3), dtype="string"))
 
 
+def cumulated(tf: Any, module: Any, x: Any) -> Any:
+    return {"y": tf.map_fn(tf.math.cumulative_logsumexp, x)}
+
+
+def largest(tf: Any, module: Any, x: Any) -> Any:
+    count = 1 + tf.cast(x[0, 0] > 0.0, tf.int32)
+    return {"y": tf.map_fn(lambda row: tf.math.top_k(row, count).values, tf.concat([x, x], 1))}
+
+
+def scaled(tf: Any, module: Any, x: Any) -> Any:
+    def each(image: Any) -> Any:
+        return tf.image.resize(image[None], 2 * tf.shape(image)[:2])[0]
+
+    return {"y": tf.map_fn(each, x[:, :, None, None])}
+
+
+def convolved(tf: Any, module: Any, x: Any) -> Any:
+    def each(image: Any) -> Any:
+        return tf.nn.conv2d(
+            image[None], module.kernel[:2, :, None, None], [1, 2, 1, 1], [[0, 0], [1, 1], [1, 1], [0, 0]]
+        )
+
+    return {"y": tf.map_fn(each, tf.stack([x, x], 2)[..., None])}
+
+
+@pytest.mark.parametrize("shape", [(4, None), (None, None)], ids=str)
+@pytest.mark.parametrize(
+    ("function", "op"),
+    [
+        (cumulated, "EXP"),
+        (largest, "TOPK_V2"),
+        (scaled, "RESIZE_BILINEAR"),
+        (convolved, "CONV_2D"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_no_item_is_computed_for_its_size(
+    tensorflow: TensorFlow, function: Any, op: str, shape: tuple[int | None, ...]
+) -> None:
+    result = check(tensorflow, save(tensorflow, function, shape, dtype="float32"), sets((shape,), "float32"))
+    assert op_counts(result.model_bytes)[op] == 1
+
+
+def filled(tf: Any, module: Any, x: Any) -> Any:
+    """The size of an item is a number that the body computes, in each turn the same."""
+    longest = tf.cast(tf.math.ceil(tf.abs(x[:, 0])), tf.int32)
+    return {"y": tf.map_fn(lambda row: tf.fill([tf.reduce_max(longest)], row[0]), x)}
+
+
+def filled_differently(tf: Any, module: Any, x: Any) -> Any:
+    return {"y": tf.map_fn(lambda row: tf.fill([tf.cast(row[0], tf.int32)], row[0]), x)}
+
+
+def test_items_sized_by_a_computed_number(tensorflow: TensorFlow) -> None:
+    shape = (None, 3)
+    check(tensorflow, save(tensorflow, filled, shape, dtype="float32"), sets((shape,), "float32"))
+
+
+def test_items_sized_by_a_number_that_changes_are_an_error_of_the_runtime(tensorflow: TensorFlow) -> None:
+    path = save(tensorflow, filled_differently, (None, 3), dtype="float32")
+    same, different = np.full((4, 3), 2, np.float32), np.arange(2, 14, dtype=np.float32).reshape(4, 3)
+    model = check(tensorflow, path, {"x0": same}).model_bytes
+    with pytest.raises((RuntimeError, ValueError)):
+        interpreter(model).get_signature_runner()(x0=different)
+
+
 def growing_items(tf: Any, module: Any, x: Any) -> Any:
     """The items have other sizes in each turn: TensorFlow concatenates them, a dense tensor cannot hold them."""
     array = tf.TensorArray(tf.float32, size=4, infer_shape=False)

@@ -5,44 +5,49 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from functools import reduce
 from itertools import count
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakValueDictionary
 
 __all__ = [
     "Dim",
     "Formula",
+    "Operation",
     "Shape",
+    "Symbol",
     "as_size",
+    "broadcast_all",
     "broadcast_dims",
+    "broadcast_members",
     "is_size",
     "maximum",
     "minimum",
     "product",
+    "symbol_in",
     "unknown",
 ]
 
 
-class _Symbol:
-    """A number that is not known; two with the same key are the same object.
+class Symbol:
+    """A number that is not known; two with the same name, and both sizes or both not, are the same object.
 
     Attributes:
-        key: What the number is: an element or a dimension of a value, or an operation on formulas; and ``is_size``.
+        name: What the number is: an element or a dimension of a value, or an :class:`Operation` on formulas.
         is_size: Whether it cannot be negative.
         serial: The order in which symbols were made, for one spelling of each formula.
     """
 
-    __slots__ = ("__weakref__", "is_size", "key", "serial")
+    __slots__ = ("__weakref__", "is_size", "name", "serial")
 
-    def __init__(self, key: tuple[Hashable, bool], is_size: bool) -> None:
-        self.key = key
+    def __init__(self, name: Hashable, is_size: bool) -> None:
+        self.name = name
         self.is_size = is_size
         self.serial = next(_serials)
 
 
 _serials = count()
-_symbols: WeakValueDictionary[Hashable, _Symbol] = WeakValueDictionary()
+_symbols: WeakValueDictionary[Hashable, Symbol] = WeakValueDictionary()
 
-_Monomial: TypeAlias = "tuple[_Symbol, ...]"
+_Monomial: TypeAlias = "tuple[Symbol, ...]"
 
 
 class Formula:
@@ -137,6 +142,19 @@ Shape: TypeAlias = "tuple[int | None, ...]"
 """The shape that a tensor's type states, of known rank: None for an unknown size."""
 
 
+class Operation(NamedTuple):
+    """What no polynomial says, as the name of a symbol.
+
+    Attributes:
+        operator: ``broadcast``, ``floordiv``, ``maximum``, ``minimum``, ``mod`` or ``product``.
+        operands: What it is computed of, in a fixed order where any gives the same; for ``broadcast`` the different
+            sizes that the result is the common one of.
+    """
+
+    operator: str
+    operands: tuple[Dim, ...]
+
+
 def unknown(key: Hashable, *, is_size: bool) -> Formula:
     """The number that ``key`` names; the same key always gives an equal formula.
 
@@ -146,8 +164,14 @@ def unknown(key: Hashable, *, is_size: bool) -> Formula:
     """
     symbol = _symbols.get((key, is_size))
     if symbol is None:
-        symbol = _symbols[key, is_size] = _Symbol((key, is_size), is_size)
+        symbol = _symbols[key, is_size] = Symbol(key, is_size)
     return Formula((((symbol,), 1),))
+
+
+def symbol_in(dim: Dim) -> Symbol | None:
+    """The symbol that a formula consists of; None for a number, and for any other formula."""
+    ((monomial, factor), *others) = _terms(dim)
+    return monomial[0] if factor == 1 and len(monomial) == 1 and not others else None
 
 
 def is_size(dim: Dim) -> bool:
@@ -180,18 +204,24 @@ def broadcast_dims(a: Dim, b: Dim) -> Dim | None:
         return None if isinstance(b, int) else a
     if isinstance(b, int):
         return b
-    members = _broadcast_members(a) | _broadcast_members(b)
-    return unknown(("broadcast", members), is_size=True)
+    members = sorted({*broadcast_members(a), *broadcast_members(b)}, key=_order)
+    return unknown(Operation("broadcast", tuple(members)), is_size=True)
 
 
-def _broadcast_members(dim: Formula) -> frozenset[Formula]:
+def broadcast_members(dim: Dim) -> tuple[Dim, ...]:
     """The different sizes that a size is the common one of; itself, if it is not that of several."""
-    monomial, factor = dim.terms[0]
-    if len(dim.terms) == 1 and len(monomial) == 1 and factor == 1:
-        key: Any = monomial[0].key[0]
-        if isinstance(key, tuple) and key[0] == "broadcast":
-            return cast("frozenset[Formula]", key[1])
-    return frozenset({dim})
+    symbol = symbol_in(dim)
+    if symbol is not None and isinstance(symbol.name, Operation) and symbol.name.operator == "broadcast":
+        return symbol.name.operands
+    return (dim,)
+
+
+def broadcast_all(first: Dim, *others: Dim) -> Dim:
+    """The size of dimensions that are broadcast to each other; of sizes that do not fit, which none have, the first."""
+    for other in others:
+        common = broadcast_dims(first, other)
+        first = first if common is None else common
+    return first
 
 
 def product(dims: Iterable[Dim]) -> Dim:
@@ -208,8 +238,18 @@ def _chosen(name: str, a: Dim, b: Dim, *, larger: bool) -> Dim:
         return a if larger else b
     if is_size(-difference):
         return b if larger else a
+    for one, other in ((a, b), (b, a)):
+        if _is_bounded(one, other, "minimum" if larger else "maximum"):
+            return one
     sizes = [is_size(a), is_size(b)]
     return _operation(name, *sorted((a, b), key=_order), is_size=any(sizes) if larger else all(sizes))
+
+
+def _is_bounded(dim: Dim, chosen: Dim, operator: str) -> bool:
+    """Whether ``chosen`` is the minimum (or maximum) of a number and another: it is not larger (or smaller) then."""
+    symbol = symbol_in(chosen)
+    name = None if symbol is None else symbol.name
+    return isinstance(name, Operation) and name.operator == operator and dim in name.operands
 
 
 def _order(dim: Dim) -> tuple[Any, ...]:
@@ -220,7 +260,7 @@ def _order(dim: Dim) -> tuple[Any, ...]:
 
 def _operation(name: str, a: Dim, b: Dim, *, is_size: bool | None = None) -> Formula:
     """What no polynomial says, as a number of its own."""
-    return unknown((name, a, b), is_size=_are_sizes(a, b) if is_size is None else is_size)
+    return unknown(Operation(name, (a, b)), is_size=_are_sizes(a, b) if is_size is None else is_size)
 
 
 def _are_sizes(a: Dim, b: Dim) -> bool:

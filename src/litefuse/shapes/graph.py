@@ -2,47 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import callees, functions, operations
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import ranked_type
 from litefuse.ops.dims import Dim, Shape, unknown
-from litefuse.ops.facts import FLOATS, INTEGERS, Dims, Tensor, Values, array_of
-from litefuse.ops.numbers import MAX_NUMBERS, Numbers, followed_values
-from litefuse.ops.values import MAX_ELEMENTS
+from litefuse.ops.facts import INTEGERS, Dims, Tensor, Values
+from litefuse.ops.numbers import Numbers
+from litefuse.shapes.reading import Attributes, Declared, constant_elements, declared_by, unknown_elements
 
-__all__ = ["Declared", "Function", "ModuleGraph", "Node"]
-
-# The elements of a computed vector that may be a shape are tracked separately up to this number.
-_MAX_OPEN_ELEMENTS = 16
-
-
-class _Attributes(Mapping[str, Any]):
-    """An op's attributes as Python values, read on demand."""
-
-    def __init__(self, op: ir.OpView) -> None:
-        self._op = op
-        self._read: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._read:
-            attributes = self._op.attributes
-            if name not in attributes:
-                raise KeyError(name)
-            self._read[name] = attribute_value(attributes[name])
-        return self._read[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._op.attributes)
-
-    def __len__(self) -> int:
-        return len(self._op.attributes)
+__all__ = ["Function", "ModuleGraph", "Node"]
 
 
 class Node(NamedTuple):
@@ -81,18 +53,6 @@ class Function(NamedTuple):
     arguments: tuple[int, ...]
     nodes: tuple[Node, ...]
     returned: tuple[int, ...]
-
-
-class Declared(NamedTuple):
-    """The declared type of a value.
-
-    Attributes:
-        dtype: The element type as MLIR spells it.
-        shape: The shape, with None for dynamic dimensions.
-    """
-
-    dtype: str
-    shape: Shape | None
 
 
 @dataclass
@@ -145,13 +105,7 @@ class ModuleGraph:
 
     def element_symbols(self, value: int, shape: Dims) -> Values | None:
         """Returns symbols for the elements of an integer scalar or short vector of unknown value."""
-        sizes = [size for size in shape if isinstance(size, int)]
-        if len(sizes) < len(shape) or len(shape) > 1 or sum(sizes) > _MAX_OPEN_ELEMENTS:
-            return None
-        count = sizes[0] if sizes else 1
-        return array_of(
-            [unknown((self._token, value, index, "element"), is_size=False) for index in range(count)], sizes
-        )
+        return unknown_elements(shape, lambda index: unknown((self._token, value, index, "element"), is_size=False))
 
     def tensor(self, value: int) -> Tensor:
         """Returns what is known of a value from its type and, if it is a constant, its elements."""
@@ -180,7 +134,7 @@ class ModuleGraph:
         name = op.name
         if name in {"tf.Const", "tfl.pseudo_const"}:
             self._read_constant(op, results[0])
-        return Node(op, name.removeprefix("tf."), operands, results, _Attributes(op), tuple(callees(op)))
+        return Node(op, name.removeprefix("tf."), operands, results, Attributes(op), tuple(callees(op)))
 
     def _add(self, value: ir.Value) -> int:
         number = self._numbers[value] = len(self.values)
@@ -191,36 +145,12 @@ class ModuleGraph:
     def _declared(self, kind: ir.Type) -> Declared:
         found = self._types.get(kind)
         if found is None:
-            found = self._types[kind] = _declared(kind)
+            found = self._types[kind] = declared_by(kind)
         return found
 
     def _read_constant(self, op: ir.OpView, result: int) -> None:
-        dtype = self.declared[result].dtype
-        if self.declared[result].shape is None or dtype not in {*INTEGERS, *FLOATS}:
-            return
-        attribute = op.attributes["value"]
-        if not isinstance(attribute, ir.DenseElementsAttr):
-            return
-        sizes: list[int] = attribute.type.shape if attribute.type.rank else []
-        count = np.prod(sizes, dtype=np.int64)
-        if count > (MAX_ELEMENTS if dtype in INTEGERS else MAX_NUMBERS):
-            return
-        array = np.array(attribute).reshape(sizes)
-        if dtype in FLOATS:
-            self.numbers[result] = array
-        values = followed_values(array, dtype)
-        if values is not None:
-            self.constants[result] = values
-
-
-def _declared(kind: ir.Type) -> Declared:
-    try:
-        shaped = ir.ShapedType(kind)
-    except ValueError:
-        return Declared(str(kind), None)
-    dtype = str(shaped.element_type)
-    if not shaped.has_rank:
-        return Declared(dtype, None)
-    return Declared(
-        dtype, tuple(None if shaped.is_dynamic_dim(axis) else shaped.shape[axis] for axis in range(shaped.rank))
-    )
+        found = constant_elements(op, self.declared[result])
+        if found.numbers is not None:
+            self.numbers[result] = found.numbers
+        if found.values is not None:
+            self.constants[result] = found.values

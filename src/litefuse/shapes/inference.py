@@ -10,30 +10,15 @@ from litefuse.errors import GraphError
 from litefuse.ir.locations import node_name
 from litefuse.ops.combining import meet
 from litefuse.ops.dims import Formula, as_size
-from litefuse.ops.facts import (
-    FLOATS,
-    INTEGERS,
-    Op,
-    PartialDims,
-    PartialTensor,
-    ShapeError,
-    Tensor,
-    Undecided,
-    Values,
-    text,
-)
-from litefuse.ops.numbers import Numbers, computed_numbers, followed_values
+from litefuse.ops.facts import INTEGERS, Op, PartialTensor, ShapeError, Tensor, Values, text
+from litefuse.ops.results import results_of
 from litefuse.ops.rules import RULES
-from litefuse.ops.values import MAX_ELEMENTS, VALUES, wrapped
 from litefuse.shapes.graph import Function, ModuleGraph, Node
 
 __all__ = ["Inference"]
 
 # Loop variables are widened as they change; after this many iterations, all of them at once.
 _PATIENCE = 6
-
-# Raised by a rule or numpy on invalid operands; the engine and the runtime report what is wrong with them.
-_MALFORMED = (ArithmeticError, LookupError, TypeError, ValueError)
 
 
 class Inference:
@@ -103,7 +88,7 @@ class Inference:
         elif node.name in RULES:
             operands = [self.tensor(value) for value in node.operands]
             results = [self._declared_tensor(value) for value in node.results]
-            found = _by_rules(Op(node.name, operands, results, node.attributes))
+            found = results_of(Op(node.name, operands, results, node.attributes))
         else:
             found = [None] * len(node.results)
         for value, tensor in zip(node.results, found, strict=True):
@@ -234,49 +219,6 @@ class Inference:
         if values is not None and symbols is not None and outside is not None:
             values = np.asarray(np.where(values == symbols, outside, values), object)
         return Tensor(inside.dtype, shape, values, inside.numbers)
-
-
-def _by_rules(op: Op) -> list[PartialTensor | None]:
-    """Applies an op's rules to get what is known of each of its results."""
-    count = len(op.results)
-    shapes: list[PartialDims] = [None] * count
-    values: list[Values | None] = [None] * count
-    numbers: list[Numbers | None] = [None] * count
-    try:
-        answer = RULES[op.name](op)
-        shapes = answer if isinstance(answer, list) else [answer]
-    except (Undecided, *_MALFORMED):
-        pass
-    try:
-        known = computed_numbers(op)
-    except (Undecided, *_MALFORMED):
-        known = None
-    rule = VALUES.get(op.name)
-    to_float = op.name == "Cast" and op.results[0].dtype in FLOATS and op.operands[0].shape == ()
-    if known is not None:
-        numbers = [each if result.dtype in FLOATS else None for each, result in zip(known, op.results, strict=True)]
-        values = [followed_values(each, result.dtype) for each, result in zip(known, op.results, strict=True)]
-    elif rule is not None and (to_float or any(result.dtype in INTEGERS for result in op.results)):
-        try:
-            with np.errstate(over="ignore"):
-                found = rule(op)
-            found = found if isinstance(found, list) else [found]
-            values = [_held(each, result.dtype) for each, result in zip(found, op.results, strict=True)]
-        except (Undecided, *_MALFORMED):
-            pass
-    if len(shapes) != count:
-        shapes = [None] * count
-    return [
-        None if shape is elements is floating is None else PartialTensor(shape, elements, floating)
-        for shape, elements, floating in zip(shapes, values, numbers, strict=True)
-    ]
-
-
-def _held(values: Values, dtype: str) -> Values | None:
-    """Returns elements as a tensor of this type holds them."""
-    if dtype in INTEGERS and values.size <= MAX_ELEMENTS:
-        return wrapped(values, dtype)
-    return values if dtype in FLOATS and values.shape == () else None
 
 
 def _only_number(tensor: Tensor) -> int | None:

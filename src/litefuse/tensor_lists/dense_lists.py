@@ -15,10 +15,10 @@ from litefuse.tensor_lists.dense_ops import dense_form
 from litefuse.tensor_lists.first_turn import FirstTurn
 from litefuse.tensor_lists.list_groups import Web, find_webs, resizes, unsupported
 from litefuse.tensor_lists.list_ops import CREATORS, NONE, has_lists, hold_tensors
-from litefuse.tensor_lists.list_sizes import LIST_NUMBERS, LIST_RULES, item_sizes
+from litefuse.tensor_lists.list_sizes import LIST_ELEMENTS, LIST_RULES, item_sizes
 from litefuse.tensor_lists.optionals import remove_optionals
-from litefuse.tensor_lists.size_rules import NUMBERS, RULES
-from litefuse.tensor_lists.sizes import Size, Sizes, Unknown, emit, values_of
+from litefuse.tensor_lists.size_ops import emit
+from litefuse.tensor_lists.sizes import Size, Sizes, Unknown, values_of
 from litefuse.tensor_lists.varying_items import refuse_varying_items
 
 __all__ = ["make_dense"]
@@ -51,7 +51,7 @@ def make_dense(module: ir.Module) -> None:
 
 def _make_webs_dense(webs: dict[ir.Value, Web], by_symbol: Mapping[str, func.FuncOp]) -> None:
     first_turn = FirstTurn(webs)
-    sizes = Sizes(by_symbol, RULES | LIST_RULES, NUMBERS | LIST_NUMBERS, webs, first_turn)
+    sizes = Sizes(by_symbol, LIST_RULES, LIST_ELEMENTS, webs, first_turn)
     distinct = list({id(web): web for web in webs.values()}.values())
     alive = [web for web in distinct if web.is_read]
     for web in distinct:
@@ -200,9 +200,10 @@ def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes, first_turn: Fir
     with sizes.visit(op.results[0], axis + 1):
         for size in item_sizes(sizes, op, axis, reasons):
             _sink(op)  # behind what was copied to before the loop
-            if all(_is_available(value, op) for value in values_of(size)):
-                web.guarded |= any(map(first_turn.is_copy, values_of(size)))
-                return size
+            for formula in (size, sizes.expanded(size)):
+                if all(_is_available(value, op) for value in values_of(formula)):
+                    web.guarded |= any(map(first_turn.is_copy, values_of(formula)))
+                    return formula
             reasons.append("it is computed after the list is made")
     if _grows_from_nothing(web):
         web.sized_by_first = web.guarded = True

@@ -9,6 +9,7 @@ from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import func, ir
 
 __all__ = [
+    "COPYING",
     "CREATORS",
     "GROWING",
     "HOLDS_NOTHINGS",
@@ -40,18 +41,17 @@ CREATORS = frozenset(
         "tf.TensorListSplit",
     }
 )
+#: The ops that take any tensors, and of a list give one that is as long and has items of the same sizes.
+COPYING = frozenset({"tf.AddN", "tf.Identity", "tf.StopGradient", "tf.ZerosLike"})
 #: The ops whose first result is the list of their first operand, changed or not, or one like it.
 PASSING = frozenset(
     {
-        "tf.AddN",
-        "tf.Identity",
-        "tf.StopGradient",
+        *COPYING,
         "tf.TensorListPopBack",
         "tf.TensorListPushBack",
         "tf.TensorListResize",
         "tf.TensorListScatterIntoExistingList",
         "tf.TensorListSetItem",
-        "tf.ZerosLike",
     }
 )
 #: The ops that only look at the list that is their first operand.

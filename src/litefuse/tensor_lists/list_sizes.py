@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from litefuse.ir.call_graph import function_symbol
 from litefuse.ir.integer_constants import constant
 from litefuse.ir.mlir import func, ir
+from litefuse.ops.facts import Values, array_of
 from litefuse.tensor_lists.list_groups import resizes
-from litefuse.tensor_lists.sizes import NumberRule, Rule, Size, Sizes, Unknown, arithmetic
+from litefuse.tensor_lists.sizes import ElementsRule, Rule, Size, Sizes, Unknown
 
-__all__ = ["LIST_NUMBERS", "LIST_RULES", "WRITERS", "function_of", "item_sizes"]
+__all__ = ["LIST_ELEMENTS", "LIST_RULES", "WRITERS", "function_of", "item_sizes"]
 
 #: The ops that put items into a list: the operand with them, and how many dimensions it has before theirs.
 WRITERS = {
@@ -105,9 +106,9 @@ def _changed(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size:
         return sizes.number(op.operands[1], None)
     before = sizes.size(op.operands[0], 0)
     if op.name == "tf.TensorListPushBack":
-        return arithmetic("AddV2", before, 1)
+        return before + 1
     if op.name == "tf.TensorListPopBack":
-        return arithmetic("Sub", before, 1)
+        return before - 1
     if resizes(op) or op.name == "tf.TensorListScatterIntoExistingList":
         raise Unknown("its length is decided by an index")
     return before
@@ -130,15 +131,19 @@ def _concatenated(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size:
         return sizes.size(op.operands[0], 0)
     if axis:
         return sizes.size(op.operands[0], axis + 1)
-    return arithmetic("Mul", sizes.size(op.operands[0], 0), sizes.size(op.operands[0], 1))
+    return sizes.size(op.operands[0], 0) * sizes.size(op.operands[0], 1)
 
 
-def _length(sizes: Sizes, op: ir.OpView, _index: int | None) -> Size:
-    return sizes.size(op.operands[0], 0)
+def _length(sizes: Sizes, op: ir.OpView) -> Values:
+    return array_of([sizes.symbol(op.operands[0], 0)], [])
 
 
-def _item_shape(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
-    return None if index is None else sizes.size(op.operands[0], index + 1)
+def _item_shape(sizes: Sizes, op: ir.OpView) -> Values | None:
+    web = sizes.webs.get(op.operands[0])
+    if web is None or web.item is None:
+        return None
+    shape = [sizes.symbol(op.operands[0], axis + 1) if size is None else size for axis, size in enumerate(web.item)]
+    return array_of(shape, [len(shape)])
 
 
 LIST_RULES: dict[str, Rule] = {
@@ -157,7 +162,7 @@ LIST_RULES: dict[str, Rule] = {
     "tf.TensorListSplit": _split,
     "tf.TensorListStack": _stacked,
 }
-LIST_NUMBERS: dict[str, NumberRule] = {
+LIST_ELEMENTS: dict[str, ElementsRule] = {
     "tf.TensorListElementShape": _item_shape,
     "tf.TensorListLength": _length,
 }

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 
 from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import call_operands, function_symbol, operations
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ops.dims import symbol_in
+from litefuse.ops.substitution import substituted, unknowns
 from litefuse.tensor_lists.list_ops import NONE, OPTIONALS, hold_tensors
 from litefuse.tensor_lists.list_sizes import function_of
+from litefuse.tensor_lists.op_results import Number, SizeOf
 from litefuse.tensor_lists.optional_groups import SOME, OptionalGroup, find_optionals
 from litefuse.tensor_lists.optional_parts import separate_kinds
-from litefuse.tensor_lists.size_rules import NUMBERS, RULES
-from litefuse.tensor_lists.sizes import (
-    Arithmetic,
-    Broadcast,
-    Number,
-    Size,
-    SizeOf,
-    Sizes,
-    Unknown,
-    arithmetic,
-    broadcast,
-    emit,
-)
+from litefuse.tensor_lists.size_ops import emit
+from litefuse.tensor_lists.sizes import Size, Sizes, Unknown
 
 __all__ = ["remove_optionals"]
 
@@ -52,7 +43,7 @@ def remove_optionals(by_symbol: Mapping[str, func.FuncOp]) -> None:
     while groups := find_optionals(by_symbol):
         if separate_kinds(by_symbol, groups):
             continue
-        sizes = Sizes(by_symbol, RULES, NUMBERS, {}, _not_copied)
+        sizes = Sizes(by_symbol)
         for group in groups:
             if group.kind[0] == "tensor":
                 _make_tensor(group, sizes)
@@ -137,30 +128,36 @@ def _size_elsewhere(group: OptionalGroup, axis: int, function: func.FuncOp, size
 
 
 def _inside(size: Size, function: func.FuncOp, sizes: Sizes) -> Size:
-    """A size by values around the caller of a function, by its arguments."""
+    """A size by values around the caller of a function, by its arguments.
+
+    Raises:
+        Unknown: It depends on something else.
+    """
+    return substituted(size, {name: _argument(name, function, sizes) for name in unknowns(size)})
+
+
+def _argument(name: Hashable, function: func.FuncOp, sizes: Sizes) -> Size:
+    """A number of a value around the caller of a function, as one of an argument.
+
+    Raises:
+        Unknown: No argument has it.
+    """
     call = sizes.caller(function)
     assert call is not None
-    match size:
-        case int():
-            return size
-        case Arithmetic(name, a, b):
-            return arithmetic(name, _inside(a, function, sizes), _inside(b, function, sizes))
-        case Broadcast(_, ordered):
-            return broadcast([_inside(each, function, sizes) for each in ordered])
-        case SizeOf(value, _) | Number(value, _) if call.name != "tf.While":
-            arguments = function.entry_block.arguments
-            operands = call_operands(call)
-            if value in operands:
-                return replace(size, value=arguments[operands.index(value)])
-            for operand, argument in zip(operands, arguments, strict=True):
-                kind = tensor_type_of(operand)
-                for axis, known in enumerate(kind.shape or ()):
-                    if known is None and sizes.size(operand, axis) == size:
-                        return SizeOf(argument, axis)
-        case _:
-            pass
+    if isinstance(name, (SizeOf, Number)) and call.name != "tf.While":
+        arguments = function.entry_block.arguments
+        operands = call_operands(call)
+        if name.value in operands:
+            argument = arguments[operands.index(name.value)]
+            return sizes.symbol(argument, name.axis) if isinstance(name, SizeOf) else sizes.number(argument, name.index)
+        for operand, argument in zip(operands, arguments, strict=True):
+            kind = tensor_type_of(operand)
+            for axis, known in enumerate(kind.shape or ()):
+                if known is None and _is(name, sizes.size(operand, axis)):
+                    return sizes.symbol(argument, axis)
     raise Unknown("it depends on a value that is not there")
 
 
-def _not_copied(_value: ir.Value, _call: ir.OpView) -> ir.Value:
-    raise Unknown("it depends on what a branch computes")
+def _is(name: Hashable, size: Size) -> bool:
+    symbol = symbol_in(size)
+    return symbol is not None and symbol.name == name

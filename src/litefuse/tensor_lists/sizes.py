@@ -2,73 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Hashable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.call_graph import call_operands, callees, function_symbol, is_call, operations
 from litefuse.ir.constants import without_copies
-from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import func, ir, producer
+from litefuse.ops.dims import Dim, Formula, broadcast_all, broadcast_members, symbol_in
+from litefuse.ops.facts import Values
+from litefuse.ops.substitution import operators, substituted, unknowns
 from litefuse.tensor_lists.list_groups import Web
-from litefuse.tensor_lists.list_ops import NONE
+from litefuse.tensor_lists.list_ops import COPYING, NONE
+from litefuse.tensor_lists.op_results import Number, OpResults, SizeOf
 
-__all__ = [
-    "Arithmetic",
-    "Broadcast",
-    "Circular",
-    "Number",
-    "NumberRule",
-    "Rule",
-    "Size",
-    "SizeOf",
-    "Sizes",
-    "Unknown",
-    "arithmetic",
-    "broadcast",
-    "emit",
-    "values_of",
-]
+__all__ = ["Circular", "ElementsRule", "Rule", "Size", "Sizes", "Unknown", "values_of"]
 
+Size: TypeAlias = Dim
+"""A size; the numbers in a formula are named by ``SizeOf`` and ``Number``."""
 
-@dataclass(frozen=True)
-class SizeOf:
-    """The size of one dimension of a value; of a tensor list, dimension 0 is its length and the others its items'."""
-
-    value: ir.Value
-    axis: int
-
-
-@dataclass(frozen=True)
-class Number:
-    """An integer that the model computes: a scalar (index None) or an element of a vector."""
-
-    value: ir.Value
-    index: int | None
-
-
-@dataclass(frozen=True)
-class Arithmetic:
-    """``AddV2``, ``Sub``, ``Mul`` or ``FloorDiv`` of two sizes."""
-
-    name: str
-    a: Size
-    b: Size
-
-
-@dataclass(frozen=True)
-class Broadcast:
-    """The size that different sizes are broadcast to, in whatever order: all of them are equal, or 1."""
-
-    sizes: frozenset[Size]
-    ordered: tuple[Size, ...] = field(compare=False)
-
-
-Size: TypeAlias = "int | SizeOf | Number | Arithmetic | Broadcast"
 Rule: TypeAlias = "Callable[[Sizes, ir.OpView, int, int], Size | None]"
-NumberRule: TypeAlias = "Callable[[Sizes, ir.OpView, int | None], Size | None]"
+ElementsRule: TypeAlias = "Callable[[Sizes, ir.OpView], Values | None]"
 
 
 class Unknown(Exception):  # noqa: N818  no error: another formula is tried
@@ -79,31 +34,42 @@ class Circular(Unknown):
     """A size depends on itself alone."""
 
 
+def _refuse(value: ir.Value, call: ir.OpView) -> ir.Value:
+    del value, call
+    raise Unknown("it is computed in a loop")
+
+
 # A model of thousands of ops must not exhaust the stack: what is further away is not looked at.
 _MAX_DEPTH = 100
+
+# A size in whose formula one of these is goes by the name of its value, which is there already, where the formula takes
+# ops to compute; it is looked at where the value is not there.
+_CASES = frozenset({"maximum", "minimum", "mod"})
 
 
 @dataclass
 class Sizes:
-    """Finds formulas for sizes.
+    """Finds formulas for sizes, by the rules for the shapes of ops.
 
     Attributes:
         by_symbol: The module's functions, each with at most one caller.
-        rules: How the size of a dimension (op, result, axis) follows from an op's operands.
-        numbers: How an element (op, index) of an op's integer result does.
+        rules: How the size of a dimension (op, result, axis) follows for the ops on lists, of which no shape says it.
+        elements: How the elements of an integer result do.
         webs: What is known of each list.
         first_turn: Computes a value inside a function before the op that calls it; raises Unknown if it cannot.
     """
 
     by_symbol: Mapping[str, func.FuncOp]
-    rules: Mapping[str, Rule]
-    numbers: Mapping[str, NumberRule]
-    webs: Mapping[ir.Value, Web]
-    first_turn: Callable[[ir.Value, ir.OpView], ir.Value]
+    rules: Mapping[str, Rule] = field(default_factory=dict[str, "Rule"])
+    elements: Mapping[str, ElementsRule] = field(default_factory=dict[str, "ElementsRule"])
+    webs: Mapping[ir.Value, Web] = field(default_factory=dict[ir.Value, Web])
+    first_turn: Callable[[ir.Value, ir.OpView], ir.Value] = _refuse
     callers: dict[str, ir.OpView] = field(default_factory=dict[str, ir.OpView])
-    _known: dict[SizeOf, Size] = field(default_factory=dict[SizeOf, Size])
-    _assumed: dict[SizeOf, bool] = field(default_factory=dict[SizeOf, bool])
-    _visited: set[SizeOf] = field(default_factory=set[SizeOf])
+    _known: dict[tuple[ir.Value, int], Size] = field(default_factory=dict[tuple[ir.Value, int], Size])
+    _definitions: dict[Hashable, Size] = field(default_factory=dict[Hashable, Size])
+    _assumed: dict[tuple[ir.Value, int], bool] = field(default_factory=dict[tuple[ir.Value, int], bool])
+    _visited: set[tuple[ir.Value, int]] = field(default_factory=set[tuple[ir.Value, int]])
+    _results: OpResults = field(init=False)
     _depth: int = 0
 
     def __post_init__(self) -> None:
@@ -111,6 +77,7 @@ class Sizes:
             for op in operations(function):
                 for symbol in callees(op):
                     self.callers[symbol] = op
+        self._results = OpResults(self._list_elements)
 
     def size(self, value: ir.Value, axis: int) -> Size:
         """The size of a dimension, by values of the same function that are as early as possible.
@@ -118,45 +85,51 @@ class Sizes:
         Raises:
             Unknown: It is the size of a list, and cannot be told.
         """
-        kind = ir.ShapedType(value.type)
-        if not is_variant(value) and kind.has_rank and not kind.is_dynamic_dim(axis):
-            return kind.shape[axis]
-        if axis and value in self.webs:
-            item = self.webs[value].item
-            known = None if item is None else item[axis - 1]
-            if known is not None:
-                return known
-        key = SizeOf(value, axis)
-        if key in self._known:
-            return self._known[key]
-        owner = value.owner
-        if isinstance(owner, ir.Block):
-            return key
-        if self._depth > _MAX_DEPTH:
-            if is_variant(value):
-                raise Unknown("too many ops decide it")
-            return key
-        rule = _call_size if is_call(owner) else self.rules.get(owner.name)
-        self._depth += 1
-        try:
-            found = None if rule is None else rule(self, owner, ir.OpResult(value).result_number, axis)
-        finally:
-            self._depth -= 1
-        self._known[key] = key if found is None else found
-        return self._known[key]
+        passed: list[tuple[ir.Value, int]] = []
+        found = self._known_size(value, axis)
+        while found is None:
+            owner = value.owner
+            if isinstance(owner, ir.Block):
+                found = self.symbol(value, axis)
+                break
+            if self._depth > _MAX_DEPTH:
+                if self._is_variant(value):
+                    raise Unknown("too many ops decide it")
+                return self.symbol(value, axis)
+            passed.append((value, axis))
+            following = None if self._has_rule(owner) else self._as_operand(value, axis)
+            if following is None:
+                found = self._computed(value, owner, axis)
+                break
+            value, axis = following
+            found = self._known_size(value, axis)
+        for place in passed:
+            self._known[place] = found
+        return found
 
     def number(self, value: ir.Value, index: int | None) -> Size:
         """An integer scalar, or an element of an integer vector."""
-        owner = value.owner
-        rule = None if isinstance(owner, ir.Block) or self._depth > _MAX_DEPTH else self.numbers.get(owner.name)
-        if rule is None or isinstance(owner, ir.Block):
-            return Number(value, index)
-        self._depth += 1
-        try:
-            found = rule(self, owner, index)
-        finally:
-            self._depth -= 1
-        return Number(value, index) if found is None else found
+        symbol = self.number_symbol(value, index)
+        elements = self._results.elements(value)
+        if elements is None or elements.ndim > 1 or (elements.ndim and (index or 0) >= len(elements)):
+            return symbol
+        element: Dim = elements[index or 0] if elements.ndim else elements.item()
+        return self._named(symbol, self._resolved(element))
+
+    def symbol(self, value: ir.Value, axis: int) -> Formula:
+        """The size of a dimension, as a number of which nothing is known."""
+        return self._results.size_symbol(value, axis)
+
+    def number_symbol(self, value: ir.Value, index: int | None) -> Formula:
+        """An integer scalar, or an element of an integer vector, as a number of which nothing is known."""
+        return self._results.number_symbol(value, index)
+
+    def expanded(self, size: Size) -> Size:
+        """A formula in which no size goes by the name of a value whose size has a formula itself."""
+        if not self._definitions:
+            return size
+        defined = {name: self.expanded(self._definitions[name]) for name in unknowns(size) if name in self._definitions}
+        return substituted(size, defined) if defined else size
 
     def before(self, size: Size, call: ir.OpView) -> Size:
         """A size inside a function, by values around the op that calls it, which is its caller.
@@ -164,13 +137,13 @@ class Sizes:
         Raises:
             Unknown: It changes from one turn of a loop to the next, or depends on what the function computes.
         """
-        match size:
-            case int():
-                return size
-            case Arithmetic(name, a, b):
-                return arithmetic(name, self.before(a, call), self.before(b, call))
-            case Broadcast(_, sizes):
-                return broadcast([self.before(each, call) for each in sizes])
+        return substituted(size, {name: self._before(name, call) for name in unknowns(size)})
+
+    def _before(self, name: Hashable, call: ir.OpView) -> Size:
+        if name in self._definitions:
+            with suppress(Unknown):
+                return self.before(self._definitions[name], call)
+        match name:
             case SizeOf(value, axis) if isinstance(value.owner, ir.Block):
                 position = ir.BlockArgument(value).arg_number
                 if call.name == "tf.While" and not self.stays(call, position, axis):
@@ -189,10 +162,12 @@ class Sizes:
                         agreed = {self.before(each, call) for each in branches}
                         if len(agreed) == 1:
                             return agreed.pop()
-                computed = self.first_turn(value, call)
-                return self.size(computed, axis)
-            case Number(value, _):
-                raise Unknown("it depends on a number that the function computes")
+                # What is said of the copy holds in the first turn alone: its size stays a name, by which that is seen.
+                return self.symbol(self.first_turn(value, call), axis)
+            case Number(value, index):
+                return self.number_symbol(self.first_turn(value, call), index)
+            case _:
+                raise TypeError(name)
 
     @contextmanager
     def visit(self, value: ir.Value, axis: int) -> Generator[None]:
@@ -201,7 +176,7 @@ class Sizes:
         Raises:
             Circular: It is being looked for.
         """
-        key = SizeOf(value, axis)
+        key = (value, axis)
         if key in self._visited:
             raise Circular("it depends on itself")
         self._visited.add(key)
@@ -218,24 +193,25 @@ class Sizes:
         """Whether a loop variable keeps its size; one that grows to a size that it is broadcast to counts as well."""
         body = self.by_symbol[callees(loop)[1]]
         argument = body.entry_block.arguments[position]
-        key = SizeOf(argument, axis)
+        key = (argument, axis)
         if key in self._assumed:
             return self._assumed[key]
         # Proven by induction: what is to be shown of one turn may assume it of the turn before.
         self._assumed[key] = True
         try:
             after = self.size(list(body.entry_block.operations)[-1].operands[position], axis)
-            if after == key:
+            if after == self.symbol(argument, axis):
                 return True
-            operand = self.size(call_operands(loop)[position], axis)
-            later = self.before(after, loop)
-            stays = later == operand or (isinstance(later, Broadcast) and operand in later.sizes)
+            operand = self.expanded(self.size(call_operands(loop)[position], axis))
+            later = self.expanded(self.before(after, loop))
+            stays = later == operand or operand in broadcast_members(later)
         except Unknown:
             stays = False
         if not stays:
             # What was concluded from the assumption may be wrong.
             self._assumed.clear()
             self._known.clear()
+            self._definitions.clear()
             self._assumed[key] = False
         return stays
 
@@ -245,6 +221,78 @@ class Sizes:
             without_copies(list(body.entry_block.operations)[-1].operands[position])
             == body.entry_block.arguments[position]
         )
+
+    def _is_variant(self, value: ir.Value) -> bool:
+        return self._results.declared(value).dtype.startswith("!tf_type.variant")
+
+    def _has_rule(self, op: ir.OpView) -> bool:
+        return is_call(op) or op.name in self.rules
+
+    def _known_size(self, value: ir.Value, axis: int) -> Size | None:
+        """The size if types say it, or it was asked for before."""
+        shape = None if self._is_variant(value) else self._results.declared(value).shape
+        size = None if shape is None else shape[axis]
+        if size is None and axis and value in self.webs:
+            item = self.webs[value].item
+            size = None if item is None else item[axis - 1]
+        return self._known.get((value, axis)) if size is None else size
+
+    def _as_operand(self, value: ir.Value, axis: int) -> tuple[ir.Value, int] | None:
+        """The dimension of an operand whose size a dimension of a result has, if it has that of one alone."""
+        owner = value.owner
+        if not isinstance(owner, ir.Block) and owner.name in COPYING and self._is_variant(value):
+            return owner.operands[0], axis
+        found = self._results.size(value, axis)
+        symbol = None if found is None else symbol_in(found)
+        name = None if symbol is None else symbol.name
+        return (name.value, name.axis) if isinstance(name, SizeOf) else None
+
+    def _computed(self, value: ir.Value, op: ir.OpView, axis: int) -> Size:
+        """The size of an op's result, by the rule for the op."""
+        rule = _call_size if is_call(op) else self.rules.get(op.name)
+        self._depth += 1
+        try:
+            found = None if rule is None else rule(self, op, ir.OpResult(value).result_number, axis)
+            if found is None and (formula := self._results.size(value, axis)) is not None:
+                found = self._resolved(formula)
+        finally:
+            self._depth -= 1
+        symbol = self.symbol(value, axis)
+        return symbol if found is None else self._named(symbol, found)
+
+    def _resolved(self, formula: Dim) -> Size:
+        """A formula of sizes of any values by such that are as early as possible.
+
+        Raises:
+            Circular: It depends on itself alone; of sizes that are broadcast, the others decide it.
+        """
+        sizes: dict[Hashable, Size] = {}
+        circular: set[Hashable] = set()
+        for name in unknowns(formula):
+            if isinstance(name, SizeOf) and name not in sizes:
+                try:
+                    sizes[name] = self.size(name.value, name.axis)
+                except Circular:
+                    circular.add(name)
+        found = substituted(formula, sizes)
+        if not circular:
+            return found
+        left = [each for each in broadcast_members(found) if circular.isdisjoint(unknowns(each))]
+        if not left:
+            raise Circular("it depends on itself")
+        return broadcast_all(*left)
+
+    def _named(self, symbol: Formula, found: Size) -> Size:
+        """A formula, or the name of the value of which it is the size, for one that takes more to compute than that."""
+        if operators(found).isdisjoint(_CASES):
+            return found
+        (name,) = unknowns(symbol)
+        self._definitions[name] = found
+        return symbol
+
+    def _list_elements(self, op: ir.OpView) -> Values | None:
+        rule = self.elements.get(op.name)
+        return None if rule is None else rule(self, op)
 
 
 def _call_size(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size | None:
@@ -273,59 +321,6 @@ def _branch_sizes(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> set[Si
     return found
 
 
-def arithmetic(name: str, a: Size, b: Size) -> Size:
-    """``AddV2``, ``Sub``, ``Mul`` or ``FloorDiv`` of two sizes, computed where they are numbers."""
-    if isinstance(a, int) and isinstance(b, int):
-        return {"AddV2": a + b, "Sub": a - b, "Mul": a * b, "FloorDiv": a // b if b else 0}[name]
-    if (name in {"Mul", "FloorDiv"} and b == 1) or (name in {"AddV2", "Sub"} and b == 0):
-        return a
-    if (name == "Mul" and a == 1) or (name == "AddV2" and a == 0):
-        return b
-    if name == "FloorDiv" and isinstance(a, Arithmetic) and a.name == "Mul" and isinstance(b, int) and b in (a.a, a.b):
-        return a.a if a.b == b else a.b  # as where dimensions are split and joined again
-    return Arithmetic(name, a, b)
-
-
-def broadcast(sizes: list[Size]) -> Size:
-    """What sizes of values that are broadcast to each other become."""
-    flat: dict[Size, None] = {}
-    for size in sizes:
-        flat |= dict.fromkeys(size.ordered if isinstance(size, Broadcast) else [size])
-    flat.pop(1, None)
-    known = [size for size in flat if isinstance(size, int)]
-    if known:
-        return known[0]
-    if len(flat) < 2:
-        return next(iter(flat), 1)
-    return Broadcast(frozenset(flat), tuple(flat))
-
-
 def values_of(size: Size) -> set[ir.Value]:
     """The values that a formula is made of."""
-    match size:
-        case int():
-            return set()
-        case SizeOf(value, _) | Number(value, _):
-            return {value}
-        case Arithmetic(_, a, b):
-            return values_of(a) | values_of(b)
-        case Broadcast(_, sizes):
-            return {value for each in sizes for value in values_of(each)}
-
-
-def emit(size: Size, b: Builder) -> MixedSize:
-    """Emits the ops that compute a formula: a number, or an int32 scalar."""
-    match size:
-        case int():
-            return size
-        case SizeOf(value, axis):
-            return b.size(value, axis)
-        case Number(value, index):
-            return b.cast(value if index is None else b.element(value, index), "int32")
-        case Arithmetic(name, a, c):
-            return b.dims(name, emit(a, b), emit(c, b))
-        case Broadcast(_, sizes):
-            first, *others = (emit(each, b) for each in sizes)
-            for other in others:  # sizes of 1 are broadcast; 0 and 1 together do not occur
-                first = b.dims("Maximum", first, other)
-            return first
+    return {name.value for name in unknowns(size) if isinstance(name, (SizeOf, Number))}

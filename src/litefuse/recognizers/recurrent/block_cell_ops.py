@@ -13,7 +13,6 @@ from litefuse.ir.constants import int32_constant, tensor_constant, without_copie
 from litefuse.ir.integer_constants import constant
 from litefuse.ir.mlir import func, ir
 from litefuse.recognizers.outline import first_size
-from litefuse.tensor_lists.size_rules import NUMBERS, RULES
 from litefuse.tensor_lists.sizes import Sizes, Unknown
 
 __all__ = ["expanded"]
@@ -166,11 +165,7 @@ def _is_last(op: ir.OpView) -> bool:
 
 
 def _takes_all_steps(module: ir.Module, steps: ir.Value, x: ir.Value) -> bool:
-    def first_turn(value: ir.Value, call: ir.OpView) -> ir.Value:
-        del value, call
-        raise Unknown("it is computed in a loop")
-
-    sizes = Sizes(functions(module), RULES, NUMBERS, {}, first_turn)
+    sizes = Sizes(functions(module))
     try:
         return sizes.number(steps, None) == sizes.size(x, 0)
     except Unknown:

@@ -13,8 +13,7 @@ from litefuse.ir.purity import has_side_effects
 from litefuse.recognizers.recurrent.masks import unmasked
 from litefuse.tensor_lists.item_reads import Reading, position_of, reading
 from litefuse.tensor_lists.list_groups import resizes
-from litefuse.tensor_lists.size_rules import NUMBERS, RULES
-from litefuse.tensor_lists.sizes import NumberRule, Size, Sizes, Unknown
+from litefuse.tensor_lists.sizes import Size, Sizes, Unknown
 
 __all__ = ["NotRecognized", "StepLoop", "read_loop"]
 
@@ -128,7 +127,7 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
     if not kind.has_rank or kind.rank <= (read.axis or 0):
         raise NotRecognized("the rank of its inputs is not known")
 
-    sizes = Sizes(by_symbol, RULES, NUMBERS | _MORE_NUMBERS, {}, _first_turn)
+    sizes = Sizes(by_symbol)
     count = sizes.size(inputs, read.axis or 0)
     steps = frozenset(p for p in kept if _is_scalar(op.operands[p]) and sizes.number(op.operands[p], None) == count)
     _check_condition(cond, indices, kept if masked else steps, count)
@@ -264,33 +263,3 @@ def _conjuncts(value: ir.Value) -> Iterator[ir.Value]:
         return
     for operand in owner.operands:
         yield from _conjuncts(source(operand))
-
-
-def _first_turn(value: ir.Value, call: ir.OpView) -> ir.Value:
-    del value, call
-    raise Unknown("it is computed in a loop")
-
-
-def _maximum_of_scalar(sizes: Sizes, op: ir.OpView, _index: int | None) -> Size | None:
-    """Evaluates Keras's maximum over no dimensions of the number of steps."""
-    return sizes.number(op.operands[0], None) if _is_scalar(op.operands[0]) else None
-
-
-def _maximum(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
-    a, b = (sizes.number(operand, index) for operand in op.operands)
-    return max(a, b) if isinstance(a, int) and isinstance(b, int) else a if a == b else None
-
-
-def _minimum(sizes: Sizes, op: ir.OpView, index: int | None) -> Size | None:
-    """Evaluates TensorFlow 1's minimum of the number of steps and the maximum of 1 and that number."""
-    for one, other in (op.operands, reversed(list(op.operands))):
-        size, owner = sizes.number(one, index), source(other).owner
-        if isinstance(owner, ir.Block) or owner.name != "tf.Maximum":
-            continue
-        if any(sizes.number(operand, index) == size for operand in owner.operands):
-            return size
-    a, b = (sizes.number(operand, index) for operand in op.operands)
-    return min(a, b) if isinstance(a, int) and isinstance(b, int) else a if a == b else None
-
-
-_MORE_NUMBERS: dict[str, NumberRule] = {"tf.Max": _maximum_of_scalar, "tf.Maximum": _maximum, "tf.Minimum": _minimum}

@@ -1,0 +1,62 @@
+"""What an op's rules say of its results: shapes, small integers, and floating point numbers that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from litefuse.ops.facts import FLOATS, INTEGERS, Op, PartialDims, PartialTensor, Undecided, Values
+from litefuse.ops.numbers import Numbers, computed_numbers, followed_values
+from litefuse.ops.rules import RULES
+from litefuse.ops.values import MAX_ELEMENTS, VALUES, wrapped
+
+__all__ = ["results_of"]
+
+# What a rule or numpy raises on operands that no op accepts; the engine and the runtime say what is wrong with them.
+_MALFORMED = (ArithmeticError, LookupError, TypeError, ValueError)
+
+
+def results_of(op: Op) -> list[PartialTensor | None]:
+    """What an op's rules say of each of its results; None for nothing.
+
+    Raises:
+        ShapeError: The shapes of its operands contradict each other.
+    """
+    count = len(op.results)
+    shapes: list[PartialDims] = [None] * count
+    values: list[Values | None] = [None] * count
+    numbers: list[Numbers | None] = [None] * count
+    try:
+        answer = RULES[op.name](op)
+        shapes = answer if isinstance(answer, list) else [answer]
+    except (Undecided, *_MALFORMED):
+        pass
+    try:
+        known = computed_numbers(op)
+    except (Undecided, *_MALFORMED):
+        known = None
+    rule = VALUES.get(op.name)
+    to_float = op.name == "Cast" and op.results[0].dtype in FLOATS and op.operands[0].shape == ()
+    if known is not None:
+        numbers = [each if result.dtype in FLOATS else None for each, result in zip(known, op.results, strict=True)]
+        values = [followed_values(each, result.dtype) for each, result in zip(known, op.results, strict=True)]
+    elif rule is not None and (to_float or any(result.dtype in INTEGERS for result in op.results)):
+        try:
+            with np.errstate(over="ignore"):
+                found = rule(op)
+            found = found if isinstance(found, list) else [found]
+            values = [_held(each, result.dtype) for each, result in zip(found, op.results, strict=True)]
+        except (Undecided, *_MALFORMED):
+            pass
+    if len(shapes) != count:
+        shapes = [None] * count
+    return [
+        None if shape is elements is floating is None else PartialTensor(shape, elements, floating)
+        for shape, elements, floating in zip(shapes, values, numbers, strict=True)
+    ]
+
+
+def _held(values: Values, dtype: str) -> Values | None:
+    """Elements as a tensor of this type holds them."""
+    if dtype in INTEGERS and values.size <= MAX_ELEMENTS:
+        return wrapped(values, dtype)
+    return values if dtype in FLOATS and values.shape == () else None

@@ -1,0 +1,109 @@
+"""Types, attributes and constants in MLIR as the rules of ops take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.mlir import ir
+from litefuse.ops.dims import Dim
+from litefuse.ops.facts import FLOATS, INTEGERS, Dims, Values, array_of
+from litefuse.ops.numbers import MAX_NUMBERS, Numbers, followed_values
+from litefuse.ops.values import MAX_ELEMENTS
+
+__all__ = ["Attributes", "Declared", "Elements", "constant_elements", "declared_by", "unknown_elements"]
+
+# Of a number that the model computes and that may be a shape, an element is told from the others.
+_MAX_OPEN_ELEMENTS = 16
+
+
+class Attributes(Mapping[str, Any]):
+    """An op's attributes as Python values, read when they are asked for."""
+
+    def __init__(self, op: ir.OpView) -> None:
+        self._op = op
+        self._read: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._read:
+            attributes = self._op.attributes
+            if name not in attributes:
+                raise KeyError(name)
+            self._read[name] = attribute_value(attributes[name])
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._op.attributes)
+
+    def __len__(self) -> int:
+        return len(self._op.attributes)
+
+
+class Declared(NamedTuple):
+    """What a value's type says.
+
+    Attributes:
+        dtype: The element type as MLIR spells it.
+        shape: The shape, None for what is open.
+    """
+
+    dtype: str
+    shape: tuple[int | None, ...] | None
+
+
+class Elements(NamedTuple):
+    """What is known of the elements of a small tensor.
+
+    Attributes:
+        values: Of integers, and of a floating point scalar that is an integer.
+        numbers: Of floating point numbers.
+    """
+
+    values: Values | None = None
+    numbers: Numbers | None = None
+
+
+def declared_by(kind: ir.Type) -> Declared:
+    """What a type says."""
+    try:
+        shaped = ir.ShapedType(kind)
+    except ValueError:
+        return Declared(str(kind), None)
+    dtype = str(shaped.element_type)
+    if not shaped.has_rank:
+        return Declared(dtype, None)
+    return Declared(
+        dtype, tuple(None if shaped.is_dynamic_dim(axis) else shaped.shape[axis] for axis in range(shaped.rank))
+    )
+
+
+def constant_elements(op: ir.OpView, declared: Declared) -> Elements:
+    """The elements of a constant, if it is small and of numbers."""
+    dtype = declared.dtype
+    if declared.shape is None or dtype not in {*INTEGERS, *FLOATS}:
+        return Elements()
+    attribute = op.attributes["value"]
+    if not isinstance(attribute, ir.DenseElementsAttr):
+        return Elements()
+    sizes: list[int] = attribute.type.shape if attribute.type.rank else []
+    count = np.prod(sizes, dtype=np.int64)
+    if count > (MAX_ELEMENTS if dtype in INTEGERS else MAX_NUMBERS):
+        return Elements()
+    array = np.array(attribute).reshape(sizes)
+    return Elements(followed_values(array, dtype), array if dtype in FLOATS else None)
+
+
+def unknown_elements(shape: Dims, symbol: Callable[[int], Dim]) -> Values | None:
+    """The elements of an integer scalar or short vector of which nothing is known; None of any other tensor.
+
+    Args:
+        shape: The tensor's shape.
+        symbol: Makes the symbol of an element, of its place.
+    """
+    sizes = [size for size in shape if isinstance(size, int)]
+    if len(sizes) < len(shape) or len(shape) > 1 or sum(sizes) > _MAX_OPEN_ELEMENTS:
+        return None
+    return array_of([symbol(index) for index in range(sizes[0] if sizes else 1)], sizes)
