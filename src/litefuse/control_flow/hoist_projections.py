@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from litefuse.ir.call_graph import attributes_of, callees, functions, operations, update_function_type
-from litefuse.ir.constants import int32_constant, without_copies
-from litefuse.ir.integer_constants import constant
+from litefuse.ir.constants import int32_constant, integer_constant, without_copies
 from litefuse.ir.mlir import func, ir
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def _split(op: ir.OpView, loop: ir.OpView, body: func.FuncOp) -> bool:
         return False
     *parts, axis = joined.operands
     kinds = [ir.ShapedType(part.type) for part in parts]
-    if weight.name != "tf.Const" or constant(without_copies(axis)) not in {1, -1}:
+    if weight.name != "tf.Const" or integer_constant(without_copies(axis)) not in {1, -1}:
         return False
     if any(not kind.has_rank or kind.is_dynamic_dim(1) for kind in kinds):
         return False
@@ -164,7 +163,7 @@ def _step_input(value: ir.Value, loop: ir.OpView, body: func.FuncOp) -> Item | N
     if not _is_counter(step, body):
         return None
     # A slice counts negative steps from the end, a GATHER does not.
-    first = constant(without_copies(loop.operands[ir.BlockArgument(step).arg_number]))
+    first = integer_constant(without_copies(loop.operands[ir.BlockArgument(step).arg_number]))
     return item if owner.name == "tf.GatherV2" or (isinstance(first, int) and first >= 0) else None
 
 
@@ -183,7 +182,7 @@ def _is_counter(value: ir.Value, body: func.FuncOp) -> bool:
     if isinstance(after, ir.Block) or after.name not in {"tf.AddV2", "tf.Add"}:
         return False
     sources = [without_copies(operand) for operand in after.operands]
-    return value in sources and any(constant(each) == 1 for each in sources)
+    return value in sources and any(integer_constant(each) == 1 for each in sources)
 
 
 def _comes_from_outside(value: ir.Value, body: func.FuncOp) -> bool:

@@ -3,7 +3,7 @@
 ``mlir``           the bindings; the only module of litefuse that imports ``litert_converter``
 ``types``          dtypes and shapes as MLIR types
 ``attributes``     Python values as MLIR attributes; ``custom_options`` writes them as a flexbuffer
-``constants``      values of constants, and constant ops
+``constants``      values of constants, and ops that make them
 ``defining_ops``   the op that defines a value, behind ops that forward it
 ``handles``        handles of resources and variants
 ``locations``      the node that an op comes from

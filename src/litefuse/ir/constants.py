@@ -15,6 +15,7 @@ __all__ = [
     "constant_behind",
     "elements_of_constant",
     "int32_constant",
+    "integer_constant",
     "is_zero",
     "pseudo_constant",
     "splat_number",
@@ -43,6 +44,14 @@ def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr |
         return None
     attribute = owner.attributes["value"]
     return attribute if isinstance(attribute, ir.DenseElementsAttr) else None
+
+
+def integer_constant(value: ir.Value) -> int | list[int] | None:
+    """Returns the value of a constant integer scalar or vector; None for any other value."""
+    attribute = elements_of_constant(value, "tf.Const")
+    if attribute is None or attribute.type.rank > 1:
+        return None
+    return np.array(attribute).reshape(attribute.type.shape).tolist()
 
 
 def int32_constant(values: int | Sequence[int]) -> ir.Value:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from litefuse.ir.attributes import attribute_value
+from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import constant_number, is_constant, same, source
-from litefuse.ir.integer_constants import constant
 from litefuse.ir.mlir import ir
 from litefuse.recognizers.pattern import (
     Applied,
@@ -260,7 +260,12 @@ def _name(op: ir.OpView) -> str:
 
 
 def _is_transposition(op: ir.OpView) -> bool:
-    return op.name == "tf.Transpose" and constant(source(op.operands[1])) in ([1, 0], [-1, -2], [1, -2], [-1, 0])
+    return op.name == "tf.Transpose" and integer_constant(source(op.operands[1])) in (
+        [1, 0],
+        [-1, -2],
+        [1, -2],
+        [-1, 0],
+    )
 
 
 def _is_number(value: ir.Value, number: float) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import source
-from litefuse.ir.integer_constants import constant
 from litefuse.ir.mlir import ir
 
 __all__ = ["part_of", "row_of"]
@@ -15,7 +15,7 @@ def part_of(value: ir.Value, first: int, end: int, count: int) -> ir.Value | Non
     if isinstance(owner, ir.Block):
         return None
     if owner.name == "tf.Split":
-        axis, whole = constant(source(owner.operands[0])), owner.operands[1]
+        axis, whole = integer_constant(source(owner.operands[0])), owner.operands[1]
         kind = ir.ShapedType(whole.type)
         position = ir.OpResult(value).result_number
         last = kind.has_rank and isinstance(axis, int) and axis % kind.rank == kind.rank - 1
@@ -43,7 +43,7 @@ def row_of(value: ir.Value, index: int, count: int) -> ir.Value | None:
     if isinstance(owner, ir.Block):
         return None
     position = ir.OpResult(value).result_number
-    if owner.name == "tf.Split" and constant(source(owner.operands[0])) == 0:
+    if owner.name == "tf.Split" and integer_constant(source(owner.operands[0])) == 0:
         return owner.operands[1] if (position, len(owner.results)) == (index, count) else None
     if owner.name == "tf.Unpack" and ir.IntegerAttr(owner.attributes["axis"]).value == 0:
         return owner.operands[0] if (position, len(owner.results)) == (index, count) else None
@@ -52,7 +52,7 @@ def row_of(value: ir.Value, index: int, count: int) -> ir.Value | None:
         kind = ir.ShapedType(whole.type)
         if not kind.has_static_shape or kind.rank != 2 or kind.shape[0] != count:
             return None
-        begin = constant(source(owner.operands[1]))
+        begin = integer_constant(source(owner.operands[1]))
         one_row = begin == [index] and _mask(owner, "shrink_axis_mask") == 1 and not _mask(owner, "begin_mask")
         return whole if one_row else None
     return None
@@ -64,7 +64,7 @@ def _mask(op: ir.OpView, name: str) -> int:
 
 def _last_slice(op: ir.OpView, kind: ir.ShapedType) -> tuple[int, int] | None:
     """Returns start and end of a strided slice along the last dimension, if it takes the others whole."""
-    begin, end, strides = (constant(source(operand)) for operand in list(op.operands)[1:])
+    begin, end, strides = (integer_constant(source(operand)) for operand in list(op.operands)[1:])
     if not (isinstance(begin, list) and isinstance(end, list)) or strides != [1] * kind.rank:
         return None
     if _mask(op, "ellipsis_mask") or _mask(op, "new_axis_mask") or _mask(op, "shrink_axis_mask"):

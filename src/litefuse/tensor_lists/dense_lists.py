@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.call_graph import callees, callees_first, functions, operations, separate_callers, update_function_type
+from litefuse.ir.constants import integer_constant
 from litefuse.ir.handles import is_variant
-from litefuse.ir.integer_constants import constant
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.tensor_lists.dense_ops import dense_form
@@ -219,7 +219,7 @@ def _grows_from_nothing(web: Web) -> bool:
     """Whether a list has no items when it is made, whoever makes it, and as many later as were written into it."""
     return not any(
         op.name in _OF_SOME_SIZE
-        or (op.name == "tf.TensorListReserve" and constant(op.operands[1]) != 0)
+        or (op.name == "tf.TensorListReserve" and integer_constant(op.operands[1]) != 0)
         or (op.name == "tf.TensorListSetItem" and not resizes(op))
         for op in web.ops
     )

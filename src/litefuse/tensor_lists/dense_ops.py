@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from litefuse.ir.builder import Builder, MixedSize
-from litefuse.ir.integer_constants import constant
+from litefuse.ir.constants import integer_constant
 from litefuse.ir.marks import ASSERTS_SIZES
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import tensor_type_of
@@ -114,7 +114,7 @@ def _nothing(_op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -
 
 
 def _number(value: ir.Value, b: Builder) -> MixedSize:
-    known = constant(value)
+    known = integer_constant(value)
     return known if isinstance(known, int) else b.cast(value, "int32")
 
 
@@ -150,7 +150,7 @@ def _set_item(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -
     value, index, item = op.operands[0], op.operands[1], _item(op.operands[2], web)
     value, item = _fitting(value, item, web, b)
     update = _guarded(item, value, b) if web.guarded else b.expand(item, 0)
-    if web.length == 1 and constant(index) == 0:
+    if web.length == 1 and integer_constant(index) == 0:
         return [_ensured(update, ir.ShapedType(web.type), b)]
     if resizes(op):
         missing = b.dims("Sub", b.dims("AddV2", index, 1), _length(value, b))
@@ -247,7 +247,7 @@ def _concat(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> 
 
 
 def _split(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
-    lengths = constant(op.operands[2])
+    lengths = integer_constant(op.operands[2])
     if not isinstance(lengths, list) or len(set(lengths)) != 1:
         raise unsupported(op, "the lengths of the parts are not known, or not equal")
     tensor = op.operands[0]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import source
-from litefuse.ir.integer_constants import constant
 from litefuse.ir.mlir import ir
 
 __all__ = ["Item", "Reading", "item_of", "position_of", "reading"]
@@ -52,7 +52,7 @@ def item_of(op: ir.OpView | ir.Operation) -> Item | None:
         return None if axis is None else Item(source(op.operands[0]), source(_elements(op.operands[1])[axis]), axis)
     if op.name == "tf.GatherV2":
         whole, index, stated = op.operands
-        axis = constant(source(stated))
+        axis = integer_constant(source(stated))
         if axis in (0, 1) and not ir.ShapedType(index.type).rank and not _batch_dims(op):
             return Item(source(whole), source(index), axis)
     return None
@@ -83,9 +83,9 @@ def _axis_of_slice(op: ir.OpView | ir.Operation) -> int | None:
     axis = next((axis for axis in (0, 1) if masks["shrink_axis"] == 1 << axis), None)
     if axis is None or len(places) <= axis or masks["new_axis"]:
         return None
-    strides = constant(source(op.operands[3]))
+    strides = integer_constant(source(op.operands[3]))
     if strides is None:
-        strides = [constant(source(each)) for each in _elements(op.operands[3])]
+        strides = [integer_constant(source(each)) for each in _elements(op.operands[3])]
     if strides != [1] * len(places):
         return None
     others = [other for other in range(len(places)) if other != axis and not masks["ellipsis"] >> other & 1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.errors import ConversionError
 from litefuse.ir.call_graph import is_call, operations
-from litefuse.ir.integer_constants import constant
+from litefuse.ir.constants import integer_constant
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
@@ -168,7 +168,7 @@ def find_webs(by_symbol: Mapping[str, func.FuncOp]) -> dict[ir.Value, Web]:
 
 def _constant_shape(value: ir.Value) -> Shape | None:
     """What a shape operand says when it is a constant: -1 is an unknown size, a scalar -1 an unknown rank."""
-    sizes = constant(value)
+    sizes = integer_constant(value)
     if sizes is None:
         kind = ir.ShapedType(value.type)
         if not kind.has_rank or kind.rank != 1 or kind.is_dynamic_dim(0):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from litefuse.ir.call_graph import function_symbol
-from litefuse.ir.integer_constants import constant
+from litefuse.ir.constants import integer_constant
 from litefuse.ir.mlir import func, ir
 from litefuse.ops.facts import Values, array_of
 from litefuse.tensor_lists.list_groups import resizes
@@ -40,7 +40,7 @@ def item_sizes(sizes: Sizes, creator: ir.OpView, axis: int, reasons: list[str]) 
         reasons: Filled with why there are no others.
     """
     shape = creator.operands[0]
-    if constant(shape) is None:
+    if integer_constant(shape) is None:
         given = sizes.number(shape, axis)
         if not isinstance(given, int) or given >= 0:
             yield given

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from litefuse.ir.call_graph import callees, function_symbol
-from litefuse.ir.integer_constants import constant
+from litefuse.ir.constants import integer_constant
 from litefuse.ir.mlir import func, ir
 from litefuse.tensor_lists.list_groups import Web, unsupported
 from litefuse.tensor_lists.list_sizes import WRITERS, function_of
@@ -70,7 +70,7 @@ def _parts(item: ir.Value) -> Iterator[tuple[int, _Ends]]:
     if isinstance(owner, ir.Block) or owner.name != "tf.StridedSlice":
         return
     _, begins, ends, strides = owner.operands
-    steps = constant(strides)
+    steps = integer_constant(strides)
     masks: Mapping[str, int] = {name: ir.IntegerAttr(owner.attributes[name]).value for name in _MASKS}
     if not isinstance(steps, list) or masks["ellipsis_mask"] or masks["new_axis_mask"]:
         return
@@ -88,12 +88,12 @@ def _parts(item: ir.Value) -> Iterator[tuple[int, _Ends]]:
 
 
 def _element(vector: ir.Value, at: int) -> int | ir.Value:
-    numbers = constant(vector)
+    numbers = integer_constant(vector)
     if isinstance(numbers, list):
         return numbers[at]
     owner = vector.owner
     if not isinstance(owner, ir.Block) and owner.name == "tf.Pack":
-        number = constant(owner.operands[at])
+        number = integer_constant(owner.operands[at])
         return number if isinstance(number, int) else owner.operands[at]
     return vector
 
@@ -112,6 +112,6 @@ def _changes(value: ir.Value, function: func.FuncOp, sizes: Sizes) -> bool:
             changing += returned[ir.BlockArgument(current).arg_number] != current
         elif owner.name in _LINEAR:
             waiting += owner.operands
-        elif constant(current) is None:
+        elif integer_constant(current) is None:
             return False
     return changing == 1

@@ -9,8 +9,7 @@ import numpy as np
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import free_symbol, function_symbol, functions
-from litefuse.ir.constants import int32_constant, tensor_constant, without_copies
-from litefuse.ir.integer_constants import constant
+from litefuse.ir.constants import int32_constant, integer_constant, tensor_constant, without_copies
 from litefuse.ir.mlir import func, ir
 from litefuse.recognizers.outline import first_size
 from litefuse.tensor_lists.sizes import Sizes, Unknown
@@ -158,7 +157,7 @@ def _loop(module: ir.Module, op: ir.OpView, operands: Sequence[ir.Value]) -> lis
 
 def _is_last(op: ir.OpView) -> bool:
     """Whether an op takes the last item along the first dimension: ``x[-1]``."""
-    if op.name != "tf.StridedSlice" or constant(without_copies(op.operands[1])) != [-1]:
+    if op.name != "tf.StridedSlice" or integer_constant(without_copies(op.operands[1])) != [-1]:
         return False
     masks = {name: ir.IntegerAttr(op.attributes[f"{name}_mask"]).value for name in _MASKS}
     return masks == {**dict.fromkeys(_MASKS, 0), "shrink_axis": 1}

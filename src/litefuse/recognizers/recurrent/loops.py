@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from litefuse.ir.call_graph import callees, is_call, operations
+from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import source
-from litefuse.ir.integer_constants import constant
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.purity import has_side_effects
 from litefuse.recognizers.recurrent.masks import unmasked
@@ -104,11 +104,11 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
     arguments = list(body.entry_block.arguments)
     following = [source(value) for value in list(body.entry_block.operations)[-1].operands]
     kept = frozenset(p for p, value in enumerate(following) if value == arguments[p])
-    ones = [arguments[p] for p in kept if constant(source(op.operands[p])) == 1]
+    ones = [arguments[p] for p in kept if integer_constant(source(op.operands[p])) == 1]
     indices = frozenset(
         p
         for p, value in enumerate(following)
-        if _is_next(value, arguments[p], ones) and constant(source(op.operands[p])) == 0
+        if _is_next(value, arguments[p], ones) and integer_constant(source(op.operands[p])) == 0
     )
     writes = {p: write for p, value in enumerate(following) if (write := _write(value, arguments[p])) is not None}
     _check_effects(body)
@@ -154,7 +154,7 @@ def _keeps_all(
         if length != count and not (length == 0 and resizes(write)):
             raise NotRecognized("its list of outputs is not as long as its inputs")
         return True
-    if constant(index) != 0 or length != 1:
+    if integer_constant(index) != 0 or length != 1:
         raise NotRecognized("it does not write the output of each step in its place, nor the last one alone")
     return False
 
@@ -193,7 +193,7 @@ def _is_next(value: ir.Value, argument: ir.Value, ones: Sequence[ir.Value]) -> b
     if isinstance(owner, ir.Block) or owner.name not in {"tf.Add", "tf.AddV2"}:
         return False
     a, b = (source(operand) for operand in owner.operands)
-    return any(one == argument and (other in ones or constant(other) == 1) for one, other in ((a, b), (b, a)))
+    return any(one == argument and (other in ones or integer_constant(other) == 1) for one, other in ((a, b), (b, a)))
 
 
 def _write(value: ir.Value, argument: ir.Value) -> ir.OpView | None:
@@ -252,7 +252,7 @@ def _check_condition(cond: func.FuncOp, indices: frozenset[int], steps: frozense
         if isinstance(owner, ir.Block) or owner.name != "tf.Less":
             raise NotRecognized("its condition is not only that there are more steps")
         index, bound = (source(operand) for operand in owner.operands)
-        if position_of(index) not in indices or not (position_of(bound) in steps or constant(bound) == count):
+        if position_of(index) not in indices or not (position_of(bound) in steps or integer_constant(bound) == count):
             raise NotRecognized("it does not run over all items of its list")
 
 
