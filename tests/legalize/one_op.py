@@ -126,15 +126,15 @@ def check(
     """
     wanted = [np.asarray(each) for each in expected]
     results = [(_dtype_of(each), each.ndim) for each in wanted]
-    for each in dynamic:
-        model = converted(op, operands, results, attributes, dynamic=each, narrow=narrow)
+    inputs = [each for each in operands if not isinstance(each, Constant)]
+    for is_dynamic in dynamic:
+        model = converted(op, operands, results, attributes, dynamic=is_dynamic, narrow=narrow)
         assert model.forms.get(op) == form, model.forms
-        for got, want in zip(
-            model(*(each for each in operands if not isinstance(each, Constant))), wanted, strict=True
-        ):
+        for got, want in zip(model(*inputs), wanted, strict=True):
             assert (got.dtype, got.shape) == (want.dtype, want.shape)
             if rtol or atol:
-                np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol, atol)
+                wide = np.result_type(want, np.float64)  # halves and complex numbers, too
+                np.testing.assert_allclose(got.astype(wide), want.astype(wide), rtol, atol)
             else:
                 np.testing.assert_array_equal(got, want)
 
