@@ -54,7 +54,7 @@ class Formula:
     """A polynomial of symbols with integer coefficients that is not just a number.
 
     Two formulas are equal when they are the same polynomial: equal formulas have equal values, but formulas of equal
-    values need not be equal. What is no polynomial, such as a quotient with a remainder, is a symbol of its own.
+    values need not be equal. An operation that is not a polynomial, such as a quotient with a remainder, is a symbol.
     """
 
     __slots__ = ("_hash", "_is_size", "_terms")
@@ -143,7 +143,7 @@ Shape: TypeAlias = "tuple[int | None, ...]"
 
 
 class Operation(NamedTuple):
-    """What no polynomial says, as the name of a symbol.
+    """An operation on formulas that is not a polynomial, as the name of a symbol.
 
     Attributes:
         operator: ``broadcast``, ``floordiv``, ``maximum``, ``minimum``, ``mod`` or ``product``.
@@ -259,7 +259,7 @@ def _order(dim: Dim) -> tuple[Any, ...]:
 
 
 def _operation(name: str, a: Dim, b: Dim, *, is_size: bool | None = None) -> Formula:
-    """What no polynomial says, as a number of its own."""
+    """Returns the result of an operation that is not a polynomial, as a symbol."""
     return unknown(Operation(name, (a, b)), is_size=_are_sizes(a, b) if is_size is None else is_size)
 
 

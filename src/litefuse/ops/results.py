@@ -1,4 +1,4 @@
-"""What an op's rules say of its results: shapes, small integers, and floating point numbers that are known."""
+"""Applies an op's rules: the shapes, small integers and known floating-point numbers of its results."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from litefuse.ops.values import MAX_ELEMENTS, VALUES, wrapped
 
 __all__ = ["results_of"]
 
-# What a rule or numpy raises on operands that no op accepts; the engine and the runtime say what is wrong with them.
+# Raised by a rule or numpy on invalid operands; the engine and the runtime report what is wrong with them.
 _MALFORMED = (ArithmeticError, LookupError, TypeError, ValueError)
 
 
 def results_of(op: Op) -> list[PartialTensor | None]:
-    """What an op's rules say of each of its results; None for nothing.
+    """Returns what an op's rules state about each of its results; None if nothing.
 
     Raises:
         ShapeError: The shapes of its operands contradict each other.
@@ -56,7 +56,7 @@ def results_of(op: Op) -> list[PartialTensor | None]:
 
 
 def _held(values: Values, dtype: str) -> Values | None:
-    """Elements as a tensor of this type holds them."""
+    """Returns elements as a tensor of this type holds them."""
     if dtype in INTEGERS and values.size <= MAX_ELEMENTS:
         return wrapped(values, dtype)
     return values if dtype in FLOATS and values.shape == () else None

@@ -1,4 +1,4 @@
-"""What formulas are made of, and the same formulas of other numbers."""
+"""Symbols and operations of formulas, and substitution of symbols."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def unknowns(dim: Dim) -> Iterator[Hashable]:
 
 
 def operators(dim: Dim) -> set[str]:
-    """What is done in a formula that no polynomial says."""
+    """Returns the operations in a formula that are not polynomials."""
     return {name.operator for name in _names(dim) if isinstance(name, Operation)}
 
 

@@ -1,4 +1,4 @@
-"""What TensorFlow's ops do besides computing results from operands, by their definitions."""
+"""Side effects and hidden inputs of TensorFlow ops, from their definitions in the op registry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Statefulness", "statefulness_of"]
 
 
 class Statefulness(Enum):
-    """What an op's results depend on besides its operands, and whether it leaves more behind than results."""
+    """The inputs of an op besides its operands, and its effects besides its results."""
 
     PURE = "nothing else: it may be computed twice, elsewhere, together with another like it, or not at all"
     READING = "on what others write, and it leaves nothing behind: it may be computed twice at one moment"

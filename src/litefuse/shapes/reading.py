@@ -1,4 +1,4 @@
-"""Types, attributes and constants in MLIR as the rules of ops take them."""
+"""Reads types, attributes and constants of MLIR in the form that the rules of ops take."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Attributes(Mapping[str, Any]):
 
 
 class Declared(NamedTuple):
-    """What a value's type says.
+    """The declared type of a value.
 
     Attributes:
         dtype: The element type as MLIR spells it.
@@ -55,7 +55,7 @@ class Declared(NamedTuple):
 
 
 class Elements(NamedTuple):
-    """What is known of the elements of a small tensor.
+    """The known elements of a small tensor.
 
     Attributes:
         values: Of integers, and of a floating point scalar that is an integer.
@@ -67,7 +67,7 @@ class Elements(NamedTuple):
 
 
 def declared_by(kind: ir.Type) -> Declared:
-    """What a type says."""
+    """Returns the dtype and shape that a type declares."""
     try:
         shaped = ir.ShapedType(kind)
     except ValueError:

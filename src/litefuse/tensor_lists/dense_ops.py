@@ -87,7 +87,7 @@ def _length(value: ir.Value, b: Builder) -> ir.Value:
 
 
 def _merged(value: ir.Value, shape: Shape) -> Shape:
-    """What a value's own type and ``shape`` say together."""
+    """Merges the shape of a value's type with ``shape``."""
     own = tensor_type_of(value).shape
     if own is None or len(own) != len(shape):
         return shape
@@ -175,7 +175,7 @@ def _fitting(value: ir.Value, item: ir.Value, web: Web, b: Builder) -> tuple[ir.
 
 
 def _missing(dims: Sequence[MixedSize], others: Sequence[MixedSize], b: Builder) -> list[tuple[MixedSize, MixedSize]]:
-    """What is missing, behind, in sizes that are 0 and should be others."""
+    """Returns the paddings at the end of dimensions that are 0 and should have other sizes."""
     return [
         (0, 0) if isinstance(dim, int) else (0, b.select(b.compare("Equal", dim, 0), b.scalar(other), 0))
         for dim, other in zip(dims, others, strict=True)

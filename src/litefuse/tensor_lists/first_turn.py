@@ -1,4 +1,4 @@
-"""What a loop computes in its first turn, computed before the loop: for the size that it has."""
+"""Computes a value of a loop's first iteration before the loop, to get its size."""
 
 from __future__ import annotations
 

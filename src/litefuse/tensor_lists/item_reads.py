@@ -44,7 +44,7 @@ class Item(NamedTuple):
 
 
 def item_of(op: ir.OpView | ir.Operation) -> Item | None:
-    """What an op takes an item of: a list, ``x[i]``, ``x[:, i]``, or ``tf.gather(x, i, axis)``; None for another op."""
+    """Returns how an op reads an item: of a list, ``x[i]``, ``x[:, i]``, ``tf.gather(x, i, axis)``; None for others."""
     if op.name == "tf.TensorListGetItem":
         return Item(source(op.operands[0]), source(op.operands[1]), None)
     if op.name == "tf.StridedSlice":
@@ -59,7 +59,7 @@ def item_of(op: ir.OpView | ir.Operation) -> Item | None:
 
 
 def reading(op: ir.OpView | ir.Operation, indices: frozenset[int]) -> Reading | None:
-    """What an op of the body reads in turn.
+    """A read of the body, which takes one item after the other.
 
     Args:
         op: The op.

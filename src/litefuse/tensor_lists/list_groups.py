@@ -167,7 +167,7 @@ def find_webs(by_symbol: Mapping[str, func.FuncOp]) -> dict[ir.Value, Web]:
 
 
 def _constant_shape(value: ir.Value) -> Shape | None:
-    """What a shape operand says when it is a constant: -1 is an unknown size, a scalar -1 an unknown rank."""
+    """Returns the shape in a constant operand: -1 is an unknown dimension, a scalar -1 an unknown rank."""
     sizes = integer_constant(value)
     if sizes is None:
         kind = ir.ShapedType(value.type)

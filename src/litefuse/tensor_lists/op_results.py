@@ -1,4 +1,4 @@
-"""The sizes and the small integers that ops give, as formulas of those that they take, by the rules of the ops."""
+"""Sizes and small integers of op results, as formulas of those of the operands, by the rules of the ops."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Number:
     scope: object
 
 
-# A model of thousands of ops must not exhaust the stack: what is further away is not looked at.
+# A model of thousands of ops must not exhaust the stack: longer chains of ops are not followed.
 _MAX_DEPTH = 50
 
 # The ops that take negative numbers, and mean something else by them. Reshape and Slice take -1 for the rest, but as a
@@ -60,7 +60,7 @@ _SIGNED = frozenset({"SplitV", "StridedSlice"})
 
 
 class OpResults:
-    """What the rules of ops say of values, in terms of the operands.
+    """Results of the rules of ops, in terms of the operands.
 
     Sizes are followed from an op's results to its operands; integers as far back as there are rules.
     """
@@ -79,15 +79,15 @@ class OpResults:
         self._depth = 0
 
     def size_symbol(self, value: ir.Value, axis: int) -> Formula:
-        """The size of a dimension, as a number of which nothing is known."""
+        """Returns a symbol for the size of a dimension."""
         return unknown(SizeOf(value, axis, self._scope), is_size=True)
 
     def number_symbol(self, value: ir.Value, index: int | None) -> Formula:
-        """An integer scalar, or an element of an integer vector, as a number of which nothing is known."""
+        """Returns a symbol for an integer scalar, or an element of an integer vector."""
         return unknown(Number(value, index, self._scope), is_size=False)
 
     def declared(self, value: ir.Value) -> Declared:
-        """What the type of a value says."""
+        """Returns the declared type of a value."""
         kind = value.type
         found = self._declared.get(kind)
         if found is None:
@@ -95,7 +95,7 @@ class OpResults:
         return found
 
     def size(self, value: ir.Value, axis: int) -> Dim | None:
-        """The size of a dimension of an op's result; None if the op's rule does not say it."""
+        """Returns the size of a dimension of an op's result; None if the op's rule does not state it."""
         owner = value.owner
         if isinstance(owner, ir.Block):
             return None
@@ -107,7 +107,7 @@ class OpResults:
         return size if named else None
 
     def elements(self, value: ir.Value) -> Values | None:
-        """The elements of a small integer tensor; None of any other."""
+        """Returns the elements of a small integer tensor; None for any other value."""
         return self._followed(value).values
 
     def _results_of(self, op: ir.OpView) -> list[PartialTensor | None]:
@@ -152,7 +152,7 @@ class OpResults:
         return found
 
     def _by_producer(self, value: ir.Value, declared: Declared) -> Elements | None:
-        """What is known of a value's elements; None if it is too far away from where the question came from."""
+        """Returns what is known of a value's elements; None if the chain of ops to it is too long."""
         owner = value.owner
         if isinstance(owner, ir.Block):
             return self._unknown_elements(value, declared.shape)
@@ -193,7 +193,7 @@ def _may_be_small(declared: Declared) -> bool:
 
 
 def _with_given_sizes(op: Op, found: list[PartialTensor | None]) -> list[PartialTensor | None]:
-    """What is known of an op's results if the numbers that the op is given are sizes, as those must be."""
+    """Adds what follows for an op's results if its integer operands are sizes, as they must be."""
     if op.name in _SIGNED or not any(each is None or each.shape is None or None in each.shape for each in found):
         return found
     operands = list(map(_of_sizes, op.operands))

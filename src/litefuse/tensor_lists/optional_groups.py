@@ -19,7 +19,7 @@ __all__ = ["GET", "SOME", "Kind", "OptionalGroup", "find_optionals"]
 SOME, GET = "tf.OptionalFromValue", "tf.OptionalGetValue"
 
 Kind: TypeAlias = "tuple[str, str | None, int | None]"
-"""What a value in an optional is (a tensor, a list, an optional), its element type and its, or its items', rank."""
+"""The kind of a value in an optional (tensor, list, optional), its element type, and its or its items' rank."""
 
 _UNUSED: Kind = ("variant", None, None)  # that nobody looks into, once it is taken out
 
@@ -44,7 +44,7 @@ class OptionalGroup:
 
     @property
     def kind(self) -> Kind:
-        """What it holds, if that is always of one kind."""
+        """The kind of its values, if there is only one."""
         (kind,) = self.kinds
         return kind
 
@@ -142,7 +142,7 @@ def _kind_of_tensor(value: ir.Value, op: ir.OpView) -> Kind:
 
 
 def _kind_of_list(ops: Sequence[ir.OpView]) -> Kind:
-    """What its ops say about a list."""
+    """Learns about a list from its ops."""
     web = Web([], list(ops))
     for op in ops:
         web.learn_from(op)

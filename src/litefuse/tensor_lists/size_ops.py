@@ -1,4 +1,4 @@
-"""The ops that compute sizes of which there are formulas."""
+"""Emits the ops that compute a size from its formula."""
 
 from __future__ import annotations
 
