@@ -1,6 +1,6 @@
 // RUN: canonicalize, check-constants
 // The engine folds a product with zero whatever the shape is, and here there is no constant of the shape.
-// ERROR: function main, loc("product"): the engine made a constant of the open shape tensor<?xf32> of an op
+// ERROR: function main, loc("product"): the engine made a constant of the dynamic shape tensor<?xf32> of an op
 // ERROR: Fix the sizes of the inputs
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %0 = arith.constant dense<0.0> : tensor<f32>

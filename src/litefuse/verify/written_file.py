@@ -117,7 +117,7 @@ def _call_once(path: Path, *, xnnpack: bool) -> None:
         else:
             # Different messages for the sizes suggest that another size may work.
             if len({str(error) for error in refused[:: len(LEVELS)]}) > 1:
-                raise _Unfit(f"none of the sizes that were tried fit its open dimensions: {_one_line(refused[0])}")
+                raise _Unfit(f"none of the sizes that were tried fit its dynamic dimensions: {_one_line(refused[0])}")
             raise refused[0]
 
 

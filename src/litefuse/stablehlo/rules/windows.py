@@ -97,7 +97,7 @@ def dynamic_reduce_window(op: Any, t: Translation) -> Result:
                 value, options = t.value(operand), {"exclusive": False, "reverse": isinstance(low, int)}
                 operands = [value, t.b.constant(axis, "int32")]
                 return t.b.op(_CUMULATIVE[name], operands, t.b.shape(value), t.b.dtype(value), **options)
-    raise GraphError("windows of open sizes are supported for cumulative sums and products only")
+    raise GraphError("windows of dynamic sizes are supported for cumulative sums and products only")
 
 
 def _running(
