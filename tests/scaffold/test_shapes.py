@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from litefuse.ops.dims import Shape
 from litefuse.scaffold.call import Call, CallTensor
 from litefuse.scaffold.shapes import Size, output_sizes, whole_input
 
-Shape = tuple[int | None, ...] | None
 
-
-def call(*inputs: Shape, output: Shape) -> Call:
+def call(*inputs: Shape | None, output: Shape | None) -> Call:
     tensors = tuple(CallTensor(f"x{index}", "float32", shape) for index, shape in enumerate(inputs))
     return Call(tensors, (CallTensor("y", "float32", output),), {}, b"")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from litefuse.ops.dims import Shape
     from tests.tensorflow.process import Arrays, Call, TensorFlow
 
 __all__ = [
@@ -31,8 +32,6 @@ __all__ = [
     "partition_count",
     "run_calls",
 ]
-
-Shape: TypeAlias = tuple[int | None, ...]
 
 
 def check(
