@@ -31,7 +31,8 @@ class CheckConstants:
                     continue
                 if isinstance(value, ir.DenseElementsAttr) and not value.type.has_static_shape:
                     raise LoweringError(
-                        f"the engine made a constant of the dynamic shape {value.type} of an op; the model would be wrong",
+                        f"the engine made a constant of the dynamic shape {value.type} of an op; "
+                        "the model would be wrong",
                         where=f"function {function_symbol(function)}, {op.location}",
                         hint="Fix the sizes of the inputs, or leave out a multiplication by a constant zero.",
                     )
