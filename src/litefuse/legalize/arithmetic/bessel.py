@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import polynomial
@@ -38,25 +39,15 @@ class Bessel(Decomposition):
     """``I(x)`` and ``exp(-|x|) I(x)`` of orders 0 and 1."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        op.shape(0)
-        op.require(0, "float32")
-        (x,) = op.operands
-        size = b.unary("Abs", x)
-        small = b.binary("Mul", b.binary("Minimum", size, _LIMIT), 1 / _LIMIT)
         order = op.name.removesuffix("e")
-        near = polynomial(b, b.binary("Mul", small, small), _SMALL[order])
-        large = b.binary("Maximum", size, _LIMIT)
-        far = polynomial(b, b.binary("RealDiv", _LIMIT, large), _LARGE[order])
-        far = b.binary("Mul", far, b.unary("Rsqrt", large))
+        size, near, large, inverse = _near(op, b, _LIMIT, _SMALL[order])
+        far = b.binary("Mul", polynomial(b, inverse, _LARGE[order]), b.unary("Rsqrt", large))
         if op.name.endswith("e"):
             near = b.binary("Mul", near, b.unary("Exp", b.unary("Neg", size)))
         else:
             half = b.unary("Exp", b.binary("Mul", size, 0.5))  # exp(|x|) overflows before I(x) does
             far = b.binary("Mul", b.binary("Mul", far, half), half)
-        if order == "BesselI1":
-            near = b.binary("Mul", near, x)
-            far = b.binary("Mul", far, b.unary("Sign", x))
-        return b.select(b.compare("Less", size, _LIMIT), near, far)
+        return _joined(op, b, _LIMIT, size, near, far)
 
 
 # Polynomials in (x / 3)^2 for J0(x) and J1(x) / x, with errors below 5e-8. Beyond 3, J(x) is a wave: polynomials in
@@ -82,18 +73,43 @@ class BesselOfFirstKind(Decomposition):
     """``J(x)`` of orders 0 and 1: a polynomial near 0, a damped wave beyond."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        op.shape(0)
-        op.require(0, "float32")
-        (x,) = op.operands
-        size = b.unary("Abs", x)
-        small = b.binary("Mul", b.binary("Minimum", size, _NEAR_LIMIT), 1 / _NEAR_LIMIT)
-        near = polynomial(b, b.binary("Mul", small, small), _NEAR[op.name])
-        large = b.binary("Maximum", size, _NEAR_LIMIT)
-        inverse = b.binary("RealDiv", _NEAR_LIMIT, large)
+        size, near, large, inverse = _near(op, b, _NEAR_LIMIT, _NEAR[op.name])
         phase = b.binary("AddV2", large, polynomial(b, inverse, _PHASE[op.name]))
         far = b.binary("Mul", polynomial(b, inverse, _AMPLITUDE[op.name]), b.unary("Cos", phase))
         far = b.binary("Mul", far, b.unary("Rsqrt", large))
-        if op.name == "BesselJ1":
-            near = b.binary("Mul", near, x)
-            far = b.binary("Mul", far, b.unary("Sign", x))
-        return b.select(b.compare("Less", size, _NEAR_LIMIT), near, far)
+        return _joined(op, b, _NEAR_LIMIT, size, near, far)
+
+
+class _Near(NamedTuple):
+    """The parts that the functions have in common.
+
+    Attributes:
+        size: ``|x|``.
+        value: The polynomial in ``(x / limit)^2``, for ``|x|`` up to the limit.
+        large: ``|x|``, but at least the limit.
+        inverse: The limit divided by that.
+    """
+
+    size: ir.Value
+    value: ir.Value
+    large: ir.Value
+    inverse: ir.Value
+
+
+def _near(op: TensorFlowOp, b: Builder, limit: float, coefficients: Sequence[float]) -> _Near:
+    """Emits the parts of an op of float32; raises NotDecomposed for others."""
+    op.shape(0)
+    op.require(0, "float32")
+    size = b.unary("Abs", op.operands[0])
+    small = b.binary("Mul", b.binary("Minimum", size, limit), 1 / limit)
+    near = polynomial(b, b.binary("Mul", small, small), coefficients)
+    large = b.binary("Maximum", size, limit)
+    return _Near(size, near, large, b.binary("RealDiv", limit, large))
+
+
+def _joined(op: TensorFlowOp, b: Builder, limit: float, size: ir.Value, near: ir.Value, far: ir.Value) -> ir.Value:
+    """Selects between the forms near 0 and beyond; of odd functions, those of order 1, ``near`` lacks the factor x."""
+    if "1" in op.name:
+        near = b.binary("Mul", near, op.operands[0])
+        far = b.binary("Mul", far, b.unary("Sign", op.operands[0]))
+    return b.select(b.compare("Less", size, limit), near, far)
