@@ -16,7 +16,7 @@ from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.marks import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import TensorType, element_type_of, ranked_type, tensor_type_of
-from litefuse.ops.facts import ShapeError, Undecided
+from litefuse.ops.facts import MALFORMED, ShapeError, Undecided
 from litefuse.shapes.op_shapes import constant_integers, result_shapes
 
 __all__ = ["Builder"]
@@ -381,10 +381,6 @@ _NONE = TensorType("none", ())
 _TYPE_ONLY = frozenset({"out_type", "output_type", "to"})
 
 
-# Exceptions of shape rules and numpy for operands that no op accepts.
-_MALFORMED = (ArithmeticError, LookupError, TypeError, ValueError)
-
-
 def _kind(value: ir.Value) -> TensorType:
     return _NONE if value.type == _none_type() else tensor_type_of(value)
 
@@ -394,7 +390,7 @@ def _refusals(name: str, operands: Sequence[ir.Value], attributes: Mapping[str, 
     """Explains why the result types of an op do not follow from its operands."""
     try:
         yield
-    except (Undecided, ShapeError, *_MALFORMED) as error:
+    except (Undecided, ShapeError, *MALFORMED) as error:
         call = f"({', '.join(str(_kind(value)) for value in operands)})"
         if attributes:
             call += f" with {dict(attributes)}"
@@ -409,7 +405,7 @@ def _result_types(
     """Returns the result types of a builtin op, by LiteRT's name, from its operands and the results' element types.
 
     Raises:
-        Undecided: They do not follow. ShapeError or one of ``_MALFORMED`` if no such op accepts the operands.
+        Undecided: They do not follow. ShapeError or one of ``MALFORMED`` if no such op accepts the operands.
     """
     types: list[ir.Type] = []
     shapes = result_shapes(f"tfl.{name.lower()}", operands, elements, attributes)

@@ -8,6 +8,7 @@ from typing import ClassVar
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import tensor_type_of
 from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.decomposition import Decomposition, before_engine
@@ -75,9 +76,6 @@ class RewriteBeforeLowering:
         for each in tried:
             if not _is_of_form(op, each.form):
                 continue
-            # Imported late: most models have no such op, and need neither the decompositions nor the builder.
-            from litefuse.ir.tensorflow_op import NotDecomposed
-
             try:
                 if self._rewritten(op, name, each.load()):
                     return True
@@ -93,7 +91,7 @@ class RewriteBeforeLowering:
         Raises:
             NotDecomposed: The op needs it, but it does not apply.
         """
-        from litefuse.ir.tensorflow_op import NotDecomposed
+        # Imported late: most models have no such op, and need neither the decompositions nor the builder.
         from litefuse.legalize.seen_ops import replace_results, tensorflow_op_of
 
         seen = tensorflow_op_of(op, name, list(op.operands))

@@ -13,6 +13,7 @@ from litefuse.ops.dims import Dim, Formula, Shape, unknown
 __all__ = [
     "FLOATS",
     "INTEGERS",
+    "MALFORMED",
     "Answer",
     "Dims",
     "Op",
@@ -52,6 +53,10 @@ class Undecided(Exception):  # noqa: N818  not an error: the declared shape stay
 
 class ShapeError(Exception):
     """The shapes of an op's operands contradict each other; the message says how."""
+
+
+MALFORMED = (ArithmeticError, LookupError, TypeError, ValueError)
+"""Raised by a rule, or by numpy in it, for operands and attributes that no op accepts."""
 
 
 class Tensor(NamedTuple):

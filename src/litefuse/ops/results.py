@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from litefuse.ops.facts import FLOATS, INTEGERS, Op, PartialDims, PartialTensor, Undecided, Values
+from litefuse.ops.facts import FLOATS, INTEGERS, MALFORMED, Op, PartialDims, PartialTensor, Undecided, Values
 from litefuse.ops.numbers import Numbers, computed_numbers, followed_values
 from litefuse.ops.rules import RULES
 from litefuse.ops.values import MAX_ELEMENTS, VALUES, wrapped
 
 __all__ = ["results_of"]
-
-# Raised by a rule or numpy on invalid operands; the engine and the runtime report what is wrong with them.
-_MALFORMED = (ArithmeticError, LookupError, TypeError, ValueError)
 
 
 def results_of(op: Op) -> list[PartialTensor | None]:
@@ -25,14 +22,15 @@ def results_of(op: Op) -> list[PartialTensor | None]:
     shapes: list[PartialDims] = [None] * count
     values: list[Values | None] = [None] * count
     numbers: list[Numbers | None] = [None] * count
+    # The engine and the runtime report what is wrong with malformed ops.
     try:
         answer = RULES[op.name](op)
         shapes = answer if isinstance(answer, list) else [answer]
-    except (Undecided, *_MALFORMED):
+    except (Undecided, *MALFORMED):
         pass
     try:
         known = computed_numbers(op)
-    except (Undecided, *_MALFORMED):
+    except (Undecided, *MALFORMED):
         known = None
     rule = VALUES.get(op.name)
     to_float = op.name == "Cast" and op.results[0].dtype in FLOATS and op.operands[0].shape == ()
@@ -45,7 +43,7 @@ def results_of(op: Op) -> list[PartialTensor | None]:
                 found = rule(op)
             found = found if isinstance(found, list) else [found]
             values = [_held(each, result.dtype) for each, result in zip(found, op.results, strict=True)]
-        except (Undecided, *_MALFORMED):
+        except (Undecided, *MALFORMED):
             pass
     if len(shapes) != count:
         shapes = [None] * count

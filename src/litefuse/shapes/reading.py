@@ -9,19 +9,19 @@ import numpy as np
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.mlir import ir
-from litefuse.ops.dims import Dim
+from litefuse.ops.dims import Dim, Shape
 from litefuse.ops.facts import FLOATS, INTEGERS, Dims, Values, array_of
 from litefuse.ops.numbers import MAX_NUMBERS, Numbers, followed_values
 from litefuse.ops.values import MAX_ELEMENTS
 
 __all__ = ["Attributes", "Declared", "Elements", "constant_elements", "declared_by", "unknown_elements"]
 
-# Of a number that the model computes and that may be a shape, an element is told from the others.
+# The elements of a computed vector that may be a shape are tracked separately up to this number.
 _MAX_OPEN_ELEMENTS = 16
 
 
 class Attributes(Mapping[str, Any]):
-    """An op's attributes as Python values, read when they are asked for."""
+    """An op's attributes as Python values, read on demand."""
 
     def __init__(self, op: ir.OpView) -> None:
         self._op = op
@@ -47,11 +47,11 @@ class Declared(NamedTuple):
 
     Attributes:
         dtype: The element type as MLIR spells it.
-        shape: The shape, None for what is open.
+        shape: The shape, with None for dynamic dimensions; None for an unknown rank.
     """
 
     dtype: str
-    shape: tuple[int | None, ...] | None
+    shape: Shape | None
 
 
 class Elements(NamedTuple):
@@ -80,8 +80,8 @@ def declared_by(kind: ir.Type) -> Declared:
     )
 
 
-def constant_elements(op: ir.OpView, declared: Declared) -> Elements:
-    """The elements of a constant, if it is small and of numbers."""
+def constant_elements(op: ir.OpView | ir.Operation, declared: Declared) -> Elements:
+    """Returns the elements of a constant, if it is small and of numbers."""
     dtype = declared.dtype
     if declared.shape is None or dtype not in {*INTEGERS, *FLOATS}:
         return Elements()
@@ -97,11 +97,11 @@ def constant_elements(op: ir.OpView, declared: Declared) -> Elements:
 
 
 def unknown_elements(shape: Dims, symbol: Callable[[int], Dim]) -> Values | None:
-    """The elements of an integer scalar or short vector of which nothing is known; None of any other tensor.
+    """Returns symbols for the elements of an integer scalar or short vector; None for any other tensor.
 
     Args:
         shape: The tensor's shape.
-        symbol: Makes the symbol of an element, of its place.
+        symbol: Makes the symbol of the element at an index.
     """
     sizes = [size for size in shape if isinstance(size, int)]
     if len(sizes) < len(shape) or len(shape) > 1 or sum(sizes) > _MAX_OPEN_ELEMENTS:
