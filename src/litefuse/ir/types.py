@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from litefuse.ir.mlir import ir
 from litefuse.ops.dims import Shape
 
-__all__ = ["TensorType", "element_type_of", "ranked_tensor_type", "ranked_type", "tensor_type_of"]
+__all__ = ["TensorType", "element_type_of", "ranked_tensor_type", "ranked_type", "shape_of", "tensor_type_of"]
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,14 @@ def tensor_type_of(value: ir.Value | ir.Type) -> TensorType:
     """Returns the dtype and shape of a value (or of a tensor type)."""
     kind = ir.ShapedType(value.type if isinstance(value, ir.Value) else value)
     element = str(kind.element_type)
-    shape = None
-    if kind.has_rank:
-        shape = tuple(None if kind.is_dynamic_dim(i) else kind.shape[i] for i in range(kind.rank))
-    return TensorType(_DTYPE_NAMES.get(element, element), shape)
+    return TensorType(_DTYPE_NAMES.get(element, element), shape_of(kind))
+
+
+def shape_of(kind: ir.ShapedType) -> Shape | None:
+    """Returns the shape of a type, with None for an unknown dimension; None for unknown rank."""
+    if not kind.has_rank:
+        return None
+    return tuple(None if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in range(kind.rank))
 
 
 _ELEMENTS = {name: element for element, name in _DTYPE_NAMES.items()}

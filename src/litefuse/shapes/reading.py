@@ -9,6 +9,7 @@ import numpy as np
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.mlir import ir
+from litefuse.ir.types import shape_of
 from litefuse.ops.dims import Dim, Shape
 from litefuse.ops.facts import FLOATS, INTEGERS, Dims, Values, array_of
 from litefuse.ops.numbers import MAX_NUMBERS, Numbers, followed_values
@@ -72,12 +73,7 @@ def declared_by(kind: ir.Type) -> Declared:
         shaped = ir.ShapedType(kind)
     except ValueError:
         return Declared(str(kind), None)
-    dtype = str(shaped.element_type)
-    if not shaped.has_rank:
-        return Declared(dtype, None)
-    return Declared(
-        dtype, tuple(None if shaped.is_dynamic_dim(axis) else shaped.shape[axis] for axis in range(shaped.rank))
-    )
+    return Declared(str(shaped.element_type), shape_of(shaped))
 
 
 def constant_elements(op: ir.OpView | ir.Operation, declared: Declared) -> Elements:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from litefuse.ir.call_graph import functions, update_function_type
 from litefuse.ir.mlir import ir
+from litefuse.ir.types import ranked_type, shape_of
 from litefuse.options.input_shapes import InputShapes
 
 __all__ = ["SetInputShapes"]
@@ -37,16 +38,10 @@ class SetInputShapes:
             function = by_symbol[symbol]
             for argument, name in zip(function.entry_block.arguments, names, strict=True):
                 kind = ir.ShapedType(argument.type)
-                declared = None
-                if kind.has_rank:
-                    declared = tuple(
-                        None if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in range(kind.rank)
-                    )
+                declared = shape_of(kind)
                 shape = self.requested.of_input(symbol, name, declared)
                 if shape is not None and shape != declared:
-                    dynamic = ir.ShapedType.get_dynamic_size()
-                    sizes = [dynamic if size is None else size for size in shape]
-                    argument.set_type(ir.RankedTensorType.get(sizes, kind.element_type))
+                    argument.set_type(ranked_type(shape, kind.element_type))
                     modified = True
             update_function_type(function)
         return modified

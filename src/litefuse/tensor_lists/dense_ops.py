@@ -10,7 +10,7 @@ from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.constants import integer_constant
 from litefuse.ir.marks import ASSERTS_SIZES
 from litefuse.ir.mlir import ir
-from litefuse.ir.types import tensor_type_of
+from litefuse.ir.types import ranked_type, tensor_type_of
 from litefuse.ops.dims import Shape
 from litefuse.tensor_lists.list_groups import Web, resizes, unsupported
 from litefuse.tensor_lists.list_ops import NONE
@@ -98,8 +98,7 @@ def _item(value: ir.Value, web: Web) -> ir.Value:
     """An item whose type says what is known of the list's items."""
     assert web.item is not None
     if tensor_type_of(value).shape is None:
-        sizes = [ir.ShapedType.get_dynamic_size() if size is None else size for size in web.item]
-        value.set_type(ir.RankedTensorType.get(sizes, ir.ShapedType(value.type).element_type))
+        value.set_type(ranked_type(web.item, ir.ShapedType(value.type).element_type))
     return value
 
 

@@ -12,7 +12,7 @@ from litefuse.ir.call_graph import is_call, operations
 from litefuse.ir.constants import integer_constant
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
-from litefuse.ir.types import tensor_type_of
+from litefuse.ir.types import ranked_type, tensor_type_of
 from litefuse.ops.dims import Shape
 from litefuse.tensor_lists.list_ops import (
     GROWING,
@@ -72,9 +72,7 @@ class Web:
         """The type of the dense tensor ``[length, *item]``; the rank of the items must be known."""
         assert self.element is not None
         assert self.item is not None
-        open_size = ir.ShapedType.get_dynamic_size()
-        sizes = [open_size if size is None else size for size in (self.length, *self.item)]
-        return ir.RankedTensorType.get(sizes, self.element)
+        return ranked_type((self.length, *self.item), self.element)
 
     @property
     def is_read(self) -> bool:
