@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import litefuse.fusions
 from litefuse.fusions.fusable_op import FusableOp
 from litefuse.fusions.fusion import Fusion, find_fusion, own_fusions
 from litefuse.fusions.kept_composite import KeptComposite
 from litefuse.plug_ins.own_classes import OwnClass, own_classes
+from tests.plug_ins.subclasses import own_subclasses
 
 # What becomes of composites of any name.
 OF_ANY_NAME = {FusableOp, KeptComposite}
-
-
-def own_subclasses() -> set[type[Fusion]]:
-    """The classes of the package's modules, all of which are imported."""
-    for module in pkgutil.iter_modules(litefuse.fusions.__path__, "litefuse.fusions."):
-        importlib.import_module(module.name)
-    waiting = [Fusion]
-    for cls in waiting:  # grows
-        waiting += cls.__subclasses__()
-    return {cls for cls in waiting if cls.__module__.startswith("litefuse.fusions.") and cls is not Fusion}
 
 
 def forgotten(classes: Iterable[type[Fusion]], index: Mapping[str, OwnClass]) -> set[type[Fusion]]:
@@ -35,7 +23,7 @@ def forgotten(classes: Iterable[type[Fusion]], index: Mapping[str, OwnClass]) ->
 
 
 def test_no_fusion_is_forgotten() -> None:
-    assert forgotten(own_subclasses(), own_fusions()) == OF_ANY_NAME
+    assert forgotten(own_subclasses(Fusion, "litefuse.fusions"), own_fusions()) == OF_ANY_NAME
 
 
 def test_a_forgotten_fusion_is_found() -> None:
@@ -43,11 +31,14 @@ def test_a_forgotten_fusion_is_found() -> None:
         def rewrite(self, composite: Any, b: Any) -> Any:
             raise NotImplementedError
 
-    assert forgotten({*own_subclasses(), Forgotten}, own_fusions()) == {*OF_ANY_NAME, Forgotten}
+    assert forgotten({*own_subclasses(Fusion, "litefuse.fusions"), Forgotten}, own_fusions()) == {
+        *OF_ANY_NAME,
+        Forgotten,
+    }
 
 
 def test_each_is_found_by_its_names() -> None:
-    own = {name: cls for cls in own_subclasses() for name in cls.names}
+    own = {name: cls for cls in own_subclasses(Fusion, "litefuse.fusions") for name in cls.names}
     assert len(own) > 20
     assert {name: each.load() for name, each in own_fusions().items()} == own
     assert {name: type(find_fusion(name)) for name in own} == own

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,17 +18,7 @@ from litefuse.kernels.partly_native import PartlyNativeKernel
 from litefuse.kernels.refusals import LimitedKernel
 from litefuse.runtime.custom_op import CustomOp, kernels_by_name
 from litefuse.runtime.outputs import Outputs
-
-
-def subclasses(base: type[CustomOp]) -> set[type[CustomOp]]:
-    """The classes of the pack's modules, all of which are imported, that are kernels or bases of kernels."""
-    for path in Path(litefuse.kernels.__file__).parent.rglob("*.py"):
-        parts = path.relative_to(Path(litefuse.kernels.__file__).parent).with_suffix("").parts
-        importlib.import_module(".".join(("litefuse.kernels", *parts)).removesuffix(".__init__"))
-    waiting = [base]
-    for cls in waiting:  # grows
-        waiting += cls.__subclasses__()
-    return {cls for cls in waiting if cls.__module__.startswith("litefuse.kernels.")}
+from tests.plug_ins.subclasses import own_subclasses
 
 
 def forgotten(classes: Iterable[type[CustomOp]], index: Mapping[str, type[CustomOp]]) -> set[type[CustomOp]]:
@@ -40,7 +28,7 @@ def forgotten(classes: Iterable[type[CustomOp]], index: Mapping[str, type[Custom
 
 
 def test_no_kernel_is_forgotten() -> None:
-    assert forgotten(subclasses(CustomOp), PACK) == set()
+    assert forgotten(own_subclasses(CustomOp, "litefuse.kernels"), PACK) == set()
 
 
 def test_a_forgotten_kernel_is_found() -> None:
@@ -49,7 +37,7 @@ def test_a_forgotten_kernel_is_found() -> None:
             del encoding
             outputs[0] = np.asarray(inputs[0])
 
-    assert forgotten({*subclasses(CustomOp), Forgotten}, PACK) == {Forgotten}
+    assert forgotten({*own_subclasses(CustomOp, "litefuse.kernels"), Forgotten}, PACK) == {Forgotten}
 
 
 def test_every_op_has_one_kernel_which_is_complete() -> None:

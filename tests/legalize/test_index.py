@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
 import subprocess
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from litefuse.legalize.dtypes.widened import Widened
 from litefuse.legalize.index import decomposed_ops, find_decompositions, forms_before_engine
 from litefuse.plug_ins.own_classes import own_classes
 from litefuse.saved_model import DataType, op_registry
+from tests.plug_ins.subclasses import own_subclasses
 
 _FOLDER = Path(litefuse.legalize.__file__).parent
 
@@ -37,18 +37,9 @@ def forgotten(classes: Collection[type[Decomposition]]) -> set[type[Decompositio
     return {each for each in classes if each not in after | before}
 
 
-def subclasses(cls: type[Decomposition]) -> Iterator[type[Decomposition]]:
-    for each in cls.__subclasses__():
-        yield each
-        yield from subclasses(each)
-
-
 def own_decompositions() -> set[type[Decomposition]]:
-    """Every subclass in litefuse's own modules, all of which are imported."""
-    for path in _FOLDER.rglob("*.py"):
-        parts = path.relative_to(_FOLDER).with_suffix("").parts
-        importlib.import_module(".".join(("litefuse.legalize", *parts)).removesuffix(".__init__"))
-    return {each for each in subclasses(Decomposition) if each.__module__.startswith("litefuse.")}
+    """Every subclass in litefuse's own modules."""
+    return own_subclasses(Decomposition, "litefuse.legalize", within="litefuse")
 
 
 def test_no_decomposition_is_forgotten() -> None:
