@@ -1,4 +1,4 @@
-"""Tables of litefuse's own that are in parts: one in each module of a package."""
+"""Tables in parts, one in each module of a package, as one table."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from typing import Any
 __all__ = ["own_table"]
 
 
-def own_table(package: str, folders: Iterable[str], name: str = "RULES") -> dict[str, Any]:
-    """The dictionaries of one name in the modules of a package, as one; the modules are imported.
+def own_table(package: str, folders: Iterable[str]) -> dict[str, Any]:
+    """Merges the dictionaries ``RULES`` in the modules of a package, which are imported.
 
     Args:
         package: The package's name.
         folders: Its ``__path__``.
-        name: What the dictionaries are called. A module without one is no part.
 
     Raises:
-        ValueError: Two of them have an entry of the same key.
+        ValueError: Two of them have the same key.
     """
     table: dict[str, Any] = {}
     owners: dict[str, str] = {}
     for each in sorted(pkgutil.iter_modules(folders, f"{package}."), key=lambda each: each.name):
-        part: dict[str, Any] = getattr(importlib.import_module(each.name), name, {})
+        part: dict[str, Any] = getattr(importlib.import_module(each.name), "RULES", {})
         for key in part:
             owner = owners.setdefault(key, each.name)
             if owner != each.name:
-                raise ValueError(f"{name} of both {owner} and {each.name} have {key!r}")
+                raise ValueError(f"RULES of both {owner} and {each.name} have {key!r}")
         table |= part
     return table
