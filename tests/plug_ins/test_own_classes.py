@@ -49,8 +49,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_decorators_are_read_and_no_module_is_imported(package: Path) -> None:
-    (package / "family" / "module.py").write_text(_MODULE)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_decorators_are_read_and_no_module_is_imported(package: Path, newline: str) -> None:
+    (package / "family" / "module.py").write_bytes(_MODULE.replace("\n", newline).encode())
 
     found = own_classes("some_kernels", "kernel")
 
