@@ -9,12 +9,12 @@ import pytest
 
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import ir, mlir_context
-from litefuse.ops.dims import Operation
+from litefuse.ops.dims import Dim, Operation
 from litefuse.tensor_lists.op_results import Number, SizeOf
-from litefuse.tensor_lists.sizes import Size, Sizes
+from litefuse.tensor_lists.sizes import Sizes
 
 
-def _text(size: Size) -> str:
+def _text(size: Dim) -> str:
     """``x0`` is dimension 0 of the argument x, ``n`` the scalar n, ``p[1]`` an element of the vector p."""
     if isinstance(size, int):
         return str(size)

@@ -11,6 +11,7 @@ from litefuse.ir.constants import integer_constant
 from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.tensorflow_op import NotDecomposed
+from litefuse.ops.dims import Dim
 from litefuse.tensor_lists.dense_ops import dense_form
 from litefuse.tensor_lists.first_turn import FirstTurn
 from litefuse.tensor_lists.list_groups import Web, find_webs, resizes, unsupported
@@ -18,7 +19,7 @@ from litefuse.tensor_lists.list_ops import CREATORS, NONE, has_lists, hold_tenso
 from litefuse.tensor_lists.list_sizes import LIST_ELEMENTS, LIST_RULES, item_sizes
 from litefuse.tensor_lists.optionals import remove_optionals
 from litefuse.tensor_lists.size_ops import emit
-from litefuse.tensor_lists.sizes import Size, Sizes, Unknown, values_of
+from litefuse.tensor_lists.sizes import Sizes, Unknown, values_of
 from litefuse.tensor_lists.varying_items import refuse_varying_items
 
 __all__ = ["make_dense"]
@@ -57,7 +58,7 @@ def _make_webs_dense(webs: dict[ir.Value, Web], by_symbol: Mapping[str, func.Fun
     for web in distinct:
         if not web.is_read:
             _drop(web)
-    formulas: list[tuple[Web, ir.OpView, list[Size]]] = []
+    formulas: list[tuple[Web, ir.OpView, list[Dim]]] = []
     for web in alive:
         formulas += [(web, op, shape) for op, shape in _work_out(web, sizes, first_turn)]
     for web in alive:
@@ -128,7 +129,7 @@ def _drop(web: Web) -> None:
             _replace(op, [op.operands[0]])
 
 
-def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.OpView, list[Size]]]:
+def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.OpView, list[Dim]]]:
     """Completes what is known of a list, and finds formulas for the items of those that are made of nothing.
 
     Raises:
@@ -144,7 +145,7 @@ def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.Op
         raise unsupported(first, "the number of dimensions of its items is not known")
     if None in web.item:
         refuse_varying_items(web, sizes)
-    found: list[tuple[ir.OpView, list[Size]]] = []
+    found: list[tuple[ir.OpView, list[Dim]]] = []
     for op in creators:
         if op.name in _FROM_NOTHING:
             _sink(op)
@@ -157,7 +158,7 @@ def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.Op
 
 
 def _length(web: Web, creators: Sequence[ir.OpView], sizes: Sizes) -> int | None:
-    lengths: set[Size] = set()
+    lengths: set[Dim] = set()
     for op in creators:
         if op.name == NONE:  # never looked at
             continue
@@ -186,7 +187,7 @@ def _sink(op: ir.OpView) -> None:
         op.operation.move_before(first.operation)
 
 
-def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes, first_turn: FirstTurn) -> Size | None:
+def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes, first_turn: FirstTurn) -> Dim | None:
     """The size of a dimension of the items; None if the first of them decides it.
 
     Raises:

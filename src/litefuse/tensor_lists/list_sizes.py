@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from litefuse.ir.call_graph import function_symbol
 from litefuse.ir.constants import integer_constant
 from litefuse.ir.mlir import func, ir
+from litefuse.ops.dims import Dim
 from litefuse.ops.facts import Values, array_of
 from litefuse.tensor_lists.list_groups import resizes
-from litefuse.tensor_lists.sizes import ElementsRule, Rule, Size, Sizes, Unknown
+from litefuse.tensor_lists.sizes import ElementsRule, Rule, Sizes, Unknown
 
 __all__ = ["LIST_ELEMENTS", "LIST_RULES", "WRITERS", "function_of", "item_sizes"]
 
@@ -30,7 +31,7 @@ def function_of(op: ir.OpView) -> func.FuncOp:
     return view
 
 
-def item_sizes(sizes: Sizes, creator: ir.OpView, axis: int, reasons: list[str]) -> Iterator[Size]:
+def item_sizes(sizes: Sizes, creator: ir.OpView, axis: int, reasons: list[str]) -> Iterator[Dim]:
     """Formulas for a dimension of the items of an empty or reserved list, in its function.
 
     Args:
@@ -67,7 +68,7 @@ def item_sizes(sizes: Sizes, creator: ir.OpView, axis: int, reasons: list[str]) 
         yield size
 
 
-def _creator(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size:
+def _creator(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
     if axis == 0:
         return 0 if op.name == "tf.EmptyTensorList" else sizes.number(op.operands[1], None)
     with sizes.visit(op.results[0], axis):
@@ -78,11 +79,11 @@ def _creator(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size:
     return size
 
 
-def _from_tensor(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size:
+def _from_tensor(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
     return sizes.size(op.operands[0], axis)
 
 
-def _scattered(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size:
+def _scattered(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
     if axis:
         return sizes.size(op.operands[0], axis)
     count = sizes.number(op.operands[3], None)
@@ -91,13 +92,13 @@ def _scattered(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size:
     return count
 
 
-def _split(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size:
+def _split(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
     if axis == 0:
         return sizes.size(op.operands[2], 0)
     return sizes.number(op.operands[2], 0) if axis == 1 else sizes.size(op.operands[0], axis - 1)
 
 
-def _changed(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size:
+def _changed(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Dim:
     if result == 1:  # of TensorListPopBack, the item
         return sizes.size(op.operands[0], axis + 1)
     if axis:
@@ -114,19 +115,19 @@ def _changed(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size:
     return before
 
 
-def _item(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size:
+def _item(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
     return sizes.size(op.operands[0], axis + 1)
 
 
-def _gathered(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size:
+def _gathered(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
     return sizes.size(op.operands[0], axis) if axis else sizes.size(op.operands[1], 0)
 
 
-def _stacked(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Size:
+def _stacked(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
     return sizes.size(op.operands[0], axis)
 
 
-def _concatenated(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size:
+def _concatenated(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Dim:
     if result == 1:
         return sizes.size(op.operands[0], 0)
     if axis:

@@ -9,7 +9,7 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import call_operands, function_symbol, operations
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
-from litefuse.ops.dims import symbol_in
+from litefuse.ops.dims import Dim, symbol_in
 from litefuse.ops.substitution import substituted, unknowns
 from litefuse.tensor_lists.list_ops import NONE, OPTIONALS, hold_tensors
 from litefuse.tensor_lists.list_sizes import function_of
@@ -17,7 +17,7 @@ from litefuse.tensor_lists.op_results import Number, SizeOf
 from litefuse.tensor_lists.optional_groups import SOME, OptionalGroup, find_optionals
 from litefuse.tensor_lists.optional_parts import separate_kinds
 from litefuse.tensor_lists.size_ops import emit
-from litefuse.tensor_lists.sizes import Size, Sizes, Unknown
+from litefuse.tensor_lists.sizes import Sizes, Unknown
 
 __all__ = ["remove_optionals"]
 
@@ -88,13 +88,13 @@ def _type(group: OptionalGroup) -> TensorType:
     return TensorType(tensor_type_of(held[0]).dtype, tuple(merged))
 
 
-def _size_of_nothing(op: ir.OpView, group: OptionalGroup, kind: TensorType, sizes: Sizes) -> list[Size]:
+def _size_of_nothing(op: ir.OpView, group: OptionalGroup, kind: TensorType, sizes: Sizes) -> list[Dim]:
     """The size of what an optional would hold where it holds nothing, by values that are there."""
-    found: list[Size] = []
+    found: list[Dim] = []
     for axis, known in enumerate(kind.shape or ()):
         # LiteRT prepares a branch that is not taken, too: what is broadcast goes with everything, and what is in a list
         # gets the size of the others.
-        size: Size = (0 if group.lists else 1) if known is None else known
+        size: Dim = (0 if group.lists else 1) if known is None else known
         if known is None:
             with suppress(Unknown):
                 size = _size_elsewhere(group, axis, function_of(op), sizes)
@@ -102,7 +102,7 @@ def _size_of_nothing(op: ir.OpView, group: OptionalGroup, kind: TensorType, size
     return found
 
 
-def _size_elsewhere(group: OptionalGroup, axis: int, function: func.FuncOp, sizes: Sizes) -> Size:
+def _size_elsewhere(group: OptionalGroup, axis: int, function: func.FuncOp, sizes: Sizes) -> Dim:
     """The size of what an optional holds by arguments of another function.
 
     Raises:
@@ -127,7 +127,7 @@ def _size_elsewhere(group: OptionalGroup, axis: int, function: func.FuncOp, size
     raise Unknown("nothing is ever put into it")
 
 
-def _inside(size: Size, function: func.FuncOp, sizes: Sizes) -> Size:
+def _inside(size: Dim, function: func.FuncOp, sizes: Sizes) -> Dim:
     """A size by values around the caller of a function, by its arguments.
 
     Raises:
@@ -136,7 +136,7 @@ def _inside(size: Size, function: func.FuncOp, sizes: Sizes) -> Size:
     return substituted(size, {name: _argument(name, function, sizes) for name in unknowns(size)})
 
 
-def _argument(name: Hashable, function: func.FuncOp, sizes: Sizes) -> Size:
+def _argument(name: Hashable, function: func.FuncOp, sizes: Sizes) -> Dim:
     """A number of a value around the caller of a function, as one of an argument.
 
     Raises:
@@ -158,6 +158,6 @@ def _argument(name: Hashable, function: func.FuncOp, sizes: Sizes) -> Size:
     raise Unknown("it depends on a value that is not there")
 
 
-def _is(name: Hashable, size: Size) -> bool:
+def _is(name: Hashable, size: Dim) -> bool:
     symbol = symbol_in(size)
     return symbol is not None and symbol.name == name

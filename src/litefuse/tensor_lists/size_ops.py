@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from functools import reduce
 
 from litefuse.ir.builder import Builder, MixedSize
-from litefuse.ops.dims import Operation, Symbol, broadcast_members, symbol_in, unknown
+from litefuse.ops.dims import Dim, Operation, Symbol, broadcast_members, symbol_in, unknown
 from litefuse.tensor_lists.op_results import Number, SizeOf
-from litefuse.tensor_lists.sizes import Size
 
 __all__ = ["emit"]
 
@@ -21,7 +20,7 @@ _OPS = {
 }
 
 
-def emit(size: Size, b: Builder) -> MixedSize:
+def emit(size: Dim, b: Builder) -> MixedSize:
     """Emits the ops that compute a formula: a number, or an int32 scalar."""
     size = _as_one_quotient(size)
     if isinstance(size, int):
@@ -40,7 +39,7 @@ def emit(size: Size, b: Builder) -> MixedSize:
     return b.dims("AddV2", total, number) if number else total
 
 
-def _as_one_quotient(size: Size) -> Size:
+def _as_one_quotient(size: Dim) -> Dim:
     """``(a + n b) // b`` for ``a // b + n``, which takes an op more."""
     number = 0 if isinstance(size, int) else dict(size.terms).get((), 0)
     match symbol_in(size - number):

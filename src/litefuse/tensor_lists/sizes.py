@@ -1,4 +1,7 @@
-"""Sizes as formulas of values that are available elsewhere: what an item's size in a loop is before the loop."""
+"""Sizes as formulas of values that are available elsewhere: what an item's size in a loop is before the loop.
+
+The symbols of a formula are named by ``SizeOf`` and ``Number``.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,9 @@ from litefuse.tensor_lists.list_groups import Web
 from litefuse.tensor_lists.list_ops import COPYING, NONE
 from litefuse.tensor_lists.op_results import Number, OpResults, SizeOf
 
-__all__ = ["Circular", "ElementsRule", "Rule", "Size", "Sizes", "Unknown", "values_of"]
+__all__ = ["Circular", "ElementsRule", "Rule", "Sizes", "Unknown", "values_of"]
 
-Size: TypeAlias = Dim
-"""A size; the numbers in a formula are named by ``SizeOf`` and ``Number``."""
-
-Rule: TypeAlias = "Callable[[Sizes, ir.OpView, int, int], Size | None]"
+Rule: TypeAlias = "Callable[[Sizes, ir.OpView, int, int], Dim | None]"
 ElementsRule: TypeAlias = "Callable[[Sizes, ir.OpView], Values | None]"
 
 
@@ -65,8 +65,8 @@ class Sizes:
     webs: Mapping[ir.Value, Web] = field(default_factory=dict[ir.Value, Web])
     first_turn: Callable[[ir.Value, ir.OpView], ir.Value] = _refuse
     callers: dict[str, ir.OpView] = field(default_factory=dict[str, ir.OpView])
-    _known: dict[tuple[ir.Value, int], Size] = field(default_factory=dict[tuple[ir.Value, int], Size])
-    _definitions: dict[Hashable, Size] = field(default_factory=dict[Hashable, Size])
+    _known: dict[tuple[ir.Value, int], Dim] = field(default_factory=dict[tuple[ir.Value, int], Dim])
+    _definitions: dict[Hashable, Dim] = field(default_factory=dict[Hashable, Dim])
     _assumed: dict[tuple[ir.Value, int], bool] = field(default_factory=dict[tuple[ir.Value, int], bool])
     _visited: set[tuple[ir.Value, int]] = field(default_factory=set[tuple[ir.Value, int]])
     _results: OpResults = field(init=False)
@@ -79,7 +79,7 @@ class Sizes:
                     self.callers[symbol] = op
         self._results = OpResults(self._list_elements)
 
-    def size(self, value: ir.Value, axis: int) -> Size:
+    def size(self, value: ir.Value, axis: int) -> Dim:
         """The size of a dimension, by values of the same function that are as early as possible.
 
         Raises:
@@ -107,7 +107,7 @@ class Sizes:
             self._known[place] = found
         return found
 
-    def number(self, value: ir.Value, index: int | None) -> Size:
+    def number(self, value: ir.Value, index: int | None) -> Dim:
         """An integer scalar, or an element of an integer vector."""
         symbol = self.number_symbol(value, index)
         elements = self._results.elements(value)
@@ -124,14 +124,14 @@ class Sizes:
         """An integer scalar, or an element of an integer vector, as a number of which nothing is known."""
         return self._results.number_symbol(value, index)
 
-    def expanded(self, size: Size) -> Size:
+    def expanded(self, size: Dim) -> Dim:
         """A formula in which no size goes by the name of a value whose size has a formula itself."""
         if not self._definitions:
             return size
         defined = {name: self.expanded(self._definitions[name]) for name in unknowns(size) if name in self._definitions}
         return substituted(size, defined) if defined else size
 
-    def before(self, size: Size, call: ir.OpView) -> Size:
+    def before(self, size: Dim, call: ir.OpView) -> Dim:
         """A size inside a function, by values around the op that calls it, which is its caller.
 
         Raises:
@@ -139,7 +139,7 @@ class Sizes:
         """
         return substituted(size, {name: self._before(name, call) for name in unknowns(size)})
 
-    def _before(self, name: Hashable, call: ir.OpView) -> Size:
+    def _before(self, name: Hashable, call: ir.OpView) -> Dim:
         if name in self._definitions:
             with suppress(Unknown):
                 return self.before(self._definitions[name], call)
@@ -228,7 +228,7 @@ class Sizes:
     def _has_rule(self, op: ir.OpView) -> bool:
         return is_call(op) or op.name in self.rules
 
-    def _known_size(self, value: ir.Value, axis: int) -> Size | None:
+    def _known_size(self, value: ir.Value, axis: int) -> Dim | None:
         """The size if types say it, or it was asked for before."""
         shape = None if self._is_variant(value) else self._results.declared(value).shape
         size = None if shape is None else shape[axis]
@@ -247,7 +247,7 @@ class Sizes:
         name = None if symbol is None else symbol.name
         return (name.value, name.axis) if isinstance(name, SizeOf) else None
 
-    def _computed(self, value: ir.Value, op: ir.OpView, axis: int) -> Size:
+    def _computed(self, value: ir.Value, op: ir.OpView, axis: int) -> Dim:
         """The size of an op's result, by the rule for the op."""
         rule = _call_size if is_call(op) else self.rules.get(op.name)
         self._depth += 1
@@ -260,13 +260,13 @@ class Sizes:
         symbol = self.symbol(value, axis)
         return symbol if found is None else self._named(symbol, found)
 
-    def _resolved(self, formula: Dim) -> Size:
+    def _resolved(self, formula: Dim) -> Dim:
         """A formula of sizes of any values by such that are as early as possible.
 
         Raises:
             Circular: It depends on itself alone; of sizes that are broadcast, the others decide it.
         """
-        sizes: dict[Hashable, Size] = {}
+        sizes: dict[Hashable, Dim] = {}
         circular: set[Hashable] = set()
         for name in unknowns(formula):
             if isinstance(name, SizeOf) and name not in sizes:
@@ -282,7 +282,7 @@ class Sizes:
             raise Circular("it depends on itself")
         return broadcast_all(*left)
 
-    def _named(self, symbol: Formula, found: Size) -> Size:
+    def _named(self, symbol: Formula, found: Dim) -> Dim:
         """A formula, or the name of the value of which it is the size, for one that takes more to compute than that."""
         if operators(found).isdisjoint(_CASES):
             return found
@@ -295,7 +295,7 @@ class Sizes:
         return None if rule is None else rule(self, op)
 
 
-def _call_size(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size | None:
+def _call_size(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Dim | None:
     """The size of a call's result: of a loop, that of the variable; of a branch, what both sides agree on."""
     if op.name == "tf.While":
         stays = sizes.stays(op, result, axis)
@@ -307,13 +307,13 @@ def _call_size(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Size | No
     return found.pop() if len(found) == 1 else None
 
 
-def _branch_sizes(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> set[Size]:
+def _branch_sizes(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> set[Dim]:
     """The size of a call's result by each of the functions that it may run.
 
     Raises:
         Unknown: It depends on what one of them computes.
     """
-    found: set[Size] = set()
+    found: set[Dim] = set()
     for symbol in callees(op):
         returned = list(sizes.by_symbol[symbol].entry_block.operations)[-1].operands[result]
         if producer(returned, NONE) is None:  # which nobody looks at
@@ -321,6 +321,6 @@ def _branch_sizes(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> set[Si
     return found
 
 
-def values_of(size: Size) -> set[ir.Value]:
+def values_of(size: Dim) -> set[ir.Value]:
     """The values that a formula is made of."""
     return {name.value for name in unknowns(size) if isinstance(name, (SizeOf, Number))}

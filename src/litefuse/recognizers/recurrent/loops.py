@@ -10,10 +10,11 @@ from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import source
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.purity import has_side_effects
+from litefuse.ops.dims import Dim
 from litefuse.recognizers.recurrent.masks import unmasked
 from litefuse.tensor_lists.item_reads import Reading, position_of, reading
 from litefuse.tensor_lists.list_groups import resizes
-from litefuse.tensor_lists.sizes import Size, Sizes, Unknown
+from litefuse.tensor_lists.sizes import Sizes, Unknown
 
 __all__ = ["NotRecognized", "StepLoop", "read_loop"]
 
@@ -140,7 +141,7 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
 
 
 def _keeps_all(
-    op: ir.OpView, sizes: Sizes, write: ir.OpView, output_list: int, indices: frozenset[int], count: Size
+    op: ir.OpView, sizes: Sizes, write: ir.OpView, output_list: int, indices: frozenset[int], count: Dim
 ) -> bool:
     """Whether the list of outputs has those of all steps; otherwise it has only the last one.
 
@@ -234,7 +235,7 @@ def _maker(op: ir.OpView, position: int, name: str, problem: str) -> ir.OpView:
     return owner
 
 
-def _check_condition(cond: func.FuncOp, indices: frozenset[int], steps: frozenset[int], count: Size) -> None:
+def _check_condition(cond: func.FuncOp, indices: frozenset[int], steps: frozenset[int], count: Dim) -> None:
     """Checks that the loop goes on exactly while an index is less than the number of steps.
 
     Args:
