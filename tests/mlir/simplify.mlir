@@ -586,3 +586,100 @@ func.func @twice(%seed: tensor<2xi32>, %x: tensor<3xf32>) -> (tensor<3xf32>, ten
   %7 = "tfl.logistic"(%x) : (tensor<3xf32>) -> tensor<3xf32>
   return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
 }
+
+// -----
+// RUN: simplify
+// A batch that is merged with the heads for products, and split behind them, need not be: with what is between. What an
+// assertion looks at is not computed for it.
+// CHECK-LABEL: func.func @merged_batches
+// CHECK: %[[K:.*]] = "tf.Exp"(%arg0)
+// CHECK: %[[V:.*]] = "tf.Neg"(%arg0)
+// CHECK-NOT: tf.Reshape
+// CHECK: %[[S:.*]] = "tf.BatchMatMulV2"(%arg0, %[[K]]) <{adj_x = false, adj_y = true{{.*}} -> tensor<?x2x?x?xf32>
+// CHECK: %[[P:.*]] = "tf.Softmax"(%[[S]]) : (tensor<?x2x?x?xf32>) -> tensor<?x2x?x?xf32>
+// CHECK: %[[Y:.*]] = "tf.BatchMatMulV2"(%[[P]], %[[V]]) {{.*}} -> tensor<?x2x?x4xf32>
+// CHECK-NOT: tf.Assert
+// CHECK: return %[[Y]]
+func.func @merged_batches(%q: tensor<?x2x?x4xf32>) -> tensor<?x2x?x4xf32> {
+  %k = "tf.Exp"(%q) : (tensor<?x2x?x4xf32>) -> tensor<?x2x?x4xf32>
+  %v = "tf.Neg"(%q) : (tensor<?x2x?x4xf32>) -> tensor<?x2x?x4xf32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %one = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %two = "tf.Const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %four = "tf.Const"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
+  %free = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %true = "tf.Const"() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %s = "tf.Shape"(%q) : (tensor<?x2x?x4xf32>) -> tensor<4xi32>
+  %n = "tf.StridedSlice"(%s, %zero, %one, %one) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 1 : i64} : (tensor<4xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<i32>
+  %all = "tf.Mul"(%n, %two) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %merged = "tf.Pack"(%all, %free, %four) {axis = 0 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3xi32>
+  %split = "tf.Pack"(%n, %two, %free, %four) {axis = 0 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4xi32>
+  %a = "tf.Reshape"(%q, %merged) : (tensor<?x2x?x4xf32>, tensor<3xi32>) -> tensor<?x?x4xf32>
+  %b = "tf.Reshape"(%k, %merged) : (tensor<?x2x?x4xf32>, tensor<3xi32>) -> tensor<?x?x4xf32>
+  %c = "tf.Reshape"(%v, %merged) : (tensor<?x2x?x4xf32>, tensor<3xi32>) -> tensor<?x?x4xf32>
+  "tf.Assert"(%true, %a) {summarize = 3 : i64} : (tensor<i1>, tensor<?x?x4xf32>) -> ()
+  %0 = "tf.BatchMatMulV2"(%a, %b) {adj_x = false, adj_y = true, grad_x = false, grad_y = false} : (tensor<?x?x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x?xf32>
+  %1 = "tf.Softmax"(%0) : (tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %2 = "tf.BatchMatMulV2"(%1, %c) {adj_x = false, adj_y = false, grad_x = false, grad_y = false} : (tensor<?x?x?xf32>, tensor<?x?x4xf32>) -> tensor<?x?x4xf32>
+  %3 = "tf.Reshape"(%2, %split) : (tensor<?x?x4xf32>, tensor<4xi32>) -> tensor<?x2x?x4xf32>
+  return %3 : tensor<?x2x?x4xf32>
+}
+
+// Tensors of other batches are merged as the model says: these may be anything.
+// CHECK-LABEL: func.func @other_batches
+// CHECK: tf.Reshape
+// CHECK: tf.Reshape
+// CHECK: "tf.BatchMatMulV2"{{.*}} -> tensor<?x?x?xf32>
+func.func @other_batches(%q: tensor<?x2x?x4xf32>, %k: tensor<?x2x?x4xf32>, %size: tensor<i32>) -> tensor<?x2x?x?xf32> {
+  %two = "tf.Const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %four = "tf.Const"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
+  %free = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %all = "tf.Mul"(%size, %two) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %merged = "tf.Pack"(%all, %free, %four) {axis = 0 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3xi32>
+  %a = "tf.Reshape"(%q, %merged) : (tensor<?x2x?x4xf32>, tensor<3xi32>) -> tensor<?x?x4xf32>
+  %b = "tf.Reshape"(%k, %merged) : (tensor<?x2x?x4xf32>, tensor<3xi32>) -> tensor<?x?x4xf32>
+  %0 = "tf.BatchMatMulV2"(%a, %b) {adj_x = false, adj_y = true, grad_x = false, grad_y = false} : (tensor<?x?x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x?xf32>
+  %s = "tf.Shape"(%0) : (tensor<?x?x?xf32>) -> tensor<3xi32>
+  %one = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %three = "tf.Const"() {value = dense<3> : tensor<1xi32>} : () -> tensor<1xi32>
+  %rows = "tf.StridedSlice"(%s, %one, %three, %one) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %heads = "tf.Pack"(%size, %two) {axis = 0 : i64} : (tensor<i32>, tensor<i32>) -> tensor<2xi32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %split = "tf.ConcatV2"(%heads, %rows, %axis) : (tensor<2xi32>, tensor<2xi32>, tensor<i32>) -> tensor<4xi32>
+  %1 = "tf.Reshape"(%0, %split) : (tensor<?x?x?xf32>, tensor<4xi32>) -> tensor<?x2x?x?xf32>
+  return %1 : tensor<?x2x?x?xf32>
+}
+
+// -----
+// RUN: simplify simplify
+// One product for queries and keys: each has its own columns.
+// CHECK-LABEL: func.func @columns
+// CHECK-NOT: tf.Split
+// CHECK: "tf.Slice"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<8x16xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<8x8xf32>
+// CHECK: "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} -> tensor<2x?x?x4xf32>
+// CHECK: "tf.Slice"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<8x16xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<8x8xf32>
+// CHECK: "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} -> tensor<2x?x?x4xf32>
+// CHECK-NOT: tf.Split
+// CHECK: return
+func.func @columns(%x: tensor<?x?x8xf32>) -> (tensor<?x2x?x4xf32>, tensor<?x2x?x4xf32>) {
+  %w = "tf.Const"() {value = dense<2.0> : tensor<8x16xf32>} : () -> tensor<8x16xf32>
+  %bias = "tf.Const"() {value = dense<3.0> : tensor<16xf32>} : () -> tensor<16xf32>
+  %last = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %order = "tf.Const"() {value = dense<[0, 2, 1, 3]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %tail = "tf.Const"() {value = dense<[2, 4]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %begin = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %end = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %step = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %s = "tf.Shape"(%x) : (tensor<?x?x8xf32>) -> tensor<3xi32>
+  %rows = "tf.StridedSlice"(%s, %begin, %end, %step) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %to = "tf.ConcatV2"(%rows, %tail, %axis) : (tensor<2xi32>, tensor<2xi32>, tensor<i32>) -> tensor<4xi32>
+  %0 = "tf.BatchMatMulV2"(%x, %w) {adj_x = false, adj_y = false, grad_x = false, grad_y = false} : (tensor<?x?x8xf32>, tensor<8x16xf32>) -> tensor<?x?x16xf32>
+  %1 = "tf.BiasAdd"(%0, %bias) {data_format = "NHWC"} : (tensor<?x?x16xf32>, tensor<16xf32>) -> tensor<?x?x16xf32>
+  %2:2 = "tf.Split"(%last, %1) : (tensor<i32>, tensor<?x?x16xf32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xf32>)
+  %q = "tf.Reshape"(%2#0, %to) : (tensor<?x?x8xf32>, tensor<4xi32>) -> tensor<?x?x2x4xf32>
+  %k = "tf.Reshape"(%2#1, %to) : (tensor<?x?x8xf32>, tensor<4xi32>) -> tensor<?x?x2x4xf32>
+  %3 = "tf.Transpose"(%q, %order) : (tensor<?x?x2x4xf32>, tensor<4xi32>) -> tensor<?x2x?x4xf32>
+  %4 = "tf.Transpose"(%k, %order) : (tensor<?x?x2x4xf32>, tensor<4xi32>) -> tensor<?x2x?x4xf32>
+  return %3, %4 : tensor<?x2x?x4xf32>, tensor<?x2x?x4xf32>
+}

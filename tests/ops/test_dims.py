@@ -6,7 +6,18 @@ import itertools
 
 import pytest
 
-from litefuse.ops.dims import Dim, Formula, as_size, broadcast_dims, is_size, maximum, minimum, product, unknown
+from litefuse.ops.dims import (
+    Dim,
+    Formula,
+    as_size,
+    broadcast_dims,
+    is_size,
+    is_stretched,
+    maximum,
+    minimum,
+    product,
+    unknown,
+)
 
 N, M = unknown("n", is_size=True), unknown("m", is_size=True)
 NUMBER = unknown("number", is_size=False)
@@ -108,6 +119,16 @@ def test_broadcasting() -> None:
     assert broadcast_dims(common, M) == common
     assert broadcast_dims(N, common) == common
     assert is_size(common)
+
+
+def test_stretched_sizes_are_not_smaller() -> None:
+    common = broadcast_dims(N, M)
+    assert common is not None
+    assert is_stretched((common, 3), (N, 3))
+    assert is_stretched((common, N), (common, N))
+    assert not is_stretched((N, 3), (common, 3))  # N may be 1
+    assert not is_stretched((common,), (N + M,))
+    assert not is_stretched((N, N), (N,))
 
 
 @pytest.mark.parametrize("added", [0, 1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
@@ -19,6 +19,7 @@ __all__ = [
     "broadcast_dims",
     "broadcast_members",
     "is_size",
+    "is_stretched",
     "maximum",
     "minimum",
     "product",
@@ -214,6 +215,17 @@ def broadcast_members(dim: Dim) -> tuple[Dim, ...]:
     if symbol is not None and isinstance(symbol.name, Operation) and symbol.name.operator == "broadcast":
         return symbol.name.operands
     return (dim,)
+
+
+def is_stretched(shape: Sequence[Dim], other: Sequence[Dim]) -> bool:
+    """Whether each size is the other shape's, or what that and further sizes are broadcast to.
+
+    Shapes of which this is true are the same if they have equally many elements: no size is smaller than the other
+    shape's. (Unless there are none, and a size of 1 was broadcast to 0: then both are empty.)
+    """
+    return len(shape) == len(other) and all(
+        {*broadcast_members(size)} >= {*broadcast_members(own)} for size, own in zip(shape, other, strict=True)
+    )
 
 
 def broadcast_all(first: Dim, *others: Dim) -> Dim:

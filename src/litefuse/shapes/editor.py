@@ -163,6 +163,11 @@ class Editor:
         node.op.operation.erase()
         self.modified = True
 
+    def erase(self, node: Node) -> None:
+        """Erases an op without uses."""
+        node.op.operation.erase()
+        self.modified = self.unsettled = True
+
     def set_operand(self, node: Node, position: int, value: int) -> None:
         """Replaces an operand of an op."""
         node.op.operands[position] = self.value(value)

@@ -8,8 +8,8 @@ import numpy as np
 
 from litefuse.ir.marks import ASSERTS_SIZES
 from litefuse.ir.mlir import ir
-from litefuse.ops.dims import Formula
-from litefuse.ops.facts import Op, Tensor, Values, array_of, elements, known
+from litefuse.ops.dims import Formula, is_stretched
+from litefuse.ops.facts import Dims, Op, Tensor, Values, array_of, elements, known
 from litefuse.ops.rules.slicing import extents
 from litefuse.shapes.editor import Editor, arithmetic_key, is_known
 from litefuse.shapes.graph import Node
@@ -141,9 +141,16 @@ def _reshape(editor: Editor, node: Node) -> int | None:
 
     With several dynamic dimensions, no shape need be computed if only dimensions of size 1 come or go.
     """
-    source, shape = _same_shape(editor, node), editor.shape(node.results[0])
-    if source is not None or shape is None or ASSERTS_SIZES in node.attributes:
+    source, shape = editor.resolve(node.operands[0]), editor.shape(node.results[0])
+    if shape is None:
+        return None
+    before = editor.shape(source)
+    if before is not None and (
+        before == shape or (is_stretched(before, shape) and ASSERTS_SIZES not in node.attributes)
+    ):
         return source
+    if ASSERTS_SIZES in node.attributes:
+        return None
     found = _concatenated(editor, node) if not is_open(shape) else _concatenated(editor, node) or _ones(editor, node)
     if found is not None:
         return found
@@ -177,18 +184,41 @@ def _ones(editor: Editor, node: Node) -> int | None:
     """Inserts or removes dimensions of size 1."""
     value, result = editor.resolve(node.operands[0]), editor.tensor(node.results[0])
     before, after = editor.shape(value), result.shape
-    if before is None or after is None:
+    if before is None or after is None or _without_ones(before) != _without_ones(after):
         return None
-    if len(after) == len(before) + 1:
-        for axis, size in enumerate(after):
-            if size == 1 and before == (*after[:axis], *after[axis + 1 :]):
-                return _expanded(editor, node, value, axis)
-    axes = [axis for axis, size in enumerate(before) if size == 1]
-    if tuple(size for size in before if size != 1) != after:
+    removed, added = _moved_ones(before, after)
+    if removed and added and len(removed) + len(added) > 2:
         return None
-    if result.dtype == "f32":
-        return add_squeeze(editor, node, value, axes)
-    return editor.add(node, "Squeeze", [value], result, {"squeeze_dims": axes})
+    if removed:
+        left = tuple(size for axis, size in enumerate(before) if axis not in removed)
+        if result.dtype == "f32":
+            value = add_squeeze(editor, node, value, removed)
+        else:
+            value = editor.add(node, "Squeeze", [value], Tensor(result.dtype, left), {"squeeze_dims": removed})
+    for axis in added:
+        value = _expanded(editor, node, value, axis)
+    return value
+
+
+def _without_ones(shape: Dims) -> Dims:
+    return tuple(size for size in shape if size != 1)
+
+
+def _moved_ones(before: Dims, after: Dims) -> tuple[list[int], list[int]]:
+    """Returns the axes of size 1 to remove from a shape, and then to add, for another of the same other sizes."""
+    removed: list[int] = []
+    added: list[int] = []
+    old = new = 0
+    while old < len(before) or new < len(after):
+        if old < len(before) and new < len(after) and before[old] == after[new]:
+            old, new = old + 1, new + 1
+        elif new < len(after) and after[new] == 1:
+            added.append(new)
+            new += 1
+        else:
+            removed.append(old)
+            old += 1
+    return removed, added
 
 
 def new_axes(editor: Editor, node: Node) -> int | None:

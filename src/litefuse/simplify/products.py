@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from litefuse.ops.dims import product
+from litefuse.ops.dims import is_stretched, product
 from litefuse.ops.facts import Tensor, known
 from litefuse.shapes.editor import Editor
 from litefuse.shapes.graph import Node
@@ -24,34 +24,54 @@ def unflatten_product(editor: Editor, node: Node) -> int | None:
         %y = tf.Reshape(%p, ...) : tensor<?x9x6xf32>         -->  %y = tf.BatchMatMulV2(%x, %w) : tensor<?x9x6xf32>
 
     The engine lowers it to one FULLY_CONNECTED, which keeps the dimensions and fuses the bias and the activation that
-    follow.
+    follow. A bias that was added to the flat product is added to the other one.
     """
     value = editor.resolve(node.operands[0])
+    result = editor.tensor(node.results[0])
+    biases, value = _biases(editor, value)
     multiplying = editor.producer(value, "MatMul")
     if multiplying is None or multiplying.attributes.get("transpose_a", False):
         return None
     flat, matrix = editor.operands(multiplying)
     flattening = editor.producer(flat, "Reshape")
-    result = editor.tensor(node.results[0])
     if flattening is None or not editor.is_constant(matrix) or not editor.is_used_once(value) or result.shape is None:
         return None
     source = editor.resolve(flattening.operands[0])
     shape, flat_shape, product_shape = editor.shape(source), editor.shape(flat), editor.shape(value)
     if shape is None or flat_shape is None or product_shape is None or len(shape) < 3:
         return None
-    if shape[-1] != flat_shape[-1] or result.shape != (*shape[:-1], product_shape[-1]):
+    if shape[-1] != flat_shape[-1] or not is_stretched((*shape[:-1], product_shape[-1]), result.shape):
         return None
     transposed = bool(multiplying.attributes.get("transpose_b", False))
-    merged = merge_reshaped(editor, node, source, matrix, transposed=transposed)
-    if merged is not None:
-        return merged
-    attributes = {
-        "adj_x": False,
-        "adj_y": transposed,
-        "grad_x": False,
-        "grad_y": False,
-    }
-    return editor.add(node, "BatchMatMulV2", [source, matrix], Tensor(result.dtype, result.shape), attributes)
+    total = merge_reshaped(editor, node, source, matrix, transposed=transposed)
+    if total is None:
+        attributes = {"adj_x": False, "adj_y": transposed, "grad_x": False, "grad_y": False}
+        total = editor.add(node, "BatchMatMulV2", [source, matrix], Tensor(result.dtype, result.shape), attributes)
+    for bias in biases:
+        row = len(editor.shape(bias) or ()) == 2
+        vector = editor.add_reshape(node, bias, product_shape[-1:]) if row else bias
+        total = editor.add(node, "AddV2", [total, vector], Tensor(result.dtype, result.shape), {})
+    return total
+
+
+def _biases(editor: Editor, value: int) -> tuple[list[int], int]:
+    """Returns the vectors that are added to a matrix, the first one first, and the matrix without them."""
+    biases: list[int] = []
+    while editor.is_used_once(value):
+        adding = editor.producer(value, "AddV2", "BiasAdd")
+        if adding is None or adding.attributes.get("data_format", "NHWC") != "NHWC":
+            break
+        source, bias = editor.operands(adding)
+        if not editor.is_constant(bias):
+            source, bias = bias, source
+        shape, sizes = editor.shape(value), editor.shape(bias)
+        if not editor.is_constant(bias) or shape is None or sizes is None or editor.shape(source) != shape:
+            break
+        if sizes not in {(), (1,), shape[-1:], (1, *shape[-1:])}:
+            break
+        biases.append(bias)
+        value = source
+    return biases[::-1], value
 
 
 def multiply_merged(editor: Editor, node: Node) -> int | None:

@@ -17,6 +17,7 @@ from litefuse.shapes.types import contradicts_dead_branch
 from litefuse.simplify.contractions import multiply_matrices, multiply_rows, project, swap_operands
 from litefuse.simplify.expansions import EXPANDING, add_constants_first, drop_expansions, pad_instead
 from litefuse.simplify.identity_filters import take_windows
+from litefuse.simplify.merged_batches import SPLITTABLE, multiply_split
 from litefuse.simplify.neutral_ops import (
     SIMPLIFICATIONS,
     Simplification,
@@ -32,7 +33,7 @@ from litefuse.simplify.transpositions import multiply_constant_last, reshape_fir
 __all__ = ["Changes", "rewrite"]
 
 # The ops that are erased when nothing uses them anymore.
-_ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, "BatchMatMulV2", "Const", "MatMul"})
+_ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, *SPLITTABLE, "Const", "MatMul", "Split"})
 
 _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
@@ -48,7 +49,7 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     "RealDiv": [SIMPLIFICATIONS["RealDiv"], scalar_operand],
     "Relu": [activate_first],
     "Relu6": [activate_first],
-    "Reshape": [reshape_back, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
+    "Reshape": [reshape_back, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product, multiply_split],
     "Squeeze": [reshape_back, squeeze, squeeze_from_front],
     "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], new_axes],
     "Sub": [scalar_operand],
@@ -86,6 +87,9 @@ def _rewrite_function(editor: Editor) -> None:
     _place_argument_constants(editor, function)
     unexpanded = drop_expansions(editor.inference, function)
     for node in function.nodes:
+        if node.name == "Assert":  # LiteRT has none; what it looks at has fewer uses without it
+            editor.erase(node)
+            continue
         if len(node.results) == 1 and node.results[0] in unexpanded:
             replacement = editor.resolve(unexpanded[node.results[0]])
         else:

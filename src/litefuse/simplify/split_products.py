@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from litefuse.ir.mlir import ir
-from litefuse.ops.dims import Dim, Formula, product
+from litefuse.ops.dims import Dim, Formula, is_stretched, product
 from litefuse.ops.facts import Dims, Tensor, Values, array_of, known
 from litefuse.shapes.editor import Editor
 from litefuse.shapes.graph import Node
@@ -102,6 +102,7 @@ class _Split(NamedTuple):
         product: The product.
         matrix: Its constant.
         depth: The number of terms of each sum.
+        columns: The columns of the product that are split.
         steps: The ops on the product, in order, and the constant of each.
         shape: The shape after the split.
     """
@@ -109,6 +110,7 @@ class _Split(NamedTuple):
     product: Node
     matrix: int
     depth: int
+    columns: range
     steps: Sequence[tuple[str, int]]
     shape: Dims
 
@@ -134,6 +136,8 @@ def _split_product(editor: Editor, value: int) -> _Split | None:
         return None
     if before[2] != product(shape[2:]):
         return None
+    source, columns = _part(editor, source, before[2])
+    whole = (editor.shape(source) or before)[2:]
     steps: list[tuple[str, int]] = []
     while editor.is_used_once(source):
         multiplying = editor.producer(source, "BatchMatMulV2")
@@ -145,17 +149,51 @@ def _split_product(editor: Editor, value: int) -> _Split | None:
             if not editor.is_constant(matrix) or outer is None or len(outer) != 3 or editor.tensor(x).dtype != "f32":
                 return None
             depth = sizes[1 if multiplying.attributes.get("adj_y", False) else 0]
-            return None if depth is None else _Split(multiplying, matrix, depth, steps[::-1], shape)
-        step = editor.producer(source, "AddV2", "Mul")
-        if step is None:
+            return None if depth is None else _Split(multiplying, matrix, depth, columns, steps[::-1], shape)
+        step = editor.producer(source, "AddV2", "BiasAdd", "Mul")
+        if step is None or step.attributes.get("data_format", "NHWC") != "NHWC":
             return None
         operands = editor.operands(step)
         constant = next((operand for operand in operands[::-1] if editor.is_constant(operand)), None)
-        if constant is None or editor.shape(constant) not in {(), (1,), before[2:]}:
+        if constant is None or editor.shape(constant) not in {(), (1,), whole}:
             return None
-        steps.append((step.name, constant))
+        steps.append(("Mul" if step.name == "Mul" else "AddV2", constant))
         source = operands[1 - operands.index(constant)]
     return None
+
+
+def _part(editor: Editor, value: int, width: Dim) -> tuple[int, range]:
+    """Returns what a value is one of several equal parts of, and its columns; the value and all columns if of nothing.
+
+    The queries, keys and values of attention are often one product.
+    """
+    assert isinstance(width, int)
+    splitting = editor.producer(value, "Split")
+    if splitting is None:
+        return value, range(width)
+    axis, source = editor.operands(splitting)
+    shape, axes = editor.shape(source), editor.values(axis)
+    if shape is None or axes is None or axes.size != 1 or axes.item() not in {-1, len(shape) - 1}:
+        return value, range(width)
+    # Were a part used as it is, the whole product would be needed as well.
+    uses = [use.owner.name for result in splitting.op.results for use in result.uses]
+    if any(name != "tf.Reshape" for name in uses) or shape[-1] != width * len(splitting.results):
+        return value, range(width)
+    first = splitting.results.index(value) * width
+    return source, range(first, first + width)
+
+
+def _cut(editor: Editor, node: Node, value: int, axis: int, columns: range) -> int:
+    """Returns the columns of a constant, which has them along an axis."""
+    tensor = editor.tensor(value)
+    assert tensor.shape is not None
+    if tensor.shape[axis] == len(columns):
+        return value
+    sizes = [len(columns) if place == axis else size for place, size in enumerate(tensor.shape)]
+    begin = [columns.start if place == axis else 0 for place in range(len(sizes))]
+    point, location = ir.InsertionPoint(node.op), node.op.location
+    ends = [editor.constant(array_of(each, [len(each)]), "i32", point, location) for each in (begin, sizes)]
+    return editor.add(node, "Slice", [value, *ends], Tensor(tensor.dtype, tuple(sizes)), {})
 
 
 def _split(editor: Editor, node: Node, value: int) -> int | None:
@@ -168,16 +206,20 @@ def _split(editor: Editor, node: Node, value: int) -> int | None:
     assert isinstance(width, int)
     x, _ = editor.operands(split.product)
     if split.product.attributes.get("adj_y", False):
-        matrices = editor.add_reshape(node, split.matrix, (parts, 1, width, split.depth))
+        matrix = _cut(editor, node, split.matrix, 0, split.columns)
+        matrices = editor.add_reshape(node, matrix, (parts, 1, width, split.depth))
     else:
-        whole = editor.add_reshape(node, split.matrix, (split.depth, 1, parts, width))
+        matrix = _cut(editor, node, split.matrix, 1, split.columns)
+        whole = editor.add_reshape(node, matrix, (split.depth, 1, parts, width))
         matrices = add_transpose(editor, node, whole, (2, 1, 0, 3))
     tensor = Tensor("f32", (parts, first, rows, width))
     attributes = {**_PRODUCT, "adj_y": bool(split.product.attributes.get("adj_y", False))}
     result = editor.add(node, "BatchMatMulV2", [x, matrices], tensor, attributes)
     for name, constant in split.steps:
-        each = editor.shape(constant) == (parts * width,)
-        factor = editor.add_reshape(node, constant, (parts, 1, 1, width)) if each else constant
+        factor = constant
+        if editor.shape(constant) not in {(), (1,)}:
+            own = _cut(editor, node, constant, 0, split.columns)
+            factor = editor.add_reshape(node, own, (parts, 1, 1, width))
         result = editor.add(node, name, [result, factor], tensor, {})
     return result
 
@@ -284,7 +326,13 @@ def merge_reshaped(editor: Editor, node: Node, x: int, matrix: int, *, transpose
         return None
     source, _ = editor.operands(merging)
     shape, merged = editor.shape(source), editor.shape(x)
-    if shape is None or merged is None or len(shape) != 4 or len(merged) != 3 or shape[:2] != merged[:2]:
+    if (
+        shape is None
+        or merged is None
+        or len(shape) != 4
+        or len(merged) != 3
+        or not is_stretched(shape[:2], merged[:2])
+    ):
         return None
     parts, depth = known(shape[2:]) or (None, None)
     if parts is None or depth is None or editor.tensor(x).dtype != "f32" or not is_open(shape[:2]):
