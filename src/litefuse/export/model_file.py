@@ -6,7 +6,7 @@ import mmap
 import os
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -60,11 +60,15 @@ def write_model(module: ir.Module, weights: Weights, path: Path, *, max_flatbuff
     with path.open("r+b") as file:
         with mmap.mmap(file.fileno(), 0) as mapped:
             buffers = _stub_buffers(mapped, token)
-            _correct_shapes(mapped, {index: weights[number].shape for index, (_, number) in buffers.items()})
-            used = dict.fromkeys(number for _, number in buffers.values())
+            places: dict[Hashable, int] = {}
+            stored = {
+                index: places.setdefault(weights[number].contents, index) for index, (_, number) in buffers.items()
+            }
+            _correct_tensors(mapped, {index: (weights[buffers[index][1]].shape, stored[index]) for index in buffers})
+            first = {number: entry for index, (entry, number) in buffers.items() if stored[index] == index}
             end = len(mapped)
-            layout = _layout(end, {number: weights[number].nbytes for number in used}, max_flatbuffer)
-            for entry, number in buffers.values():
+            layout = _layout(end, {number: weights[number].nbytes for number in first}, max_flatbuffer)
+            for number, entry in first.items():
                 struct.pack_into("<I", mapped, entry, layout.tables[number] - entry)
         _reserve(file, max(start + weights[number].nbytes for number, start in layout.data.items()))
         file.seek(end)
@@ -112,14 +116,16 @@ def _stub_buffers(data: Any, token: bytes) -> dict[int, tuple[int, int]]:
     return found
 
 
-def _correct_shapes(data: Any, shapes: Mapping[int, tuple[int, ...]]) -> None:
-    """Sets the shapes of the tensors with these buffers to those of the weights, which have the stubs' rank."""
+def _correct_tensors(data: Any, corrections: Mapping[int, tuple[tuple[int, ...], int]]) -> None:
+    """Sets the shapes and buffers of the tensors with these buffers; the stubs have the weights' rank."""
     for graph in entries(data, follow(data, 0), _SUBGRAPHS):
         for entry in entries(data, follow(data, graph), _TENSORS):
             tensor = follow(data, entry)
             buffer = field_of(data, tensor, _BUFFER)
-            shape = shapes.get(struct.unpack_from("<I", data, buffer)[0]) if buffer else None
-            if shape is not None:
+            correction = corrections.get(struct.unpack_from("<I", data, buffer)[0]) if buffer else None
+            if correction is not None:
+                shape, index = correction
+                struct.pack_into("<I", data, buffer, index)
                 vector = follow(data, field_of(data, tensor, _SHAPE))
                 assert struct.unpack_from("<I", data, vector)[0] == len(shape)
                 struct.pack_into(f"<{len(shape)}i", data, vector + 4, *shape)

@@ -21,6 +21,7 @@ __all__ = [
     "keep_reduced",
     "new_axes",
     "reshape_back",
+    "reshape_constant",
     "scalar_operand",
 ]
 
@@ -128,6 +129,18 @@ def _parts(editor: Editor, node: Node) -> int | None:
     if not filled or len(filled) == len(parts):
         return None
     return editor.add(node, "ConcatV2", [*filled, axis], editor.tensor(node.results[0]), {})
+
+
+def reshape_constant(editor: Editor, node: Node) -> int | None:
+    """Reshapes a constant where dimensions of size 1 come or go, so that it stays the same weight::
+
+    %p = tf.Pack(%w : tensor<50x8xf32>) {axis = 0}  -->  %p = tf.Reshape(%w, [1, 50, 8])
+    """
+    constants = [value for value in editor.operands(node) if editor.tensor(value).dtype == "f32"]
+    sizes = known(editor.shape(node.results[0]))
+    if len(constants) != 1 or not editor.is_constant(constants[0]) or sizes is None or None in sizes:
+        return None
+    return editor.add_reshape(node, constants[0], tuple(size for size in sizes if size is not None))
 
 
 def _same_dtype(editor: Editor, node: Node) -> int | None:

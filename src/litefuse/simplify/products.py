@@ -11,7 +11,7 @@ from litefuse.shapes.editor import Editor
 from litefuse.shapes.graph import Node
 from litefuse.simplify.split_products import merge_reshaped
 
-__all__ = ["activate_first", "compute_first", "multiply_merged", "unflatten_product"]
+__all__ = ["activate_first", "compute_first", "multiply_merged", "multiply_once", "unflatten_product"]
 
 _PRODUCTS = ("BatchMatMulV2", "Conv2D", "Einsum", "MatMul")
 
@@ -80,6 +80,24 @@ def multiply_merged(editor: Editor, node: Node) -> int | None:
         return None
     x, matrix = editor.operands(node)
     return merge_reshaped(editor, node, x, matrix, transposed=bool(node.attributes.get("adj_y", False)))
+
+
+def multiply_once(editor: Editor, node: Node) -> int | None:
+    """Multiplies with a matrix where a product has the same constant matrix for the whole batch::
+
+        %y = tf.BatchMatMulV2(%x : tensor<?x9x4xf32>, %w : tensor<1x6x4xf32>) {adj_y = true}
+        -->  %y = tf.BatchMatMulV2(%x, tf.Reshape(%w, [6, 4])) {adj_y = true}
+
+    Keras models that tie their last product to the table of their embedding multiply with a list of one table.
+    """
+    x, matrices = editor.operands(node)
+    shape, sizes, result = editor.shape(x), known(editor.shape(matrices)), editor.tensor(node.results[0])
+    if shape is None or sizes is None or not 2 < len(sizes) <= len(shape) or set(sizes[:-2]) != {1}:
+        return None
+    if node.attributes.get("adj_x", False) or not editor.is_constant(matrices) or result.dtype != "f32":
+        return None
+    matrix = editor.add_reshape(node, matrices, editor.shape(matrices)[-2:])
+    return editor.add(node, "BatchMatMulV2", [x, matrix], result, node.attributes)
 
 
 def compute_first(editor: Editor, node: Node) -> int | None:

@@ -24,9 +24,10 @@ from litefuse.simplify.neutral_ops import (
     keep_reduced,
     new_axes,
     reshape_back,
+    reshape_constant,
     scalar_operand,
 )
-from litefuse.simplify.products import activate_first, compute_first, multiply_merged, unflatten_product
+from litefuse.simplify.products import activate_first, compute_first, multiply_merged, multiply_once, unflatten_product
 from litefuse.simplify.split_products import squeeze, squeeze_from_front, transpose_split
 from litefuse.simplify.transpositions import multiply_constant_last, reshape_first
 
@@ -38,19 +39,20 @@ _ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, *SPLITTABLE, "Const", "Mat
 _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
     "AddV2": [compute_first, add_constants_first, scalar_operand],
-    "BatchMatMulV2": [multiply_merged, multiply_rows, multiply_constant_last],
+    "BatchMatMulV2": [multiply_merged, multiply_once, multiply_rows, multiply_constant_last],
     "BiasAdd": [compute_first],
     "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
     "Conv2D": [take_windows],
     "Einsum": [multiply_matrices, project],
-    "ExpandDims": [reshape_back, keep_reduced],
+    "ExpandDims": [reshape_back, reshape_constant, keep_reduced],
     "MatMul": [multiply_constant_last],
     "Mul": [compute_first, scalar_operand],
+    "Pack": [reshape_constant],
     "RealDiv": [SIMPLIFICATIONS["RealDiv"], scalar_operand],
     "Relu": [activate_first],
     "Relu6": [activate_first],
     "Reshape": [reshape_back, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product, multiply_split],
-    "Squeeze": [reshape_back, squeeze, squeeze_from_front],
+    "Squeeze": [reshape_back, reshape_constant, squeeze, squeeze_from_front],
     "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], new_axes],
     "Sub": [scalar_operand],
     "Transpose": [SIMPLIFICATIONS["Transpose"], reshape_first, transpose_split, swap_operands],

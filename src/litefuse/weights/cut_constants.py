@@ -23,7 +23,16 @@ __all__ = ["CutConstants"]
 _Array = npt.NDArray[Any]
 
 # The ops that take parts of a tensor, and the position of that operand.
-_CUTTING: Mapping[str, int] = {"Slice": 0, "Split": 1, "SplitV": 0, "StridedSlice": 0, "Unpack": 0}
+_CUTTING: Mapping[str, int] = {
+    "Gather": 0,
+    "GatherV2": 0,
+    "Slice": 0,
+    "Split": 1,
+    "SplitV": 0,
+    "StridedSlice": 0,
+    "Unpack": 0,
+}
+_GATHERING = frozenset({"Gather", "GatherV2"})
 # The ops that may come before and after: the engine does not fold a reshape of a constant.
 _REARRANGING = frozenset({"ExpandDims", "Identity", "Reshape", "Squeeze", "Transpose"})
 _LITERT = {
@@ -44,6 +53,8 @@ _DTYPES = frozenset({"f16", "f32", "f64", "i8", "i32", "i64"})
 # Overlapping parts may take more bytes than the whole: up to the limit of TensorFlow's own folding, in bytes
 # (tensorflow/core/grappler/optimizers/constant_folding.cc).
 _LARGEST = 10 << 20
+# Rows may be gathered more than once: such a part may take more bytes than the whole up to this limit.
+_LARGEST_GATHERED = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,8 @@ class CutConstants:
 
     XNNPACK only runs convolutions whose filters are constants, and the engine does not fold these ops. A part of a
     weight that stays mapped is a view of the same bytes. The gates of Keras's ConvLSTM and the biases of its GRU are
-    such parts. (In a loop, such copies are also subject to the fault ``left-out-copies``.)
+    such parts, and the embeddings of positions in a model of fixed length. (In a loop, such copies are also subject to
+    the fault ``left-out-copies``.)
 
     Attributes:
         weights: The weights of the conversion.
@@ -153,6 +165,9 @@ def _parts(op: ir.Operation, array: _Array) -> Sequence[_Array] | None:
     if not all(isinstance(each.type, ir.RankedTensorType) and each.type.has_static_shape for each in op.results):
         return None
     name = _NAMES[op.name]
+    if name in _GATHERING:
+        rows = _gathered(op, array)
+        return None if rows is None else [rows]
     operands: list[Tensor] = []
     for position, value in enumerate(op.operands):
         if position == _CUTTING.get(name, 0):
@@ -171,3 +186,29 @@ def _parts(op: ir.Operation, array: _Array) -> Sequence[_Array] | None:
     parts = found if isinstance(found, list) else [found]
     shapes = [tuple(ir.ShapedType(each.type).shape) for each in op.results]
     return parts if [each.shape for each in parts] == shapes and all(each.size for each in parts) else None
+
+
+def _gathered(op: ir.Operation, array: _Array) -> _Array | None:
+    """Returns what an op gathers at constant places, a view if they follow each other; None if that is dynamic."""
+    stated, *axes = [elements_of_constant(value, *_DENSE) for value in list(op.operands)[1:]]
+    batch_dims = attributes_of(op).get("batch_dims")
+    if stated is None or (batch_dims is not None and attribute_value(batch_dims) != 0):
+        return None
+    places, axis = np.array(stated).reshape(stated.type.shape), 0
+    for each in axes:
+        if each is None:
+            return None
+        axis = int(np.array(each).item())
+    if not array.ndim or not -array.ndim <= axis < array.ndim:
+        return None
+    axis %= array.ndim
+    if not places.size or places.min() < 0 or places.max() >= array.shape[axis]:
+        return None
+    shape = (*array.shape[:axis], *places.shape, *array.shape[axis + 1 :])
+    if tuple(ir.ShapedType(op.result.type).shape) != shape:
+        return None
+    first = int(places.flat[0])
+    if np.array_equal(places.reshape(-1), np.arange(first, first + places.size)):
+        return array[(slice(None),) * axis + (slice(first, first + places.size),)].reshape(shape)
+    size = array.nbytes // array.shape[axis] * places.size
+    return None if size > max(array.nbytes, _LARGEST_GATHERED) else np.take(array, places, axis)

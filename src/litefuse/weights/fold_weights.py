@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -56,6 +56,8 @@ class FoldWeights:
     result of a convolution or FULLY_CONNECTED; the same of its input, as far as it can be moved into filter and bias;
     and BATCH_MATMUL with one matrix becomes FULLY_CONNECTED.
 
+    A table that rows are gathered from takes no factor: it would be stored twice, as it is and scaled.
+
     Attributes:
         weights: The weights of the conversion.
     """
@@ -69,8 +71,9 @@ class FoldWeights:
         if self._each(module, self._rearrange, self._to_fully_connected):
             # Biases and activations are fused with FULLY_CONNECTED, but not with BATCH_MATMUL.
             run_mlir_passes(module, "func.func(tfl-optimize)")
-        self._each(module, self._fold_result)
-        self._each(module, self._fold_input)
+        tables = self._tables(module)
+        self._each(module, lambda op: self._fold_result(op, tables))
+        self._each(module, lambda op: self._fold_input(op, tables))
         for op in _operations(module):  # otherwise unused ones would be written
             if op.name in _UNUSED and not list(op.results[0].uses):
                 op.operation.erase()
@@ -127,7 +130,16 @@ class FoldWeights:
         op.operation.erase()
         return True
 
-    def _fold_result(self, op: ir.OpView) -> bool:
+    def _tables(self, module: ir.Module) -> Collection[Hashable]:
+        """Returns the contents of the weights with a use that takes no factor."""
+        return {
+            self.weights[number].contents
+            for op in _operations(module)
+            if op.name == "tfl.external_const" and (number := self.weights.number(op.results[0])) is not None
+            if any(use.owner.name not in _AFFINE for use in op.results[0].uses)
+        }
+
+    def _fold_result(self, op: ir.OpView, tables: Collection[Hashable]) -> bool:
         """Folds a factor or summand for each channel of the result, and fuses the activation behind it."""
         found = _binary(op)
         if found is None:
@@ -146,7 +158,7 @@ class FoldWeights:
         channels = self.weights[number].shape[operands.channels]
         vector = _per_channel(constant, channels, ir.ShapedType(value.type))
         bias = _bias(affine.operands[operands.bias], channels)
-        if vector is None or bias is None:
+        if vector is None or bias is None or (kind == "factor" and self.weights[number].contents in tables):
             return False
         if kind == "factor":
             self._scale(affine, operands.filter, number, operands.channels, vector)
@@ -162,17 +174,17 @@ class FoldWeights:
         op.operation.erase()
         return True
 
-    def _fold_input(self, op: ir.OpView) -> bool:
+    def _fold_input(self, op: ir.OpView, tables: Collection[Hashable]) -> bool:
         """Folds factors and summands of the input, the last one first."""
         operands = _AFFINE.get(op.name) if op.name in _FOLDING_INPUT else None
         if operands is None or self.weights.number(op.operands[operands.filter]) is None:
             return False
         modified = False
-        while self._fold_one_input(op, operands):
+        while self._fold_one_input(op, operands, tables):
             modified = True
         return modified
 
-    def _fold_one_input(self, op: ir.OpView, operands: _Affine) -> bool:
+    def _fold_one_input(self, op: ir.OpView, operands: _Affine, tables: Collection[Hashable]) -> bool:
         before = op.operands[operands.input].owner
         found = None if isinstance(before, ir.Block) else _binary(before)
         number = self.weights.number(op.operands[operands.filter])
@@ -185,7 +197,7 @@ class FoldWeights:
         vector = constant.reshape(-1)
         fully_connected = op.name == "tfl.fully_connected"
         per_input = fully_connected and constant.shape[-1:] == (constant.size,) == weight.shape[1:]
-        if vector.size != 1 and not per_input:
+        if (vector.size != 1 and not per_input) or (kind == "factor" and weight.contents in tables):
             return False
         if kind == "factor":
             self._scale(op, operands.filter, number, 1 if fully_connected else operands.channels, vector)

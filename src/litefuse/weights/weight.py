@@ -50,6 +50,14 @@ class Weight:
         return address, self.shape, strides, str(self.dtype), factors
 
     @property
+    def contents(self) -> Hashable:
+        """A key that is equal for weights with the same bytes in a file, whatever their shapes."""
+        address: int = self.source.ctypes.data
+        if not self.factors:
+            return address, _runs(self.shape, self.source.strides), self.dtype.itemsize
+        return Weight(*self._in_shape([size for size in self.shape if size != 1])).identity
+
+    @property
     def nbytes(self) -> int:
         """The number of bytes that it takes in a file."""
         return self.source.nbytes
@@ -61,9 +69,23 @@ class Weight:
 
     def reshaped(self, shape: Sequence[int]) -> Weight:
         """Returns the weight in another shape with as many elements; it is copied if it cannot be a view."""
+        if [size for size in shape if size != 1] == [size for size in self.shape if size != 1]:
+            return Weight(*self._in_shape(shape))
         if not self.factors and self.source.flags.c_contiguous:
             return Weight(self.source.reshape(shape))
         return Weight(self.value().reshape(shape))
+
+    def _in_shape(self, shape: Sequence[int]) -> tuple[_Array, tuple[_Array, ...]]:
+        """Returns views of the source and the factors in a shape that differs only by dimensions of size 1."""
+        kept = [axis for axis, size in enumerate(self.shape) if size != 1]
+        places = [place for place, size in enumerate(shape) if size != 1]
+        source, *factors = (
+            each.reshape(
+                [each.shape[kept[places.index(place)]] if place in places else 1 for place in range(len(shape))]
+            )
+            for each in (self.source, *self.factors)
+        )
+        return source, tuple(factors)
 
     def scaled(self, axis: int, factor: _Array) -> Weight:
         """Returns the weight multiplied by a vector along an axis, or by one number."""
@@ -117,3 +139,14 @@ class Weight:
             for factor in self.factors:
                 block *= factor[start : start + rows] if len(factor) > 1 else factor
             yield block
+
+
+def _runs(shape: Sequence[int], strides: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Returns the sizes and strides of an array's dimensions, merged where elements follow each other evenly."""
+    runs: list[tuple[int, int]] = []
+    for size, stride in zip(shape, strides, strict=True):
+        if runs and runs[-1][1] == size * stride:
+            runs[-1] = (runs[-1][0] * size, stride)
+        elif size != 1:
+            runs.append((size, stride))
+    return tuple(runs)

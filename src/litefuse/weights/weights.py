@@ -17,7 +17,8 @@ from litefuse.weights.weight import Weight
 __all__ = ["Weights"]
 
 _OFFSET = re.compile(r"offset = (\d+)")
-_SAMPLE = 1024
+# The bytes at either end of an array that are compared before all of it is.
+_SAMPLE = 4096
 # The bytes of the mapped file that may be in memory at a time: releasing and reading on takes some microseconds.
 _RELEASE_AFTER = 1 << 23
 
@@ -39,7 +40,7 @@ class Weights:
         self._read_bytes = 0
         self._sources: dict[ir.Attribute, npt.NDArray[Any]] = {}
         self._weights: list[Weight] = []
-        self._alike: dict[Hashable, list[int]] = defaultdict(list)
+        self._alike: dict[Hashable, list[npt.NDArray[np.uint8]]] = defaultdict(list)
         self._numbers: dict[Hashable, int] = {}
 
     def attribute(self, source: npt.NDArray[Any], dtype: int) -> ir.Attribute:
@@ -71,15 +72,14 @@ class Weights:
         return self._weights[number]
 
     def _add(self, source: npt.NDArray[Any]) -> int:
-        """Returns the number of a weight of these values: the same for equal values, which are stored once."""
-        flat = source.reshape(-1)
+        """Returns the number of a weight of these values; equal bytes are stored once, whatever their shapes."""
+        flat = source.reshape(-1).view(np.uint8)
         sample = np.concatenate([flat[:_SAMPLE], flat[-_SAMPLE:]]).tobytes()
-        alike = self._alike[source.shape, source.dtype.str, sample]
-        for number in alike:
-            if _equal(self._weights[number].source, source):
-                return number
-        alike.append(self.number_of(Weight(source)))
-        return alike[-1]
+        alike = self._alike[source.nbytes, sample]
+        found = next((each for each in alike if _equal(each, flat)), flat)
+        if found is flat:
+            alike.append(flat)
+        return self.number_of(Weight(found.view(source.dtype).reshape(source.shape)))
 
     def number_of(self, weight: Weight) -> int:
         """Returns the number of a weight derived from others: the same for the same weight, which is stored once."""
@@ -115,11 +115,10 @@ def _element_type(dtype: np.dtype[Any]) -> ir.Type:
     return floats[dtype.itemsize]()
 
 
-def _equal(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
-    """Whether two arrays of one shape hold the same bytes."""
-    first, second = (each.reshape(-1).view(np.uint8) for each in (a, b))
+def _equal(first: npt.NDArray[np.uint8], second: npt.NDArray[np.uint8]) -> bool:
+    """Whether two arrays of one size hold the same bytes."""
     step = 1 << 20
-    return all(
+    return first.ctypes.data == second.ctypes.data or all(
         np.array_equal(first[start : start + step], second[start : start + step])
         for start in range(0, len(first), step)
     )
