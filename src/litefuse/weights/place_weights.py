@@ -21,7 +21,8 @@ class PlaceWeights:
         %y = tf.MatMul(%x, %w)                   -->  %y = tf.MatMul(%x, %w)
 
     A weight gets a placeholder only if the engine lowers all of its uses in such a way that ``fold-weights`` can apply
-    to the weight itself what the engine would have applied to its value.
+    to the weight itself what the engine would have applied to its value. Constants of the graph that are as large are
+    weights, too.
 
     Attributes:
         weights: The weights of the conversion.
@@ -33,7 +34,11 @@ class PlaceWeights:
     def run(self, module: ir.Module) -> bool:
         modified = False
         for op in _constants(module):
-            number = self.weights.find(op.attributes["value"])
+            value = op.attributes["value"]
+            if isinstance(value, ir.DenseElementsAttr):
+                number = self.weights.adopt(value) if takes_placeholder(op.results[0]) else None
+            else:
+                number = self.weights.find(value)
             if number is None:
                 continue
             modified = True
@@ -69,7 +74,7 @@ def _constants(module: ir.Module) -> list[ir.OpView]:
         for function in functions(module).values()
         if not function.is_external
         for op in nested_operations(function.entry_block)
-        if op.name == "tf.Const" and not isinstance(op.attributes["value"], ir.DenseElementsAttr)
+        if op.name == "tf.Const"
     ]
 
 

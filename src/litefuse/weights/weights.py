@@ -16,6 +16,8 @@ from litefuse.weights.weight import Weight
 
 __all__ = ["Weights"]
 
+# The element types of constants that numpy reads without a copy.
+_HELD = frozenset({"f32", "f64", "i8", "i32", "i64"})
 _OFFSET = re.compile(r"offset = (\d+)")
 # The bytes at either end of an array that are compared before all of it is.
 _SAMPLE = 4096
@@ -64,6 +66,13 @@ class Weights:
         """Returns the number of the weight that an attribute refers to; None for an attribute that holds its bytes."""
         source = self._sources.get(attribute)
         return None if source is None else self._add(source)
+
+    def adopt(self, elements: ir.DenseElementsAttr) -> int | None:
+        """Returns the number of a weight whose bytes MLIR's context holds; None for a small or repeated one."""
+        if elements.is_splat or str(elements.type.element_type) not in _HELD:
+            return None
+        source = np.array(elements, copy=False).reshape(elements.type.shape)
+        return self._add(source) if source.nbytes >= self._mapped_from else None
 
     def __len__(self) -> int:
         return len(self._weights)
