@@ -215,7 +215,7 @@ def _write(
     quantization = None
     try:
         summary = summarize(module)
-        write_model(module, weights, partial)
+        write_model(module, weights, partial, of_one_shape=job.quantize is not None)
         if job.quantize is not None:
             steps.begin("quantize")
             quantization, summary = _quantize(partial, job, job.quantize, summary)

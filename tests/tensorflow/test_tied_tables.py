@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import litefuse
+from litefuse.options.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS
 from tests.tensorflow.checking import difference, run_calls
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from litefuse.options.forms import Quantization
     from tests.tensorflow.process import Arrays, TensorFlow
 
 ROWS, WIDTH = 2000, 32
@@ -29,6 +31,8 @@ FORMS = {
     "a batch of one": "tf.matmul(h, t[None], transpose_b=True)",
     "a batch of one, transposed": "h @ tf.transpose(t[None], [0, 2, 1])",
     "with a bias": "tf.nn.relu(tf.matmul(h, t, transpose_b=True) + tf.linspace(-1.0, 1.0, 2000))",
+    "fewer dimensions than the table": "tf.matmul(h[:, 0], t[None], transpose_b=True)",
+    "a table of other rows": "tf.matmul(tf.repeat(h, 2, -1), tf.reshape(t, [1000, 64]), transpose_b=True)",
     "scaled rows": "tf.matmul(h * 32**-0.5, t, transpose_b=True)",
     "scaled rows, list of one": "tf.matmul(h * 32**-0.5, [t], transpose_b=True)",
     "scaled logits": "tf.matmul(h, t, transpose_b=True) * 0.25",
@@ -88,3 +92,70 @@ def test_forms(tensorflow: TensorFlow, form: str) -> None:
 def test_fixed_length(tensorflow: TensorFlow, form: str, kept_as: str) -> None:
     path = tensorflow.save(tied, FORMS[form], kept_as, 5)
     check(tensorflow, path, [ids(1, 5), ids(1, 5)], TABLE_BYTES)
+
+
+# The table's bytes in the file, of those in float32; how far logits may be off, in units of the largest one.
+QUANTIZED: dict[Quantization, tuple[float, float]] = {
+    "dynamic": (0.25, 0.06),
+    "weights": (0.25, 0.04),
+    "float16": (0.5, 2e-3),
+    "int8": (0.25, 0.1),
+    "int16": (0.25, 0.06),
+}
+
+
+@pytest.mark.parametrize("quantize", QUANTIZATIONS)
+@pytest.mark.parametrize("form", ["transposed operand", "fewer dimensions than the table", "scaled rows"])
+def test_quantized(tensorflow: TensorFlow, form: str, quantize: Quantization) -> None:
+    path = tensorflow.save(tied, FORMS[form], "variable", None)
+    inputs = [ids(1, 5), ids(3, 4)]
+    samples = inputs if quantize in INTEGER_ACTIVATIONS else None
+    model = litefuse.convert(path, quantize=quantize, representative_dataset=samples).model_bytes
+    calls = [("serving_default", each) for each in inputs for _ in range(2)]
+    share, tolerance = QUANTIZED[quantize]
+    for found, wanted in zip(run_calls(model, calls), tensorflow.run_calls(path, calls), strict=True):
+        assert np.abs(found["y"] - wanted["y"]).max() <= tolerance * np.abs(wanted["y"]).max()
+    if not form.startswith("fewer"):  # where the shapes differ, so do the quantized bytes, or the scales
+        scales = 2 * (4 + 8) * ROWS  # and zero points, of each tensor
+        assert share * TABLE_BYTES <= len(model) <= share * TABLE_BYTES + scales + 8192
+
+
+def tied_by_signatures(tf: Any) -> Any:
+    module, signatures = tied(tf, FORMS["list of one"], "variable", None)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, WIDTH], tf.float32, name="h")])
+    def score(h: Any) -> Any:
+        return {"y": h @ tf.transpose(module.table) * 0.5}
+
+    module.score = score
+    return module, {**signatures, "score": score}
+
+
+def test_two_signatures(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(tied_by_signatures)
+    model = litefuse.convert(path).model_bytes
+    rows = np.random.default_rng(4).standard_normal((3, WIDTH)).astype(np.float32)
+    calls = [("serving_default", ids(2, 3)), ("score", {"h": rows}), ("score", {"h": rows[:1]})]
+    for found, wanted in zip(run_calls(model, calls), tensorflow.run_calls(path, calls), strict=True):
+        assert not (problem := difference(found["y"], wanted["y"], rtol=1e-5)), problem
+    assert TABLE_BYTES <= len(model) <= 1.02 * TABLE_BYTES + 8192
+
+
+def written(tf: Any) -> Any:
+    module = tf.Module()
+    table = np.random.default_rng(1).standard_normal((ROWS, WIDTH)).astype(np.float32)
+    module.table, module.copy = tf.Variable(table), tf.Variable(table[None])
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.int32, name="x")])
+    def serve(x: Any) -> Any:
+        y = tf.matmul(tf.gather(module.table, x), module.copy, transpose_b=True)
+        module.copy.assign(module.copy * 0.5)
+        return {"y": y}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_variable_that_begins_with_a_table(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(written)
+    check(tensorflow, path, [ids(1, 2), ids(3, 2)], TABLE_BYTES)

@@ -36,7 +36,14 @@ _SHAPE, _BUFFER = 4, 8  # Tensor
 _DATA, _OFFSET, _SIZE = 4, 6, 8  # Buffer
 
 
-def write_model(module: ir.Module, weights: Weights, path: Path, *, max_flatbuffer: int = _MAX_FLATBUFFER) -> None:
+def write_model(
+    module: ir.Module,
+    weights: Weights,
+    path: Path,
+    *,
+    of_one_shape: bool = False,
+    max_flatbuffer: int = _MAX_FLATBUFFER,
+) -> None:
     """Writes a module of ``tfl`` ops as a LiteRT model.
 
     The engine writes it with a small stub in place of each weight. Then the weights are appended block by block, and
@@ -47,6 +54,8 @@ def write_model(module: ir.Module, weights: Weights, path: Path, *, max_flatbuff
         module: The module; it is consumed.
         weights: The weights that its placeholders represent.
         path: The file.
+        of_one_shape: Whether all tensors of a buffer must have one shape: litert-quantizer writes the same scales for
+            all of them, one for each row of the first.
         max_flatbuffer: The maximum size of the flatbuffer in bytes; weights are stored after a larger one.
 
     Raises:
@@ -61,9 +70,11 @@ def write_model(module: ir.Module, weights: Weights, path: Path, *, max_flatbuff
         with mmap.mmap(file.fileno(), 0) as mapped:
             buffers = _stub_buffers(mapped, token)
             places: dict[Hashable, int] = {}
-            stored = {
-                index: places.setdefault(weights[number].contents, index) for index, (_, number) in buffers.items()
-            }
+            stored: dict[int, int] = {}
+            for index, (_, number) in buffers.items():
+                weight = weights[number]
+                contents = (weight.contents, weight.shape if of_one_shape else None)
+                stored[index] = places.setdefault(contents, index)
             _correct_tensors(mapped, {index: (weights[buffers[index][1]].shape, stored[index]) for index in buffers})
             first = {number: entry for index, (entry, number) in buffers.items() if stored[index] == index}
             end = len(mapped)

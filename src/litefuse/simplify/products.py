@@ -96,7 +96,10 @@ def multiply_once(editor: Editor, node: Node) -> int | None:
         return None
     if node.attributes.get("adj_x", False) or not editor.is_constant(matrices) or result.dtype != "f32":
         return None
-    matrix = editor.add_reshape(node, matrices, editor.shape(matrices)[-2:])
+    rows, columns = sizes[-2:]
+    assert rows is not None
+    assert columns is not None
+    matrix = editor.add_reshape(node, matrices, (rows, columns))
     return editor.add(node, "BatchMatMulV2", [x, matrix], result, node.attributes)
 
 

@@ -194,11 +194,12 @@ def _gathered(op: ir.Operation, array: _Array) -> _Array | None:
     batch_dims = attributes_of(op).get("batch_dims")
     if stated is None or (batch_dims is not None and attribute_value(batch_dims) != 0):
         return None
-    places, axis = np.array(stated).reshape(stated.type.shape), 0
+    places = np.array(stated).reshape(stated.type.shape)
+    axis = 0
     for each in axes:
         if each is None:
             return None
-        axis = int(np.array(each).item())
+        (axis,) = np.array(each).reshape(-1).tolist()
     if not array.ndim or not -array.ndim <= axis < array.ndim:
         return None
     axis %= array.ndim
@@ -207,7 +208,7 @@ def _gathered(op: ir.Operation, array: _Array) -> _Array | None:
     shape = (*array.shape[:axis], *places.shape, *array.shape[axis + 1 :])
     if tuple(ir.ShapedType(op.result.type).shape) != shape:
         return None
-    first = int(places.flat[0])
+    first: int = places.reshape(-1).tolist()[0]
     if np.array_equal(places.reshape(-1), np.arange(first, first + places.size)):
         return array[(slice(None),) * axis + (slice(first, first + places.size),)].reshape(shape)
     size = array.nbytes // array.shape[axis] * places.size
