@@ -52,3 +52,24 @@ def test_pooled_volumes() -> None:
     expected = x.reshape(1, 1, 2, 2, 2, 2, 2, 2).max((2, 4, 6))
     sizes = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": "VALID", "data_format": "NDHWC"}
     check("MaxPool3D", [x], expected, dynamic=[False], attributes=sizes)
+
+
+def test_pooled_integers() -> None:
+    top = 2**31 - 1
+    x = top - np.random.default_rng(0).permutation(2 * 5 * 4 * 3).astype(np.int32).reshape(2, 5, 4, 3)
+    sizes = {"ksize": [1, 3, 2, 1], "strides": [1, 2, 2, 1]}
+    valid = np.stack([x[:, 0:3], x[:, 2:5]], 1).max(2).reshape(2, 2, 2, 2, 3).max(3)
+    check("MaxPool", [x], valid, attributes=sizes | {"padding": "VALID", "data_format": "NHWC"})
+    filled = np.pad(-x, ((0, 0), (1, 1), (0, 0), (0, 0)), constant_values=-(2**31))
+    same = np.stack([filled[:, 0:3], filled[:, 2:5], filled[:, 4:7]], 1).max(2).reshape(2, 3, 2, 2, 3).max(3)
+    check("MaxPool", [-x], same, attributes=sizes | {"padding": "SAME", "data_format": "NHWC"})
+    explicit = {"padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 1, 0, 0, 0, 0], "data_format": "NHWC"}
+    check("MaxPool", [-x], same, attributes=sizes | explicit)
+    wide = -x.astype(np.int64) - 2**40
+    first = {"ksize": [1, 1, 3, 2], "strides": [1, 1, 2, 2], "padding": "SAME", "data_format": "NCHW"}
+    expected = (same.astype(np.int64) - 2**40).transpose(0, 3, 1, 2)
+    check("MaxPool", [wide.transpose(0, 3, 1, 2)], expected, attributes=first)
+    bytes_ = (x % 256).astype(np.uint8)
+    windows = [Constant(np.array(sizes[name], np.int32)) for name in ("ksize", "strides")]
+    largest = np.stack([bytes_[:, 0:3], bytes_[:, 2:5]], 1).max(2).reshape(2, 2, 2, 2, 3).max(3)
+    check("MaxPoolV2", [bytes_, *windows], largest, attributes={"padding": "VALID", "data_format": "NHWC"})

@@ -146,6 +146,9 @@ def _convolutions() -> list[Case]:
             for size, stride in ((2, 2), (3, 1), (3, 2)):
                 attributes = {"ksize": [1, size, size, 1], "strides": [1, stride, stride, 1], "padding": padding}
                 cases.append(Case(op, [image], attributes))
+        for dtype in ("int32", "int64", "int8", "uint8"):
+            attributes = {"ksize": [1, 3, 2, 1], "strides": [1, 2, 2, 1], "padding": padding}
+            cases.append(Case("MaxPool", [Tensor(dtype, (None, 7, 6, 4))], attributes))
         for op in ("MaxPool3D", "AvgPool3D"):
             attributes = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": padding}
             cases.append(Case(op, [Tensor(F32, (None, 4, 5, 6, 2))], attributes))
