@@ -88,3 +88,15 @@ def test_places_of_flat_numbers() -> None:
     x = np.array([0, 17, 59], np.int32)
     expected = np.stack(np.unravel_index(x, (3, 4, 5))).astype(np.int32)
     check("UnravelIndex", [x, Constant(np.array([3, 4, 5], np.int32))], expected)
+
+
+def test_slices_that_stay_within_the_tensor() -> None:
+    x = counted(4, 5)
+    for dtype in (np.int32, np.int64):
+        size = Constant(np.array([2, 3], dtype))
+        check("XlaDynamicSlice", [x, np.array([1, 2], dtype), size], x[1:3, 2:5])
+        check("XlaDynamicSlice", [x, np.array([3, -1], dtype), size], x[2:4, 0:3])
+        check("XlaDynamicSlice", [x, Constant(np.array([-7, 9], dtype)), size], x[0:2, 2:5])
+    operands = [x > 3, np.array([1, 0], np.int32), Constant(np.array([0, 5], np.int32))]
+    check("XlaDynamicSlice", operands, (x > 3)[1:1])
+    check("XlaDynamicSlice", [np.float32(2), np.zeros(0, np.int32), Constant(np.zeros(0, np.int32))], np.float32(2))

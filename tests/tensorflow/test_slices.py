@@ -144,3 +144,32 @@ def test_forms_of_gathers_slices_and_bands(tensorflow: TensorFlow) -> None:
         for batch in (3, 1, 2)
     ]
     check(tensorflow, tensorflow.save(few_forms), inputs)
+
+
+def slices_within(tf: Any) -> Any:
+    """Slices as XLA takes them: from a place where they fit."""
+    from tensorflow.compiler.tf2xla.python import xla
+
+    module = tf.Module()
+    specs = [tf.TensorSpec([None, 4], tf.float32, name="x"), tf.TensorSpec([2], tf.int32, name="begin")]
+
+    @tf.function(input_signature=specs)
+    def serve(x: Any, begin: Any) -> Any:
+        return {
+            "y": xla.dynamic_slice(x, begin, [2, 3]),
+            "rows": xla.dynamic_slice(x, begin, [1, 4]),
+            "whole": xla.dynamic_slice(x, begin, tf.shape(x)),
+            "flags": xla.dynamic_slice(x > 1, tf.cast(begin, tf.int64), tf.constant([2, 1], tf.int64)),
+        }
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_slices_that_stay_within_the_tensor(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(slices_within)
+    calls = [
+        {"x": np.arange(rows * 4, dtype=np.float32).reshape(rows, 4), "begin": np.array(begin, np.int32)}
+        for rows, begin in ((5, [1, 1]), (2, [0, 0]), (3, [0, 1]))
+    ]
+    check(tensorflow, path, calls, rtol=0.0)
