@@ -682,4 +682,18 @@ func.func @columns(%x: tensor<?x?x8xf32>) -> (tensor<?x2x?x4xf32>, tensor<?x2x?x
   %3 = "tf.Transpose"(%q, %order) : (tensor<?x?x2x4xf32>, tensor<4xi32>) -> tensor<?x2x?x4xf32>
   %4 = "tf.Transpose"(%k, %order) : (tensor<?x?x2x4xf32>, tensor<4xi32>) -> tensor<?x2x?x4xf32>
   return %3, %4 : tensor<?x2x?x4xf32>, tensor<?x2x?x4xf32>
+// In a branch, the condition is known, and so is what both branches make of it.
+// CHECK-LABEL: func.func @main
+// CHECK-DAG: %[[NO:.*]] = "tf.Const"() <{value = dense<false> : tensor<i1>}>
+// CHECK: return %[[NO]]
+func.func @main(%c: tensor<i1>, %x: tensor<?xf32>) -> tensor<i1> {
+  %0:2 = "tf.If"(%c, %x, %c) {else_branch = @else, is_stateless = true, then_branch = @then} : (tensor<i1>, tensor<?xf32>, tensor<i1>) -> (tensor<i1>, tensor<?xf32>)
+  return %0#0 : tensor<i1>
+}
+func.func private @then(%x: tensor<?xf32>, %c: tensor<i1>) -> (tensor<i1>, tensor<?xf32>) {
+  %0 = "tf.LogicalNot"(%c) : (tensor<i1>) -> tensor<i1>
+  return %0, %x : tensor<i1>, tensor<?xf32>
+}
+func.func private @else(%x: tensor<?xf32>, %c: tensor<i1>) -> (tensor<i1>, tensor<?xf32>) {
+  return %c, %x : tensor<i1>, tensor<?xf32>
 }

@@ -10,7 +10,7 @@ from litefuse.errors import GraphError
 from litefuse.ir.locations import node_name
 from litefuse.ops.combining import meet
 from litefuse.ops.dims import Formula, as_size
-from litefuse.ops.facts import INTEGERS, Op, PartialTensor, ShapeError, Tensor, Values, text
+from litefuse.ops.facts import INTEGERS, Op, PartialTensor, ShapeError, Tensor, Values, array_of, text
 from litefuse.ops.results import results_of
 from litefuse.ops.rules import RULES
 from litefuse.shapes.graph import Function, ModuleGraph, Node
@@ -134,13 +134,25 @@ class Inference:
             return [None] * len(node.results)
         if node.name == "While":
             return self._loop(node, callees[0], callees[1], operands)
+        arguments = [operands] * len(callees)
         if node.name in {"If", "Case"}:
-            operands = operands[1:]
+            arguments = [self._in_branch(node, branch, operands[1:]) for branch in range(len(callees))]
             taken = self.branch_taken(node)
             if taken is not None:
-                callees = [callees[taken]]
-        results = [self._function(callee, operands) for callee in callees]
+                callees, arguments = [callees[taken]], [arguments[taken]]
+        results = [self._function(callee, given) for callee, given in zip(callees, arguments, strict=True)]
         return [self._common(value, tensors) for value, *tensors in zip(node.results, *results, strict=True)]
+
+    def _in_branch(self, node: Node, branch: int, operands: Sequence[Tensor]) -> list[Tensor]:
+        """Returns the arguments of a branch, in which the condition of an ``If`` is known."""
+        condition = self.tensor(node.operands[0])
+        if node.name == "Case" or condition.dtype != "i1" or condition.shape != ():
+            return list(operands)
+        here = condition._replace(values=array_of([int(not branch)], []))
+        return [
+            here if value == node.operands[0] else operand
+            for value, operand in zip(node.operands[1:], operands, strict=True)
+        ]
 
     def branch_taken(self, node: Node) -> int | None:
         """Returns the index of the branch that an ``If`` always takes; None if that is dynamic, or for a ``Case``."""
