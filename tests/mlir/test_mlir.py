@@ -28,6 +28,7 @@ from litert_converter.model_utils_ext import filecheck_check_input
 from litefuse.composites.fuse_composites import FuseComposites
 from litefuse.control_flow.branch_results import CopyBranchResults
 from litefuse.control_flow.conditions import LowerConditions
+from litefuse.control_flow.deferred_branches import DeferBranches, MarkBranches
 from litefuse.control_flow.fold_branches import FoldBranches
 from litefuse.control_flow.hoist_projections import HoistProjections
 from litefuse.control_flow.limit_ops import LimitOps
@@ -102,6 +103,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "check-handles": lambda _o, _v: CheckHandles(),
     "copy-branch-results": lambda _o, _v: CopyBranchResults(),
     "cut-constants": lambda _, given: CutConstants(given.weights),
+    "defer-branches": lambda _o, _v: DeferBranches(),
     "decompose-ops": lambda _o, _v: DecomposeOps([], lower_one_op),
     "drop-constants": lambda _o, _v: DropConstants(),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
@@ -140,6 +142,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "lower-inplace-ops": lambda _o, _v: LowerInplaceOps(),
     "lower-conditions": lambda _o, _v: LowerConditions(),
     "lower-xla-call-module": lambda _o, _v: LowerXlaCallModule(),
+    "mark-branches": lambda _o, _v: MarkBranches(),
     "map-weights": lambda _, given: MapWeights(given.weights),
     "lower-tensor-lists": lambda _o, _v: LowerTensorLists(),
     "name-tensors": lambda options, _: NameTensors(

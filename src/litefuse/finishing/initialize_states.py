@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from litefuse.ir.call_graph import functions, nested_operations
-from litefuse.ir.litert_ops import create_fill, element, splat
+from litefuse.ir.litert_ops import create_fill, packed, splat
 from litefuse.ir.marks import INITIAL_STATE
 from litefuse.ir.mlir import ir, producer
 
@@ -63,32 +63,19 @@ def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
         return create_fill(elements, kind)
     int32 = ir.IntegerType.get_signless(32)
     shape = _create("tfl.shape", [value], ir.RankedTensorType.get([ir.ShapedType(kind).rank], int32))
-    return _create("tfl.broadcast_to", [value, _packed(shape)], kind)
+    return _create("tfl.broadcast_to", [value, packed(shape)], kind)
 
 
 def _computed(dims: ir.Value) -> ir.Value:
-    """Returns dims that are constant, or built from elements at run time; packs them if they are not."""
+    """Returns dims that are constant, or built from elements at run time; packs them if they are not.
+
+    Only then does the op that takes them allocate its result itself. It must do so after ops whose result sizes are
+    only known in the call (a loop, Where): the fault ``state-that-is-prepared-in-a-call``.
+    """
     joined = producer(dims, "tfl.concatenation")
     # SLICE is computed in the call, and so are the ops on its result.
     in_the_call = joined is not None and any(producer(part, "tfl.slice") for part in joined.operands)
-    return dims if in_the_call or producer(dims, *_CONSTANT_OR_PACKED) else _packed(dims)
-
-
-def _packed(shape: ir.Value) -> ir.Value:
-    """Returns a shape that is packed from its elements, so that the runtime computes it during the call, not before.
-
-    Only then does the op that takes the shape allocate its result itself. It must do so after ops whose result sizes
-    are only known in the call (a loop, Where): the fault ``state-that-is-prepared-in-a-call``.
-    """
-    int32 = ir.IntegerType.get_signless(32)
-    kind = ir.RankedTensorType(shape.type)
-    (rank,) = kind.shape
-    sizes = [element(shape, axis) for axis in range(rank)]
-    packing: dict[str, ir.Attribute] = {
-        "axis": ir.IntegerAttr.get(int32, 0),
-        "values_count": ir.IntegerAttr.get(int32, rank),
-    }
-    return _create("tfl.pack", sizes, kind, packing)
+    return dims if in_the_call or producer(dims, *_CONSTANT_OR_PACKED) else packed(dims)
 
 
 def _create(

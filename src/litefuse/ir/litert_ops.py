@@ -9,7 +9,7 @@ import numpy as np
 from litefuse.ir.constants import elements_of_constant, pseudo_constant
 from litefuse.ir.mlir import ir
 
-__all__ = ["MASKS", "copied", "create_fill", "element", "int32_vector", "part", "splat", "strided_slice"]
+__all__ = ["MASKS", "copied", "create_fill", "element", "int32_vector", "packed", "part", "splat", "strided_slice"]
 
 MASKS = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
 """The masks of STRIDED_SLICE."""
@@ -28,6 +28,22 @@ def part(vector: ir.Value, begin: int, end: int) -> ir.Value:
 def element(vector: ir.Value, index: int) -> ir.Value:
     """Emits a slice of one element, as a scalar."""
     return _sliced(vector, index, index + 1, [], shrink_axis_mask=1)
+
+
+def packed(shape: ir.Value) -> ir.Value:
+    """Emits a shape that is packed from its elements, so that the runtime computes it during the call, not before.
+
+    An op that takes it as the shape of its result then allocates the result itself.
+    """
+    kind = ir.RankedTensorType(shape.type)
+    (rank,) = kind.shape
+    int32 = ir.IntegerType.get_signless(32)
+    attributes: dict[str, ir.Attribute] = {
+        "axis": ir.IntegerAttr.get(int32, 0),
+        "values_count": ir.IntegerAttr.get(int32, rank),
+    }
+    sizes = [element(shape, axis) for axis in range(rank)]
+    return ir.Operation.create("tfl.pack", [kind], sizes, attributes).result
 
 
 def strided_slice(operands: Sequence[ir.Value], kind: ir.Type, **masks: int) -> ir.Value:

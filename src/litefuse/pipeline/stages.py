@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from litefuse.control_flow.branch_results import CopyBranchResults
+from litefuse.control_flow.deferred_branches import DeferBranches, MarkBranches
 from litefuse.control_flow.hoist_projections import HoistProjections
 from litefuse.control_flow.outline_loops import OutlineLoops
 from litefuse.finishing.embedding_lookups import EmbeddingLookups
@@ -113,6 +114,7 @@ def dense_lists() -> list[Pass]:
 def before_engine(lowering: Lowering) -> list[Pass]:
     """Returns the last passes on TensorFlow ops, once all shapes are inferred: they prepare the ops for the engine."""
     return [
+        MarkBranches(),  # first: it follows sizes by the rules of TensorFlow's ops
         HoistProjections(),  # emits products and slices of weights, for the passes that follow
         *before_engine_of_one_op(lowering.decomposed),
         CutConstants(lowering.weights),  # before PlaceWeights: each part of a weight gets a placeholder of its own
@@ -136,6 +138,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         EmitCompositeOps(),
         PrepareShapes(),
         InitializeStates(),  # after PrepareShapes: the sizes of states must not be known before the call
+        DeferBranches(),  # after PrepareShapes, too: these sizes must not be known either
         FillBuffers(),
         OutlineLoops(),  # before DecomposeOps, which looks into functions, not into regions
         DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),

@@ -26,6 +26,17 @@ _FUNCTIONS = """
     return %x, %x : tensor<?xf32>, tensor<?xf32>
   }
 """
+_SIX = """
+  func.func private @six(%x: tensor<?xf32>) -> tensor<2x3xf32> {
+    %0 = "tfl.pseudo_const"() {value = dense<[2, 3]> : tensor<2xi32>} : () -> tensor<2xi32>
+    %1 = "tfl.reshape"(%x, %0) : (tensor<?xf32>, tensor<2xi32>) -> tensor<2x3xf32>
+    return %1 : tensor<2x3xf32>
+  }
+  func.func private @none(%x: tensor<?xf32>) -> tensor<2x3xf32> {
+    %0 = "tfl.pseudo_const"() {value = dense<0.0> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
+    return %0 : tensor<2x3xf32>
+  }
+"""
 # Three steps, each of which takes %i, %x and %y, all of the types of the inputs.
 _STEPS = """
   func.func private @goes_on(%i: tensor<i32>, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<i1> {
@@ -62,6 +73,14 @@ def branch_result_twice() -> bool:
     branches = {"then_branch": ir.FlatSymbolRefAttr.get("twice"), "else_branch": ir.FlatSymbolRefAttr.get("same")}
     graph.returns(*graph.ops("tf.If", graph.inputs, ["?xf32"] * 2, **branches, is_stateless=False))
     return differ(graph.run(True, _NUMBERS), np.sin(_NUMBERS), np.sin(_NUMBERS))
+
+
+@reproducer
+def branch_not_taken() -> bool:
+    graph = WrittenGraph("i1", "?xf32", functions=_SIX)
+    branches = {"then_branch": ir.FlatSymbolRefAttr.get("six"), "else_branch": ir.FlatSymbolRefAttr.get("none")}
+    graph.returns(*graph.ops("tf.If", graph.inputs, ["2x3xf32"], **branches, is_stateless=False))
+    return is_refused("failed to prepare", graph.run, False, _NUMBERS[:5])
 
 
 def _composite(body: str, attributes: str = "") -> bytes:

@@ -99,6 +99,11 @@ RUNTIME: tuple[Fault, ...] = (
         _BRANCH_RESULTS,
     ),
     _fault(
+        "branch-not-taken",
+        "IF prepares the branch that it does not take, and fails where the sizes do not fit it (tflite/kernels/if.cc).",
+        "litefuse.control_flow.deferred_branches.DeferBranches",
+    ),
+    _fault(
         "composite-result-twice",
         "STABLEHLO_COMPOSITE moves each result out of its body, as IF does.",
         _BRANCH_RESULTS,
