@@ -15,7 +15,7 @@ import litefuse
 from litefuse.demo import SAVED_MODEL
 from litefuse.errors import LitefuseError
 from litefuse.frontends import Source, source_of
-from litefuse.frontends.function import named_outputs
+from litefuse.frontends.signature import named_outputs
 from litefuse.frontends.writer import describe_error
 
 

@@ -171,14 +171,14 @@ def nested_function(tf: Any) -> Any:
     def function(x: Any, y: Any) -> Any:
         return (x["a"] * y, {"inner": [x["b"][0] + 1.0, None]}, x["b"][1])
 
-    def reference(x: Any, x_1: Any, x_2: Any, other: Any) -> Any:
-        return {"output_0": x * other, "output_1_inner_0": x_1 + 1.0, "output_2": x_2}
+    def reference(a: Any, b_0: Any, b_1: Any, other: Any) -> Any:
+        return {"output_0": a * other, "output_1_inner_0": b_0 + 1.0, "output_2": b_1}
 
     return function, {"serving_default": reference}
 
 
 def test_nested_inputs_and_outputs(tensorflow: TensorFlow) -> None:
-    shapes: dict[str, Any] = {"x": (None, 2), "x_1": (None, 2), "x_2": (2,), "other": (2,)}
+    shapes: dict[str, Any] = {"a": (None, 2), "b_0": (None, 2), "b_1": (2,), "other": (2,)}
     check_there(tensorflow, nested_function, inputs=normal(shapes))
 
 

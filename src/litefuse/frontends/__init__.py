@@ -10,6 +10,7 @@ already, and a Keras file is read in a separate process.
 ``keras_file``   ``.keras`` and ``.h5`` files; their process runs ``keras_loader``, after ``keras_archive`` and
                  ``keras_hdf5`` have checked the file, and ``keras_config`` and ``keras_functions`` its configuration
 ``function``     ``tf.function`` and concrete functions
+``signature``    names of the inputs and outputs of concrete functions
 ``module``       ``tf.Module`` and other objects with such functions
 ``keras_on_jax`` Keras models on the JAX backend
 ``jax_export``   exported JAX functions

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from litefuse.errors import LitefuseError
+from litefuse.frontends.signature import with_signature
 from litefuse.frontends.source import Source
 from litefuse.frontends.writer import quiet_logging, refused, write_saved_model
 
@@ -15,9 +15,7 @@ __all__ = [
     "concrete_function",
     "function_source",
     "is_polymorphic",
-    "named_outputs",
     "trace_count",
-    "with_flat_outputs",
 ]
 
 _DEFAULT_KEY = "serving_default"
@@ -75,113 +73,8 @@ def concrete_function(function: Any, name: str = "the function") -> Any:
     )
 
 
-def with_flat_outputs(function: Any) -> Any:
-    """Returns a concrete function whose outputs are valid in a signature: the function itself, or one that calls it.
-
-    Args:
-        function: A concrete function with arbitrarily nested outputs.
-
-    Raises:
-        LitefuseError: It returns no tensors.
-    """
-    tf: Any = sys.modules["tensorflow"]
-    outputs = function.structured_outputs
-    if not _is_nested(outputs):
-        return function
-    named_outputs(outputs)  # raises its error here rather than during tracing
-    args, kwargs = _named_inputs(tf, function)
-
-    def call_and_name(*args: Any, **kwargs: Any) -> dict[str, Any]:
-        return named_outputs(function(*args, **kwargs))
-
-    call = tf.function(call_and_name, autograph=False)
-    with refused("the function cannot be called with the inputs that it was traced for"), quiet_logging():
-        return call.get_concrete_function(*args, **kwargs)
-
-
-def named_outputs(outputs: Any) -> dict[str, Any]:
-    """Returns the tensors among a function's outputs under the names that TensorFlow gives them.
-
-    An output is named by the keys of its path; a list's elements are ``output_0``, ``output_1`` and so on.
-
-    Raises:
-        LitefuseError: There are no tensors, or two have the same name.
-    """
-    found: dict[str, Any] = {}
-    for path, tensor in _leaves(outputs, ()):
-        parts = [str(key) for key in path]
-        if not path or isinstance(path[0], int):
-            parts = ["output", *(parts or ["0"])]
-        name = "_".join(parts)
-        if name in found:
-            raise LitefuseError(f"two outputs are named {name!r}", hint="Return a dictionary with other keys.")
-        found[name] = tensor
-    if not found:
-        raise LitefuseError("the function returns no tensor", hint="Return a tensor, or a dictionary of tensors.")
-    return found
-
-
 def _write(function: Any, folder: Path) -> None:
-    write_saved_model({_DEFAULT_KEY: with_flat_outputs(function)}, folder)
-
-
-def _leaves(value: Any, path: tuple[Any, ...]) -> list[tuple[tuple[Any, ...], Any]]:
-    if value is None:
-        return []
-    children = _children(value)
-    if children is None:
-        return [(path, value)]
-    return [leaf for key, child in children for leaf in _leaves(child, (*path, key))]
-
-
-def _children(value: Any) -> list[tuple[Any, Any]] | None:
-    if isinstance(value, Mapping):
-        return list(cast("Mapping[Any, Any]", value).items())
-    if hasattr(value, "_asdict"):  # a namedtuple
-        return list(value._asdict().items())
-    if hasattr(value, "__attrs_attrs__"):
-        return [(each.name, getattr(value, each.name)) for each in value.__attrs_attrs__]
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
-        return list(enumerate(cast("Sequence[Any]", value)))
-    return None
-
-
-def _is_nested(outputs: Any) -> bool:
-    """Whether outputs are not valid in a signature."""
-    children = _children(outputs)
-    if children is None:
-        return outputs is None
-    keys_are_names = isinstance(outputs, Sequence) or all(isinstance(key, str) for key, _ in children)
-    return (
-        not children
-        or not keys_are_names
-        or any(child is None or _children(child) is not None for _, child in children)
-    )
-
-
-def _named_inputs(tf: Any, function: Any) -> tuple[Any, Any]:
-    """Returns the structured inputs of a concrete function, with the names that they have in a signature."""
-    structure = function.structured_input_signature
-    names = [_argument_name(tensor) for tensor in function.inputs]
-    specs = [leaf for leaf in tf.nest.flatten(structure, expand_composites=True) if isinstance(leaf, tf.TensorSpec)]
-    captured = len(function.captured_inputs)
-    if len(specs) != len(names) - captured:
-        return structure
-    remaining = iter(names)
-
-    def named(leaf: Any) -> Any:
-        if not isinstance(leaf, tf.TensorSpec):
-            return leaf
-        return tf.TensorSpec(leaf.shape, leaf.dtype, next(remaining) or leaf.name)
-
-    return tf.nest.map_structure(named, structure, expand_composites=True)
-
-
-def _argument_name(tensor: Any) -> str:
-    try:
-        return tensor.op.get_attr("_user_specified_name").decode()
-    except ValueError:
-        return ""
+    write_saved_model({_DEFAULT_KEY: with_signature(function)}, folder)
 
 
 def _traces(function: Any) -> list[Any]:

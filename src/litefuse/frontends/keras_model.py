@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from litefuse.errors import LitefuseError
-from litefuse.frontends.function import with_flat_outputs
 from litefuse.frontends.keras_on_jax import write_keras_model_on_jax
+from litefuse.frontends.signature import with_signature
 from litefuse.frontends.source import Source
 from litefuse.frontends.writer import quiet_logging, refused, write_saved_model
 
@@ -79,7 +79,7 @@ def write_keras_model(keras: Any, model: Any, folder: Path) -> None:
     call = tf.function(functools.partial(model.__call__, **keywords), autograph=legacy)
     with refused("the model cannot be called in a graph", hint=_WRAP), quiet_logging():
         function = call.get_concrete_function(*args, **kwargs)
-    write_saved_model({_KEY: with_flat_outputs(function)}, folder)
+    write_saved_model({_KEY: with_signature(function)}, folder)
 
 
 def _check(keras: Any, model: Any, name: str) -> None:

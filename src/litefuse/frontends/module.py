@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from litefuse.errors import LitefuseError
-from litefuse.frontends.function import concrete_function, is_polymorphic, trace_count, with_flat_outputs
+from litefuse.frontends.function import concrete_function, is_polymorphic, trace_count
+from litefuse.frontends.signature import with_signature
 from litefuse.frontends.source import Source
 from litefuse.frontends.writer import write_saved_model
 
@@ -35,7 +36,7 @@ def module_source(model: object) -> Source | None:
 
 def _write(module: Any, folder: Path) -> None:
     signatures = _loaded_signatures(module) or _functions(module)
-    write_saved_model({key: with_flat_outputs(function) for key, function in signatures.items()}, folder, root=module)
+    write_saved_model({key: with_signature(function) for key, function in signatures.items()}, folder, root=module)
 
 
 def _loaded_signatures(module: Any) -> dict[str, Any]:
