@@ -259,6 +259,36 @@ def test_tables_are_exported(tensorflow: TensorFlow, kind: str, answer: list[int
     assert tensorflow.call(look_up, kind) == answer
 
 
+def served(tf: Any, traces: int) -> Any:
+    """A model of transformers, as far as its ``serving`` goes."""
+
+    class Model(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = tf.Variable([[1.0], [2.0]])
+
+        @property
+        def input_signature(self) -> Any:
+            return {"ids": tf.TensorSpec([None, 2], name="ids"), "mask": tf.TensorSpec([None, 2], name="mask")}
+
+        @tf.function
+        def serving(self, inputs: Any) -> Any:
+            return {"logits": tf.matmul(inputs["ids"] * inputs["mask"], self.weight)}
+
+    model = KEPT.setdefault("model", Model())
+    for size in range(traces):
+        model.serving.get_concrete_function({name: tf.TensorSpec([2 + size, 2]) for name in ("ids", "mask")})
+    return model.serving, {"serving_default": lambda ids, mask: model.serving({"ids": ids, "mask": mask})}
+
+
+KEPT: dict[str, Any] = {}  # a function does not keep the model that it is a method of
+
+
+@pytest.mark.parametrize("traces", [0, 2])
+def test_serving_has_the_signature_of_its_model(tensorflow: TensorFlow, traces: int) -> None:
+    check_there(tensorflow, served, traces, inputs=normal({"ids": (None, 2), "mask": (None, 2)}))
+
+
 # tf.Module
 
 

@@ -51,6 +51,8 @@ def trace_count(function: Any) -> int:
 def concrete_function(function: Any, name: str = "the function") -> Any:
     """Returns the concrete function of a ``tf.function``: that of its input signature, or its only trace.
 
+    The method ``serving`` of a model of transformers has its signature in the model's ``input_signature``.
+
     Args:
         function: The ``tf.function``.
         name: Its name in errors.
@@ -64,6 +66,9 @@ def concrete_function(function: Any, name: str = "the function") -> Any:
     traces = _traces(function)
     if len(traces) == 1:
         return traces[0]
+    if (owner := _served_model(function)) is not None:
+        with refused(f"{name} cannot be traced with the model's input_signature", hint=_HOW), quiet_logging():
+            return function.get_concrete_function(owner.input_signature)
     if not traces:
         raise LitefuseError(f"{name} has no input signature and was never called", hint=_HOW)
     listed = "\n".join(f"  {_signature(trace)}" for trace in traces)
@@ -75,6 +80,15 @@ def concrete_function(function: Any, name: str = "the function") -> Any:
 
 def _write(function: Any, folder: Path) -> None:
     write_saved_model({_DEFAULT_KEY: with_signature(function)}, folder)
+
+
+def _served_model(function: Any) -> Any:
+    """Returns the model of transformers that a function is the method ``serving`` of; None for any other function."""
+    method = getattr(function, "__wrapped__", None)
+    target = getattr(method, "__self__", None)  # it has a weak reference to the object
+    owner: object = getattr(target, "target", None)
+    is_serving = getattr(method, "__name__", "") == "serving" and hasattr(type(owner), "input_signature")
+    return owner if is_serving else None
 
 
 def _traces(function: Any) -> list[Any]:

@@ -94,8 +94,7 @@ def _check(keras: Any, model: Any, name: str) -> None:
         raise LitefuseError(
             "the model has not been built: the shapes of its inputs are not known",
             where=name,
-            hint=f"Begin a Sequential with {keras.__name__}.Input(shape); call any other model once, or build it: "
-            "model.build((None, 4)).",
+            hint=_how_to_build(keras, model),
         )
     if not _is_graph(model):
         return
@@ -108,6 +107,15 @@ def _check(keras: Any, model: Any, name: str) -> None:
                 where=name,
                 hint=_WRAP,
             )
+
+
+def _how_to_build(keras: Any, model: Any) -> str:
+    if hasattr(model, "dummy_inputs"):  # of transformers, whose from_pretrained() builds
+        return "Load its weights with from_pretrained(), or call it once: model(model.dummy_inputs)."
+    return (
+        f"Begin a Sequential with {keras.__name__}.Input(shape); call any other model once, or build it: "
+        "model.build((None, 4))."
+    )
 
 
 def _backend(keras: Any) -> str:

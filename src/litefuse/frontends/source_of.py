@@ -17,8 +17,9 @@ def source_of(model: object) -> Source:
     """Returns the source for a model.
 
     Args:
-        model: The folder of a SavedModel, a Keras file, a frozen graph's file, a Keras model, a ``tf.function``, a
-            concrete function, a ``tf.Module``, a result of ``tf.saved_model.load``, or a ``jax.export.Exported``.
+        model: The folder of a SavedModel, or one with a SavedModel in it, a Keras file, a frozen graph's file, a Keras
+            model, a ``tf.function``, a concrete function, a ``tf.Module``, a result of ``tf.saved_model.load``, or a
+            ``jax.export.Exported``.
 
     Raises:
         LitefuseError: It is none of these, or cannot be converted in its current form.
@@ -28,6 +29,7 @@ def source_of(model: object) -> Source:
     from litefuse.frontends.keras_file import is_keras_file, keras_file_source
     from litefuse.frontends.keras_model import keras_model_source
     from litefuse.frontends.module import module_source
+    from litefuse.frontends.saved_model_folder import folder_source
 
     if isinstance(model, (str, os.PathLike)):
         path = Path(os.fsdecode(cast("str | os.PathLike[str]", model)))
@@ -35,7 +37,7 @@ def source_of(model: object) -> Source:
             path = path.absolute()
         except FileNotFoundError:
             raise LitefuseError("the current folder is gone, so there is no such path", where=str(path)) from None
-        return keras_file_source(path) if is_keras_file(path) else Source(str(path), path)
+        return keras_file_source(path) if is_keras_file(path) else folder_source(path)
     # A model of Keras 2 is also a tf.Module, but should be exported as Keras does.
     for recognize in (keras_model_source, function_source, module_source, jax_export_source):
         source = recognize(model)

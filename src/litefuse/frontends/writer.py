@@ -16,7 +16,10 @@ from litefuse.errors import LitefuseError
 __all__ = ["describe_error", "quiet_logging", "refused", "write_saved_model"]
 
 _LOGGERS = ("absl", "tensorflow")
-_CAPTURES = "A function may use variables and lookup tables; what else it needs must be among its inputs."
+_CAPTURES = (
+    "A function may use variables and lookup tables, as long as their model is alive, which a function does not keep; "
+    "what else it needs must be among its inputs."
+)
 _HALF = 250  # how many characters are kept at each end of a long reason
 
 

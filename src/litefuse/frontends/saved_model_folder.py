@@ -1,0 +1,92 @@
+"""Folders as sources: a SavedModel, or a folder with exactly one in it, such as those of TensorFlow Serving."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from litefuse.errors import LitefuseError
+from litefuse.frontends.pretrained import refuse_pretrained
+from litefuse.frontends.source import Source
+
+__all__ = ["folder_source"]
+
+# The files by which a folder is a SavedModel, or is explained by the loader.
+_MARKS = ("saved_model.pb", "saved_model.pbtxt", "saved_model.cpb")
+_DEPTH = 3  # exports of an estimator are in export/NAME/VERSION
+_MAX_FOLDERS = 1000
+_LISTED = 10
+
+
+def folder_source(path: Path) -> Source:
+    """Returns the source for a path that is a SavedModel's folder or has one in it; also for any other path.
+
+    Of folders side by side whose names are numbers, which are versions of one model in TensorFlow Serving and in what
+    ``save_pretrained(saved_model=True)`` of transformers writes, the highest counts.
+
+    Args:
+        path: The absolute path, which need not exist.
+
+    Raises:
+        LitefuseError: There are several SavedModels in the folder; or it has a pretrained model of transformers without
+            one.
+    """
+    if _is_saved_model(path):
+        return Source(str(path), path)
+    versions = _versions(_saved_models(path))
+    if not versions:
+        refuse_pretrained(path)
+        return Source(str(path), path)
+    if len(versions) > 1:
+        found = sorted(str(parent / numbers[-1]) for parent, numbers in versions.items())
+        listed = "".join(f"\n  {each}" for each in found[:_LISTED])
+        more = f"\n  and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        raise LitefuseError(
+            f"the folder holds no saved_model.pb, and there are several SavedModels in it:{listed}{more}",
+            where=str(path),
+            hint="Give the folder of one.",
+        )
+    ((parent, names),) = versions.items()
+    folder = parent / names[-1]
+    others = ", ".join(names[:-1])
+    return Source(f"{folder} (the highest version; there are also {others})" if others else str(folder), folder)
+
+
+def _versions(folders: Iterable[Path]) -> dict[Path, list[str]]:
+    """Returns the models: for each path, the names behind it, which are its versions in ascending order."""
+    found: dict[Path, list[str]] = {}
+    for folder in folders:
+        numbered = folder.name.isascii() and folder.name.isdecimal()
+        parent, name = (folder.parent, folder.name) if numbered else (folder, "")
+        found.setdefault(parent, []).append(name)
+    return {parent: sorted(names, key=lambda name: int(name or 0)) for parent, names in found.items()}
+
+
+def _saved_models(folder: Path) -> list[Path]:
+    """Returns the SavedModels in a folder, no deeper than ``_DEPTH``; none in one of more than ``_MAX_FOLDERS``.
+
+    Links are not followed.
+    """
+    found: list[Path] = []
+    level, seen = [folder], 0
+    for _ in range(_DEPTH):
+        inner = [each for parent in level for each in _folders(parent)]
+        seen += len(inner)
+        if seen > _MAX_FOLDERS:
+            return []
+        found += [each for each in inner if _is_saved_model(each)]
+        level = [each for each in inner if not _is_saved_model(each)]
+    return found
+
+
+def _folders(parent: Path) -> list[Path]:
+    try:
+        with os.scandir(parent) as entries:
+            return [Path(each) for each in entries if each.is_dir(follow_symlinks=False)]
+    except (OSError, ValueError):  # it is no folder, or may not be read
+        return []
+
+
+def _is_saved_model(path: Path) -> bool:
+    return any(os.path.lexists(path / name) for name in _MARKS)
