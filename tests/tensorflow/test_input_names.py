@@ -176,25 +176,41 @@ def with_a_cache(tf: Any, kind: str) -> Any:
             return step(inputs)
 
     row, cache = tf.TensorSpec([None, 3]), tf.TensorSpec([None, None, 3])
-    if kind == "function":
+
+    def named(outputs: Any) -> Any:
+        return {"y": outputs["y"], "cache_0_0": outputs["cache"][0][0], "cache_0_1": outputs["cache"][0][1]}
+
+    def begin(x: Any) -> Any:
+        return step({"x": x, "cache": ((x[:, None], x[:, None]),)})
+
+    if kind == "module":
+        model = tf.Module()
+        model.begin = tf.function(begin, input_signature=[row])
+        model.step = tf.function(step, input_signature=[{"x": row, "cache": ((cache, cache),)}])
+    elif kind == "function":
         model = tf.function(step, input_signature=[{"x": row, "cache": ((cache, cache),)}])
     else:
         model = Step()
         model({"x": np.ones((1, 3), np.float32), "cache": ((np.ones((1, 4, 3), np.float32),) * 2,)})
 
     def reference(x: Any, cache_0_0: Any, cache_0_1: Any) -> Any:
-        outputs = step({"x": x, "cache": ((cache_0_0, cache_0_1),)})
-        return {"y": outputs["y"], "cache_0_0": outputs["cache"][0][0], "cache_0_1": outputs["cache"][0][1]}
+        return named(step({"x": x, "cache": ((cache_0_0, cache_0_1),)}))
 
-    return model, {"serving_default": reference}
+    return model, {"serving_default": reference, "step": reference, "begin": lambda x: named(begin(x))}
 
 
-@pytest.mark.parametrize("kind", ["function", "model"])
+@pytest.mark.parametrize("kind", ["function", "model", "module"])
 def test_caches_go_in_and_out_under_the_same_names(tensorflow: TensorFlow, kind: str) -> None:
-    lengths = (0, 5, 1) if kind == "function" else (4, 4, 4)
+    lengths = (4, 4, 4) if kind == "model" else (0, 5, 1)
     inputs = [
         {**each, **normal({"cache_0_0": (batch, length, 3), "cache_0_1": (batch, length, 3)})[0]}
         for length, batch in zip(lengths, (1, 2, 3), strict=True)
         for each in normal({"x": (batch, 3)})[:1]
     ]
-    check_there(tensorflow, with_a_cache, kind, inputs=inputs)
+    if kind != "module":
+        check_there(tensorflow, with_a_cache, kind, inputs=inputs)
+        return
+    calls = [
+        (key, {"x": each["x"]} if key == "begin" else each) for each in inputs for key in ("begin", "step", "step")
+    ]
+    check_there(tensorflow, with_a_cache, kind, calls=calls)
