@@ -372,6 +372,11 @@ def unusable(tf: Any, kind: str) -> Any:
         def call(self, first: Any, second: Any) -> Any:
             return first + second
 
+    class Pretrained(keras_of(tf, "tf_keras").Model):
+        @property
+        def dummy_inputs(self) -> Any:
+            raise NotImplementedError  # transformers does so where it does not know the sizes
+
     two = Two()
     two(np.zeros((1, 2)), np.zeros((1, 2)))
     traced = tf.function(lambda x: x + 1)
@@ -380,6 +385,7 @@ def unusable(tf: Any, kind: str) -> Any:
     orphan = with_a_dead_variable(tf)
     return {
         "unbuilt": lambda: keras.Sequential([keras.layers.Dense(2)], name="late"),
+        "unbuilt of transformers": lambda: Pretrained(name="early"),
         "layer": lambda: keras.layers.Dense(2, name="alone"),
         "two arguments": lambda: two,
         "sparse": lambda: keras.Model(x := keras.Input((3,), sparse=True, name="few"), keras.layers.Dense(2)(x)),
@@ -400,6 +406,7 @@ def unusable(tf: Any, kind: str) -> Any:
     ("kind", "words"),
     [
         ("unbuilt", ["keras.Sequential 'late'", "has not been built", "keras.Input(shape)"]),
+        ("unbuilt of transformers", ["Pretrained 'early'", "has not been built", "model(model.dummy_inputs)"]),
         ("layer", ["keras.Dense 'alone'", "a layer, not a model", "keras.Sequential("]),
         ("two arguments", ["Two 'two", " (keras.Model)", "second", "tf.function(lambda x: model("]),
         ("sparse", ["the input 'few' is sparse"]),

@@ -14,7 +14,7 @@ import pytest
 from litefuse.frontends import source_of
 from litefuse.saved_model.loader import load
 from tests.tensorflow.checking import normal
-from tests.tensorflow.live_models import check_there, keras_of
+from tests.tensorflow.live_models import check_there, error_there, keras_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,6 +151,16 @@ def wrapped_and_loaded(tf: Any) -> dict[str, Any]:
         wrapped = tf.compat.v1.wrap_function(lambda x: x * 2.0, [spec])
         models = {"wrapped": wrapped, "loaded": loaded, "signature": loaded.signatures["serving_default"]}
         return {name: names_of(tf, model) for name, model in models.items()}
+
+
+def given_a_variable(tf: Any) -> Any:
+    variable = tf.Variable(1.0)
+    return tf.function(lambda x: x["a"] * x["b"]).get_concrete_function({"a": tf.TensorSpec([2]), "b": variable})
+
+
+def test_a_variable_as_an_input_is_refused_by_tensorflow(tensorflow: TensorFlow) -> None:
+    text, _ = tensorflow.call(error_there, given_a_variable, ())
+    assert "Functions that expect tf.Variable inputs cannot be exported as signatures" in text
 
 
 def test_names_that_tensorflow_fixed_stay(tensorflow: TensorFlow) -> None:

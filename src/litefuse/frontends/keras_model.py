@@ -110,7 +110,8 @@ def _check(keras: Any, model: Any, name: str) -> None:
 
 
 def _how_to_build(keras: Any, model: Any) -> str:
-    if hasattr(model, "dummy_inputs"):  # of transformers, whose from_pretrained() builds
+    kind: type[object] = model.__class__
+    if hasattr(kind, "dummy_inputs"):  # of transformers, whose from_pretrained() builds
         return "Load its weights with from_pretrained(), or call it once: model(model.dummy_inputs)."
     return (
         f"Begin a Sequential with {keras.__name__}.Input(shape); call any other model once, or build it: "

@@ -61,7 +61,7 @@ def with_signature(function: Any) -> Any:
         named_outputs(function.structured_outputs)  # raises its error here rather than during tracing
     structure = function.structured_input_signature
     leaves = tf.nest.flatten(structure, expand_composites=True)
-    if not outputs_are_nested and (_lacks_values(leaves) or sorted(names) == sorted(_names_in_tensorflow(function))):
+    if not outputs_are_nested and sorted(names) == sorted(_names_in_tensorflow(function)):
         return function
     places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, tf.TensorSpec)]
 
@@ -72,10 +72,15 @@ def with_signature(function: Any) -> Any:
         outputs = function(*args, **kwargs)
         return named_outputs(outputs) if outputs_are_nested else outputs
 
-    with refused("the function cannot be called with the inputs that it was traced for"), quiet_logging():
-        specs = [leaves[place] for place in places]
-        named = [tf.TensorSpec(spec.shape, spec.dtype, name) for spec, name in zip(specs, names, strict=True)]
-        return tf.function(call, autograph=False).get_concrete_function(named)
+    specs = [leaves[place] for place in places]
+    named = [tf.TensorSpec(spec.shape, spec.dtype, name) for spec, name in zip(specs, names, strict=True)]
+    try:
+        with refused("the function cannot be called with the inputs that it was traced for"), quiet_logging():
+            return tf.function(call, autograph=False).get_concrete_function(named)
+    except LitefuseError:  # TensorFlow does not keep every object that is an argument, nor variables
+        if outputs_are_nested:
+            raise
+        return function
 
 
 def named_outputs(outputs: Any) -> dict[str, Any]:
@@ -137,11 +142,6 @@ def _names_in_tensorflow(function: Any) -> list[str]:
         return [tensor.op.get_attr("_user_specified_name").decode() for tensor in explicit]
     except ValueError:  # of a function that was wrapped, not traced
         return [tensor.op.name for tensor in explicit]
-
-
-def _lacks_values(leaves: Iterable[object]) -> bool:
-    """Whether an argument is a Python object that TensorFlow does not keep, such as a ``tf.TensorShape``."""
-    return any(type(leaf).__name__ == "UnknownArgument" for leaf in leaves)
 
 
 def _valid(name: str) -> str:
