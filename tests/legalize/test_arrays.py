@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 
 from tests.legalize.one_op import Constant, check, counted
 
@@ -57,6 +60,37 @@ def test_diagonals_beside_the_main_one() -> None:
     expected = np.full((4, 4), 7, F)
     expected[[0, 1, 2], [1, 2, 3]] = x
     check("MatrixDiagV3", operands, expected, attributes={"align": "RIGHT_LEFT"})
+
+
+@pytest.mark.parametrize("limits", [[-1], [2], [-1, 1], [1, 2]])
+@pytest.mark.parametrize("align", ["LEFT_LEFT", "LEFT_RIGHT", "RIGHT_LEFT", "RIGHT_RIGHT"])
+def test_diagonals_that_the_model_computes(limits: list[int], align: str) -> None:
+    x, (above, below) = counted(2, 3, 5), align.split("_")
+    lower, upper = limits[0], limits[-1]
+    longest = min(3 + min(upper, 0), 5 - max(lower, 0))
+    rows: list[Any] = []
+    for k in range(upper, lower - 1, -1):
+        missing = longest - len(np.diagonal(x[0], k))
+        shifted = (above if k >= 0 else below) == "RIGHT"
+        sides = (missing, 0) if shifted else (0, missing)
+        rows.append(np.pad(np.diagonal(x, k, 1, 2), [(0, 0), sides], constant_values=7))
+    diagonals = np.stack(rows, 1) if len(limits) > 1 else rows[0]
+    operands, options = [np.array(limits, np.int32), Constant(F(7))], {"align": align}
+    check("MatrixDiagPartV3", [x, *operands], diagonals, attributes=options)
+    offsets = np.arange(5) - np.arange(3)[:, None]
+    inside: Any = (lower <= offsets) & (offsets <= upper)
+    check("MatrixSetDiagV3", [-x, diagonals, operands[0]], np.where(inside, x, -x), attributes=options)
+    operands[1:1] = [np.array(3, np.int32), np.array(5, np.int32)]
+    check("MatrixDiagV3", [diagonals, *operands], np.where(inside, x, 7).astype(F), attributes=options)
+
+
+def test_sizes_of_matrices_that_the_model_computes() -> None:
+    x, k = np.array([1, 2], np.int64), np.array(-1, np.int32)
+    for rows, columns, shape in ((-1, -1, (3, 3)), (3, -1, (3, 2)), (-1, 6, (3, 6)), (5, -1, (5, 2))):
+        expected = np.full(shape, 7)
+        expected[[1, 2], [0, 1]] = x
+        sizes = [np.array(size, np.int32) for size in (rows, columns)]
+        check("MatrixDiagV2", [x, k, *sizes, np.array(7)], expected)
 
 
 def test_counts() -> None:

@@ -42,7 +42,10 @@ def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr |
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name not in names:
         return None
-    attribute = owner.attributes["value"]
+    try:
+        attribute = owner.attributes["value"]
+    except TypeError:  # the bindings cannot read complex constants
+        return None
     return attribute if isinstance(attribute, ir.DenseElementsAttr) else None
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
-__all__ = ["BandPart", "Diagonal", "band", "places_beside_main"]
+__all__ = ["BandPart", "Diagonal", "alignment", "band_operand", "places_beside_main"]
 
 _MAX_ELEMENTS = 1 << 20
 
@@ -45,7 +45,7 @@ class Diagonal(Decomposition):
         shape = op.shape(0)
         value = carried(b, op.operands[0])
         dtype = op.types[0].dtype
-        align = str(op.attributes.get("align", "LEFT_LEFT" if op.name.endswith("V2") else "RIGHT_LEFT"))
+        align = alignment(op)
         if op.name in {"Diag", "DiagPart"}:
             inner = len(shape) if op.name == "Diag" else len(shape) // 2
             sizes = _known(shape[:inner])
@@ -61,13 +61,13 @@ class Diagonal(Decomposition):
         padding: Any = 0
         if op.name.startswith("MatrixDiagPart"):
             rows, columns = _known(shape[-2:])
-            lower, upper = band(op)
+            lower, upper = _band(op)
             padding = self._padding(op, 2, b)
             table = _diagonal_of(rows, columns, lower, upper, align)
             return self._build(b, value, batch[:-2], rows * columns, table, padding, dtype)
         if op.name.startswith("MatrixSetDiag"):
             rows, columns = _known(shape[-2:])
-            lower, upper = band(op)
+            lower, upper = _band(op)
             table = _matrix_of(rows, columns, lower, upper, align)
             own = np.arange(rows * columns).reshape(rows, columns)
             count = math.prod(_known(op.shape(1)[len(shape) - 2 :]))
@@ -77,7 +77,7 @@ class Diagonal(Decomposition):
             together = b.concat([flat, diagonals], len(shape) - 2)
             moved = _gathered(b, together, len(shape) - 2, table, [])
             return delivered(b, b.reshape(moved, [*batch[:-2], rows, columns]), dtype)
-        lower, upper = band(op)
+        lower, upper = _band(op)
         inner_rank = 1 if lower == upper else 2
         inner = _known(shape[len(shape) - inner_rank :])
         smallest = inner[-1] + max(-upper, 0), inner[-1] + max(lower, 0)
@@ -150,25 +150,31 @@ class BandPart(Decomposition):
         return delivered(b, b.select(inside, value, 0), op.types[0].dtype)
 
 
-def band(op: TensorFlowOp) -> tuple[int, int]:
-    """Returns the lowest and the highest of an op's diagonals; the main one is 0, those above it are positive."""
-    operand = _band_operand(op)
-    if len(op.operands) <= operand:
-        return 0, 0
-    numbers = op.constant(operand).reshape(-1)
-    return int(numbers[0]), int(numbers[-1])
+def alignment(op: TensorFlowOp) -> str:
+    """Returns where an op has the elements of short diagonals: above the main one, and below it."""
+    return str(op.attributes.get("align", "LEFT_LEFT" if op.name.endswith("V2") else "RIGHT_LEFT"))
+
+
+def band_operand(op: TensorFlowOp) -> int:
+    """Returns the index of the operand that states an op's diagonals; those of the first version have none."""
+    return 2 if op.name.startswith("MatrixSetDiag") else 1
 
 
 def places_beside_main(op: TensorFlowOp) -> bool:
     """Whether an op writes diagonals other than the main one, which the engine lowers wrongly."""
     if not op.name.startswith(("MatrixDiagV", "MatrixSetDiagV")):
         return False
-    numbers = op.constants[_band_operand(op)]
+    numbers = op.constants[band_operand(op)]
     return numbers is not None and bool(numbers.any())
 
 
-def _band_operand(op: TensorFlowOp) -> int:
-    return 2 if op.name.startswith("MatrixSetDiag") else 1
+def _band(op: TensorFlowOp) -> tuple[int, int]:
+    """Returns the lowest and the highest of an op's diagonals; the main one is 0, those above it are positive."""
+    operand = band_operand(op)
+    if len(op.operands) <= operand:
+        return 0, 0
+    numbers = op.constant(operand).reshape(-1)
+    return int(numbers[0]), int(numbers[-1])
 
 
 def _known(sizes: Sequence[int | None]) -> list[int]:

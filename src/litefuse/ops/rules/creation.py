@@ -89,9 +89,14 @@ def _matrix_diag(op: Op) -> Answer:
         raise ShapeError("a scalar is no diagonal")
     if op.name == "MatrixDiag":
         return (*shape, shape[-1])
+    if _is_one_unknown(op, 1):
+        return (*shape[:-1], None, None)
     lower, upper = _diagonals(op, 1)
-    rows, columns = op.number(2), op.number(3)
     batch = shape[:-1] if lower == upper else shape[:-2]
+    try:
+        rows, columns = op.number(2), op.number(3)
+    except Undecided:
+        return (*batch, None, None)
     length = shape[-1]
     smallest_rows = length - min(upper, 0)
     smallest_columns = length + max(lower, 0)
@@ -109,6 +114,12 @@ def _diagonals(op: Op, index: int) -> tuple[int, int]:
     return numbers[0], numbers[-1]
 
 
+def _is_one_unknown(op: Op, index: int) -> bool:
+    """Whether an operand specifies one diagonal, which the model computes."""
+    diagonal = op.operands[index]
+    return diagonal.shape in ((), (1,)) and (diagonal.values is None or not isinstance(op.scalar(index), int))
+
+
 def _matrix_diag_part(op: Op) -> Answer:
     shape = op.shape(0)
     if len(shape) < 2:
@@ -116,6 +127,8 @@ def _matrix_diag_part(op: Op) -> Answer:
     *batch, rows, columns = shape
     if op.name == "MatrixDiagPart":
         return (*batch, minimum(rows, columns))
+    if _is_one_unknown(op, 1):
+        return (*batch, None)
     lower, upper = _diagonals(op, 1)
     length = minimum(rows + min(upper, 0), columns - max(lower, 0))
     return (*batch, length) if lower == upper else (*batch, upper - lower + 1, length)
