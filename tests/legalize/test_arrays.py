@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.legalize.one_op import Constant, check, counted
+from tests.legalize.one_op import Constant, check, counted, normal
 
 F = np.float32
 
@@ -65,7 +65,8 @@ def test_diagonals_beside_the_main_one() -> None:
 @pytest.mark.parametrize("limits", [[-1], [2], [-1, 1], [1, 2]])
 @pytest.mark.parametrize("align", ["LEFT_LEFT", "LEFT_RIGHT", "RIGHT_LEFT", "RIGHT_RIGHT"])
 def test_diagonals_that_the_model_computes(limits: list[int], align: str) -> None:
-    x, (above, below) = counted(2, 3, 5), align.split("_")
+    x: Any = counted(2, 3, 5)
+    above, below = align.split("_")
     lower, upper = limits[0], limits[-1]
     longest = min(3 + min(upper, 0), 5 - max(lower, 0))
     rows: list[Any] = []
@@ -74,14 +75,16 @@ def test_diagonals_that_the_model_computes(limits: list[int], align: str) -> Non
         shifted = (above if k >= 0 else below) == "RIGHT"
         sides = (missing, 0) if shifted else (0, missing)
         rows.append(np.pad(np.diagonal(x, k, 1, 2), [(0, 0), sides], constant_values=7))
-    diagonals = np.stack(rows, 1) if len(limits) > 1 else rows[0]
+    diagonals: Any = np.stack(rows, 1) if len(limits) > 1 else rows[0]
     operands, options = [np.array(limits, np.int32), Constant(F(7))], {"align": align}
     check("MatrixDiagPartV3", [x, *operands], diagonals, attributes=options)
     offsets = np.arange(5) - np.arange(3)[:, None]
     inside: Any = (lower <= offsets) & (offsets <= upper)
-    check("MatrixSetDiagV3", [-x, diagonals, operands[0]], np.where(inside, x, -x), attributes=options)
+    put, padded = -x, np.full_like(x, 7)
+    put[:, inside] = padded[:, inside] = x[:, inside]
+    check("MatrixSetDiagV3", [-x, diagonals, operands[0]], put, attributes=options)
     operands[1:1] = [np.array(3, np.int32), np.array(5, np.int32)]
-    check("MatrixDiagV3", [diagonals, *operands], np.where(inside, x, 7).astype(F), attributes=options)
+    check("MatrixDiagV3", [diagonals, *operands], padded, attributes=options)
 
 
 def test_sizes_of_matrices_that_the_model_computes() -> None:
@@ -96,6 +99,27 @@ def test_sizes_of_matrices_that_the_model_computes() -> None:
 def test_counts() -> None:
     x = np.array([3, 1, 1, 0, 3, 3], np.int32)
     check("Bincount", [x, Constant(np.int32(5)), Constant(np.zeros(0, np.int32))], np.array([1, 2, 0, 3, 0], np.int32))
+
+
+@pytest.mark.parametrize("kind", ["Sum", "Mean", "SqrtN"])
+def test_a_number_of_segments(kind: str) -> None:
+    x, indices, ids = normal(7, 2), np.array([3, 0, 6, 3, 1], np.int32), np.array([0, 0, 3, 3, 3], np.int32)
+    divisors: Any = {"Sum": 1, "Mean": np.array([2, 3]), "SqrtN": np.sqrt([2, 3])}[kind] * np.ones(2)
+    expected, gradient = np.zeros((5, 2), F), np.zeros((9, 2), F)
+    for index, row in zip(indices, ids, strict=True):
+        expected[row] += x[index] / divisors[row // 3]
+        gradient[index] += x[row] / divisors[row // 3]
+    for number in (Constant(np.int32(5)), np.array(5, np.int64)):
+        check(f"SparseSegment{kind}WithNumSegments", [x, indices, ids, number], expected, rtol=1e-6)
+    check(f"SparseSegment{kind}Grad", [x[:4], indices, ids, Constant(np.int32(9))], gradient, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_sums_of_segments_wrap_around(dtype: str) -> None:
+    x = np.array([[np.iinfo(dtype).max], [3], [np.iinfo(dtype).min]], dtype)
+    operands = [x, Constant(np.array([0, 1, 2], np.int32)), Constant(np.array([1, 1, 2], np.int32))]
+    expected = np.array([[0], x[0] + x[1], x[2]], dtype)
+    check("SparseSegmentSumWithNumSegments", [*operands, Constant(np.int32(3))], expected)
 
 
 def test_segments_that_are_left_out() -> None:

@@ -68,6 +68,28 @@ def _sparse() -> list[Case]:
     return cases
 
 
+def _segments() -> list[Case]:
+    """Some of the segments have no element."""
+    ids, indices = (
+        Tensor(I32, (5,), lambda _random, _shape: np.array([0, 0, 3, 3, 4])),
+        Tensor(I32, (5,), integers(0, 6)),
+    )
+    number = Tensor(I64, (), lambda _random, _shape: np.array(6))
+    cases: list[Case] = []
+    for kind in ("Mean", "SqrtN", "Sum"):
+        op = f"SparseSegment{kind}WithNumSegments"
+        cases += [
+            Case(op, [Tensor(F32, (6, None)), indices, ids, scalar(7)]),
+            Case(op, [Tensor("float16", (6, 2, 3)), indices, ids, number]),
+            Case(f"SparseSegment{kind}Grad", [Tensor(F32, (5, None)), indices, ids, scalar(6)]),
+        ]
+    sums = [
+        Case("SparseSegmentSumWithNumSegments", [Tensor(dtype, (6, 2)), indices, ids, number])
+        for dtype in ("int8", I64)
+    ]
+    return [*cases, *sums]
+
+
 def _ragged() -> list[Case]:
     splits = {"row_partition_types": ["ROW_SPLITS"]}
     row_splits = Tensor(I64, (None,), _splits)
@@ -106,5 +128,5 @@ def _ranges() -> list[Case]:
     return cases
 
 
-CASES = (*_sparse(), *_ragged())
+CASES = (*_sparse(), *_segments(), *_ragged())
 """Every case."""

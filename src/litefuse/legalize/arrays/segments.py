@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
-__all__ = ["Segment", "SparseSegment", "TensorScatter", "UnsortedSegment"]
+__all__ = ["Segment", "SparseSegment", "SparseSegmentGradient", "TensorScatter", "UnsortedSegment"]
+
+# The dtypes in which LiteRT sums up others, and what wraps around in them wraps around in the others.
+_SUMMED_AS = {
+    **dict.fromkeys(["int8", "int16", "uint8", "uint16"], "int32"),
+    "uint32": "int32",
+    "uint64": "int64",
+}
 
 
 @decomposition("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum")
@@ -37,9 +44,14 @@ class Segment(Decomposition):
         return _segments(b, kind, data, b.cast(ids, "int32"), op.constants[1])
 
 
-@decomposition("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum")
+@decomposition(
+    *("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum", "SparseSegmentMeanWithNumSegments"),
+    *("SparseSegmentSqrtNWithNumSegments", "SparseSegmentSumWithNumSegments"),
+)
 class SparseSegment(Decomposition):
-    """A segment reduction of gathered rows.
+    """A segment reduction of gathered rows; an operand gives the number of segments, or the last id.
+
+    Sums of narrow integers are those of int32, cut to their width.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sum, segment_mean, segment_sqrt_n.
     """
@@ -47,11 +59,37 @@ class SparseSegment(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
         op.shape(2, 1)
-        op.require(0, "float32")
-        data, indices, ids = op.operands
+        kind = op.name.removeprefix("SparseSegment").removesuffix("WithNumSegments")
+        dtype = op.types[0].dtype
+        data, indices, ids = op.operands[:3]
+        if kind == "Sum" and dtype in _SUMMED_AS:
+            change = b.bitcast if dtype in {"uint32", "uint64"} else b.cast
+            data = change(data, _SUMMED_AS[dtype])
+        else:
+            op.require(0, "float32", *(["int32", "int64"] if kind == "Sum" else []))
+            change = b.cast
         rows = b.gather(data, b.cast(indices, "int32"))
-        kind = op.name.removeprefix("SparseSegment")
-        return _segments(b, kind, rows, b.cast(ids, "int32"), op.constants[2])
+        count: MixedSize | None = b.numbers(op, 3, 1)[0] if len(op.operands) > 3 else None
+        return change(_segments(b, kind, rows, b.cast(ids, "int32"), op.constants[2], count), dtype)
+
+
+@decomposition("SparseSegmentMeanGrad", "SparseSegmentSqrtNGrad", "SparseSegmentSumGrad")
+class SparseSegmentGradient(Decomposition):
+    """Adds the gradient of each segment, or its share, to the rows that the segment was made of.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/SparseSegmentMeanGrad.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.shape(2, 1)
+        op.require(0, "float32")
+        gradient, indices, ids = op.operands[0], *(b.cast(each, "int32") for each in op.operands[1:3])
+        kind = op.name.removeprefix("SparseSegment").removesuffix("Grad")
+        if kind != "Sum":
+            gradient = b.binary("RealDiv", gradient, _divisors(b, kind, gradient, ids, b.size(gradient, 0)))
+        (count,) = b.numbers(op, 3, 1)
+        return _segments(b, "Sum", b.gather(gradient, ids), indices, None, count)
 
 
 @decomposition("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
@@ -118,13 +156,18 @@ class TensorScatter(Decomposition):
 
 
 def _segments(
-    b: Builder, kind: str, data: ir.Value, ids: ir.Value, known: np.ndarray[tuple[int, ...], np.dtype[np.int64]] | None
+    b: Builder,
+    kind: str,
+    data: ir.Value,
+    ids: ir.Value,
+    known: np.ndarray[tuple[int, ...], np.dtype[np.int64]] | None,
+    count: MixedSize | None = None,
 ) -> ir.Value:
+    """Reduces segments; ``count`` of them if it is given, else as many as the last id says, which may be known."""
     shape = b.shape(data)
-    count: MixedSize
-    if known is not None:
+    if count is None and known is not None:
         count = int(known[-1]) + 1 if known.size else 0
-    else:
+    elif count is None:
         last = b.op("Max", [ids, b.constant([0], "int32")], [], "int32", keep_dims=False)
         count = b.binary("AddV2", last, 1)
     (rows,) = b.known([count])
@@ -133,12 +176,21 @@ def _segments(
     value = b.op(f"UnsortedSegment{operation}", operands, [rows, *shape[1:]], b.dtype(data))
     if kind in {"Sum", "Prod"}:
         return value
-    elements = b.size(data, 0)
-    ones = b.fill([elements], 1, b.dtype(data))
-    numbers = b.op("UnsortedSegmentSum", [ones, ids, b.scalar(count)], [rows], b.dtype(data))
-    for _ in shape[1:]:
-        numbers = b.expand(numbers, len(b.shape(numbers)))
     if kind in {"Max", "Min"}:
-        return b.select(b.compare("Greater", numbers, 0), value, 0)
-    numbers = b.binary("Maximum", numbers, 1)
-    return b.binary("RealDiv", value, b.unary("Sqrt", numbers) if kind == "SqrtN" else numbers)
+        return b.select(b.compare("Greater", _numbers(b, data, ids, count), 0), value, 0)
+    return b.binary("RealDiv", value, _divisors(b, kind, data, ids, count))
+
+
+def _divisors(b: Builder, kind: str, data: ir.Value, ids: ir.Value, count: MixedSize) -> ir.Value:
+    """Emits what means, or sums over the square root of their number, divide the sum of each segment by."""
+    numbers = b.binary("Maximum", _numbers(b, data, ids, count), 1)
+    return b.unary("Sqrt", numbers) if kind == "SqrtN" else numbers
+
+
+def _numbers(b: Builder, data: ir.Value, ids: ir.Value, count: MixedSize) -> ir.Value:
+    """Emits how many ids each segment has, in the data's dtype and rank."""
+    ones = b.fill([b.size(ids, 0)], 1, b.dtype(data))
+    numbers = b.op("UnsortedSegmentSum", [ones, ids, b.scalar(count)], b.known([count]), b.dtype(data))
+    for axis in range(1, len(b.shape(data))):
+        numbers = b.expand(numbers, axis)
+    return numbers

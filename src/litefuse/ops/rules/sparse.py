@@ -19,11 +19,20 @@ def _dynamic_partition(op: Op) -> Answer:
 
 
 def _segments(op: Op) -> Answer:
-    """Reduces segments of gathered rows; the segment ids determine the number of segments."""
+    """Reduces segments of gathered rows; the last id determines the number of segments, or an operand.
+
+    In a gradient, that operand determines the number of rows.
+    """
     data = op.shape(0)
     if not data:
         raise ShapeError("a scalar has no rows")
-    return (None, *data[1:])
+    if not op.name.endswith(("WithNumSegments", "Grad")):
+        return (None, *data[1:])
+    try:
+        rows = op.scalar(3)
+    except Undecided:
+        return (None, *data[1:])
+    return (_if_size(rows), *data[1:])
 
 
 def _fill_empty_rows(op: Op) -> Answer:
@@ -105,6 +114,10 @@ RULES: dict[str, Rule] = {
     "SparseReorder": _reorder,
     "SparseReshape": _reshape,
     "SparseTensorDenseMatMul": _dense_product,
-    **dict.fromkeys(["SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum"], _segments),
+    **{
+        f"SparseSegment{kind}{form}": _segments
+        for kind in ("Mean", "SqrtN", "Sum")
+        for form in ("", "Grad", "WithNumSegments")
+    },
     **dict.fromkeys(["SparseDenseCwiseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul", "SparseSoftmax"], _as_values),
 }
