@@ -47,6 +47,27 @@ def table(graph: Graph, rows: int, width: int = 2) -> int:
     return graph.tensor("table", [rows, width], value=np.arange(rows * width).reshape(rows, width))
 
 
+def test_paddings_are_what_blocks_need() -> None:
+    graph = Graph()
+    image = graph.input("image", (1, 4, 5, 1))
+    paddings = graph.input("paddings", (2, 2), np.int32)
+    blocks = graph.tensor("blocks", [2], np.int32, value=np.array([2, 3]))
+    graph.builtin("SPACE_TO_BATCH_ND", [image, blocks, paddings], [graph.output("y", (6, 2, 2, 1))])
+    (drawn,) = draws(runs(graph), 1)
+    np.testing.assert_array_equal(drawn["paddings"], [[0, 0], [0, 1]])
+
+
+def test_blocks_and_crops_fit_any_image() -> None:
+    graph = Graph()
+    given = [
+        graph.input("image", (3, 4, 5, 1)),
+        graph.input("blocks", (2,), np.int32),
+        graph.input("crops", (2, 2), np.int32),
+    ]
+    graph.builtin("BATCH_TO_SPACE_ND", given, [graph.output("y", (3, 4, 5, 1))])
+    runs(graph)
+
+
 def test_ids_come_from_the_table_and_each_of_them_once() -> None:
     graph = Graph()
     x = graph.input("x", [1, 1], np.int32, signature=[-1, -1])

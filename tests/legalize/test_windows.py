@@ -23,6 +23,15 @@ def test_blocks_of_a_volume() -> None:
     check("BatchToSpaceND", [expected, blocks, pads], x)
 
 
+def test_blocks_with_paddings_that_the_model_computes() -> None:
+    x, pads = counted(1, 2, 3, 2, 1, 2), np.array([[1, 1], [0, 1]], np.int32)
+    blocks = Constant(np.array([2, 2], np.int32))
+    padded = np.pad(x, [(0, 0), (1, 1), (0, 1), *[(0, 0)] * 3])
+    expected = padded.reshape(1, 2, 2, 2, 2, 2, 1, 2).transpose(2, 4, 0, 1, 3, 5, 6, 7).reshape(4, 2, 2, 2, 1, 2)
+    check("SpaceToBatchND", [x, blocks, pads], expected)
+    check("BatchToSpaceND", [expected, blocks, pads], x)
+
+
 def test_patches() -> None:
     x = counted(1, 4, 4, 1)
     windows = np.lib.stride_tricks.sliding_window_view(x[0, ..., 0], (2, 2))[::2, ::2]

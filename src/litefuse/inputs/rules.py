@@ -95,6 +95,21 @@ def _without_axes(place: Place) -> Results:
     return [trace._replace(axes=None) for trace in place.traces()]
 
 
+def _blocks(place: Place) -> Results:
+    """Restricts blocks to those that fit any size, and paddings to what given blocks need."""
+    place.restrict(1, Limits(1, 1))
+    blocks, sizes = place.constant(1), place.kind(0).shape[1:-1]
+    if place.op.name == "BATCH_TO_SPACE_ND" or blocks is None or None in sizes:
+        place.restrict(2, Limits(0, 0))
+    else:
+        for trace in place.traces(2):
+            for axis, (block, size) in enumerate(zip(blocks.tolist(), sizes, strict=True)):
+                row = trace.cut(trace.axis(0, 2), axis, axis + 1)
+                for column, padding in enumerate((0, -(size or 0) % block)):
+                    place.flow.note(row.cut(trace.axis(1, 2), column, column + 1), Limits(padding, padding))
+    return [trace._replace(axes=None) for trace in place.traces()]
+
+
 def _joined(place: Place) -> Results:
     """Maps axes across a concatenation or a stack: the place of a trace along the joined axis is lost."""
     along = place.op.option(0 if place.op.name == "CONCATENATION" else 1)
@@ -455,8 +470,9 @@ _RULES: dict[str, Rule] = {
     "EXPAND_DIMS": _expand_dims,
     "TRANSPOSE": _transpose,
     "CAST": _cast,
-    **dict.fromkeys(["TILE", "BROADCAST_TO", "PAD", "PADV2", "MIRROR_PAD", "SPACE_TO_BATCH_ND"], _without_axes),
-    **dict.fromkeys(["BATCH_TO_SPACE_ND", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE"], _without_axes),
+    **dict.fromkeys(["TILE", "BROADCAST_TO", "PAD", "PADV2", "MIRROR_PAD"], _without_axes),
+    **dict.fromkeys(["SPACE_TO_DEPTH", "DEPTH_TO_SPACE"], _without_axes),
+    **dict.fromkeys(["BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND"], _blocks),
     **dict.fromkeys(["CONCATENATION", "PACK"], _joined),
     "UNPACK": _unpack,
     **dict.fromkeys(["SPLIT", "SPLIT_V"], _split),

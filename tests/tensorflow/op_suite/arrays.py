@@ -378,35 +378,6 @@ def _searches() -> list[Case]:
     return cases
 
 
-def _computed_diagonals() -> list[Case]:
-    """Which diagonals, and what size the matrices have, is for the running model to compute."""
-
-    def given(*values: int) -> Tensor:
-        shape = (len(values),) if len(values) > 1 else ()
-        return Tensor(I32, shape, lambda _random, _shape: np.array(values).reshape(shape))
-
-    wide, band, sizes = Tensor(F32, (2, 3, 5)), Tensor(F32, (None, 3, 3)), [given(3), given(-1)]
-    seven, extra = scalar(7, F32), {"align": "LEFT_RIGHT"}
-    either = Tensor(I32, (None,), lambda _random, _shape: np.array([0, 1]))
-    cases = [Case("MatrixDiagPartV3", [wide, limits, seven], extra) for limits in (given(1), given(-1, 2), given(1, 1))]
-    cases += [Case("MatrixDiagPartV2", [Tensor(F32, (None, None, 4)), either, Tensor(F32, ())])]
-    cases += [
-        Case("MatrixDiagV2", [band, given(-1, 1), *sizes, seven]),
-        Case("MatrixDiagV2", [band, given(0), *sizes, seven]),
-    ]
-    cases += [
-        Case(
-            "MatrixDiagV3",
-            [Tensor("complex64", (None, 3)), given(1, 1), given(5), given(-1), Tensor("complex64", ())],
-            extra,
-        )
-    ]
-    cases += [Case("MatrixDiag", [Tensor("complex64", (None, None))])]
-    cases += [Case("MatrixSetDiagV2", [Tensor("bool", (2, 3, 5)), Tensor("bool", (2, 3)), given(2)])]
-    cases += [Case("MatrixSetDiagV3", [wide, Tensor(F32, (2, 2, 3)), given(0, 1)], extra)]
-    return cases
-
-
 def _diagonals() -> list[Case]:
     square, wide = Tensor(F32, (None, 4, 4)), Tensor(F32, (None, 3, 5))
     cases: list[Case] = []
@@ -434,7 +405,6 @@ def _diagonals() -> list[Case]:
             Case(part, [wide, i32(-1, 2), scalar(7, F32)], extra),
             Case(part, [Tensor(F32, (None, None, 4)), scalar(1), zero], extra),
         ]
-    cases += _computed_diagonals()
     for lower, upper in ((-1, 0), (0, -1), (1, 1), (0, 0), (-1, 2)):
         cases.append(Case("MatrixBandPart", [wide, scalar(lower), scalar(upper)]))
     cases += [Case("MatrixBandPart", [Tensor(dtype, (4, 4)), scalar(-1), scalar(0)]) for dtype in (I32, I64, "bool")]

@@ -8,7 +8,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.tensorflow.op_suite import algebra, arrays, elementwise, gradients, networks, open_shapes, sparse, strings
+from tests.tensorflow.op_suite import (
+    algebra,
+    arrays,
+    computed,
+    elementwise,
+    gradients,
+    networks,
+    open_shapes,
+    sparse,
+    strings,
+)
 from tests.tensorflow.op_suite.case import Case
 from tests.tensorflow.op_suite.halves import cases_of_halves
 
@@ -22,6 +32,7 @@ _CASES: tuple[Case, ...] = (
     *sparse.CASES,
     *algebra.CASES,
     *open_shapes.CASES,
+    *computed.CASES,
     *strings.CASES,
 )
 CASES = (*_CASES, *cases_of_halves(_CASES))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["BatchedProduct", "Concatenation", "ExtremeOfNone", "MovedPieces", "OfRows", "Reduction", "Stack"]
 
 
+# LiteRT's PADV2 takes no more dimensions.
+_PADDED_RANK = 5
 # XNNPACK delegates some ops of any rank, and fails when the model is loaded if the rank is above this.
 _DELEGATED_RANK = 6
 
@@ -154,16 +156,21 @@ class MovedPieces(Decomposition):
         rank = len(op.shape(0))
         value = carried(b, op.operands[0])
         dtype = op.types[0].dtype
-        first = op.constant(1)
         if op.name == "Slice":
+            begins = op.constant(1).reshape(-1).tolist()
             lengths = op.constant(2).reshape(-1).tolist()
-            for axis, (begin, length) in enumerate(zip(first.reshape(-1).tolist(), lengths, strict=True)):
+            for axis, (begin, length) in enumerate(zip(begins, lengths, strict=True)):
                 rows, sizes = around_axis(b, value, axis)
                 taken = b.slice(rows, 1, begin, None if length == -1 else begin + length)
                 value = b.reshape(taken, [*sizes[:axis], b.size(taken, 1), *sizes[axis + 1 :]])
             return delivered(b, value, dtype)
+        if op.constants[1] is None and rank <= _PADDED_RANK:
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {dtype} in this form")
+        amounts = b.numbers(op, 1, 2 * rank)
         fill = carried_number(op.constant(2).reshape(-1)[0].item() if op.name == "PadV2" else 0, dtype)
-        for axis, (before, after) in enumerate(first.reshape(rank, 2).tolist()):
+        for axis, (before, after) in enumerate(zip(amounts[::2], amounts[1::2], strict=True)):
+            if before == 0 and after == 0:
+                continue
             rows, sizes = around_axis(b, value, axis)
             padded = b.pad(rows, [(0, 0), (before, after), (0, 0)], fill)
             value = b.reshape(padded, [*sizes[:axis], b.size(padded, 1), *sizes[axis + 1 :]])

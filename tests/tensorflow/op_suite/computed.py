@@ -1,0 +1,57 @@
+"""Cases of ops whose sizes, places and paddings are for the running model to compute."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.tensorflow.op_suite.arrays import i32, scalar
+from tests.tensorflow.op_suite.case import Case, Tensor
+
+__all__ = ["CASES"]
+
+F32, I32 = "float32", "int32"
+
+
+def _given(*values: int) -> Tensor:
+    """An input with these values: a scalar if it is one."""
+    shape = (len(values),) if len(values) > 1 else ()
+    return Tensor(I32, shape, lambda _random, _shape: np.array(values).reshape(shape))
+
+
+def _pairs(*values: int) -> Tensor:
+    """An input with these pairs of values."""
+    return Tensor("int64", (len(values) // 2, 2), lambda _random, shape: np.array(values).reshape(shape))
+
+
+def _diagonals() -> list[Case]:
+    wide, band, sizes = Tensor(F32, (2, 3, 5)), Tensor(F32, (None, 3, 3)), [_given(3), _given(-1)]
+    seven, extra, complex_one = scalar(7, F32), {"align": "LEFT_RIGHT"}, Tensor("complex64", ())
+    either = Tensor(I32, (None,), lambda _random, _shape: np.array([0, 1]))
+    return [
+        *(Case("MatrixDiagPartV3", [wide, k, seven], extra) for k in (_given(1), _given(-1, 2), _given(1, 1))),
+        Case("MatrixDiagPartV2", [Tensor(F32, (None, None, 4)), either, Tensor(F32, ())]),
+        Case("MatrixDiagV2", [band, _given(-1, 1), *sizes, seven]),
+        Case("MatrixDiagV2", [band, _given(0), *sizes, seven]),
+        Case("MatrixDiagV3", [Tensor("complex64", (None, 3)), _given(1, 1), _given(5), _given(-1), complex_one], extra),
+        Case("MatrixDiag", [Tensor("complex64", (None, None))]),
+        Case("MatrixSetDiagV2", [Tensor("bool", (2, 3, 5)), Tensor("bool", (2, 3)), _given(2)]),
+        Case("MatrixSetDiagV3", [wide, Tensor(F32, (2, 2, 3)), _given(0, 1)], extra),
+    ]
+
+
+def _blocks() -> list[Case]:
+    cases: list[Case] = []
+    for shape in ((4, 4), (4, 8, 3), (4, 8, 3, 2), (4, 8, 3, 2, 3), (4, 8, 3, 2, 1, 2)):
+        image = Tensor(F32, (None, *shape))
+        cases += [
+            Case("SpaceToBatchND", [image, i32(2, 3), _pairs(0, 2, 1, (1 - shape[1]) % 3 + 1)]),
+            Case("BatchToSpaceND", [image, i32(2, 3), _pairs(0, 1, 2, 1)], open_sizes=(6, 12)),
+        ]
+    image = Tensor("int8", (12, 4, 6, 2))
+    cases += [Case(f"{op}ND", [image, _given(2, 3), _pairs(1, 1, 3, 0)]) for op in ("SpaceToBatch", "BatchToSpace")]
+    many = Tensor(F32, (None, 2, 1, 3, 2, 2))
+    return [*cases, Case("PadV2", [many, _pairs(0, 1, 2, 0, 0, 0, 1, 1, 0, 0, 0, 3), scalar(7, F32)])]
+
+
+CASES: list[Case] = [*_diagonals(), *_blocks()]
+"""Every case."""
