@@ -12,7 +12,8 @@ from litefuse.inputs.arithmetic import MOST_COLUMNS, arithmetic, clip, floor_div
 from litefuse.inputs.custom_rules import CUSTOM_RULES
 from litefuse.inputs.flow import Place, Results, Rule, Trace
 from litefuse.inputs.graph import Op, Tensor
-from litefuse.inputs.uses import Count, Image, Limits, Mask, Near, Padding, Rows, Small, Sorted, Use, Whole, Words
+from litefuse.inputs.images import blocks, resized
+from litefuse.inputs.uses import Count, Limits, Mask, Near, Padding, Rows, Small, Sorted, Use, Whole, Words
 
 __all__ = ["rule_of"]
 
@@ -92,21 +93,6 @@ def _cast(place: Place) -> Results:
 def _without_axes(place: Place) -> Results:
     for operand in range(1, len(place.values)):
         place.restrict(operand, Small())
-    return [trace._replace(axes=None) for trace in place.traces()]
-
-
-def _blocks(place: Place) -> Results:
-    """Restricts blocks to those that fit any size, and paddings to what given blocks need."""
-    place.restrict(1, Limits(1, 1))
-    blocks, sizes = place.constant(1), place.kind(0).shape[1:-1]
-    if place.op.name == "BATCH_TO_SPACE_ND" or blocks is None or None in sizes:
-        place.restrict(2, Limits(0, 0))
-    else:
-        for trace in place.traces(2):
-            for axis, (block, size) in enumerate(zip(blocks.tolist(), sizes, strict=True)):
-                row = trace.cut(trace.axis(0, 2), axis, axis + 1)
-                for column, padding in enumerate((0, -(size or 0) % block)):
-                    place.flow.note(row.cut(trace.axis(1, 2), column, column + 1), Limits(padding, padding))
     return [trace._replace(axes=None) for trace in place.traces()]
 
 
@@ -410,15 +396,6 @@ def _reverse_sequence(place: Place) -> Results:
     return [trace._replace(axes=None) for trace in place.traces(0)]
 
 
-def _resized(place: Place) -> Results:
-    place.restrict(1, Limits(1, 9))
-    shape = place.kind(0).shape
-    for trace in place.traces():
-        if trace.is_plain and len(shape) == 4 and shape[-1] in {1, 3, 4}:
-            place.flow.note(trace, Image())
-    return [trace._replace(axes=None) for trace in place.traces()]
-
-
 def _find(place: Place) -> Results:
     keys = place.flow.keys.get(place.values[0].table or 0, ())
     for trace in place.traces(1):
@@ -472,7 +449,7 @@ _RULES: dict[str, Rule] = {
     "CAST": _cast,
     **dict.fromkeys(["TILE", "BROADCAST_TO", "PAD", "PADV2", "MIRROR_PAD"], _without_axes),
     **dict.fromkeys(["SPACE_TO_DEPTH", "DEPTH_TO_SPACE"], _without_axes),
-    **dict.fromkeys(["BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND"], _blocks),
+    **dict.fromkeys(["BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND"], blocks),
     **dict.fromkeys(["CONCATENATION", "PACK"], _joined),
     "UNPACK": _unpack,
     **dict.fromkeys(["SPLIT", "SPLIT_V"], _split),
@@ -494,7 +471,7 @@ _RULES: dict[str, Rule] = {
         ("SEGMENT_SUM", *(f"UNSORTED_SEGMENT_{each}" for each in ("SUM", "MAX", "MIN", "PROD"))), _segments
     ),
     "REVERSE_SEQUENCE": _reverse_sequence,
-    **dict.fromkeys(["RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"], _resized),
+    **dict.fromkeys(["RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"], resized),
     "HASHTABLE_FIND": _find,
     "HASHTABLE_LOOKUP": _small_operands(0),
     "TOPK_V2": _top_k,
