@@ -24,6 +24,7 @@ def blocks(place: Place) -> Results:
 
 
 def resized(place: Place) -> Results:
+    """Restricts sizes, and notes that what looks like an image is one."""
     place.restrict(1, Limits(1, 9))
     shape = place.kind(0).shape
     for trace in place.traces():

@@ -90,6 +90,21 @@ def _segments() -> list[Case]:
     return [*cases, *sums]
 
 
+def _sets() -> list[Case]:
+    few, row = integers(0, 6), np.array([[0, 0], [0, 1], [0, 2], [2, 0], [2, 1]])
+    indices, values = Tensor(I64, (None, 2), lambda _random, shape: row[: shape[0]]), Tensor(I32, (None,), few)
+    cases: list[Case] = []
+    for operation in ("a-b", "b-a", "intersection", "union"):
+        for dtype, shape in ((I32, (4,)), ("uint8", (1, 4)), (I64, (3, None))):
+            operands = [Tensor(dtype, (None, *shape), few), Tensor(dtype, (None, *shape[:-1], 3), few)]
+            cases.append(Case("DenseToDenseSetOperation", operands, {"set_operation": operation}))
+    return [
+        *cases,
+        Case("SetSize", [indices, values, i64(4, 3)]),
+        Case("SetSize", [indices, values, Tensor(I64, (2,), integers(3, 4))]),
+    ]
+
+
 def _ragged() -> list[Case]:
     splits = {"row_partition_types": ["ROW_SPLITS"]}
     row_splits = Tensor(I64, (None,), _splits)
@@ -128,5 +143,5 @@ def _ranges() -> list[Case]:
     return cases
 
 
-CASES = (*_sparse(), *_segments(), *_ragged())
+CASES = (*_sparse(), *_segments(), *_sets(), *_ragged())
 """Every case."""

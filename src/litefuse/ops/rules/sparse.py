@@ -89,6 +89,20 @@ def _dense_product(op: Op) -> Answer:
     return (_if_size(a[1 if op.attribute("adjoint_a", False) else 0]), columns)
 
 
+def _set_operation(op: Op) -> Answer:
+    rank = len(op.shape(0))
+    answer: list[PartialDims] = [(None, rank), (None,), (rank,)]
+    return answer
+
+
+def _set_size(op: Op) -> Answer:
+    """Has the shape that the third operand states, without its last dimension."""
+    (rank,) = op.ranked(2, 1)
+    if not isinstance(rank, int) or not rank:
+        raise Undecided("the rank is not known")
+    return (None,) * (rank - 1) if op.operands[2].values is None else tuple(map(_if_size, op.vector(2)[:-1]))
+
+
 def _as_values(op: Op) -> Answer:
     """Has one value for each position."""
     return meet(op.ranked(1, 1), op.ranked(0, 2)[:1])
@@ -106,8 +120,10 @@ def _ragged_range(op: Op) -> Answer:
 
 
 RULES: dict[str, Rule] = {
+    "DenseToDenseSetOperation": _set_operation,
     "DynamicPartition": _dynamic_partition,
     "RaggedRange": _ragged_range,
+    "SetSize": _set_size,
     "SparseFillEmptyRows": _fill_empty_rows,
     "SparseReduceMax": _reduce,
     "SparseReduceSum": _reduce,
