@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from tests.legalize.one_op import Constant, check, counted
+from tests.legalize.one_op import Constant, check, counted, normal
 
 F = np.float32
 
@@ -82,3 +83,15 @@ def test_pooled_integers() -> None:
     windows = [Constant(np.array(sizes[name], np.int32)) for name in ("ksize", "strides")]
     largest = np.stack([bytes_[:, 0:3], bytes_[:, 2:5]], 1).max(2).reshape(2, 2, 2, 2, 3).max(3)
     check("MaxPoolV2", [bytes_, *windows], largest, attributes={"padding": "VALID", "data_format": "NHWC"})
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID", "EXPLICIT"])
+def test_filters_of_unknown_size(padding: str) -> None:
+    x, filters = normal(1, 4, 5, 2), normal(3, 2, 2, 3)
+    options = {"strides": [1, 2, 1, 1], "padding": padding}
+    pads = {"SAME": [(0, 1), (0, 1)], "VALID": [(0, 0), (0, 0)], "EXPLICIT": [(2, 0), (1, 1)]}[padding]
+    if padding == "EXPLICIT":
+        options["explicit_paddings"] = [0, 0, 2, 0, 1, 1, 0, 0]
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(x[0], [*pads, (0, 0)]), (3, 2), (0, 1))[::2]
+    expected = np.einsum("hwcij,ijco->hwo", windows, filters)[None]
+    check("Conv2D", [x, filters], expected, dynamic=[True], attributes=options, rtol=1e-5, atol=1e-6)

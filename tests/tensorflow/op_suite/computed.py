@@ -53,5 +53,25 @@ def _blocks() -> list[Case]:
     return [*cases, Case("PadV2", [many, _pairs(0, 1, 2, 0, 0, 0, 1, 1, 0, 0, 0, 3), scalar(7, F32)])]
 
 
-CASES: list[Case] = [*_diagonals(), *_blocks()]
+def _filters() -> list[Case]:
+    images = [Tensor(dtype, (None, 5, 6, 3)) for dtype in (F32, "float16")]
+    options = [{"strides": [1, 2, 1, 1], "padding": padding} for padding in ("SAME", "VALID")]
+    options += [{"strides": [1, 1, 1, 1], "dilations": [1, 1, 2, 1], "padding": "VALID"}]
+    options += [{"strides": [1] * 4, "padding": "EXPLICIT", "explicit_paddings": [0, 0, 2, 0, 1, 1, 0, 0]}]
+    cases = [Case("Conv2D", [image, _filter(image.dtype, 3, 2, 3, 4)], each) for image in images for each in options]
+    volume = Case(
+        "Conv3D",
+        [Tensor(F32, (None, 4, 3, 5, 2)), _filter(F32, 2, 1, 3, 2, 3)],
+        {"strides": [1] * 5, "padding": "SAME"},
+    )
+    return [*cases, volume]
+
+
+def _filter(dtype: str, *sizes: int) -> Tensor:
+    """A filter of unknown size, except for the channels of the image."""
+    shape = [None] * len(sizes)
+    return Tensor(dtype, (*shape[:-2], sizes[-2], None), lambda random, _: random.standard_normal(sizes))
+
+
+CASES: list[Case] = [*_diagonals(), *_blocks(), *_filters()]
 """Every case."""
