@@ -682,6 +682,10 @@ func.func @columns(%x: tensor<?x?x8xf32>) -> (tensor<?x2x?x4xf32>, tensor<?x2x?x
   %3 = "tf.Transpose"(%q, %order) : (tensor<?x?x2x4xf32>, tensor<4xi32>) -> tensor<?x2x?x4xf32>
   %4 = "tf.Transpose"(%k, %order) : (tensor<?x?x2x4xf32>, tensor<4xi32>) -> tensor<?x2x?x4xf32>
   return %3, %4 : tensor<?x2x?x4xf32>, tensor<?x2x?x4xf32>
+}
+
+// -----
+// RUN: simplify
 // In a branch, the condition is known, and so is what both branches make of it.
 // CHECK-LABEL: func.func @main
 // CHECK-DAG: %[[NO:.*]] = "tf.Const"() <{value = dense<false> : tensor<i1>}>
