@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from tests.legalize.one_op import Constant, check, converted
 
@@ -44,6 +45,25 @@ def test_the_bits_of_a_seed() -> None:
         operands = [Constant(shape), Constant(np.array(seed, np.int32))]
         check("StatelessRandomUniformFullInt", operands, expected, dynamic=[False])
         check("StatelessRandomUniformFullInt", [Constant(shape), np.array(seed, np.int32)], expected, dynamic=[False])
+
+
+def test_long_ranges_of_int64() -> None:
+    """As unsigned numbers, also of more than 2^63."""
+    drawn = words((5, 1), 20).astype(object)
+    for low, high in ((-3, 5), (-(10**12), 10**15), (-(2**62) - 5, 2**62 + 9), (-(2**63), 2**63 - 1)):
+        numbers = [low + (first + (second << 32)) % (high - low) for first, second in drawn.reshape(10, 2)]
+        shape, seed = Constant(np.array([10], np.int32)), np.array([5, 1], np.int32)
+        for bounds in ([Constant(low), Constant(high)], [np.array(low), np.array(high)]):
+            check("StatelessRandomUniformInt", [shape, seed, *bounds], np.array(numbers, np.int64), dynamic=[False])
+
+
+def test_a_shuffle_is_a_permutation() -> None:
+    value = np.arange(3000).reshape(1000, 3)
+    model = converted("RandomShuffle", [value], [("int64", 2)], {"seed": 3, "seed2": 0})
+    with pytest.raises(AssertionError):  # the next call gives another one
+        model(value)
+    scalar = np.array(3, np.float32)
+    check("RandomShuffle", [scalar], scalar)
 
 
 def test_numbers_between_0_and_1_are_the_last_bits() -> None:

@@ -70,6 +70,7 @@ from litefuse.variables.check_handles import CheckHandles
 from litefuse.variables.freeze_variables import FreezeVariables, InitializeVariables
 from litefuse.variables.hash_tables import InitializeTables
 from litefuse.variables.merge_handles import MergeHandles
+from litefuse.variables.random_generators import KeepGenerators
 from litefuse.variables.resource_handles import LiftReads, SinkHandles
 from litefuse.variables.resource_ops import DecomposeResourceOps
 from litefuse.variables.separate_reads import SeparateReads
@@ -124,6 +125,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "initialize-tables": lambda _, given: InitializeTables(given.tables, given.initializers),
     "initialize-variables": lambda _, given: InitializeVariables(given.value, given.initializers),
     "keep-copies": lambda _o, _v: KeepCopies(),
+    "keep-generators": lambda _, given: KeepGenerators(given.initializers),
     "fold-constants": lambda _o, _v: FoldConstants(),
     "fold-weights": lambda _, given: FoldWeights(given.weights),
     "merge-handles": lambda _o, _v: MergeHandles(),

@@ -339,13 +339,13 @@ def decoded(tf: Any, module: Any, words: Any) -> Any:
     return {"y": tf.io.decode_raw(words, tf.int64)}
 
 
-def shuffled(tf: Any, module: Any, x: Any) -> Any:
-    return {"y": tf.random.shuffle(x, seed=3)}
+def drawn(tf: Any, module: Any, x: Any) -> Any:
+    return {"y": tf.raw_ops.RandomPoissonV2(shape=x, rate=2.0)}
 
 
 @pytest.mark.parametrize(
     ("name", "dtype", "op"),
-    [("decoded", "string", "DecodeRaw"), ("shuffled", "int64", "RandomShuffle")],
+    [("decoded", "string", "DecodeRaw"), ("drawn", "int64", "RandomPoissonV2")],
 )
 def test_narrowing_is_not_proposed_where_it_does_not_help(
     tensorflow: TensorFlow, name: str, dtype: str, op: str

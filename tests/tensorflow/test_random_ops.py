@@ -1,5 +1,8 @@
 # pyright: reportUnknownLambdaType=false
-"""Random ops: with seeds, the first call of an interpreter gives the numbers that TensorFlow's first call gives."""
+"""Random ops: with seeds, the calls of an interpreter give the numbers that TensorFlow's calls give.
+
+Of LiteRT's own ops, only the first does.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.errors import UnsupportedOpsError
 from tests.tensorflow.checking import check, run_calls
 
 if TYPE_CHECKING:
@@ -129,7 +131,104 @@ def test_shuffle_of_strings(tensorflow: TensorFlow) -> None:
         assert sorted(answer.tolist()) == [b"a", b"b", b"c", b"d"]
 
 
-@pytest.mark.parametrize("op", ["integers", "truncated", "shuffled"])
-def test_a_seed_asks_for_tensorflows_numbers(tensorflow: TensorFlow, op: str) -> None:
-    with pytest.raises(UnsupportedOpsError, match="it has a seed"):
-        litefuse.convert(tensorflow.save(drawing, op, 7))
+def seeds(tf: Any, kind: str) -> Any:
+    """Ops with seeds, by the shape of ``x``."""
+    raw, int64 = tf.raw_ops, tf.int64
+    seed = {"seed": 2**40 + 7, "seed2": 5}
+
+    def integers(x: Any, low: Any, high: Any, **seeds: int) -> Any:
+        return raw.RandomUniformInt(shape=tf.shape(x), minval=low, maxval=high, **(seeds or seed))
+
+    def long(x: Any, low: int, high: int) -> Any:
+        return integers(x, tf.constant(low, int64), tf.constant(high, int64))
+
+    @tf.function
+    def called(x: Any) -> Any:
+        return integers(x, 0, 1000)
+
+    draws: dict[str, Any] = {
+        "integers": lambda x: integers(x, -3, 5),
+        "all": lambda x: integers(x, tf.int32.min, tf.int32.max),
+        "one seed": lambda x: integers(x, 0, 1000, seed=0, seed2=-9),
+        "bounds": lambda x: integers(x, tf.cast(tf.reduce_min(x), tf.int32) - 9, tf.shape(x)[0] * 7),
+        "long": lambda x: long(x, 10**9, 10**9 + 3),
+        "longer": lambda x: long(x, -(10**12), 10**15),
+        "longest": lambda x: long(x, -(2**62) - 5, 2**62 + 9),
+        "long bounds": lambda x: integers(x, tf.cast(tf.shape(x)[0], int64), tf.cast(tf.shape(x)[0], int64) * 10**12),
+        "truncated": lambda x: raw.TruncatedNormal(shape=tf.shape(x), dtype=tf.float32, **seed) * 2 + 1,
+        "shuffled": lambda x: raw.RandomShuffle(value=x, **seed),
+        "shuffled strings": lambda x: raw.RandomShuffle(value=tf.constant(list("abcdefghi")), **seed),
+        "nothing shuffled": lambda x: raw.RandomShuffle(value=tf.reduce_sum(x), **seed),
+        "two": lambda x: called(x) * 1000 + called(x),
+        # Iterations that run at once would take numbers in any order.
+        "loop": lambda x: tf.while_loop(
+            lambda i, _: i < tf.shape(x)[0],
+            lambda i, y: (i + 1, y * 10 + integers(y, 0, 10)),
+            (0, tf.zeros([3], tf.int32)),
+            parallel_iterations=1,
+        )[1],
+    }
+    module = tf.Module()
+    module.serve = tf.function(
+        lambda x: {"y": draws[kind](x)}, input_signature=[tf.TensorSpec([None, 4], tf.float32, name="x")]
+    )
+    return module, {"serving_default": module.serve}
+
+
+def narrow(tf: Any, dtype: str) -> Any:
+    """Numbers of a dtype, of a shape of int64."""
+    seed: dict[str, Any] = {"seed": 3, "seed2": 5, "dtype": tf.as_dtype(dtype)}
+
+    def serve(shape: Any) -> dict[str, Any]:
+        uniform, normal = (
+            getattr(tf.raw_ops, f"Random{kind}")(shape=shape, **seed) for kind in ("Uniform", "StandardNormal")
+        )
+        return {"uniform": tf.cast(uniform, tf.float32), "normal": tf.cast(normal, tf.float32)}
+
+    module = tf.Module()
+    module.serve = tf.function(serve, input_signature=[tf.TensorSpec([2], tf.int64, name="shape")])
+    return module, {"serving_default": module.serve}
+
+
+@pytest.mark.parametrize(("dtype", "rtol"), [("float16", 1e-3), ("bfloat16", 1e-2), ("float32", 1e-5)])
+def test_narrow_numbers(tensorflow: TensorFlow, dtype: str, rtol: float) -> None:
+    check(tensorflow, tensorflow.save(narrow, dtype), {"shape": np.array([4, 5])}, repeat=1, rtol=rtol)
+
+
+def of_any_rank(tf: Any) -> Any:
+    raw, seed = tf.raw_ops, {"seed": 3, "seed2": 5}
+
+    def serve(sizes: Any) -> dict[str, Any]:
+        return {
+            "integers": raw.RandomUniformInt(shape=sizes, minval=0, maxval=100, **seed),
+            "normal": raw.TruncatedNormal(shape=sizes, dtype=tf.float32, **seed),
+            "uniform": raw.RandomUniform(shape=sizes, dtype=tf.float32, **seed),
+            "stateless": tf.random.stateless_uniform(sizes, [1, 2]),
+        }
+
+    module = tf.Module()
+    module.serve = tf.function(serve, input_signature=[tf.TensorSpec([None], tf.int64, name="sizes")])
+    return module, {"serving_default": module.serve}
+
+
+def test_shapes_of_unknown_rank(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(of_any_rank)
+    for sizes in ([3, 2, 4], [7]):
+        inputs = {"sizes": np.array(sizes)}
+        (expected,) = tensorflow.run(path, inputs, calls=1)
+        (found,) = run_calls(litefuse.convert(path).model_bytes, [("serving_default", inputs)])
+        for name, value in expected.items():
+            assert found[name].shape == tuple(sizes)
+            np.testing.assert_allclose(found[name], value, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("integers", "all", "one seed", "bounds", "long", "longer", "longest", "long bounds", "truncated", "shuffled"),
+        *("shuffled strings", "nothing shuffled", "two", "loop"),
+    ],
+)
+def test_generators_with_seeds_go_on_as_tensorflows_do(tensorflow: TensorFlow, kind: str) -> None:
+    rows = [{"x": np.arange(size * 4, dtype=np.float32).reshape(size, 4)} for size in (5, 1, 70, 2)]
+    check(tensorflow, tensorflow.save(seeds, kind), rows)

@@ -33,6 +33,7 @@ from litefuse.variables.call_once import CallOnce
 from litefuse.variables.freeze_variables import InitializeVariables
 from litefuse.variables.hash_tables import InitializeTables
 from litefuse.variables.merge_handles import MergeHandles
+from litefuse.variables.random_generators import KeepGenerators
 from litefuse.variables.separate_reads import SeparateReads
 from litefuse.weights import Weights
 from litefuse.weights.check_constants import CheckConstants
@@ -115,6 +116,7 @@ def before_engine(lowering: Lowering) -> list[Pass]:
     """Returns the last passes on TensorFlow ops, once all shapes are inferred: they prepare the ops for the engine."""
     return [
         MarkBranches(),  # first: it follows sizes by the rules of TensorFlow's ops
+        KeepGenerators(lowering.initializers),  # once calls are inlined: each call has generators of its own
         HoistProjections(),  # emits products and slices of weights, for the passes that follow
         *before_engine_of_one_op(lowering.decomposed),
         CutConstants(lowering.weights),  # before PlaceWeights: each part of a weight gets a placeholder of its own

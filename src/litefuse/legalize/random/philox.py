@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from litefuse.legalize.arrays.loops import count_to
+from litefuse.legalize.random.integers import WORD
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
-__all__ = ["MANTISSA", "WORD", "Generator", "continued", "first_words", "philox_words", "seeded", "unit_interval"]
+__all__ = ["MANTISSA", "Generator", "continued", "first_words", "philox_words", "seeded", "unit_interval"]
 
 # Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011: Philox4x32-10.
 _ROUNDS = 10
@@ -23,9 +24,6 @@ _KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 _SCRAMBLING_KEY = (0x3EC8F720, 0x02461E29)
 
 _HALF_WORD = 1 << 16
-
-WORD = 1 << 32
-"""The number of different 32-bit words."""
 
 MANTISSA = 1 << 23
 """The number of float32 values from 1 to 2, without 2."""

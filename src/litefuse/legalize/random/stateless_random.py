@@ -13,9 +13,9 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arithmetic.elementary import LARGEST, where_finite
 from litefuse.legalize.arrays.loops import count_to
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.legalize.random.integers import WORD, count_between, int32_between, int32_of, int64_between, int64_of
 from litefuse.legalize.random.philox import (
     MANTISSA,
-    WORD,
     Generator,
     continued,
     first_words,
@@ -23,6 +23,7 @@ from litefuse.legalize.random.philox import (
     seeded,
     unit_interval,
 )
+from litefuse.legalize.random.shapes import of_wanted_shape
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
@@ -58,31 +59,36 @@ class StatelessRandom(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (result,) = op.results
-        if result.shape is None:
-            raise NotDecomposed("the result is of unknown rank")
         generator = _generator(op, b)
-        shape = b.sizes_in(op.operands[0], result.shape)
         kind = op.name.removeprefix("StatelessRandom").removesuffix("V2")
         of_integers = kind in {"UniformFullInt", "UniformInt"} and result.dtype in ("int32", "int64")
         if not of_integers and (result.dtype != "float32" or kind not in {"Normal", "Uniform"}):
             raise NotDecomposed(f"there is no rewriting of it for {result.dtype}")
-        size = _size(op) if (kind, result.dtype) == ("UniformInt", "int64") else None
         # The number of words per element, and the number of groups of four words.
         words = 2 if result.dtype == "int64" else 1
-        count = b.product(shape)
-        groups = _groups(b, b.dims("Mul", count, words))
-        drawn = first_words(b, generator, groups)
-        pairs = b.reshape(drawn, [b.dims("Mul", groups, 2), 2])
+
+        def make(sizes: list[MixedSize]) -> ir.Value:
+            count = b.product(sizes)
+            groups = _groups(b, b.dims("Mul", count, words))
+            pairs = b.reshape(first_words(b, generator, groups), [b.dims("Mul", groups, 2), 2])
+            return b.reshape(b.slice(self._numbers(op, b, kind, pairs), 0, 0, count), sizes)
+
+        return of_wanted_shape(op, b, make)
+
+    def _numbers(self, op: TensorFlowOp, b: Builder, kind: str, pairs: ir.Value) -> ir.Value:
+        """Emits the numbers of the op's distribution and dtype, as a vector, from pairs of words."""
         if kind == "Normal":
-            numbers = _normal(b, pairs)
-        elif kind == "Uniform":
-            numbers = unit_interval(b, b.reshape(drawn, [b.dims("Mul", groups, 4)]))
-        elif result.dtype == "int32":
-            bounds = op.operands[-2:] if kind == "UniformInt" else None
-            numbers = _int32(b, b.reshape(drawn, [b.dims("Mul", groups, 4)]), bounds)
-        else:
-            numbers = _int64(b, pairs, op.operands[-2], size)
-        return b.reshape(b.slice(numbers, 0, 0, count), shape)
+            return _normal(b, pairs)
+        if op.results[0].dtype == "int64":
+            low, high = (b.reshape(b.slice(pairs, 1, at, at + 1), [b.size(pairs, 0)]) for at in (0, 1))
+            if kind == "UniformFullInt":
+                return int64_of(b, low, high)
+            size = count_between(op, len(op.operands) - 2, len(op.operands) - 1)
+            return int64_between(b, low, high, op.operands[-2], op.operands[-1], size)
+        words = b.reshape(pairs, [b.dims("Mul", b.size(pairs, 0), 2)])
+        if kind == "Uniform":
+            return unit_interval(b, words)
+        return int32_of(b, words) if kind == "UniformFullInt" else int32_between(b, words, *op.operands[-2:])
 
 
 @decomposition("StatelessTruncatedNormal", "StatelessTruncatedNormalV2")
@@ -97,12 +103,11 @@ class StatelessTruncatedNormal(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        (result,) = op.results
-        if result.shape is None:
-            raise NotDecomposed("the result is of unknown rank")
-        if result.dtype != "float32":
-            raise NotDecomposed(f"there is no rewriting of it for {result.dtype}")
-        shape = b.sizes_in(op.operands[0], result.shape)
+        if op.results[0].dtype != "float32":
+            raise NotDecomposed(f"there is no rewriting of it for {op.results[0].dtype}")
+        return of_wanted_shape(op, b, lambda sizes: self._in_shape(op, b, sizes))
+
+    def _in_shape(self, op: TensorFlowOp, b: Builder, shape: list[MixedSize]) -> ir.Value:
         count = b.product(shape)
         groups = _groups(b, count)
         # The draws of a group are consecutive; those of the next group begin at an offset of 256.
@@ -246,38 +251,3 @@ def _normal(b: Builder, pairs: ir.Value) -> ir.Value:
     radius = b.unary("Sqrt", b.binary("Mul", b.unary("Log", size), -2.0))
     both = b.concat([b.unary("Sin", angle), b.unary("Cos", angle)], 1)
     return b.reshape(b.binary("Mul", both, radius), [b.dims("Mul", b.size(pairs, 0), 2)])
-
-
-def _int32(b: Builder, words: ir.Value, bounds: Sequence[ir.Value] | None) -> ir.Value:
-    """Emits words as int32, reduced to the range from the first bound to the second (exclusive) if given."""
-    if bounds is not None:
-        low, high = (b.cast(value, "int64") for value in bounds)
-        words = b.binary("AddV2", low, b.binary("FloorMod", words, b.binary("Sub", high, low)))
-    # In two's complement.
-    words = b.select(b.compare("GreaterEqual", words, WORD // 2), b.binary("Sub", words, WORD), words)
-    return b.cast(words, "int32")
-
-
-def _size(op: TensorFlowOp) -> int:
-    """Returns the number of int64 values to draw from.
-
-    Raises:
-        NotDecomposed: It is unknown, or too large for the computation.
-    """
-    size = int(op.constant(len(op.operands) - 1)) - int(op.constant(len(op.operands) - 2))
-    if not 0 < size <= WORD // 2:
-        raise NotDecomposed("it asks for more than 2^31 numbers of int64")
-    return size
-
-
-def _int64(b: Builder, pairs: ir.Value, low: ir.Value, size: int | None) -> ir.Value:
-    """Emits pairs of words as int64, reduced to ``size`` numbers from ``low`` on if given."""
-    low_word, high_word = (b.reshape(b.slice(pairs, 1, at, at + 1), [b.size(pairs, 0)]) for at in (0, 1))
-    if size is None:
-        negative = b.compare("GreaterEqual", high_word, WORD // 2)
-        high_word = b.select(negative, b.binary("Sub", high_word, WORD), high_word)
-        return b.binary("AddV2", b.binary("Mul", high_word, WORD), low_word)
-    # The remainder of high * 2^32 + low, without overflow.
-    high = b.binary("Mul", b.binary("FloorMod", high_word, size), WORD % size)
-    total = b.binary("AddV2", high, b.binary("FloorMod", low_word, size))
-    return b.binary("AddV2", low, b.binary("FloorMod", total, size))

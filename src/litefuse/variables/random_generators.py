@@ -1,0 +1,138 @@
+"""Generators of random ops with seeds, as variables: the numbers of each call follow those of the call before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.builder import Builder
+from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+
+__all__ = ["KeepGenerators"]
+
+# Ops that LiteRT lacks, with the stateless op that draws the same numbers from a generator that is given. LiteRT's
+# RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL have generators of their own.
+_STATELESS = {
+    "tf.RandomShuffle": "StatelessShuffle",
+    "tf.RandomUniformInt": "StatelessRandomUniformIntV2",
+    "tf.TruncatedNormal": "StatelessTruncatedNormalV2",
+}
+_INITIALIZER = "initialize_generators"
+_PHILOX = 1
+# How many groups of four words TensorFlow reserves for each number.
+_RESERVED = 256
+
+
+@dataclass(frozen=True)
+class KeepGenerators:
+    """Rewrites random ops with seeds into stateless ones, whose counter is a variable::
+
+                                                 %c = tf.ReadVariableOp(%v)
+        %y = tf.RandomUniformInt(%shape)   -->   %y = tf.StatelessRandomUniformIntV2(%shape, seed, [%c, seed2])
+                                                 tf.AssignVariableOp(%v, %c + 256 * size of %y)
+
+    Each op has a generator of its own, as in TensorFlow, so calls are inlined before. The counter is int64 ``[1]``, of
+    groups of four 32-bit words.
+
+    Source: tensorflow/core/util/guarded_philox_random.cc, kernels/random_op.cc and random_shuffle_op.cc.
+
+    Attributes:
+        initializers: Filled with the symbol of the function that sets the counters to 0, if there are any.
+    """
+
+    name: ClassVar[str] = "keep-generators"
+    initializers: list[str]
+
+    def run(self, module: ir.Module) -> bool:
+        found = [op for function in functions(module).values() for op in operations(function) if _has_generator(op)]
+        if not found:
+            return False
+        taken = set(functions(module))
+        symbol = _INITIALIZER
+        while symbol in taken:
+            symbol += "_"
+        self.initializers.append(symbol)
+        with ir.InsertionPoint(module.body), ir.Location.unknown():
+            initializer = func.FuncOp(symbol, ir.FunctionType.get([], []), visibility="public")
+        b = Builder()
+        with ir.InsertionPoint(initializer.add_entry_block()), ir.Location.unknown():
+            for number in range(len(found)):
+                _assign(_handle(number), b.constant([0], "int64"))
+            func.ReturnOp([])
+        for number, op in enumerate(found):
+            with ir.InsertionPoint(op), op.location:
+                result = _drawn(b, op, _handle(number))
+            op.results[0].replace_all_uses_with(result)
+            op.operation.erase()
+        return True
+
+
+def _has_generator(op: ir.OpView) -> bool:
+    """Whether it is an op with a seed that has a stateless form."""
+    if op.name not in _STATELESS or not any(_seeds(op)):
+        return False
+    result = tensor_type_of(op.results[0])
+    if op.name == "tf.RandomShuffle":
+        return bool(result.shape)  # a scalar is not shuffled
+    return result.dtype in {"float32", "int32", "int64"}
+
+
+def _drawn(b: Builder, op: ir.OpView, handle: ir.Value) -> ir.Value:
+    """Emits the stateless op, and the assignment of the counter behind it."""
+    counter = _create("tf.ReadVariableOp", ranked_tensor_type(TensorType("int64", (1,))), [handle])
+    key, rest = (b.constant([seed], "int64") for seed in _seeds(op))
+    state = [b.op("Bitcast", [key], [1], "uint64")]
+    state.append(b.op("Bitcast", [b.concat([counter, rest], 0)], [2], "uint64"))
+    first, *bounds = op.operands
+    operands = [first, *state, b.constant(np.array(_PHILOX), "int32"), *bounds]
+    result = _create(f"tf.{_STATELESS[op.name]}", op.results[0].type, operands)
+    _assign(handle, b.binary("AddV2", counter, b.reshape(_groups(b, op), [1])))
+    return result
+
+
+def _groups(b: Builder, op: ir.OpView) -> ir.Value:
+    """Emits how many groups of words the op reserves, as int64 with one element."""
+    if op.name != "tf.RandomShuffle":
+        count = _size_of(b, b.cast(op.operands[0], "int64"))
+        return b.binary("Mul", count, _RESERVED)
+    # One word for each row but the last; none where there is no element.
+    shape = b.cast(_create("tf.Shape", _vector_of_sizes(op.operands[0]), [op.operands[0]]), "int64")
+    groups = b.binary("FloorDiv", b.binary("AddV2", b.element(shape, 0), 2), 4)
+    return b.binary("Mul", groups, b.binary("Minimum", _size_of(b, shape), 1))
+
+
+def _size_of(b: Builder, shape: ir.Value) -> ir.Value:
+    return b.op("Prod", [shape, b.constant([0], "int32")], [], "int64", keep_dims=False)
+
+
+def _vector_of_sizes(value: ir.Value) -> ir.Type:
+    shape = tensor_type_of(value).shape
+    return ranked_tensor_type(TensorType("int32", (None if shape is None else len(shape),)))
+
+
+def _seeds(op: ir.OpView) -> tuple[int, int]:
+    first, second = (
+        ir.IntegerAttr(op.attributes[name]).value if name in op.attributes else 0 for name in ("seed", "seed2")
+    )
+    return first, second
+
+
+def _handle(number: int) -> ir.Value:
+    kind = ir.Type.parse("tensor<!tf_type.resource<tensor<1xi64>>>")
+    names = {"container": "generators", "shared_name": str(number)}  # the model's variables have no container
+    return _create("tf.VarHandleOp", kind, [], {key: ir.StringAttr.get(text) for key, text in names.items()})
+
+
+def _assign(handle: ir.Value, value: ir.Value) -> None:
+    attributes: dict[str, ir.Attribute] = {"validate_shape": ir.BoolAttr.get(False)}
+    ir.Operation.create("tf.AssignVariableOp", operands=[handle, value], attributes=attributes)
+
+
+def _create(
+    name: str, result: ir.Type, operands: list[ir.Value], attributes: dict[str, ir.Attribute] | None = None
+) -> ir.Value:
+    return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes).result
