@@ -24,6 +24,7 @@ from litefuse.kernels import PACK
 from litefuse.legalize.custom_ops import CustomOpForm
 from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.lacking_ops import tensorflow_name
+from litefuse.legalize.runtime_kernels import RUNTIME_KERNELS
 from litefuse.options.allowed_ops import check_allowed
 from litefuse.options.forms import CompositeForms, Quantization, RnnForm
 from litefuse.options.limits import held_bytes, limited
@@ -138,6 +139,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         weights,
         allow_custom_ops=job.allow_custom_ops,
         kernels=() if job.builtins_only else PACK,
+        runtime_kernels=() if job.builtins_only else RUNTIME_KERNELS,
         narrow=job.narrow,
         quantize=job.quantize is not None,
     )
@@ -286,7 +288,9 @@ def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:
 def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpForm]) -> tuple[LackingOpReport, ...]:
     """Returns one entry for all ops of one name with the same outcome and reason."""
     found: Counter[LackingOpReport] = Counter(LackingOpReport(each.op, each.form) for each in decomposed)
-    found.update(LackingOpReport(each.op, "pack" if each.in_pack else "custom", each.reason) for each in emitted)
+    for each in emitted:
+        outcome = "runtime" if each.in_runtime else "pack" if each.in_pack else "custom"
+        found[LackingOpReport(each.op, outcome, each.reason)] += 1
     ordered = sorted(found, key=lambda each: (each.op, each.outcome, each.reason))
     return tuple(replace(each, count=found[each]) for each in ordered)
 

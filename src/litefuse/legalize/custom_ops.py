@@ -15,6 +15,7 @@ from litefuse.ir.marks import custom_op_attributes
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
 from litefuse.legalize.lacking_ops import REASON, is_option, left_over, tensorflow_name, tensorflow_op
+from litefuse.legalize.runtime_kernels import refusal_of_runtime
 from litefuse.options.allowed_ops import closest
 
 __all__ = ["CustomOpForm", "EmitCustomOps"]
@@ -44,12 +45,14 @@ class CustomOpForm(NamedTuple):
 
     Attributes:
         op: The op's name.
+        in_runtime: Whether LiteRT has a kernel for it.
         in_pack: Whether litefuse has a kernel for it.
         python_only: Whether that kernel has no native form.
         reason: Why the op was not rewritten into builtin ops; empty if no rewriting of this op exists.
     """
 
     op: str
+    in_runtime: bool
     in_pack: bool
     python_only: bool
     reason: str
@@ -65,6 +68,7 @@ class EmitCustomOps:
     Attributes:
         allow: True for any op, or the names of the allowed ones.
         pack: The ops that litefuse has a kernel for, which are always allowed.
+        runtime: The ops that LiteRT has a kernel for, which are always allowed.
         emitted: Filled with the ops that became custom ops.
         narrow: Whether the conversion narrows dtypes already.
         lower: Lowers a module of one function, the rewriting of an op. If given, the error tells whether narrowing
@@ -77,6 +81,7 @@ class EmitCustomOps:
     name: ClassVar[str] = "emit-custom-ops"
     allow: bool | Collection[str] = False
     pack: Collection[str] = ()
+    runtime: Collection[str] = ()
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
     narrow: bool = False
     lower: Callable[[ir.Module], None] | None = None
@@ -94,8 +99,10 @@ class EmitCustomOps:
             raise _error([_describe(function, op) for function, op in shown], sorted(wide), sorted(needless))
         for function, op in left:
             name = tensorflow_name(op) or ""
-            in_pack = self._in_pack(op, name)
-            self.emitted.append(CustomOpForm(name, in_pack, in_pack and _is_python_only(op, name), _reason(op)))
+            in_runtime = name in self.runtime and self._has_kernel(op, name)
+            in_pack = not in_runtime and self._has_kernel(op, name)
+            python_only = in_pack and _is_python_only(op, name)
+            self.emitted.append(CustomOpForm(name, in_runtime, in_pack, python_only, _reason(op)))
             _replace(function, op)
         return bool(left)
 
@@ -103,13 +110,16 @@ class EmitCustomOps:
         name = tensorflow_name(op)
         if name is None:
             return False
-        return self._in_pack(op, name) or (self.allow if isinstance(self.allow, bool) else name in self.allow)
+        return self._has_kernel(op, name) or (self.allow if isinstance(self.allow, bool) else name in self.allow)
 
-    def _in_pack(self, op: ir.OpView, name: str) -> bool:
-        """Whether the pack has a kernel for the op; if not for this form of it, states why in an attribute."""
-        if name not in self.pack:
+    def _has_kernel(self, op: ir.OpView, name: str) -> bool:
+        """Whether there is a kernel for the op; if not for this form of it, states why in an attribute."""
+        if name in self.runtime:
+            reason = refusal_of_runtime(name, _attributes(op))
+        elif name in self.pack:
+            reason = _refusal(op, name)
+        else:
             return False
-        reason = _refusal(op, name)
         if reason:
             op.attributes[REASON] = ir.StringAttr.get(reason)
         return reason is None

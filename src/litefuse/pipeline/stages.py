@@ -76,7 +76,8 @@ class Lowering:
         state: The variables and tables of the model that the module is, or is a part of.
         weights: The weights that stay mapped until the file is written.
         allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
-        kernels: The ops that may become custom ops in any case, because there are kernels for them.
+        kernels: The ops that may become custom ops in any case, because the pack has kernels for them.
+        runtime_kernels: Those that LiteRT has kernels for.
         narrow: Whether an int64 op that LiteRT lacks is computed in int32.
         quantize: Whether the file's weights are quantized afterward.
         decomposed: Filled with the ops that are rewritten.
@@ -89,6 +90,7 @@ class Lowering:
     weights: Weights
     allow_custom_ops: bool | Collection[str] = False
     kernels: Collection[str] = ()
+    runtime_kernels: Collection[str] = ()
     narrow: bool = False
     quantize: bool = False
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
@@ -150,7 +152,14 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one
         CheckConstants(),
         # After DecomposeOps: what is left has no rewriting.
-        EmitCustomOps(lowering.allow_custom_ops, lowering.kernels, lowering.emitted, lowering.narrow, lower_one_op),
+        EmitCustomOps(
+            lowering.allow_custom_ops,
+            lowering.kernels,
+            lowering.runtime_kernels,
+            lowering.emitted,
+            lowering.narrow,
+            lower_one_op,
+        ),
         DropConstants(),  # those of decomposed ops, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
         NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),

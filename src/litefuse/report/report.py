@@ -56,14 +56,15 @@ class LackingOpReport:
         outcome: ``rewritten``: exactly, into builtin ops; ``composite``: a composite, which has such a rewriting as its
             decomposition for any LiteRT, and is faster with litefuse's kernel; ``narrowed``: into builtin ops that
             compute its int64 values in int32, as requested; ``widened``: into builtin ops that compute its float16 or
-            bfloat16 values in float32, between casts; ``pack``: a custom op that needs the kernel of litefuse's pack;
-            ``custom``: a custom op, as allowed, that needs a kernel from the user.
+            bfloat16 values in float32, between casts; ``runtime``: a custom op that LiteRT has the kernel of;
+            ``pack``: a custom op that needs the kernel of litefuse's pack; ``custom``: a custom op, as allowed, that
+            needs a kernel from the user.
         reason: For a custom op, why it was not rewritten; empty if there is no rewriting of this op.
         count: The number of such ops.
     """
 
     op: str
-    outcome: Literal["rewritten", "composite", "narrowed", "widened", "pack", "custom"]
+    outcome: Literal["rewritten", "composite", "narrowed", "widened", "runtime", "pack", "custom"]
     reason: str = ""
     count: int = 0
 

@@ -90,7 +90,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
             (
                 name,
                 count_of(report.op_counts.get(name, 0), "op"),
-                *_pack_notes(report, name),
+                *_kernel_notes(report, name),
             )
             for name in report.custom_ops
         ]
@@ -142,7 +142,9 @@ def _quantization_section(quantization: QuantizationReport, size: int) -> Sectio
     )
 
 
-def _pack_notes(report: Report, op: str) -> list[str]:
+def _kernel_notes(report: Report, op: str) -> list[str]:
+    if any((each.op, each.outcome) == (op, "runtime") for each in report.lacking_ops):
+        return ["LiteRT has the kernel"]
     if op not in report.pack_kernels:
         return []
     return ["litefuse's pack has the kernel" + (", in Python only" if op in report.python_kernels else "")]
@@ -185,6 +187,7 @@ _LACKING_OUTCOMES = {
     "composite": "composite: runs anywhere, faster with litefuse's kernel",
     "narrowed": "rewritten into builtin ops, its int64 computed in int32",
     "widened": "rewritten into builtin ops of float32, between casts",
+    "runtime": "custom op: LiteRT has the kernel",
     "pack": "custom op: needs the kernel of litefuse's pack",
     "custom": "custom op: needs a kernel of yours",
 }

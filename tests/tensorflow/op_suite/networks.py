@@ -451,6 +451,15 @@ def _losses_and_transforms() -> list[Case]:
         Case("StatelessMultinomial", [Tensor(F32, (None, 5)), scalar(7), Tensor(I32, (2,))]),
         Case("StatelessRandomUniformInt", [i32(4, 3), Tensor(I32, (2,)), scalar(-3), scalar(40)]),
         *(
+            Case(
+                "AudioSpectrogram",
+                [Tensor(F32, (None, 2))],
+                {"window_size": window, "stride": 3, "magnitude_squared": squared},
+            )
+            for window, squared in ((2, True), (3, False))
+        ),
+        Case("Mfcc", [Tensor(F32, (2, None, 65), floats(0, 9)), scalar(8000)], {"upper_frequency_limit": 3800.0}),
+        *(
             Case("CTCGreedyDecoder", [Tensor(F32, (6, None, 4)), Tensor(I32, (None,), integers(3, 6))], attributes)
             for attributes in ({}, {"merge_repeated": True}, {"merge_repeated": True, "blank_index": 0})
         ),

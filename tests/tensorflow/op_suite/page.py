@@ -21,6 +21,7 @@ _FORMS = {
     "builtin": "builtin",
     "rewritten": "rewritten",
     "composite": "rewritten (composite)",
+    "runtime": "kernel of LiteRT",
     "kernel": "kernel of the pack",
 }
 
@@ -38,6 +39,7 @@ of the same cases. This page is written by `python -m scripts.write_ops_page`, t
 - **widened**: float16 or bfloat16 is computed in float32 and rounded once, at the end.
 - **rewritten (composite)**: the same, as the decomposition of a composite of the op's name: the model runs anywhere,
   and faster where litefuse's kernel is at hand.
+- **kernel of LiteRT**: a custom op that the stock runtime has a kernel for.
 - **kernel of the pack**: a custom op, for which litefuse has a kernel.
 
 Floats agree with TensorFlow's within 1e-5 of the largest value (float16 2e-3, bfloat16 2e-2); all others are equal. A
