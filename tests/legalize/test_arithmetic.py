@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,3 +89,49 @@ def test_bessel_functions(op: str) -> None:
     functions = {"BesselI0": special.i0, "BesselI1e": special.i1e, "BesselJ0": special.j0, "BesselJ1": special.j1}
     expected = functions[op](x.astype(np.float64))
     check(op, [x], expected.astype(F), rtol=1e-6, atol=3e-7)
+
+
+def complex_numbers() -> Any:
+    """Ordinary, large and tiny ones, and those at which functions are 0 or have a large part."""
+    random = np.random.default_rng(1)
+    scales = np.repeat([[1, 1], [20, 5], [1e-4, 1e-4]], [40, 20, 20], axis=0)
+    parts = random.normal(size=scales.shape) * scales
+    special_ones = [0, 1, -1, 1j, -1j, 60 + 1j, -60 + 1j, 1 + 60j, 1 - 60j]
+    return np.concatenate([parts[:, 0] + 1j * parts[:, 1], special_ones]).astype(np.complex64)
+
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "Cos": np.cos,
+    "Cosh": np.cosh,
+    "Expm1": np.expm1,
+    "Log1p": np.log1p,
+    "Rsqrt": lambda z: 1 / np.sqrt(z),
+    "Sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+    "Sign": np.sign,
+    "Sin": np.sin,
+    "Sinh": np.sinh,
+    "Tan": np.tan,
+    "Tanh": np.tanh,
+}
+
+
+@pytest.mark.parametrize("op", FUNCTIONS)
+def test_functions_of_complex_numbers(op: str) -> None:
+    numbers = complex_numbers()
+    with np.errstate(all="ignore"):
+        wide = FUNCTIONS[op](numbers.astype(np.complex128))
+    usable = np.isfinite(wide) & (np.abs(wide) < 1e38)
+    check(op, [numbers[usable]], wide[usable].astype(np.complex64), rtol=2e-5, atol=1e-9)
+
+
+def test_powers_of_complex_numbers() -> None:
+    numbers = complex_numbers()
+    parts = np.random.default_rng(4).normal(size=(2, len(numbers)))
+    exponents: Any = (parts[0] + 1j * parts[1]).astype(np.complex64)
+    exponents[numbers == 0] = 2
+    expected = np.power(numbers.astype(np.complex128), exponents).astype(np.complex64)
+    check("Pow", [numbers, exponents], expected, rtol=1e-4)
+    zero = np.zeros(3, np.complex64)
+    check("Pow", [zero, np.array([0, 2, 0.5j + 1], np.complex64)], np.array([1, 0, 0], np.complex64))
+    other = numbers[::-1].copy()
+    check("SquaredDifference", [numbers, other], (np.abs(numbers - other) ** 2).astype(np.complex64), rtol=1e-5)

@@ -95,3 +95,40 @@ def test_places_that_are_constants(tensorflow: TensorFlow, size: int) -> None:
     inputs = normal({"x": (size, 4), "new": (4, 4)})
     result = check(tensorflow, tensorflow.save(at_constants, size), inputs)
     assert result.report.size < 4 * size + 8000  # a number for each row, none for each element
+
+
+def updated_strings(tf: Any, constants: bool) -> Any:
+    module = tf.Module()
+    texts = tf.constant([["a", "bc", ""], ["déf", "g", "\x00h"]])
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None, 3], tf.string, name="x"),
+            tf.TensorSpec([None], tf.int32, name="ids"),
+            tf.TensorSpec([None, 3], tf.string, name="rows"),
+        ]
+    )
+    def serve(x: Any, ids: Any, rows: Any) -> Any:
+        tensor, updates = (texts, texts[:1]) if constants else (x, rows)
+        return {
+            "rows": tf.tensor_scatter_nd_update(tensor, ids[:, None], rows),
+            "row": tf.tensor_scatter_nd_update(tensor, [[1]], updates[:1]),
+            "first": tf.tensor_scatter_nd_update(tensor, [[0, 2], [1, 1], [0, 2]], ["p", "q", "r"]),
+            "elements": tf.tensor_scatter_nd_update(tensor[0], tf.cast(ids[:, None], tf.int64), rows[:, 0]),
+            "constant": tf.tensor_scatter_nd_update(texts[0], [[2], [0]], ["x", "y"]),
+        }
+
+    module.serve = serve
+    return module
+
+
+@pytest.mark.parametrize("constants", [False, True])
+def test_strings(tensorflow: TensorFlow, constants: bool) -> None:
+    texts = np.array([b"a", b"", b"bcd", "\u00e9".encode(), b"\x00f", b"g"], object)
+    rows = [
+        {"x": texts.reshape(2, 3), "ids": np.array(ids, np.int32), "rows": texts[:count].reshape(-1, 3)}
+        for ids, count in (([1], 3), ([0, 1], 6), ([1, 1], 6))
+    ]
+    path = tensorflow.save(updated_strings, constants)
+    result = check(tensorflow, path, rows, kernel_pack=True)
+    assert set(result.report.custom_ops) <= {"ConcatV2"}

@@ -445,6 +445,12 @@ def _losses_and_transforms() -> list[Case]:
             )
         ),
         *(
+            Case(op, [Tensor("complex64", (rows, 3))])
+            for rows in (None, 2)
+            for op in ("Cos", "Cosh", "Expm1", "Log1p", "Rsqrt", "Sigmoid", "Sign", "Sin", "Sinh", "Tan", "Tanh")
+        ),
+        *(Case(op, [Tensor("complex64", (None, 3)), Tensor("complex64", (3,))]) for op in ("Pow", "SquaredDifference")),
+        *(
             Case(f"StatelessRandom{kind}", [i32(4, 3), Tensor(I32, (2,))], {"dtype": dtype})
             for kind, dtype in (("Uniform", F32), ("Normal", F32), ("UniformFullInt", I32), ("UniformFullInt", I64))
         ),
