@@ -65,3 +65,39 @@ def test_sets(operation: str) -> None:
 def test_sizes_of_sets() -> None:
     indices, shape = np.array([[0, 0], [0, 1], [0, 2], [2, 0]]), np.array([3, 4])
     check("SetSize", [indices, np.array([5, 7, 5, 5], np.int32), shape], np.array([2, 0, 1], np.int32), dynamic=[False])
+
+
+def test_ranges_of_floats() -> None:
+    starts, limits, deltas = (
+        np.array(each, F) for each in ([0, 0, 1, 10, 0.5, 0.5, 3], [-5, -2, 7, 100, 1, 1, 3], [-1, 1, 2, 20, 1, 1.1, 2])
+    )
+    rows = [np.arange(*each, dtype=F) for each in zip(starts, limits, deltas, strict=True)]
+    splits = np.cumsum([0, *(len(row) for row in rows)])
+    check("RaggedRange", [starts, limits, deltas], splits, np.concatenate(rows), rtol=1e-6)
+    check(
+        "RaggedRange",
+        [Constant(F(0)), Constant(F(1)), Constant(F(0.3))],
+        np.array([0, 4]),
+        np.array([0, 0.3, 0.6, 0.9], F),
+        rtol=1e-6,
+    )
+
+
+def test_ragged_elements_as_sparse_ones() -> None:
+    outer, inner = np.array([0, 1, 1, 5]), np.array([0, 3, 3, 5, 9, 10])
+    values = np.arange(20, dtype=F).reshape(10, 2)
+    expected = [
+        (i, j - outer[i], k - inner[j], m)
+        for i in range(3)
+        for j in range(outer[i], outer[i + 1])
+        for k in range(inner[j], inner[j + 1])
+        for m in range(2)
+    ]
+    for dtype in (np.int32, np.int64):
+        operands = [outer.astype(dtype), inner.astype(dtype), values]
+        check("RaggedTensorToSparse", operands, np.array(expected), values.reshape(-1), np.array([3, 4, 4, 2]))
+
+
+def test_ragged_strings_as_sparse_ones() -> None:
+    splits, values = np.array([0, 2, 2, 3]), np.array([b"a", b"", "\u00e9".encode()], object)
+    check("RaggedTensorToSparse", [splits, values], np.array([[0, 0], [0, 1], [2, 0]]), values, np.array([3, 2]))

@@ -125,6 +125,11 @@ def _ragged() -> list[Case]:
             [i64(-1, -1, -1), Tensor(F32, (7,)), scalar(-1, F32), [i64(0, 1, 1, 3), Tensor(I64, (4,), _splits)]],
             {"row_partition_types": ["ROW_SPLITS", "ROW_SPLITS"]},
         ),
+        *(
+            Case("RaggedTensorToSparse", [[i64(0, 1, 1, 3), Tensor(I64, (4,), _splits)], Tensor(dtype, (7,))])
+            for dtype in (F32, "string")
+        ),
+        Case("RaggedTensorToSparse", [[Tensor(I64, (4,), _splits)], Tensor(I32, (7, 2))]),
         *_ranges(),
     ]
 
@@ -140,6 +145,8 @@ def _ranges() -> list[Case]:
             Case("RaggedRange", [rows, scalar(7, dtype), step], kinds, outputs=2),
             Case("RaggedRange", [rows, scalar(-3, dtype), scalar(-2, dtype)], kinds, outputs=2),
         ]
+    floats_ = [Tensor(F32, (None,), integers(low, high)) for low, high in ((-2, 2), (2, 9), (1, 3))]
+    cases.append(Case("RaggedRange", floats_, {"Tsplits": I64}, outputs=2))
     return cases
 
 

@@ -13,34 +13,42 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
-__all__ = ["RaggedGather", "RaggedRange", "RaggedTensorToTensor"]
+__all__ = ["RaggedGather", "RaggedRange", "RaggedTensorToSparse", "RaggedTensorToTensor"]
 
 
 @decomposition("RaggedRange")
 class RaggedRange(Decomposition):
     """Element j belongs to the first row that ends after j.
 
+    Elements of float32 are a product of the delta more than the start, where TensorFlow adds up deltas: the last bits
+    may differ.
+
     Definition: https://www.tensorflow.org/api_docs/python/tf/ragged/range.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
-        op.require(0, "int32", "int64")
+        op.require(0, "float32", "int32", "int64")
         dtype = op.types[0].dtype
-        operands = [b.cast(operand, "int32") for operand in op.operands]  # int32 suffices for tensors in memory
+        computed = "float32" if dtype == "float32" else "int32"  # which suffices for tensors in memory
+        operands = [b.cast(operand, computed) for operand in op.operands]
         count: MixedSize = 1
         for operand in (0, 1, 2):
             if len(op.shape(operand, 0, 1)) == 1:
                 count = b.size(operands[operand], 0)
         # A scalar start, limit or delta applies to all rows.
         starts, limits, deltas = (
-            value if b.shape(value) else b.op("Fill", [b.vector([count]), value], b.known([count]), "int32")
+            value if b.shape(value) else b.op("Fill", [b.vector([count]), value], b.known([count]), computed)
             for value in operands
         )
         # The distance in deltas, of either sign, rounded up.
-        lengths = b.unary("Neg", b.binary("FloorDiv", b.binary("Sub", starts, limits), deltas))
+        if computed == "float32":
+            lengths = b.cast(b.unary("Ceil", b.binary("RealDiv", b.binary("Sub", limits, starts), deltas)), "int32")
+        else:
+            lengths = b.unary("Neg", b.binary("FloorDiv", b.binary("Sub", starts, limits), deltas))
         lengths = b.binary("Maximum", lengths, 0)
         ends, row, place = _numbered(b, lengths)
-        values = b.binary("AddV2", b.gather(starts, row), b.binary("Mul", place, b.gather(deltas, row)))
+        steps = b.binary("Mul", b.cast(place, computed), b.gather(deltas, row))
+        values = b.binary("AddV2", b.gather(starts, row), steps)
         return b.cast(b.pad(ends, [(1, 0)]), op.results[0].dtype), b.cast(values, dtype)
 
 
@@ -62,6 +70,40 @@ class RaggedGather(Decomposition):
             indices = b.binary("AddV2", b.gather(begins, row), place)
             results.append(b.cast(b.pad(gathered, [(1, 0)]), b.dtype(splits)))
         return [*results, b.gather(values, indices)]
+
+
+@decomposition("RaggedTensorToSparse")
+class RaggedTensorToSparse(Decomposition):
+    """Numbers the elements, and finds each one's row, and place in the row, from the innermost dimension on.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedTensorToSparse.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        *nested, values = op.operands
+        rows, *inner = b.sizes(values)
+        numbers = b.range(b.product([rows, *inner]))
+        coordinates: list[ir.Value] = []  # from the last dimension on
+        for size in reversed(inner):
+            coordinates.append(b.binary("FloorMod", numbers, b.scalar(size)))
+            numbers = b.binary("FloorDiv", numbers, b.scalar(size))
+        sizes: list[MixedSize] = []
+        for splits in reversed([b.cast(each, "int32") for each in nested]):
+            count = b.dims("AddV2", b.size(splits, 0), -1)
+            begins, ends = b.slice(splits, 0, 0, count), b.slice(splits, 0, 1, None)
+            behind = b.compare("LessEqual", b.expand(ends, 0), b.expand(numbers, 1))
+            row = b.reduce("Sum", b.cast(behind, "int32"), 1)
+            # Splits that are none must not read elsewhere.
+            row = b.binary("Minimum", row, b.scalar(b.dims("AddV2", count, -1)))
+            coordinates.append(b.binary("Sub", numbers, b.gather(begins, row)))
+            numbers = row
+            sizes.append(b.binary("Maximum", b.reduce("Max", b.binary("Sub", ends, begins), 0), 0))
+        coordinates.append(numbers)
+        indices = b.stack(coordinates[::-1], 1)
+        sizes.append(b.dims("AddV2", b.size(nested[0], 0), -1))
+        shape = b.vector([*reversed(sizes), *inner])
+        flat = b.reshape(values, [b.product([rows, *inner])])
+        return b.cast(indices, "int64"), flat, b.cast(shape, "int64")
 
 
 def _numbered(b: Builder, lengths: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
