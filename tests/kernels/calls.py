@@ -67,6 +67,7 @@ CALLS: Mapping[str, Call] = {
     "AsString": Call([_floats(2, 3)], [object], {"precision": 2}),
     "AvgPool3D": Call([_floats(2, 3, 4, 4, 2)], [np.float32], _POOL_3D),
     "Bincount": Call([_ints(1, 3, 1), np.array(5, np.int32), _floats(3)], [np.float32]),
+    "CaseFoldUTF8": Call([_texts(b"A b", "ﬁÉ".encode())], [object]),
     "Cholesky": Call([_MATRICES], [np.float32]),
     "ConcatV2": Call([_WORDS, _WORDS, _ZERO], [object]),
     "CropAndResize": Call(
@@ -97,6 +98,7 @@ CALLS: Mapping[str, Call] = {
         [np.float32],
         {"pool_size": [2, 2], "strides": [2, 2], "padding": "SAME"},
     ),
+    "NormalizeUTF8": Call([_texts(b"A b", "ﬁÉ".encode())], [object], {"normalization_form": "NFKD"}),
     "Pack": Call([_WORDS, _WORDS], [object], {"axis": 0}),
     "Pad": Call([_WORDS, _ints([1, 2])], [object]),
     "PadV2": Call([_WORDS, _ints([1, 2]), _text(b"-")], [object]),
@@ -106,6 +108,7 @@ CALLS: Mapping[str, Call] = {
     "ReduceJoin": Call([_WORDS, _ints(0)], [object], {"separator": "+"}),
     "RegexFullMatch": Call([_WORDS, _text(b"[a-z]+")], [np.bool_]),
     "RegexReplace": Call([_WORDS, _text(b"e+"), _text(rb"<\0>")], [object], {"replace_global": True}),
+    "RegexSplitWithOffsets": Call([_WORDS, _text(rb"(\s|e)"), _text(b"(e)")], [object, np.int64, np.int64, np.int64]),
     "Roll": Call([_floats(3, 4), _ints(1, 2), _ints(0, 1)], [np.float32]),
     "Select": Call([np.array([True, False, True]), _WORDS, _texts(b"x", b"y", b"z")], [object]),
     "SelectV2": Call([np.array([True, False, True]), _WORDS, _text(b"-")], [object]),
@@ -144,9 +147,34 @@ CALLS: Mapping[str, Call] = {
     "UnicodeDecode": Call([_WORDS], [np.int64, np.int32], _UNICODE),
     "UnicodeDecodeWithOffsets": Call([_WORDS], [np.int64, np.int32, np.int64], _UNICODE),
     "UnicodeEncode": Call([_ints(104, 105, 233), _longs(0, 2, 3)], [object], {"output_encoding": "UTF-8"}),
+    "UnicodeScript": Call([_ints([65, 1046], [-1, 32])], [np.int32]),
+    "UnicodeScriptTokenizeWithOffsets": Call(
+        [_ints(65, 32, 1046, 33), _longs(0, 3, 4)],
+        [np.int32, np.int64, np.int64, np.int64, np.int64],
+        {"keep_whitespace": True},
+    ),
     "UnicodeTranscode": Call([_WORDS], [object], {**_UNICODE, "output_encoding": "UTF-16-BE"}),
     "UnravelIndex": Call([_ints(5, 7), _ints(3, 4)], [np.int32]),
     "UnsortedSegmentJoin": Call([_WORDS, _ints(1, 0, 1), np.array(2, np.int32)], [object], {"separator": "+"}),
+    "WordpieceTokenizeWithOffsets": Call(
+        [_texts(b"foxes", b"xyz"), _texts(b"fox", b"##es", b"[UNK]")],
+        [object, np.int64, np.int64, np.int64],
+        {
+            "suffix_indicator": "##",
+            "max_bytes_per_word": 100,
+            "max_chars_per_token": 0,
+            "use_unknown_token": True,
+            "unknown_token": "[UNK]",
+            "split_unknown_characters": False,
+            "output_row_partition_type": "row_splits",
+        },
+    ),
+    "TFText>NgramsStringJoin": Call(
+        [_WORDS, _longs(0, 1, 3)], [object, np.int64], {"width": 2, "string_separator": "|", "axis": -1}
+    ),
+    "TFText>WhitespaceTokenizeWithOffsetsV2": Call(
+        [_WORDS, _text(b"\0\0\0\0\1")], [object, np.int64, np.int32, np.int32]
+    ),
     "tftext:Ngrams": Call(
         [_WORDS, _longs(0, 1, 3)],
         [object, np.int64],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from litefuse.inputs.flow import Place, Results, Rule
-from litefuse.inputs.uses import Expression, Limits, Numerals, Positive, Small, Text
+from litefuse.inputs.uses import Expression, Limits, Numerals, Positive, Small, Text, Words
 
 __all__ = ["CUSTOM_RULES"]
 
@@ -40,6 +40,18 @@ def _tokens(place: Place) -> Results:
 
 def _text(place: Place) -> Results:
     place.use(0, Text(b""))
+    return ()
+
+
+def _wordpieces(place: Place) -> Results:
+    """Notes that words begin with those of the vocabulary."""
+    vocabulary, suffix = place.constant(1), place.op.custom_options.get("suffix_indicator")
+    if vocabulary is not None and isinstance(suffix, str):
+        keys = tuple(
+            each for each in vocabulary.reshape(-1).tolist() if not suffix or not each.startswith(suffix.encode())
+        )
+        for trace in place.traces() if keys else ():
+            place.flow.note(trace, Words(keys, trace.delimiter))
     return ()
 
 
@@ -87,10 +99,15 @@ def _any(place: Place) -> Results:
 
 CUSTOM_RULES: dict[str, Rule] = {
     **dict.fromkeys(["StringLower", "StringUpper", "StringStrip", "UnicodeTranscode", "AsString"], _same),
+    **dict.fromkeys(["CaseFoldUTF8", "NormalizeUTF8"], _same),
     **dict.fromkeys(["StaticRegexReplace", "RegexReplace", "StaticRegexFullMatch", "RegexFullMatch"], _expression),
     **dict.fromkeys(["StringSplit", "StringSplitV2"], _split),
-    "tftext:WhitespaceTokenizer": _tokens,
-    **dict.fromkeys(["tftext:Ngrams", "UnicodeDecode", "UnicodeDecodeWithOffsets"], _text),
+    **dict.fromkeys(
+        ["tftext:WhitespaceTokenizer", "TFText>WhitespaceTokenizeWithOffsetsV2", "RegexSplitWithOffsets"], _tokens
+    ),
+    "WordpieceTokenizeWithOffsets": _wordpieces,
+    **dict.fromkeys(["UnicodeScript", "UnicodeScriptTokenizeWithOffsets"], _characters),
+    **dict.fromkeys(["tftext:Ngrams", "TFText>NgramsStringJoin", "UnicodeDecode", "UnicodeDecodeWithOffsets"], _text),
     "StringToNumber": _number,
     "DecodeBase64": _base64,
     **dict.fromkeys(["DecodeRaw", "DecodePaddedRaw"], _raw),

@@ -32,7 +32,7 @@ _PURE = frozenset(
 _READING = frozenset(
     {
         *("LookupTableExport", "LookupTableExportV2", "LookupTableFind", "LookupTableFindV2"),
-        *("LookupTableSize", "LookupTableSizeV2"),
+        *("LookupTableSize", "LookupTableSizeV2", "WordpieceTokenizeWithOffsets"),
         *("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VarIsInitializedOp", "VariableShape"),
         *("HashTable", "HashTableV2", "MutableDenseHashTableV2", "MutableHashTableV2", "VarHandleOp"),
     }

@@ -14,7 +14,7 @@ from litefuse.ir.types import tensor_type_of
 __all__ = ["CheckHandles"]
 
 _TABLE, _VARIABLE = "tf.HashTableV2", "tf.VarHandleOp"
-_OF_TABLES = ("tf.LookupTable", "tf.InitializeTable")
+_OF_TABLES = ("tf.LookupTable", "tf.InitializeTable", "tf.WordpieceTokenizeWithOffsets")
 # Ops that forward a handle.
 _NEUTRAL = frozenset({"func.return", "tf.Identity", "tf.IdentityN", "tf.VarIsInitializedOp"})
 # For each op of tables with keys or values, the places of these: operands, then results.

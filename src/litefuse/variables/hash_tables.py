@@ -21,6 +21,8 @@ from litefuse.saved_model import DataType, Table
 __all__ = ["InitializeTables"]
 
 _MAKER = "tf.HashTableV2"
+_WORDPIECES = "tf.WordpieceTokenizeWithOffsets"
+_NOT_FOUND = -1  # what a key's value must not be for the tokenizer
 _INITIALIZER = "initialize_tables"
 _STRING, _INT64 = DataType.STRING, DataType.INT64
 # Key and value dtypes of the tables that the runtime supports.
@@ -34,7 +36,8 @@ _Array = npt.NDArray[Any]
 class InitializeTables:
     """Lowers lookups to tables of strings to int64 or int64 to strings, which the runtime supports, and fills these.
 
-    A table of other keys or values becomes a table of positions and a tensor of values::
+    TensorFlow Text's ``WordpieceTokenizeWithOffsets`` takes the table's keys instead of the table. A table of other
+    keys or values becomes a table of positions and a tensor of values::
 
         %v = tf.LookupTableFindV2(%t, %keys, %d)        %i = tf.LookupTableFindV2(%positions, %keys, n)
                                                   -->   %v = tf.GatherV2([values..., %d], %i, 0)
@@ -139,11 +142,24 @@ def _results(user: ir.OpView, table: Table, keys: _Array, values: _Array, find: 
     if user.name == "tf.LookupTableExportV2":
         constants = [_constant(keys, table.key_dtype), _constant(values, table.value_dtype)]
         return [_of_type(value, result.type) for value, result in zip(constants, user.results, strict=True)]
+    if user.name == _WORDPIECES:
+        return _wordpieces(user, table, keys, values)
     raise GraphError(
         f"table {table.name!r} is written by {user.name.removeprefix('tf.')}; LiteRT's tables keep their entries",
         where=node_text(user),
         hint="Leave what changes the table out of the signatures that are converted.",
     )
+
+
+def _wordpieces(user: ir.OpView, table: Table, keys: _Array, values: _Array) -> list[ir.Value]:
+    if table.value_dtype != _INT64 or values.ndim != 1:
+        raise GraphError(
+            f"table {table.name!r} has values of dtype {table.value_dtype}, the tokenizer takes int64",
+            where=node_text(user),
+        )
+    operands = [user.operands[0], _constant(keys[values != _NOT_FOUND], _STRING)]
+    attributes = {key: user.attributes[key] for key in user.attributes}
+    return list(ir.Operation.create(user.name, [each.type for each in user.results], operands, attributes).results)
 
 
 def _direct(name: str, table: Table, keys: _Array, values: _Array, filled: _Filled) -> _Find:

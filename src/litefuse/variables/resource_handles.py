@@ -32,7 +32,12 @@ __all__ = ["LiftReads", "SinkHandles"]
 
 _READ = "tf.ReadVariableOp"
 # Ops that do not change a resource.
-_READS = frozenset({_READ, "tf.LookupTableFindV2", "tf.LookupTableSizeV2", "tf.LookupTableExportV2"})
+_READS = frozenset(
+    {
+        *(_READ, "tf.LookupTableFindV2", "tf.LookupTableSizeV2", "tf.LookupTableExportV2"),
+        "tf.WordpieceTokenizeWithOffsets",
+    }
+)
 _NO_WRITES = _READS | {"func.return"}
 _PLAIN_CALLS = frozenset({"tf.PartitionedCall", "tf.StatefulPartitionedCall", "tf.LegacyCall", "func.call"})
 

@@ -35,6 +35,16 @@ class Expression(ABC):
         """Whether it matches the whole text."""
 
     @abstractmethod
+    def first(self, text: bytes) -> tuple[tuple[int, int], int] | None:
+        """Returns the bytes at which the first group of the first match begins and ends, and at which the match ends.
+
+        None if it does not match. The expression has a group.
+
+        Raises:
+            KernelError: The group is no part of the match.
+        """
+
+    @abstractmethod
     def replaced(self, rewrite: bytes, text: bytes, *, every: bool) -> bytes:
         """Returns the text with every match replaced, or only the first one.
 
@@ -65,6 +75,15 @@ class PythonExpression(Expression):
 
     def matches(self, text: bytes) -> bool:
         return self._pattern.fullmatch(decoded(text)) is not None
+
+    def first(self, text: bytes) -> tuple[tuple[int, int], int] | None:
+        whole = decoded(text)
+        match = self._pattern.search(whole)
+        if match is None:
+            return None
+        begin, end = _first_group(match)
+        before = len(encoded(whole[:begin]))
+        return (before, before + len(encoded(whole[begin:end]))), len(encoded(whole[: match.end()]))
 
     def replaced(self, rewrite: bytes, text: bytes, *, every: bool) -> bytes:
         parts = [part if isinstance(part, int) else decoded(part) for part in _rewriting(rewrite)]
@@ -97,6 +116,10 @@ class RE2Expression(Expression):
     def matches(self, text: bytes) -> bool:
         return self._pattern.fullmatch(text) is not None
 
+    def first(self, text: bytes) -> tuple[tuple[int, int], int] | None:
+        match = self._pattern.search(text)
+        return None if match is None else (_first_group(match), match.end())
+
     def replaced(self, rewrite: bytes, text: bytes, *, every: bool) -> bytes:
         return b"".join(_pieces(self._pattern, _rewriting(rewrite), text, _places(text), every=every))
 
@@ -127,6 +150,13 @@ def _google_re2() -> Any:
     except ImportError:
         return None
     return re2 if hasattr(re2, "Options") else None  # other packages have a module of this name
+
+
+def _first_group(match: Any) -> tuple[int, int]:
+    begin, end = match.span(1)
+    if begin < 0:
+        raise KernelError("the first group of the regular expression is no part of its match")
+    return begin, end
 
 
 def _places(text: bytes) -> list[int]:

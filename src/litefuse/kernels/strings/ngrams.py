@@ -12,6 +12,7 @@ import numpy.typing as npt
 from litefuse.errors import KernelError
 from litefuse.kernels.index import pack_kernel
 from litefuse.kernels.strings.row_splits import check_row_splits, check_row_splits_spec
+from litefuse.kernels.strings.strings import as_bytes
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.tensors import STRING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from litefuse.runtime.outputs import Outputs
 
-__all__ = ["Ngrams"]
+__all__ = ["Ngrams", "NgramsStringJoin"]
 
 
 @pack_kernel("tftext:Ngrams")
@@ -45,7 +46,7 @@ class Ngrams(CustomOp):
         width: int,
         axis: int = -1,
         reduction_type: str = "STRING_JOIN",
-        string_separator: str = " ",
+        string_separator: str | bytes = " ",
     ) -> list[TensorSpec]:
         """Returns the sizes of the outputs, except for the number of n-grams in ragged rows.
 
@@ -56,7 +57,7 @@ class Ngrams(CustomOp):
             raise KernelError(f"width must be a positive int, not {width!r}")
         if axis != -1 or reduction_type != "STRING_JOIN":
             raise KernelError(f"axis must be -1 and reduction_type STRING_JOIN, not {axis!r} and {reduction_type!r}")
-        if not isinstance(string_separator, str):  # pyright: ignore[reportUnnecessaryIsInstance] - it is the model's
+        if not isinstance(string_separator, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance] - it is the model's
             raise KernelError(f"string_separator must be a string, not {string_separator!r}")
         if values.dtype != STRING:
             raise KernelError(f"values must be of strings, not {values.dtype}")
@@ -78,7 +79,7 @@ class Ngrams(CustomOp):
         outputs: Outputs,
         *,
         width: int,
-        string_separator: str = " ",
+        string_separator: str | bytes = " ",
     ) -> None:
         """Joins the strings row by row.
 
@@ -86,7 +87,7 @@ class Ngrams(CustomOp):
             KernelError: Row splits are invalid for the values.
         """
         values, *row_splits = inputs
-        separator = string_separator.encode()
+        separator = as_bytes(string_separator)
         if not row_splits:
             *outer, size = values.shape
             rows = values.reshape(math.prod(outer), size).tolist()
@@ -101,6 +102,11 @@ class Ngrams(CustomOp):
         rows = [strings[start:end] for start, end in itertools.pairwise(innermost.tolist())]
         outputs[0] = _joined(rows, width, separator)
         outputs[len(row_splits)][1:] = np.cumsum(np.maximum(np.diff(innermost) - (width - 1), 0))
+
+
+@pack_kernel("TFText>NgramsStringJoin")
+class NgramsStringJoin(Ngrams):
+    """TensorFlow Text's op of the same name (``tensorflow_text.ngrams``): ``tftext:Ngrams`` without reduction_type."""
 
 
 def _count(size: int, width: int) -> int:

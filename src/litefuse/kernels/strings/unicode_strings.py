@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
     from litefuse.runtime.outputs import Outputs
 
-__all__ = ["ENCODINGS", "UnicodeDecode", "UnicodeDecodeWithOffsets", "UnicodeEncode", "UnicodeTranscode"]
+__all__ = [
+    "ENCODINGS",
+    "UnicodeDecode",
+    "UnicodeDecodeWithOffsets",
+    "UnicodeEncode",
+    "UnicodeTranscode",
+    "characters",
+]
 
 _ENCODINGS = {
     "UTF-8": "utf-8",
@@ -55,7 +62,7 @@ def _is_character(code: int) -> bool:
     return 0 <= code <= _LAST and not 0xD800 <= code <= 0xDFFF
 
 
-def _characters(data: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
+def characters(data: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
     """Yields the code point of each character, None for invalid bytes, and its byte offset."""
     name = _ENCODINGS[encoding]
     at = 0
@@ -75,7 +82,7 @@ def _characters(data: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
 
 def _handled(data: bytes, encoding: str, errors: str, replacement: int, *, controls: bool) -> Iterator[tuple[int, int]]:
     """Yields the code points, with errors replaced, dropped or raised, and their byte offsets."""
-    for code, at in _characters(data, encoding):
+    for code, at in characters(data, encoding):
         wrong = code is None or (controls and code <= _LAST_CONTROL)
         if code is not None and not wrong:
             yield code, at

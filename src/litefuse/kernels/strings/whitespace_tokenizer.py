@@ -17,10 +17,9 @@ from litefuse.runtime.tensors import STRING
 if TYPE_CHECKING:
     from litefuse.runtime.outputs import Outputs
 
-__all__ = ["WhitespaceTokenizer"]
+__all__ = ["WHITESPACE", "WhitespaceTokenizer"]
 
-# The code points of Unicode's property White_Space (PropList.txt), ICU's whitespace (u_isUWhiteSpace).
-_WHITESPACE = (
+WHITESPACE = (
     *range(0x09, 0x0E),
     0x20,
     0x85,
@@ -33,10 +32,11 @@ _WHITESPACE = (
     0x205F,
     0x3000,
 )
+"""The code points of Unicode's property White_Space (PropList.txt), ICU's whitespace (u_isUWhiteSpace)."""
 
 # Matches bytes, since strings need not be valid UTF-8. The first byte of a character never occurs inside another one,
 # so what looks like a whitespace character is one.
-_TOKEN_SEPARATOR = re.compile(b"(?:" + b"|".join(re.escape(chr(code).encode()) for code in _WHITESPACE) + b")+")
+_TOKEN_SEPARATOR = re.compile(b"(?:" + b"|".join(re.escape(chr(code).encode()) for code in WHITESPACE) + b")+")
 
 
 @pack_kernel("tftext:WhitespaceTokenizer")

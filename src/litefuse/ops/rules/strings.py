@@ -9,9 +9,9 @@ from litefuse.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Undeci
 __all__ = ["RULES"]
 
 _EACH = (
-    "AsString DecodeBase64 EncodeBase64 RegexFullMatch RegexReplace StaticRegexFullMatch StaticRegexReplace "
-    "StringLength StringLower StringStrip StringToHashBucket StringToHashBucketFast StringToHashBucketStrong "
-    "StringToNumber StringUpper UnicodeScript UnicodeTranscode"
+    "AsString CaseFoldUTF8 DecodeBase64 EncodeBase64 NormalizeUTF8 RegexFullMatch RegexReplace StaticRegexFullMatch "
+    "StaticRegexReplace StringLength StringLower StringStrip StringToHashBucket StringToHashBucketFast "
+    "StringToHashBucketStrong StringToNumber StringUpper UnicodeScript UnicodeTranscode"
 )
 # The number of bytes of an element, by MLIR's names of dtypes.
 _WIDTHS = {
@@ -127,6 +127,36 @@ def _ragged_to_dense(op: Op) -> Answer:
     return meet(inner, tuple(None if isinstance(size, Formula) or size < 0 else size for size in sizes))
 
 
+def _whitespace_tokens(op: Op) -> Answer:
+    (count,) = op.ranked(0, 1)
+    return [(None,), (count + 1,), (None,), (None,)]
+
+
+def _regex_tokens(op: Op) -> Answer:
+    return [(None,), (None,), (None,), (product(op.shape(0)) + 1,)]
+
+
+def _script_tokens(op: Op) -> Answer:
+    splits: PartialDims = op.ranked(1, 1)
+    return [*[(None,)] * 4, splits]
+
+
+def _wordpieces(op: Op) -> Answer:
+    (count,) = op.ranked(0, 1)
+    splits = op.attribute("output_row_partition_type", "row_lengths") == "row_splits"
+    return [(None,), (count + 1 if splits else count,), (None,), (None,)]
+
+
+def _joined_ngrams(op: Op) -> Answer:
+    """The row splits keep their sizes; only without them is the number of n-grams known."""
+    shape = op.shape(0)
+    if len(op.operands) > 1:
+        answer: list[PartialDims] = [(None,), *(operand.shape for operand in op.operands[1:])]
+        return answer
+    size, width = shape[-1], op.attribute("width", 1)
+    return (*shape[:-1], max(size - width + 1, 0) if isinstance(size, int) else None)
+
+
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_EACH.split(), _as_first),
     "DecodePaddedRaw": _decode_padded_raw,
@@ -145,4 +175,10 @@ RULES: dict[str, Rule] = {
     "UnicodeDecodeWithOffsets": _decode,
     "UnicodeEncode": _encode,
     "UnsortedSegmentJoin": _segment_join,
+    # Of TensorFlow Text:
+    "RegexSplitWithOffsets": _regex_tokens,
+    "TFText>NgramsStringJoin": _joined_ngrams,
+    "TFText>WhitespaceTokenizeWithOffsetsV2": _whitespace_tokens,
+    "UnicodeScriptTokenizeWithOffsets": _script_tokens,
+    "WordpieceTokenizeWithOffsets": _wordpieces,
 }
