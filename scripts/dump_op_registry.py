@@ -1,6 +1,6 @@
-"""Write ``src/litefuse/saved_model/op_registry.binpb`` from the ops of an installed TensorFlow.
+"""Write ``src/litefuse/saved_model/op_registry.binpb`` from the ops of an installed TensorFlow and TensorFlow Text.
 
-Run it where the newest supported TensorFlow is installed: ``python scripts/dump_op_registry.py``. Documentation is left
+Run it where the newest supported ones are installed: ``python scripts/dump_op_registry.py``. Documentation is left
 out; what remains is what an importer needs: argument types, attributes with their defaults, statefulness.
 """
 
@@ -27,6 +27,7 @@ def without_documentation(op: OpDef) -> OpDef:
 
 
 def main() -> None:
+    importlib.import_module("tensorflow_text")  # adds its ops
     # TF_GetAllOpList of the C API is the only listing of every registered op.
     session: Any = importlib.import_module("tensorflow.python.client.pywrap_tf_session")
     ops = OpList.FromString(session.TF_GetBuffer(session.TF_GetAllOpList()))

@@ -159,3 +159,31 @@ func.func @main() -> tensor<i64> {
   %1 = "tf.LookupTableSizeV2"(%t) : (tensor<!tf_type.resource>) -> tensor<i64>
   return %1 : tensor<i64>
 }
+
+// -----
+
+// RUN: initialize-tables
+// TABLE: t = ["a", "b", "c"] : string -> [0, -1, 2] : int64
+// The tokenizer takes the keys, but for those whose value is that of no key; there is no table to fill.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[KEYS:.*]] = "tf.Const"() <{value = dense<["a", "c"]>
+// CHECK: %[[PIECES:.*]]:4 = "tf.WordpieceTokenizeWithOffsets"(%arg0, %[[KEYS]])
+// CHECK-SAME: suffix_indicator = "##"
+// CHECK: return %[[PIECES]]#0
+// CHECK-NOT: tf.HashTableV2
+func.func @main(%words: tensor<?x!tf_type.string>) -> tensor<?x!tf_type.string> {
+  %t = "tf.HashTableV2"() {container = "", shared_name = "t", key_dtype = !tf_type.string, value_dtype = i64, use_node_name_sharing = false} : () -> tensor<!tf_type.resource>
+  %0:4 = "tf.WordpieceTokenizeWithOffsets"(%words, %t) {suffix_indicator = "##"} : (tensor<?x!tf_type.string>, tensor<!tf_type.resource>) -> (tensor<?x!tf_type.string>, tensor<?xi64>, tensor<?xi64>, tensor<?xi64>)
+  return %0#0 : tensor<?x!tf_type.string>
+}
+
+// -----
+
+// RUN: initialize-tables
+// TABLE: t = ["a", "b"] : string -> ["c", "d"] : string
+// ERROR: table 't' has values of dtype string, the tokenizer takes int64
+func.func @main(%words: tensor<?x!tf_type.string>) -> tensor<?x!tf_type.string> {
+  %t = "tf.HashTableV2"() {container = "", shared_name = "t", key_dtype = !tf_type.string, value_dtype = !tf_type.string, use_node_name_sharing = false} : () -> tensor<!tf_type.resource>
+  %0:4 = "tf.WordpieceTokenizeWithOffsets"(%words, %t) {suffix_indicator = "##"} : (tensor<?x!tf_type.string>, tensor<!tf_type.resource>) -> (tensor<?x!tf_type.string>, tensor<?xi64>, tensor<?xi64>, tensor<?xi64>)
+  return %0#0 : tensor<?x!tf_type.string>
+}

@@ -13,7 +13,15 @@ def test_registry_holds_all_of_tensorflow() -> None:
     assert len(registry) > 1500
     assert list(registry) == sorted(registry)
     assert registry.tensorflow_version.startswith("2.")
-    for name in ("TensorListGetItem", "Less", "LogicalAnd", "While", "StatefulPartitionedCall", "LookupTableFindV2"):
+    for name in (
+        "TensorListGetItem",
+        "Less",
+        "LogicalAnd",
+        "While",
+        "StatefulPartitionedCall",
+        "LookupTableFindV2",
+        "TFText>NgramsStringJoin",
+    ):
         assert name in registry
     assert "NoSuchOp" not in registry
     assert registry.get("NoSuchOp") is None

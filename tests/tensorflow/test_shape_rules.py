@@ -27,11 +27,14 @@ DTYPES = {
     "uint64": "ui64",
 }
 
-# Tables are resources, lists variants; one is an op of the dialect alone, and one is too old for new graphs.
+# Tables are resources, lists variants; one is an op of the dialect alone, one is too old for new graphs, and the last
+# ones are TensorFlow Text's.
 WITHOUT_CASE = frozenset(
     {
         *("LookupTableFindV2", "LookupTableSizeV2", "ToBool", "TopK"),
         *("TensorListGather", "TensorListGetItem", "TensorListPopBack", "TensorListStack"),
+        *("CaseFoldUTF8", "NormalizeUTF8", "RegexSplitWithOffsets", "TFText>NgramsStringJoin"),
+        *("TFText>WhitespaceTokenizeWithOffsetsV2", "UnicodeScriptTokenizeWithOffsets", "WordpieceTokenizeWithOffsets"),
     }
 )
 

@@ -1,4 +1,4 @@
-"""TensorFlow's op definitions, shipped with litefuse.
+"""The op definitions of TensorFlow and TensorFlow Text, shipped with litefuse.
 
 A SavedModel strips attributes that equal their op's default, and need not list all ops of its functions. So importing a
 function takes the definitions of all ops. They were dumped from TensorFlow by ``scripts/dump_op_registry.py``.
@@ -130,8 +130,8 @@ class OpRegistry:
     def with_others(self, definitions: Iterable[OpDef]) -> OpRegistry:
         """Returns a registry with additional definitions, for ops that are not yet in it.
 
-        A SavedModel contains the definitions of ops from other libraries, such as TensorFlow Text, that were loaded in
-        the process that wrote it.
+        A SavedModel contains the definitions of ops from other libraries, such as TensorFlow Addons, that were loaded
+        in the process that wrote it.
         """
         others = {op.name: op.SerializeToString() for op in definitions if op.name not in self._serialized}
         if not others:

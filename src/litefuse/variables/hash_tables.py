@@ -21,6 +21,7 @@ from litefuse.saved_model import DataType, Table
 __all__ = ["InitializeTables"]
 
 _MAKER = "tf.HashTableV2"
+_FINDER = "tf.LookupTableFindV2"
 _WORDPIECES = "tf.WordpieceTokenizeWithOffsets"
 _NOT_FOUND = -1  # what a key's value must not be for the tokenizer
 _INITIALIZER = "initialize_tables"
@@ -114,25 +115,24 @@ def _lower(name: str, table: Table, handles: list[ir.OpView], filled: _Filled) -
     """Rewrites the uses of one table."""
     keys, values = table.read()
     wide = _INT64 if table.key_dtype in _INTEGERS else table.key_dtype
-    if (wide, table.value_dtype) in _KINDS and values.ndim == 1:
-        find = _direct(name, table, keys, values, filled)
-    else:
-        find = _by_position(name, table, keys, values, filled)
-    for handle in handles:
-        for user in [use.owner for use in handle.results[0].uses]:
-            with ir.InsertionPoint(user), user.location:
-                results = _results(user, table, keys, values, find)
-            for old, new in zip(user.results, results, strict=True):
-                old.replace_all_uses_with(new)
-            user.operation.erase()
+    users = [use.owner for handle in handles for use in handle.results[0].uses]
+    # Only what is looked up in is filled.
+    finder = _direct if (wide, table.value_dtype) in _KINDS and values.ndim == 1 else _by_position
+    find = finder(name, table, keys, values, filled) if any(user.name == _FINDER for user in users) else None
+    for user in users:
+        with ir.InsertionPoint(user), user.location:
+            results = _results(user, table, keys, values, find)
+        for old, new in zip(user.results, results, strict=True):
+            old.replace_all_uses_with(new)
+        user.operation.erase()
 
 
 # Takes the keys, the default and the declared type of the values.
 _Find = Callable[[ir.Value, ir.Value, ir.Type], ir.Value]
 
 
-def _results(user: ir.OpView, table: Table, keys: _Array, values: _Array, find: _Find) -> list[ir.Value]:
-    if user.name == "tf.LookupTableFindV2":
+def _results(user: ir.OpView, table: Table, keys: _Array, values: _Array, find: _Find | None) -> list[ir.Value]:
+    if find is not None and user.name == _FINDER:
         _, looked_up, default = user.operands
         if not len(keys):
             return [_filled_with(default, looked_up, user.results[0].type)]
@@ -223,7 +223,7 @@ def _widened(keys: ir.Value, table: Table) -> ir.Value:
 
 def _find(filled: _Filled, name: str, keys: ir.Value, default: ir.Value, kind: ir.Type | None = None) -> ir.Value:
     kind = kind or _with_element(keys.type, filled.entries[name][3])
-    return ir.Operation.create("tf.LookupTableFindV2", [kind], [filled.handle(name), keys, default]).result
+    return ir.Operation.create(_FINDER, [kind], [filled.handle(name), keys, default]).result
 
 
 def _filled_with(default: ir.Value, looked_up: ir.Value, kind: ir.Type) -> ir.Value:
