@@ -19,9 +19,10 @@ __all__ = ["dense_form"]
 
 # What LiteRT's DYNAMIC_UPDATE_SLICE and GATHER take.
 _UPDATED = frozenset({"bool", "float16", "float32", "int8", "int16", "int32", "int64"})
-_GATHERED = frozenset({"bool", "float32", "int8", "int16", "int32", "int64", "uint8"})
-# What else a list may hold if it is only made of a tensor and read.
-_NUMBERS = _UPDATED | _GATHERED | {"bfloat16", "float64", "uint16", "uint32", "uint64"}
+_GATHERED = frozenset({"bool", "float32", "int8", "int16", "int32", "int64", "string", "uint8"})
+# What is moved by other ops.
+_MOVED = _UPDATED | _GATHERED | {"bfloat16", "float64", "uint16", "uint32", "uint64"}
+# What a list of any elements may do: it is only made of a tensor and read.
 _ANY_DTYPE = frozenset(
     {
         "tf.Identity",
@@ -32,6 +33,8 @@ _ANY_DTYPE = frozenset(
         "tf.TensorListStack",
     }
 )
+
+_EMPTY = np.array(b"", object)
 
 
 def dense_form(op: ir.OpView, web: Web, dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
@@ -46,12 +49,16 @@ def dense_form(op: ir.OpView, web: Web, dims: Sequence[MixedSize], b: Builder) -
     Raises:
         ConversionError: There is no such form.
     """
-    if web.dtype not in _NUMBERS and op.name not in _ANY_DTYPE:
+    if web.dtype not in _MOVED and op.name not in _ANY_DTYPE:
         raise unsupported(op, f"LiteRT's ops that move elements do not take {web.dtype}")
     return _FORMS[op.name](op, web, dims, b)
 
 
 def _zeros(web: Web, dims: Sequence[MixedSize], b: Builder) -> ir.Value:
+    if web.dtype == "string":
+        return b.op(
+            "Fill", [b.vector(dims), b.strings(_EMPTY)], [d if isinstance(d, int) else None for d in dims], "string"
+        )
     zero = b.constant(0, web.dtype)
     sizes = [dim for dim in dims if isinstance(dim, int)]
     if len(sizes) < len(dims):
@@ -133,7 +140,7 @@ def _item_shape(result: ir.Value, web: Web) -> Shape:
 def _at(value: ir.Value, index: ir.Value, shape: Shape, web: Web, b: Builder) -> ir.Value:
     known = [size for size in shape if size is not None]
     if 0 in known and len(known) == len(shape):  # the runtime does not see that a list without elements grows
-        return b.fill(known, 0, web.dtype)
+        return _zeros(web, known, b)
     if web.dtype in _GATHERED:
         return b.op("GatherV2", [value, index, b.constant(0, "int32")], shape, web.dtype, batch_dims=0)
     return _without_first(b.slice(value, 0, index, b.dims("AddV2", index, 1)), shape, b)
