@@ -84,3 +84,32 @@ def test_zeros_that_broadcast(tensorflow: TensorFlow, dtype: str) -> None:
         for shapes in [((1, 4), (3, 4)), ((3, 4), (3, 4)), ((2, 1), (2, 5)), ((2, 5), (1, 1))]
     ]
     check(tensorflow, tensorflow.save(zero_terms, dtype), inputs, rtol=1e-3 if dtype == "float16" else 1e-5)
+
+
+def zero_beside_a_weight(tf: Any) -> Any:
+    """A weight that is rearranged, after which the engine optimizes once more."""
+    module = tf.Module()
+    module.weight = tf.Variable(np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32) / 8)
+    specs = [tf.TensorSpec([None, None, 64], tf.float32, name="x"), tf.TensorSpec([None, 3], tf.int32, name="n")]
+
+    @tf.function(input_signature=specs)
+    def serve(x: Any, n: Any) -> Any:
+        heads = tf.reshape(x @ module.weight, [tf.shape(x)[0], tf.shape(x)[1], 4, 16])
+        return {
+            "y": tf.transpose(heads, [0, 2, 1, 3]),
+            "dense": tf.einsum("bld,de->ble", x, module.weight),
+            "filled": tf.ones([tf.shape(n)[0], 6], tf.int32) * 0,
+            "zero": n * 0,
+        }
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+def test_zero_beside_a_weight(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(1)
+    inputs = [
+        {"x": random.standard_normal((batch, length, 64)).astype(np.float32), "n": np.ones((batch, 3), np.int32)}
+        for batch, length in ((1, 4), (3, 2), (2, 1))
+    ]
+    check(tensorflow, tensorflow.save(zero_beside_a_weight), inputs)

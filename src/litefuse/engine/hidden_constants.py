@@ -26,7 +26,7 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from litefuse.ir.constants import is_zero
+from litefuse.ir.constants import is_zero, splat_number
 from litefuse.ir.mlir import ir, producer
 
 __all__ = ["hidden_constants"]
@@ -34,6 +34,7 @@ __all__ = ["hidden_constants"]
 _ORDERED = frozenset({"tf.Div", "tf.RealDiv", "tf.Sub"})
 _PRODUCTS = frozenset({"tf.BatchMatMul", "tf.BatchMatMulV2", "tf.BatchMatMulV3"})
 _SUMS = frozenset({"tf.Add", "tf.AddV2"})
+_FACTORED = frozenset({"tf.Mul", "tfl.mul"})  # the engine's passes on LiteRT's ops fold a factor 0 as well
 _CONSTANTS = frozenset({"tf.Const", "tfl.pseudo_const"})
 _RESHAPES = frozenset({"tf.Cast", "tf.ExpandDims", "tf.Reshape", "tf.Squeeze"})
 _FLOATS = (ir.BF16Type, ir.F16Type, ir.F32Type, ir.F64Type)
@@ -112,7 +113,7 @@ def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
         if name in _CONSTANTS:
             computed.add(op.result)
         elif len(operands):
-            hidden = _zero_factor(op) if name == "tf.Mul" else None
+            hidden = _zero_factor(op) if name in _FACTORED else None
             if hidden is None and all(operand in computed for operand in operands):
                 computed.update(result for result in op.results if isinstance(_element_type(result), _FLOATS))
             elif hidden is None:
@@ -184,7 +185,8 @@ def _is_whole_norm(op: ir.Operation) -> bool:
 def _zero_factor(op: ir.Operation) -> int | None:
     """Returns the position of the factor 0 of a product, if it has one element or integers; None without one."""
     for position, factor in enumerate(op.operands):
-        if is_zero(factor):
+        lowered = producer(factor, "tfl.pseudo_const")
+        if is_zero(factor) or (lowered is not None and splat_number(lowered.attributes["value"]) == 0):
             kind = ir.ShapedType(factor.type)
             if not isinstance(kind.element_type, _FLOATS) or all(size == 1 for size in kind.shape):
                 return position

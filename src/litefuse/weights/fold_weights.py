@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.engine.hidden_constants import hidden_constants
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.constants import elements_of_constant
@@ -70,7 +71,8 @@ class FoldWeights:
             return False
         if self._each(module, self._rearrange, self._to_fully_connected):
             # Biases and activations are fused with FULLY_CONNECTED, but not with BATCH_MATMUL.
-            run_mlir_passes(module, "func.func(tfl-optimize)")
+            with hidden_constants(module):
+                run_mlir_passes(module, "func.func(tfl-optimize)")
         tables = self._tables(module)
         self._each(module, lambda op: self._fold_result(op, tables))
         self._each(module, lambda op: self._fold_input(op, tables))
