@@ -26,7 +26,7 @@ def directives(text: str, name: str) -> list[str]:
 
 def named_passes(text: str) -> list[tuple[str, str]]:
     """The names of the passes that a module is run through, each with its options."""
-    return [pair for line in directives(text, "RUN") for pair in re.findall(r"([a-z-]+)(?:\{(.*?)\})?", line)]
+    return [pair for line in directives(text, "RUN") for pair in re.findall(r"([a-z][a-z0-9-]*)(?:\{(.*?)\})?", line)]
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,7 @@ from litefuse.weights.cut_constants import CutConstants
 from litefuse.weights.drop_constants import DropConstants
 from litefuse.weights.fill_buffers import FillBuffers
 from litefuse.weights.fold_constants import FoldConstants
+from litefuse.weights.fold_float64 import FoldFloat64
 from litefuse.weights.fold_weights import FoldWeights
 from litefuse.weights.place_weights import LoadWeights, PlaceWeights
 from tests.mlir.given import Given, directives, named_passes
@@ -127,6 +128,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "keep-copies": lambda _o, _v: KeepCopies(),
     "keep-generators": lambda _, given: KeepGenerators(given.initializers),
     "fold-constants": lambda _o, _v: FoldConstants(),
+    "fold-float64": lambda _o, _v: FoldFloat64(),
     "fold-weights": lambda _, given: FoldWeights(given.weights),
     "merge-handles": lambda _o, _v: MergeHandles(),
     "separate-reads": lambda _o, _v: SeparateReads(),

@@ -17,7 +17,16 @@ import numpy.typing as npt
 from litefuse.ops.facts import FLOATS, INTEGERS, Op, Tensor, Undecided, Values, array_of, elements
 from litefuse.ops.values import VALUES
 
-__all__ = ["MAX_NUMBERS", "NAMES", "Numbers", "computed_numbers", "followed_values"]
+__all__ = [
+    "FUNCTIONS",
+    "FUNCTIONS_OF_FLOAT64",
+    "MAX_NUMBERS",
+    "MOVES",
+    "NAMES",
+    "Numbers",
+    "computed_numbers",
+    "followed_values",
+]
 
 MAX_NUMBERS = 16
 """The largest number of elements: parameters are few, and weights are not evaluated."""
@@ -30,7 +39,8 @@ def _floor_div(a: Numbers, b: Numbers) -> Numbers:
     return np.floor(np.true_divide(a, b))
 
 
-_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+#: What numpy rounds as TensorFlow does.
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "Abs": np.abs,
     "Add": np.add,
     "AddV2": np.add,
@@ -55,8 +65,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "Square": np.square,
     "Sub": np.subtract,
 }
-# Only for float64, which LiteRT does not support.
-_FUNCTIONS_OF_FLOAT64: Mapping[str, Callable[..., Any]] = {
+#: Only for float64, which LiteRT does not support.
+FUNCTIONS_OF_FLOAT64: Mapping[str, Callable[..., Any]] = {
     "Acos": np.arccos,
     "Asin": np.arcsin,
     "Atan": np.arctan,
@@ -73,8 +83,8 @@ _FUNCTIONS_OF_FLOAT64: Mapping[str, Callable[..., Any]] = {
     "Tanh": np.tanh,
 }
 
-# Ops that only move elements: the rules for integers apply to any dtype.
-_MOVES = frozenset(
+#: Ops that only move elements: the rules for integers apply to any dtype.
+MOVES = frozenset(
     {
         *("BroadcastTo", "ConcatV2", "EnsureShape", "ExpandDims", "Fill", "Gather", "GatherV2", "Identity"),
         *(
@@ -95,7 +105,7 @@ _MOVES = frozenset(
 )
 
 #: The ops that are evaluated if all of their operands are known.
-NAMES = frozenset({"Cast", *_FUNCTIONS, *_FUNCTIONS_OF_FLOAT64, *_MOVES})
+NAMES = frozenset({"Cast", *FUNCTIONS, *FUNCTIONS_OF_FLOAT64, *MOVES})
 
 
 def computed_numbers(op: Op) -> list[Numbers] | None:
@@ -106,7 +116,7 @@ def computed_numbers(op: Op) -> list[Numbers] | None:
     """
     if op.name not in NAMES or not any(each.dtype in FLOATS for each in (*op.operands, *op.results)):
         return None
-    if op.name in _FUNCTIONS_OF_FLOAT64 and op.results[0].dtype != "f64":
+    if op.name in FUNCTIONS_OF_FLOAT64 and op.results[0].dtype != "f64":
         return None
     known = [_known(operand) for operand in op.operands]
     operands = [each for each in known if each is not None]
@@ -136,10 +146,10 @@ def _known(tensor: Tensor) -> Numbers | None:
 def _computed(op: Op, operands: Sequence[Numbers]) -> list[Numbers]:
     if op.name == "Cast":
         return [_cast(operands[0], op.results[0].dtype)]
-    if op.name in _FUNCTIONS:
-        return [np.asarray(_FUNCTIONS[op.name](*operands))]
-    if op.name in _FUNCTIONS_OF_FLOAT64:
-        return [np.asarray(_FUNCTIONS_OF_FLOAT64[op.name](*operands))]
+    if op.name in FUNCTIONS:
+        return [np.asarray(FUNCTIONS[op.name](*operands))]
+    if op.name in FUNCTIONS_OF_FLOAT64:
+        return [np.asarray(FUNCTIONS_OF_FLOAT64[op.name](*operands))]
     given = [
         tensor._replace(values=array_of(numbers.reshape(-1).tolist(), numbers.shape))
         for tensor, numbers in zip(op.operands, operands, strict=True)

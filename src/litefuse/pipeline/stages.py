@@ -41,6 +41,7 @@ from litefuse.weights.cut_constants import CutConstants
 from litefuse.weights.drop_constants import DropConstants
 from litefuse.weights.fill_buffers import FillBuffers
 from litefuse.weights.fold_constants import FoldConstants
+from litefuse.weights.fold_float64 import FoldFloat64
 from litefuse.weights.fold_weights import FoldWeights
 from litefuse.weights.place_weights import PlaceWeights
 
@@ -119,6 +120,7 @@ def before_engine(lowering: Lowering) -> list[Pass]:
     return [
         MarkBranches(),  # first: it follows sizes by the rules of TensorFlow's ops
         KeepGenerators(lowering.initializers),  # once calls are inlined: each call has generators of its own
+        FoldFloat64(),  # what is left of float64 is rewritten or refused
         HoistProjections(),  # emits products and slices of weights, for the passes that follow
         *before_engine_of_one_op(lowering.decomposed),
         CutConstants(lowering.weights),  # before PlaceWeights: each part of a weight gets a placeholder of its own

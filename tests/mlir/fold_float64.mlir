@@ -1,0 +1,35 @@
+// RUN: fold-float64
+// CHECK-LABEL: func.func @logarithm
+// CHECK: %[[Y:.*]] = "tf.Const"() <{value = dense<[1, 2, -2147483648]> : tensor<3xi32>}>
+// CHECK-NOT: f64
+// CHECK: return %[[Y]]
+func.func @logarithm() -> tensor<3xi32> {
+  %numbers = "tf.Const"() {value = dense<[3, 8, 0]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %wide = "tf.Cast"(%numbers) : (tensor<3xi32>) -> tensor<3xf64>
+  %log = "tf.Log"(%wide) : (tensor<3xf64>) -> tensor<3xf64>
+  %0 = "tf.Cast"(%log) : (tensor<3xf64>) -> tensor<3xi32>
+  return %0 : tensor<3xi32>
+}
+// What is compared in float64, and what else is computed of the same constants.
+// CHECK-LABEL: func.func @comparison
+// CHECK-DAG: value = dense<[true, false]> : tensor<2xi1>
+// CHECK-DAG: "tf.Neg"
+// CHECK-NOT: f64
+// CHECK: return
+func.func @comparison() -> (tensor<2xi1>, tensor<2xi32>) {
+  %numbers = "tf.Const"() {value = dense<[1, 5]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %two = "tf.Const"() {value = dense<2.5> : tensor<f64>} : () -> tensor<f64>
+  %wide = "tf.Cast"(%numbers) : (tensor<2xi32>) -> tensor<2xf64>
+  %0 = "tf.Less"(%wide, %two) : (tensor<2xf64>, tensor<f64>) -> tensor<2xi1>
+  %1 = "tf.Neg"(%numbers) : (tensor<2xi32>) -> tensor<2xi32>
+  return %0, %1 : tensor<2xi1>, tensor<2xi32>
+}
+// Integers alone, and what depends on an argument, stay.
+// CHECK-LABEL: func.func @argument
+// CHECK: tf.Log
+// CHECK: tf.Cast
+func.func @argument(%x: tensor<2xf64>) -> tensor<2xf32> {
+  %log = "tf.Log"(%x) : (tensor<2xf64>) -> tensor<2xf64>
+  %0 = "tf.Cast"(%log) : (tensor<2xf64>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
