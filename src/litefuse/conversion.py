@@ -181,7 +181,10 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         python_kernels=_python_kernels(summary.custom_ops, lowering.emitted),
         lacking_ops=_lacking_ops(lowering.decomposed, lowering.emitted),
         needless_custom_ops=tuple(sorted(allowed - {*summary.custom_ops})),
-        narrowed=_retyped(retyping, NARROWED),
+        narrowed=(
+            *_retyped(retyping, NARROWED),
+            *(RetypedReport("op", op, "float64", "float32", count) for op, count in lowering.narrowed.items()),
+        ),
         widened=_retyped(retyping, WIDENED),
         quantization=quantization,
         size=job.output.stat().st_size,

@@ -368,3 +368,56 @@ def test_int64_constant_that_does_not_fit(tensorflow: TensorFlow) -> None:
     assert op.reason == "its constant 1099511627776 does not fit int32"
     assert "power" in op.node
     assert "narrow" not in caught.value.hint
+
+
+# float64 that begins with integers and ends with what is no float64
+
+
+def log_buckets(tf: Any, module: Any, x: Any) -> Any:
+    positions = tf.range(tf.shape(x)[0])
+    positions = positions[:, None] - positions[None, :]
+    sizes = tf.maximum(tf.abs(positions), 8)
+    found = 8 + tf.cast(tf.math.log(sizes / 8) / np.log(16) * 8, tf.int32)
+    return {"buckets": found, "logarithms": tf.cast(tf.math.log(sizes / 8), tf.float32), "x": x}
+
+
+def test_float64_between_integers_is_narrowed_without_being_asked(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(of, "log_buckets", ((None,), "int32"))
+    result = litefuse.convert(path)
+    calls = [("serving_default", {"x0": np.zeros(size, np.int32)}) for size in (1, 30, 30, 130)]
+    for found, wanted in zip(run_calls(result.model_bytes, calls), tensorflow.run_calls(path, calls), strict=True):
+        assert not (problem := difference(found["logarithms"], wanted["logarithms"], rtol=1e-5)), problem
+        # A logarithm that is next to a whole number may be truncated to the one below.
+        differing = np.argwhere(found["buckets"] != wanted["buckets"])
+        distances = {abs(int(row - column)) for row, column in differing}
+        assert distances <= {16, 32, 64, 128}
+        assert np.abs(found["buckets"] - wanted["buckets"]).max() <= 1
+    assert {each.what for each in result.report.narrowed} == {"op"}
+    assert "Ops of float64, computed in float32: Log, Mul, RealDiv" in str(result.report)
+
+
+def rounded_sizes(tf: Any, module: Any, x: Any) -> Any:
+    return {"y": tf.math.log(tf.cast(x, tf.float64))}
+
+
+def asked_for(tf: Any, module: Any, x: Any) -> Any:
+    return {"y": tf.cast(tf.math.log(tf.cast(x, tf.float64)), tf.float32)}
+
+
+def with_a_tiny_constant(tf: Any, module: Any, x: Any) -> Any:
+    return {"y": tf.cast(tf.math.log(tf.cast(x, tf.float64) + 1e-300), tf.float32)}
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("rounded_sizes", "int32"),
+        ("asked_for", "float32"),
+        ("asked_for", "float64"),
+        ("with_a_tiny_constant", "int32"),
+    ],
+)
+def test_float64_that_somebody_asked_for_is_not_narrowed(tensorflow: TensorFlow, name: str, dtype: str) -> None:
+    path = tensorflow.save(of, name, ((None,), dtype))
+    with pytest.raises(UnsupportedOpsError, match="Log"):
+        litefuse.convert(path)

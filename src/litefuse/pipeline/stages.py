@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -22,6 +23,7 @@ from litefuse.legalize.composite_ops import EmitCompositeOps
 from litefuse.legalize.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.expand_powers import ExpandPowers
+from litefuse.legalize.narrow_float64 import NarrowFloat64
 from litefuse.legalize.zero_operands import KeepZeroOperands
 from litefuse.pipeline.one_op import before_engine_of_one_op, lower_one_op
 from litefuse.saved_model import Table
@@ -83,6 +85,7 @@ class Lowering:
         quantize: Whether the file's weights are quantized afterward.
         decomposed: Filled with the ops that are rewritten.
         emitted: Filled with the ops that become custom ops.
+        narrowed: Filled with the ops of float64 that are computed in float32 without being asked, by their names.
         initializers: Filled with the symbols of the functions that run before all else.
     """
 
@@ -96,6 +99,7 @@ class Lowering:
     quantize: bool = False
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
+    narrowed: Counter[str] = field(default_factory=Counter[str])
     initializers: list[str] = field(default_factory=list[str])
 
 
@@ -121,6 +125,7 @@ def before_engine(lowering: Lowering) -> list[Pass]:
         MarkBranches(),  # first: it follows sizes by the rules of TensorFlow's ops
         KeepGenerators(lowering.initializers),  # once calls are inlined: each call has generators of its own
         FoldFloat64(),  # what is left of float64 is rewritten or refused
+        NarrowFloat64(lowering.narrowed),  # after FoldFloat64, which is exact
         HoistProjections(),  # emits products and slices of weights, for the passes that follow
         *before_engine_of_one_op(lowering.decomposed),
         CutConstants(lowering.weights),  # before PlaceWeights: each part of a weight gets a placeholder of its own

@@ -202,7 +202,8 @@ class Report:
             interpreter and delegate but not on a device.
         lacking_ops: The TensorFlow ops that LiteRT lacks, and their outcomes.
         needless_custom_ops: The ops that were allowed as custom ops by name, but are not custom ops in the output.
-        narrowed: What was narrowed to float32 or complex64, as requested. (The int64 ops that are computed in int32
+        narrowed: What was narrowed to float32 or complex64, as requested; without a request, ops of float64 between
+            integers and what is no float64. (The int64 ops that are computed in int32
             are among ``lacking_ops``.)
         widened: What was widened to float32, as requested.
         quantization: The quantization; None if the model was not quantized.

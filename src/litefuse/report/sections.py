@@ -272,6 +272,9 @@ def _retyped_section(how: str, retyped: Sequence[RetypedReport]) -> Section:
         counts[each.what] += each.count
     rest = [count_of(counts[what], what) for what in ("variable", "table", "op") if counts[what]]
     note = f"Also {how}: {', '.join(rest)}." if rest else ""
+    if counts["op"] and len(rest) == 1 and not rows:
+        dtypes = next(f"{each.dtype}, computed in {each.new_dtype}" for each in retyped)
+        note = f"Ops of {dtypes}: {', '.join(sorted({each.name for each in retyped}))}."
     return Section(how.capitalize(), rows, note=note)
 
 

@@ -44,8 +44,8 @@ def _floor_divide(a: _Array, b: _Array) -> _Array:
 
 def _range(start: _Array, limit: _Array, delta: _Array) -> _Array:
     first, end, step = (each.tolist() for each in (start, limit, delta))
-    if not step:
-        raise Undecided("a range without steps")
+    if not step or not all(float(each).is_integer() for each in (first, end, step)):
+        raise Undecided("a range without steps, or of fractions")
     count = max(0, math.ceil((end - first) / step))
     if count * start.itemsize > _LARGEST:
         raise Undecided("a large range")

@@ -1,0 +1,146 @@
+"""Computes functions of integers in float32 where a model computes them in float64."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.call_graph import attributes_of, functions, nested_operations
+from litefuse.ir.constants import elements_of_constant, tensor_constant
+from litefuse.ir.mlir import ir
+from litefuse.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64, MOVES
+
+__all__ = ["NarrowFloat64"]
+
+_COMPUTING = frozenset({*FUNCTIONS, *FUNCTIONS_OF_FLOAT64, *MOVES, "Rsqrt", "Sign", "ZerosLike"})
+# The functions that make a component worth it: sums and quotients alone may be exact in integers.
+_FUNCTIONS = frozenset({*FUNCTIONS_OF_FLOAT64, "Rsqrt", "Sqrt"})
+_ENDS = frozenset({"bf16", "f16", "f32", "i8", "i16", "i32", "i64"})
+
+
+@dataclass(frozen=True)
+class NarrowFloat64:
+    """Makes float32 of float64 that begins as integers or constants, and ends as float32, integers or comparisons::
+
+        %w = tf.Cast(%n : tensor<?xi32>) : tensor<?xf64>        %w = tf.Cast(%n) : tensor<?xf32>
+        %l = tf.Log(%w)                                    -->  %y = tf.Log(%w)
+        %y = tf.Cast(%l) : tensor<?xf32>
+
+    NumPy's and TensorFlow's division of integers gives float64, without anybody having asked for its digits: the
+    buckets of relative positions are logarithms of such quotients. LiteRT computes no float64. Where float64 is an
+    input, an output, a state or a cast of floats, its digits may be wanted, and it stays.
+
+    Attributes:
+        narrowed: Counts the ops that are narrowed, by their names.
+    """
+
+    name: ClassVar[str] = "narrow-float64"
+    narrowed: Counter[str]
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values():
+            if not function.is_external:
+                ops = [op for op in nested_operations(function.entry_block) if _wide(op)]
+                for component in _components(ops):
+                    if _is_narrowed(component):
+                        self._narrow(component)
+                        modified = True
+        return modified
+
+    def _narrow(self, ops: Sequence[ir.OpView]) -> None:
+        for op in ops:
+            name = op.name.removeprefix("tf.")
+            if name == "Const":
+                with ir.InsertionPoint(op), op.location:
+                    elements = np.array(op.attributes["value"]).reshape(ir.ShapedType(op.results[0].type).shape)
+                    constant = tensor_constant(ir.DenseElementsAttr.get(np.array(elements, np.float32)))
+                op.results[0].replace_all_uses_with(constant)
+                op.operation.erase()
+                continue
+            for key, attribute in attributes_of(op).items():
+                if isinstance(attribute, ir.TypeAttr) and isinstance(attribute.value, ir.F64Type):
+                    op.attributes[key] = ir.TypeAttr.get(ir.F32Type.get())
+            for result in op.results:
+                if _is_wide(result):
+                    result.set_type(_in_float32(result.type))
+            if name != "Cast":
+                self.narrowed[name] += 1
+            elif op.operands[0].type == op.results[0].type:
+                op.results[0].replace_all_uses_with(op.operands[0])
+                op.operation.erase()
+
+
+def _wide(op: ir.OpView) -> bool:
+    return any(map(_is_wide, (*op.operands, *op.results)))
+
+
+def _is_wide(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.ShapedType) and isinstance(ir.ShapedType(value.type).element_type, ir.F64Type)
+
+
+def _in_float32(kind: ir.Type) -> ir.Type:
+    if isinstance(kind, ir.RankedTensorType):
+        return ir.RankedTensorType.get(kind.shape, ir.F32Type.get())
+    return ir.UnrankedTensorType.get(ir.F32Type.get())
+
+
+def _components(ops: Sequence[ir.OpView]) -> Collection[Sequence[ir.OpView]]:
+    """Returns the ops on float64 in groups that no value of float64 connects, each in order."""
+    root: dict[ir.Value, ir.Value] = {}
+
+    def find(value: ir.Value) -> ir.Value:
+        while (above := root.setdefault(value, value)) != value:
+            root[value] = root.setdefault(above, above)
+            value = above
+        return value
+
+    for op in ops:
+        first, *others = [value for value in (*op.operands, *op.results) if _is_wide(value)]
+        for other in others:
+            root[find(other)] = find(first)
+    found: dict[ir.Value, list[ir.OpView]] = defaultdict(list)
+    for op in ops:
+        found[find(next(value for value in (*op.operands, *op.results) if _is_wide(value)))].append(op)
+    return found.values()
+
+
+def _is_narrowed(ops: Sequence[ir.OpView]) -> bool:
+    names = {op.name.removeprefix("tf.") for op in ops}
+    begins = any(op.name == "tf.Cast" and not _is_wide(op.operands[0]) for op in ops)
+    return begins and not names.isdisjoint(_FUNCTIONS) and all(map(_has_a_form, ops))
+
+
+def _has_a_form(op: ir.OpView) -> bool:
+    """Whether an op is one in float32 as well, and adds no float64 of the user's."""
+    if any(_is_wide(value) and isinstance(value.owner, ir.Block) for value in op.operands):
+        return False
+    if op.name == "tf.Cast":
+        if _is_wide(op.operands[0]):
+            return _is_wide(op.results[0]) or _element(op.results[0]) in _ENDS
+        return isinstance(ir.ShapedType(op.operands[0].type).element_type, ir.IntegerType)
+    if op.name == "tf.Const":
+        return _fits(op.results[0])
+    return op.name.startswith("tf.") and op.name.removeprefix("tf.") in _COMPUTING
+
+
+def _element(value: ir.Value) -> str:
+    return str(ir.ShapedType(value.type).element_type)
+
+
+def _fits(value: ir.Value) -> bool:
+    """Whether float32 holds a constant's numbers, but for their last digits."""
+    elements = elements_of_constant(value, "tf.Const")
+    if elements is None:
+        return False
+    wide = np.array(elements)
+    with np.errstate(all="ignore"):
+        narrow = wide.astype(np.float32)
+    tiny = np.finfo(np.float32).tiny
+    return bool(
+        np.all((np.isfinite(narrow) == np.isfinite(wide)) & ((wide == 0) | (np.abs(narrow) >= tiny) | np.isnan(wide)))
+    )
