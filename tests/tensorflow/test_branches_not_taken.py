@@ -86,3 +86,34 @@ def fitting_branches(tf: Any) -> Any:
 def test_branches_that_fit_whatever_the_batch(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, tensorflow.save(fitting_branches), [_rows(count) for count in (4, 3, 1)])
     assert op_counts(result.model_bytes)["PACK"] == 0  # nothing is put off
+
+
+def branches_of(tf: Any, dtype: str) -> Any:
+    """Branches that only take two elements, of any dtype, among them some that return a value twice."""
+    module = tf.Module()
+    specs = [tf.TensorSpec([None], dtype, name="x"), tf.TensorSpec([], tf.bool, name="two")]
+
+    @tf.function(input_signature=specs)
+    def serve(x: Any, two: Any) -> Any:
+        same, reshaped = tf.cond(two, lambda: (x, tf.reshape(x, [2])), lambda: (x, x))
+        one, first = tf.cond(two, lambda: (tf.reshape(x, [2])[1], x[0]), lambda: (x[-1], x[-1]))
+        third = [lambda: x[:1], lambda: tf.reshape(x, [7]), lambda: tf.reshape(x, [2])]
+        return {
+            "column": tf.cond(two, lambda: tf.reshape(x, [2, 1]), lambda: tf.expand_dims(x, 1)),
+            "case": tf.switch_case(tf.cast(two, tf.int32) * 2, third),
+            "same": same,
+            "reshaped": reshaped,
+            "one": one,
+            "first": first,
+        }
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("dtype", ["string", "bool", "int64", "complex64"])
+def test_branches_of_other_dtypes(tensorflow: TensorFlow, dtype: str) -> None:
+    numbers: Any = np.array([b"a", b"", b"c", "\u00e9".encode()], object) if dtype == "string" else np.arange(4)
+    x = numbers if dtype == "string" else numbers.astype(dtype)
+    calls = [{"x": x[:count], "two": np.array(count == 2)} for count in (2, 3, 1, 2, 4)]
+    check(tensorflow, tensorflow.save(branches_of, dtype), calls)

@@ -74,13 +74,19 @@ def create_fill(elements: ir.DenseElementsAttr, kind: ir.Type) -> ir.Value:
     return ir.Operation.create("tfl.fill", [kind], operands).result
 
 
-# The dtypes of LiteRT's MAXIMUM; SELECT_V2, which is slower, supports all.
+# The dtypes of LiteRT's MAXIMUM; SELECT_V2, which is slower, supports all but strings.
 _WITH_MAXIMUM = frozenset({"bf16", "f16", "f32", "i8", "i16", "i32", "i64", "ui8"})
 
 
 def copied(value: ir.Value) -> ir.Value:
     """Copies a value into its own memory, by a LiteRT op at the current insertion point."""
-    if str(ir.ShapedType(value.type).element_type) in _WITH_MAXIMUM:
+    kind = ir.ShapedType(value.type)
+    if str(kind.element_type) == "!tf_type.string" and kind.has_rank:
+        if not kind.rank:
+            return ir.Operation.create("tfl.fill", [value.type], [int32_vector([]), value]).result
+        corner, whole = int32_vector([0] * kind.rank), int32_vector([-1] * kind.rank)
+        return ir.Operation.create("tfl.slice", [value.type], [value, corner, whole]).result
+    if str(kind.element_type) in _WITH_MAXIMUM:
         return ir.Operation.create("tfl.maximum", [value.type], [value, value]).result
     condition = pseudo_constant(ir.DenseElementsAttr.get(np.array(True)))
     return ir.Operation.create("tfl.select_v2", [value.type], [condition, value, value]).result
