@@ -13,7 +13,7 @@ from tests.tensorflow.checking import check, op_counts
 if TYPE_CHECKING:
     from tests.tensorflow.process import Arrays, TensorFlow
 
-_KINDS = ("reshape", "nested", "sum", "slice", "join", "product", "split", "loop", "broadcast")
+_KINDS = ("reshape", "nested", "sum", "slice", "join", "product", "split", "loop", "broadcast", "element", "pool")
 
 
 def branches(tf: Any, kind: str) -> Any:
@@ -38,6 +38,10 @@ def branches(tf: Any, kind: str) -> Any:
             return tf.split(x, [1, 3], 0)[1]
         if kind == "loop":
             return tf.while_loop(lambda i, _: i < 2, lambda i, y: (i + 1, y * module.weight), [0, x])[1]
+        if kind == "element":
+            return x[3:, 1:] * x[3, 2] + tf.gather(x, [3])[:, :1]
+        if kind == "pool":
+            return tf.nn.max_pool1d(x[tf.newaxis], 4, 1, "VALID")[0]
         return tf.broadcast_to(x, [4, 3]) * other
 
     specs = [tf.TensorSpec([None, 3], tf.float32, name="x"), tf.TensorSpec([], tf.bool, name="fits")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from litefuse.ops.dims import Formula, product
+from litefuse.ops.dims import Dim, Formula, product
 from litefuse.ops.facts import MALFORMED, Dims, Op, ShapeError, Undecided
 from litefuse.ops.rules.elementwise import BROADCASTING
 
@@ -13,7 +13,7 @@ __all__ = ["always_fits"]
 
 # Ops of one operand, or whose other operands say nothing of sizes.
 _ANY_SIZES = (
-    "Abs All Any ArgMax ArgMin Cast Ceil Cos Cumsum Elu Erf Exp ExpandDims Fill Floor GatherV2 Identity IsNan "
+    "Abs All Any ArgMax ArgMin Assert Cast Ceil Cos Cumsum Elu Erf Exp ExpandDims Fill Floor GatherV2 Identity IsNan "
     "LeakyRelu Log LogSoftmax LogicalNot Max Mean Min Neg OneHot OnesLike Pad PadV2 Prod Range Rank Relu Relu6 "
     "ReverseV2 Round Rsqrt Shape Sigmoid Sign Sin Size Softmax Softplus Sqrt Square StopGradient StridedSlice Sum Tanh "
     "Tile Transpose Where ZerosLike"
@@ -120,7 +120,29 @@ def _is_within(op: Op) -> bool:
     )
 
 
+def _finds_elements(op: Op) -> bool:
+    """``GatherNd``: an index has no more numbers than there are dimensions."""
+    depth = op.shape(1)[-1]
+    return isinstance(depth, int) and depth <= len(op.shape(0))
+
+
+def _contracts(op: Op) -> bool:
+    """``Einsum``: a label stands for one size."""
+    equation: str = op.attribute("equation")
+    labels = equation.replace(" ", "").split("->")[0].split(",")
+    sizes: dict[str, Dim] = {}
+    for index, names in enumerate(labels):
+        shape = op.shape(index)
+        if len(names) != len(shape) or any(
+            sizes.setdefault(*pair) != pair[1] for pair in zip(names, shape, strict=True)
+        ):
+            return False
+    return True
+
+
 def _is_batch(op: Op) -> bool:
+    if op.name in {"AvgPool", "MaxPool"} and op.attribute("padding") == "SAME":
+        return True  # a window is cut off at the edge
     sizes = [*op.shape(0)[1:], *(size for index in range(1, len(op.operands)) for size in op.shape(index))]
     return not any(isinstance(size, Formula) for size in sizes)
 
@@ -134,6 +156,8 @@ _RULES: dict[str, Callable[[Op], bool]] = {
     "BiasAdd": _fits_channels,
     "BroadcastTo": _fills_broadcast,
     "ConcatV2": _joins,
+    "Einsum": _contracts,
+    "GatherNd": _finds_elements,
     "Reshape": _fills_result,
     "Slice": _is_within,
     "Squeeze": _squeezes,
