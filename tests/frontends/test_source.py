@@ -189,6 +189,17 @@ def test_reasons_are_one_paragraph() -> None:
         'in user code:\n\n    File "x.py", line 1, in f\n    bad shape\n\nArguments received by f:\n  x=1'
     )
     assert describe_error(error) == "bad shape x=1"
+    layers = ValueError(
+        "Exception encountered when calling layer 'model' (type Model).\n\nin user code:\n\n"
+        '    File "x.py", line 1, in call  *\n        self.dense(x)\n    File "y.py", line 2, in error_handler  **\n'
+        "        raise e from None\n\n"
+        "    ValueError: Exception encountered when calling layer 'dense' (type Dense).\n    \n"
+        "    Too many biases.\n    \n    Call arguments received by layer 'dense' (type Dense):\n"
+        "      • inputs=tf.Tensor(shape=(2, 3))\n\n\n"
+        "Call arguments received by layer 'model' (type Model):\n  • inputs=tf.Tensor(shape=(2, 3))"
+    )
+    reason = "ValueError: Exception encountered when calling layer 'dense' (type Dense). Too many biases."
+    assert describe_error(layers) == reason
     assert describe_error(ValueError()) == "ValueError"
     long = describe_error(ValueError("a" * 1000 + "b" * 1000))
     assert long == "a" * 250 + " ... " + "b" * 250

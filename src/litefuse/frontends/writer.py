@@ -20,6 +20,7 @@ _CAPTURES = (
     "A function may use variables and lookup tables, as long as their model is alive, which a function does not keep; "
     "what else it needs must be among its inputs."
 )
+_THROUGH_LAYER = "Exception encountered when calling layer"
 _HALF = 250  # how many characters are kept at each end of a long reason
 
 
@@ -118,12 +119,24 @@ def refused(message: str, *, hint: str = "") -> Generator[None]:
 
 
 def describe_error(error: Exception) -> str:
-    """Returns an exception's text in one paragraph, without the stack frames that TensorFlow and Keras add."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    kept = [
-        line for line in lines if line and not line.startswith(('File "', "in user code:", "Arguments received by"))
-    ]
-    text = " ".join(kept) or type(error).__name__
+    """Returns an exception's text in one paragraph, without the stack frames that TensorFlow and Keras add.
+
+    Of the layers of Keras 2 that an exception passed through, only the innermost is named, without its arguments.
+    """
+    kept: list[str] = []
+    outer = -1  # the indentation of a stack frame or heading, while lines are further in: they belong to it
+    for line in str(error).splitlines():
+        stripped = line.strip()
+        indentation = len(line) - len(line.lstrip())
+        if stripped.startswith(('File "', "Call arguments received by layer")):
+            outer = indentation
+        elif (stripped and indentation <= outer) or outer < 0:
+            outer = -1
+            kept.append(stripped)
+    layers = [line for line in kept if _THROUGH_LAYER in line]
+    kept = [line for line in kept if line and line not in layers[:-1]]
+    text = " ".join(line for line in kept if not line.startswith(("in user code:", "Arguments received by")))
+    text = text or type(error).__name__
     # Keras reports first what it did, then a configuration, and last what went wrong.
     return text if len(text) <= 2 * _HALF else f"{text[:_HALF]} ... {text[-_HALF:]}"
 
