@@ -156,6 +156,28 @@ func.func @token(%x: tensor<?x3x2xf32>) -> tensor<?x4x2xf32> {
 
 // -----
 // RUN: simplify
+// The constant is repeated along the axis as well: before it is added, since its part is wider than it.
+// CHECK-LABEL: func.func @tokens
+// CHECK: %[[B:.*]] = "tf.BroadcastTo"(%{{.*}}, %{{.*}}) : (tensor<1x1x2xf32>, tensor<3xi32>) -> tensor<1x5x2xf32>
+// CHECK: %[[C:.*]] = "tf.ConcatV2"(%{{.*}}, %[[B]], %{{.*}}) : (tensor<1x3x2xf32>, tensor<1x5x2xf32>, tensor<i32>) -> tensor<1x8x2xf32>
+// CHECK: %[[P:.*]] = "tf.Pad"(%arg0, %{{.*}}) : (tensor<?x3x2xf32>, tensor<3x2xi32>) -> tensor<?x8x2xf32>
+// CHECK: "tf.AddV2"(%[[P]], %[[C]])
+func.func @tokens(%x: tensor<?x3x2xf32>) -> tensor<?x8x2xf32> {
+  %c = "tf.Const"() {value = dense<7.0> : tensor<1x1x2xf32>} : () -> tensor<1x1x2xf32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %one = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %axis = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %five = "tf.Const"() {value = dense<5> : tensor<i32>} : () -> tensor<i32>
+  %shape = "tf.Shape"(%x) : (tensor<?x3x2xf32>) -> tensor<3xi32>
+  %n = "tf.StridedSlice"(%shape, %zero, %one, %one) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 1 : i64} : (tensor<3xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<i32>
+  %times = "tf.Pack"(%n, %five, %axis) {axis = 0 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3xi32>
+  %e = "tf.Tile"(%c, %times) : (tensor<1x1x2xf32>, tensor<3xi32>) -> tensor<?x5x2xf32>
+  %y = "tf.ConcatV2"(%x, %e, %axis) : (tensor<?x3x2xf32>, tensor<?x5x2xf32>, tensor<i32>) -> tensor<?x8x2xf32>
+  return %y : tensor<?x8x2xf32>
+}
+
+// -----
+// RUN: simplify
 // The same shape arithmetic twice is done once; attention's products are products of matrices.
 // CHECK-LABEL: func.func @once
 // CHECK-COUNT-1: tf.StridedSlice

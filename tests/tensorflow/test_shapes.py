@@ -406,7 +406,25 @@ def diagonals(tf: Any, x: Any) -> Any:
     }
 
 
+def repeated_parts(tf: Any, x: Any) -> Any:
+    """Constants that are repeated for each row and along the axis on which they stand beside x: float32[?, 3, 4]."""
+    batch = tf.shape(x)[0]
+    one, two, row = (tf.constant(weights(*shape)) for shape in ((1, 1, 4), (1, 2, 4), (4,)))
+    return {
+        "behind": tf.concat([x, tf.tile(one, [batch, 5, 1])], 1),
+        "before": tf.concat([tf.broadcast_to(one, [batch, 5, 4]), x], 1),
+        "around": tf.concat([tf.tile(one, [batch, 2, 1]), x, tf.tile(two, [batch, 1, 1])], 1),
+        "of rank 1": tf.concat([x, tf.broadcast_to(row, [batch, 3, 4])], 1),
+        "of rank 2": tf.concat([x, tf.broadcast_to(two[0], [batch, 2, 4]), tf.broadcast_to(one, [batch, 1, 4])], 1),
+        "square": tf.concat([x, tf.broadcast_to(tf.constant(weights(4, 4)), [batch, 4, 4])], 1),
+        "last": tf.concat([x, tf.tile(one[:, :, :1], [batch, 3, 2])], -1),
+        "in parts": tf.concat([x, tf.tile(two, [batch, 2, 1])], 1),
+        "added to": tf.concat([x, tf.tile(one, [batch, 5, 1])], 1) + tf.constant(weights(8, 4, seed=3)),
+    }
+
+
 OPEN_FORMS = {
+    "repeated_parts": (repeated_parts, (None, 3, 4)),
     "with_empty_parts": (with_empty_parts, (None, 3)),
     "squeezed_after_transposition": (squeezed_after_transposition, (None, None, 4)),
     "diagonals": (diagonals, (None, None, 4)),

@@ -180,15 +180,22 @@ def pad_instead(editor: Editor, node: Node) -> int | None:
     if result.dtype not in _FLOATS or len(open_shape) > _MAX_RANK or sources.count(None) != 1 or None in widths:
         return None
     place, width = sources.index(None), [width or 0 for width in widths]
-    frame = _frame([editor.shape(source) for source in sources if source is not None], axis)
+    frame = _frame([editor.shape(source) for source in sources if source is not None], axis, len(open_shape))
     if frame is None:
         return None
 
     def framed(size: int) -> tuple[int, ...]:
         return (*frame[:axis], size, *frame[axis:])
 
+    def repeated(source: int, size: int) -> int:
+        """Repeats a constant along the axis, too, and gives it the rank of its part."""
+        if known(editor.shape(source)) == framed(size):
+            return source
+        shape = editor.constant(np.array(framed(size), object), "i32", ir.InsertionPoint(node.op), node.op.location)
+        return editor.add(node, "BroadcastTo", [source, shape], Tensor(result.dtype, framed(size)), {})
+
     zeros = editor.zeros(node, node.results[0], framed(width[place]))
-    terms = [zeros if source is None else source for source in sources]
+    terms = [zeros if source is None else repeated(source, size) for source, size in zip(sources, width, strict=True)]
     constant = editor.add(node, "ConcatV2", [*terms, last], Tensor(result.dtype, framed(sum(width))), {})
     amounts: Values = np.zeros((len(open_shape), 2), object)
     amounts[axis] = [sum(width[:place]), sum(width[place + 1 :])]
@@ -207,13 +214,14 @@ def _constant_source(editor: Editor, part: int) -> int | None:
     return source if source is not None and editor.is_constant(source) else None
 
 
-def _frame(shapes: Sequence[Dims | None], axis: int) -> tuple[int, ...] | None:
-    """Returns the shape without one dimension, if it is known and the same for all of these."""
+def _frame(shapes: Sequence[Dims | None], axis: int, rank: int) -> tuple[int, ...] | None:
+    """Returns the shape of a rank without one dimension, if it is known and the same for all of these."""
     frames: set[Shape] = set()
     for shape in shapes:
         sizes = known(shape)
-        if sizes is None or len(sizes) <= axis:
+        if sizes is None:
             return None
+        sizes = (*[1] * (rank - len(sizes)), *sizes)
         frames.add((*sizes[:axis], *sizes[axis + 1 :]))
     if len(frames) != 1:
         return None
