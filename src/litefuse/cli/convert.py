@@ -201,7 +201,8 @@ def convert(
 ) -> None:
     """Convert a SavedModel, or a file of Keras's, to LiteRT.
 
-    MODEL is the folder of a SavedModel, a .keras or .h5 file, or the file of a frozen graph (.pb, .pbtxt).
+    MODEL is the folder of a SavedModel, or a folder with one in it, a .keras or .h5 file, or the file of a frozen graph
+    (.pb, .pbtxt).
 
     Composites, which are functions annotated with experimental_implements, become fused ops; the report says which did
     and which did not, and why.

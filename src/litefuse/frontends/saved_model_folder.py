@@ -71,10 +71,12 @@ def _saved_models(folder: Path) -> list[Path]:
     found: list[Path] = []
     level, seen = [folder], 0
     for _ in range(_DEPTH):
-        inner = [each for parent in level for each in _folders(parent)]
+        inner: list[Path] = []
+        for parent in level:
+            inner += _folders(parent)
+            if seen + len(inner) > _MAX_FOLDERS:
+                return []
         seen += len(inner)
-        if seen > _MAX_FOLDERS:
-            return []
         found += [each for each in inner if _is_saved_model(each)]
         level = [each for each in inner if not _is_saved_model(each)]
     return found
