@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingKernelError
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
-from litefuse.inputs.uses import Small
 from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.processes.limits import extra_memory
 from litefuse.runtime.flatbuffer import content_of
@@ -31,8 +30,6 @@ _NO_MEMORY = "there is not enough memory for it; try it with litefuse run"
 _PACKED_BYTES = 1 << 28
 # The batch sizes and the sizes of other dynamic dimensions to try: few image models, for example, take the smallest.
 _OPEN = ((1, 7), (1, 32), (1, 60), (1, 224), (1, 1), (3, 7))
-# Sizes and numbers like them that are inputs must fit each other: such small ones are drawn so many times.
-_SMALL, _SEEDS = 10, 40
 # With several dynamic dimensions, the larger sizes together may be too much.
 _MOST_ELEMENTS = 1 << 22
 
@@ -105,14 +102,11 @@ def _call_once(path: Path, *, xnnpack: bool) -> None:
             raise _Unfit(f"the rank of {', '.join(map(repr, unranked))} is unknown")
         is_open = any(None in domain.shape for domain in domains.values())
         refused: list[Exception] = []
-        tries = [(*sizes, limit, 0) for sizes, limit in product(_OPEN if is_open else _OPEN[:1], LEVELS)]
-        if any(isinstance(use, Small) for domain in domains.values() for _, use in domain.uses):
-            tries += [(*_OPEN[0], _SMALL, seed) for seed in range(1, _SEEDS)]
-        for batch, size, limit, seed in tries:
+        for (batch, size), limit in product(_OPEN if is_open else _OPEN[:1], LEVELS):
             shapes = model.shapes(key, batch=batch, size=size)
             if is_open and size > 7 and sum(map(math.prod, shapes.values())) > _MOST_ELEMENTS:
                 continue
-            inputs = model.drawer(key, Random(seed)).draw(shapes, Manner(limit))
+            inputs = model.drawer(key, Random(0)).draw(shapes, Manner(limit))
             try:
                 interpreter.get_signature_runner(key)(**inputs)
                 break
@@ -122,8 +116,7 @@ def _call_once(path: Path, *, xnnpack: bool) -> None:
                 refused.append(error)
         else:
             # Different messages for the sizes suggest that another size may work.
-            by_size = refused[: len(_OPEN) * len(LEVELS) : len(LEVELS)]
-            if is_open and len({str(error) for error in by_size}) > 1:
+            if len({str(error) for error in refused[:: len(LEVELS)]}) > 1:
                 raise _Unfit(f"none of the sizes that were tried fit its dynamic dimensions: {_one_line(refused[0])}")
             raise refused[0]
 
