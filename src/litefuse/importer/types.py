@@ -16,6 +16,8 @@ _ELEMENT_TYPES: dict[int, Callable[[], ir.Type]] = {
     DataType.FLOAT64: ir.F64Type.get,
     DataType.FLOAT16: ir.F16Type.get,
     DataType.BFLOAT16: ir.BF16Type.get,
+    DataType.FLOAT8_E4M3FN: lambda: ir.Type.parse("f8E4M3FN"),
+    DataType.FLOAT8_E5M2: lambda: ir.Type.parse("f8E5M2"),
     DataType.BOOL: lambda: ir.IntegerType.get_signless(1),
     DataType.INT8: lambda: ir.IntegerType.get_signless(8),
     DataType.INT16: lambda: ir.IntegerType.get_signless(16),
@@ -42,7 +44,7 @@ def element_type(dtype: int) -> ir.Type:
     """Returns the MLIR element type of a TensorFlow ``DataType``.
 
     Raises:
-        GraphError: MLIR's ``tf`` dialect has no such type (float8, int4 and the reference types).
+        GraphError: MLIR's ``tf`` dialect has no such type (other kinds of float8, int4 and the reference types).
     """
     make = _ELEMENT_TYPES.get(dtype)
     if make is None:
