@@ -101,3 +101,14 @@ def test_ragged_elements_as_sparse_ones() -> None:
 def test_ragged_strings_as_sparse_ones() -> None:
     splits, values = np.array([0, 2, 2, 3]), np.array([b"a", b"", "\u00e9".encode()], object)
     check("RaggedTensorToSparse", [splits, values], np.array([[0, 0], [0, 1], [2, 0]]), values, np.array([3, 2]))
+
+
+def test_sums_of_sparse_tensors() -> None:
+    a, b = np.array([[0, 1], [1, 0], [2, 3]]), np.array([[0, 0], [1, 0], [2, 3], [2, 4]])
+    shape, ours, others = np.array([3, 5]), np.array([1, 2, 4], F), np.array([0.5, 7, -4, -3], F)
+    expected = np.array([[0, 0], [0, 1], [1, 0], [2, 4]]), np.array([0.5, 1, 9, -3], F), shape
+    check("SparseAdd", [a, ours, shape, b, others, shape, Constant(F(1))], *expected, dynamic=[False])
+    dense, total = np.zeros((3, 5), np.int32), np.zeros((3, 5), np.int32)
+    dense[1, 0], total[1, 0] = 3, 14
+    repeated, values = np.array([[1, 0], [1, 0]]), np.array([5, 6], np.int32)
+    check("SparseTensorDenseAdd", [repeated, values, shape, dense], total)

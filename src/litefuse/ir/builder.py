@@ -14,7 +14,7 @@ from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.constants import string_elements
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type, tensor_type_of
 from litefuse.ops.combining import broadcast_shapes
 from litefuse.ops.dims import Shape
 from litefuse.ops.facts import ShapeError
@@ -252,6 +252,11 @@ class Builder:
                 return value
             dims = [-1 if size is None else size for size in shape]
         return self.op("Reshape", [value, self.vector(dims)], shape, self.dtype(value))
+
+    def reshape_to(self, value: ir.Value, shape: ir.Value) -> ir.Value:
+        """Emits ``Reshape`` to a shape of which not even the rank is known."""
+        kind = ir.UnrankedTensorType.get(element_type_of(self.dtype(value)))
+        return ir.Operation.create("tf.Reshape", results=[kind], operands=[value, shape]).result
 
     def expand(self, value: ir.Value, axis: int) -> ir.Value:
         """Emits ``ExpandDims``: inserts a dimension of size 1."""

@@ -44,6 +44,8 @@ _DTYPE_NAMES = {
     "bf16": "bfloat16",
     "f32": "float32",
     "f64": "float64",
+    "f8E4M3FN": "float8_e4m3fn",
+    "f8E5M2": "float8_e5m2",
     "i1": "bool",
     **{f"i{width}": f"int{width}" for width in (2, 4, 8, 16, 32, 64)},
     **{f"ui{width}": f"uint{width}" for width in (8, 16, 32, 64)},

@@ -1,4 +1,4 @@
-"""Cases of ops whose sizes, places and paddings are for the running model to compute."""
+"""Cases of ops whose sizes, places and paddings are for the running model to compute; casts of uint64."""
 
 from __future__ import annotations
 
@@ -73,5 +73,11 @@ def _filter(dtype: str, *sizes: int) -> Tensor:
     return Tensor(dtype, (*shape[:-2], sizes[-2], None), lambda random, _: random.standard_normal(sizes))
 
 
-CASES: list[Case] = [*_diagonals(), *_blocks(), *_filters()]
+def _casts() -> list[Case]:
+    others = ("bool", "int8", "uint16", I32, "uint32", "int64")
+    there = [Case("Cast", [Tensor("uint64", (None, 3))], {"DstT": dtype}) for dtype in others]
+    return [*there, *(Case("Cast", [Tensor(dtype, (None, 3))], {"DstT": "uint64"}) for dtype in others)]
+
+
+CASES: list[Case] = [*_casts(), *_diagonals(), *_blocks(), *_filters()]
 """Every case."""

@@ -90,6 +90,19 @@ def _segments() -> list[Case]:
     return [*cases, *sums]
 
 
+def _sums() -> list[Case]:
+    indices, shape, sizes = Tensor(I64, (None, 2), _sorted_indices), i64(6, 5), (9, 15)
+    cases: list[Case] = []
+    for dtype, least in ((F32, 0), (F32, 1), (I32, 0), (I64, 2)):
+        values, more = Tensor(dtype, (None,)), Tensor(I64, (7, 2), _sorted_indices)
+        other = [more, Tensor(dtype, (7,)), shape, scalar(least, dtype)]
+        cases += [
+            Case("SparseAdd", [indices, values, shape, *other], open_sizes=sizes),
+            Case("SparseTensorDenseAdd", [indices, values, shape, Tensor(dtype, (6, 5))], open_sizes=sizes),
+        ]
+    return cases
+
+
 def _sets() -> list[Case]:
     few, row = integers(0, 6), np.array([[0, 0], [0, 1], [0, 2], [2, 0], [2, 1]])
     indices, values = Tensor(I64, (None, 2), lambda _random, shape: row[: shape[0]]), Tensor(I32, (None,), few)
@@ -150,5 +163,5 @@ def _ranges() -> list[Case]:
     return cases
 
 
-CASES = (*_sparse(), *_segments(), *_sets(), *_ragged())
+CASES = (*_sparse(), *_segments(), *_sums(), *_sets(), *_ragged())
 """Every case."""

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.ir.types import element_type_of
 from litefuse.legalize.arrays.carrier import carried, carried_number, delivered
 from litefuse.legalize.arrays.diagonals import alignment, band_operand, places_beside_main
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from litefuse.ir.builder import Builder, MixedSize
+    from litefuse.ir.mlir import ir
 
 __all__ = ["OpenDiagonal"]
 
@@ -226,5 +225,4 @@ def _reshaped(b: Builder, value: ir.Value, sizes: Sequence[MixedSize], optional:
     always = b.constant(np.array(True), "bool")
     present = [kept if axis == optional else always for axis in range(len(sizes))]
     shape = b.gather(b.vector(sizes), b.places(b.stack(present, 0)))
-    kind = ir.UnrankedTensorType.get(element_type_of(b.dtype(value)))
-    return ir.Operation.create("tf.Reshape", results=[kind], operands=[value, shape]).result
+    return b.reshape_to(value, shape)

@@ -36,12 +36,18 @@ class Segment(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        op.shape(0)
         op.shape(1, 1)
         kind = op.name.removeprefix("Segment")
         op.require(0, "float32", "int32", *(["int64"] if kind == "Sum" else []))
         data, ids = op.operands
-        return _segments(b, kind, data, b.cast(ids, "int32"), op.constants[1])
+        ids = b.cast(ids, "int32")
+        if op.types[0].rank is not None:
+            return _segments(b, kind, data, ids, op.constants[1])
+        # Of unknown rank: the other dimensions are merged into one, and set apart again.
+        rest = b.slice(b.op("Shape", [data], [None], "int32"), 0, 1, None)
+        rows = b.op("Reshape", [data, b.vector([b.size(ids, 0), -1])], [b.shape(ids)[0], None], op.types[0].dtype)
+        made = _segments(b, kind, rows, ids, op.constants[1])
+        return b.reshape_to(made, b.concat([b.vector([b.size(made, 0)]), rest], 0))
 
 
 @decomposition(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _Integers: TypeAlias = "ir.Value | npt.NDArray[Any]"
 
-__all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastToInteger"]
+__all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastOfUint64", "CastToInteger"]
 
 # The number of significant bits of float64.
 _FLOAT64_BITS = 53
@@ -331,3 +331,20 @@ class CastToInteger(Decomposition):
             return bits
         number = b.cast(bits, "int64")
         return b.select(b.compare("Less", number, 0), b.binary("AddV2", number, 1 << 32), number)
+
+
+_INTEGERS = frozenset({"bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))})
+
+
+@decomposition("Cast", order=1)
+class CastOfUint64(Decomposition):
+    """Casts between uint64 and other integers through int64, whose bits are the same."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (x,), given, made = op.operands, op.types[0].dtype, op.results[0].dtype
+        if "uint64" not in (given, made) or not {given, made} <= _INTEGERS:
+            raise NotDecomposed(f"LiteRT's CAST does not make {made} of {given}")
+        if made == "uint64":
+            return b.bitcast(b.cast(x, "int64"), "uint64")
+        x = b.bitcast(x, "int64")
+        return b.bitcast(b.cast(x, "int32"), "uint32") if made == "uint32" else b.cast(x, made)

@@ -34,8 +34,8 @@ class _Format(NamedTuple):
 
 
 _FORMATS = {
-    "f8E4M3FN": _Format(3, 2.0**-6, 448.0, np.nan),
-    "f8E5M2": _Format(2, 2.0**-14, 57344.0, np.inf),
+    "float8_e4m3fn": _Format(3, 2.0**-6, 448.0, np.nan),
+    "float8_e5m2": _Format(2, 2.0**-14, 57344.0, np.inf),
 }
 _EXACT_IN_FLOAT32 = ("bfloat16", "float16", "float32")
 # The bits of a float32 below its exponent.
@@ -43,7 +43,7 @@ _MANTISSA = 1 << 23
 
 
 # LiteRT has no such dtype: the engine makes a CAST to it that cannot be written.
-@before_engine("Cast", dtypes=("f8E4M3FN", "f8E5M2"))
+@before_engine("Cast", dtypes=("float8_e4m3fn", "float8_e5m2"))
 @before_engine("Cast", dtypes=("bfloat16", "float16", "float32"))
 class RoundedToFloat8(Decomposition):
     """Rounds to a multiple of the distance between numbers of the format, in float32, to the even one of two.

@@ -103,6 +103,16 @@ def _set_size(op: Op) -> Answer:
     return (None,) * (rank - 1) if op.operands[2].values is None else tuple(map(_if_size, op.vector(2)[:-1]))
 
 
+def _sum(op: Op) -> Answer:
+    (rank,) = op.ranked(2, 1)
+    answer: list[PartialDims] = [(None, meet_dims(op.ranked(0, 2)[1], rank)), (None,), (rank,)]
+    return answer
+
+
+def _sum_with_dense(op: Op) -> Answer:
+    return op.shape(3)
+
+
 def _as_values(op: Op) -> Answer:
     """Has one value for each position."""
     return meet(op.ranked(1, 1), op.ranked(0, 2)[:1])
@@ -124,6 +134,8 @@ RULES: dict[str, Rule] = {
     "DynamicPartition": _dynamic_partition,
     "RaggedRange": _ragged_range,
     "SetSize": _set_size,
+    "SparseAdd": _sum,
+    "SparseTensorDenseAdd": _sum_with_dense,
     "SparseFillEmptyRows": _fill_empty_rows,
     "SparseReduceMax": _reduce,
     "SparseReduceSum": _reduce,
