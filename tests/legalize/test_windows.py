@@ -95,3 +95,5 @@ def test_filters_of_unknown_size(padding: str) -> None:
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(x[0], [*pads, (0, 0)]), (3, 2), (0, 1))[::2]
     expected = np.einsum("hwcij,ijco->hwo", windows, filters)[None]
     check("Conv2D", [x, filters], expected, dynamic=[True], attributes=options, rtol=1e-5, atol=1e-6)
+    each = np.einsum("hwcij,ijcm->hwcm", windows, filters).reshape(*expected.shape[:3], 6)
+    check("DepthwiseConv2dNative", [x, filters], each, dynamic=[True], attributes=options, rtol=1e-5, atol=1e-6)

@@ -59,6 +59,11 @@ def _filters() -> list[Case]:
     options += [{"strides": [1, 1, 1, 1], "dilations": [1, 1, 2, 1], "padding": "VALID"}]
     options += [{"strides": [1] * 4, "padding": "EXPLICIT", "explicit_paddings": [0, 0, 2, 0, 1, 1, 0, 0]}]
     cases = [Case("Conv2D", [image, _filter(image.dtype, 3, 2, 3, 4)], each) for image in images for each in options]
+    cases += [
+        Case("DepthwiseConv2dNative", [images[0], _filter(F32, 3, 2, 3, 2)], {**each, "strides": [1, 2, 2, 1]})
+        for each in options
+        if "dilations" not in each
+    ]
     volume = Case(
         "Conv3D",
         [Tensor(F32, (None, 4, 3, 5, 2)), _filter(F32, 2, 1, 3, 2, 3)],
