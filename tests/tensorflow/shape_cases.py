@@ -275,6 +275,8 @@ def _creation() -> Iterator[Case]:
     keys = [n([2, 3]), Operand("uint64", (1,)), Operand("uint64", (2,)), i()]
     yield Case("StatelessRandomUniformFullIntV2", keys, {"dtype": "int32"})
     yield Case("StatelessRandomUniformIntV2", [*keys, i(), i()])
+    yield Case("StatelessRandomGammaV2", [n([2, 3]), i(2), f(3)])
+    yield Case("StatelessRandomGammaV3", [*keys, f(3)])
     yield Case("StatelessMultinomial", [f(2, 3), n(5), i(2)])
     yield Case("ParameterizedTruncatedNormal", [n([2, 3]), f(2), f(2), f(2), f(2)])
     yield Case("SparseToDense", [i(2), n([7]), f(2), f()])

@@ -105,7 +105,22 @@ def shuffled(tf: Any, seed: Any, like: Any) -> Any:
     return tf.random.experimental.stateless_shuffle(like, seed)
 
 
+def gamma(tf: Any, seed: Any, like: Any) -> Any:
+    return tf.random.stateless_gamma(
+        tf.concat([tf.shape(like)[:1] * 40, [5]], 0), seed, [0.05, 0.7, 1.0, 2.5, 1000.0], 2.0
+    )
+
+
+def gamma_of_known_shape(tf: Any, seed: Any, like: Any) -> Any:
+    return tf.random.stateless_gamma([30, 3], seed, tf.abs(like[0]) + 0.1)
+
+
+def older_gamma(tf: Any, seed: Any, like: Any) -> Any:
+    return tf.raw_ops.StatelessRandomGammaV2(shape=tf.shape(like), seed=seed, alpha=tf.constant(1.5))
+
+
 DRAWINGS = (
+    *("gamma", "gamma_of_known_shape", "older_gamma"),
     *("truncated", "truncated_of_known_shape", "shuffled"),
     *("classes", "possible_classes"),
     *("uniform", "uniform_of_open_shape", "one_number", "normal", "integers", "integers_from_all", "long_integers"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
-__all__ = ["StatelessMultinomial", "StatelessRandom", "StatelessShuffle", "StatelessTruncatedNormal"]
+__all__ = ["StatelessMultinomial", "StatelessRandom", "StatelessShuffle", "StatelessTruncatedNormal", "generator_of"]
 
 _ALGORITHMS = (1, 3)  # Philox, and "the one for this device", which is Philox as well but on TPUs
 # The number of draws for four truncated numbers, and the number of groups of words that TensorFlow reserves for them.
@@ -59,7 +59,7 @@ class StatelessRandom(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (result,) = op.results
-        generator = _generator(op, b)
+        generator = generator_of(op, b)
         kind = op.name.removeprefix("StatelessRandom").removesuffix("V2")
         of_integers = kind in {"UniformFullInt", "UniformInt"} and result.dtype in ("int32", "int64")
         if not of_integers and (result.dtype != "float32" or kind not in {"Normal", "Uniform"}):
@@ -114,7 +114,7 @@ class StatelessTruncatedNormal(Decomposition):
         begins = b.binary("Mul", b.reshape(b.cast(b.range(groups), "int64"), [groups, 1]), _RESERVED)
         draws = b.dims("Mul", groups, _DRAWS // 4)
         places = b.binary("AddV2", begins, b.constant(np.arange(_DRAWS // 4)[None], "int64"))
-        words = philox_words(b, _generator(op, b), b.reshape(places, [draws]))
+        words = philox_words(b, generator_of(op, b), b.reshape(places, [draws]))
         numbers = _normal(b, b.reshape(words, [b.dims("Mul", draws, 2), 2]))
         drawn = b.dims("Mul", groups, _DRAWS)
         rows = b.reshape(numbers, [groups, _DRAWS])
@@ -142,7 +142,7 @@ class StatelessShuffle(Decomposition):
         value = op.operands[0]
         rows = b.size(value, 0)
         groups = _groups(b, rows)
-        words = b.reshape(first_words(b, _generator(op, b), groups), [b.dims("Mul", groups, 4)])
+        words = b.reshape(first_words(b, generator_of(op, b), groups), [b.dims("Mul", groups, 4)])
         left = b.cast(b.binary("Sub", b.scalar(rows), b.range(rows)), "int64")
         steps = b.cast(b.binary("FloorMod", b.slice(words, 0, 0, rows), left), "int32")
 
@@ -203,13 +203,13 @@ def _groups(b: Builder, words: MixedSize) -> MixedSize:
     return b.dims("FloorDiv", b.dims("AddV2", words, 3), 4)
 
 
-def _generator(op: TensorFlowOp, b: Builder) -> Generator:
+def generator_of(op: TensorFlowOp, b: Builder) -> Generator:
     """Emits the generator of an op: derived from two seeds, or the current state of a ``tf.random.Generator``.
 
     Raises:
         NotDecomposed: The bits of the key are unknown, or another algorithm is requested.
     """
-    if not op.name.endswith("V2") and op.name != "StatelessShuffle":
+    if op.types[1].dtype in {"int32", "int64"}:
         return seeded(b, b.cast(_pair(op, 1, b), "int64"))
     _, key, counter, algorithm = op.operands[:4]
     known = op.constants[3]

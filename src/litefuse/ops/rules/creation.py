@@ -206,6 +206,8 @@ RULES: dict[str, Rule] = {
             "RandomStandardNormal",
             "RandomUniform",
             "RandomUniformInt",
+            "StatelessRandomGammaV2",
+            "StatelessRandomGammaV3",
             "StatelessRandomNormal",
             "StatelessRandomNormalV2",
             "StatelessRandomUniform",
