@@ -57,3 +57,30 @@ def test_a_narrow_range_leaves_out_its_first_number() -> None:
 def test_casts_of_unsigned_numbers() -> None:
     x = np.array([0, 1, 2**31, 2**32 - 1], np.uint32)
     check("Cast", [x], x.astype(np.int64), attributes={"Truncate": False})
+
+
+def test_float64_is_compared_by_its_bits() -> None:
+    numbers = np.array([0.0, -0.0, 1.0, 1 + 2**-52, -1.0, -1 - 2**-52, 5e-324, -5e-324, 1e308, np.inf, -np.inf, np.nan])
+    x, y = numbers[:, None], numbers[None]
+    comparisons = {
+        "Equal": x == y,
+        "Greater": x > y,
+        "GreaterEqual": x >= y,
+        "Less": x < y,
+        "LessEqual": x <= y,
+        "NotEqual": x != y,
+    }
+    for op, expected in comparisons.items():
+        attributes = {"incompatible_shape_error": True} if op in {"Equal", "NotEqual"} else {}
+        check(op, [x, y], expected, attributes=attributes)
+        check(op, [x, Constant(np.array(1.0))], expected[:, 2:3], attributes=attributes)
+
+
+def test_signs_and_limits_of_float64() -> None:
+    numbers = np.array([0.0, -0.0, 1.5, -1.5, 5e-324, -1e308, np.inf, -np.inf, np.nan])
+    for op, expected in (("Neg", -numbers), ("Abs", np.abs(numbers))):
+        (found,) = converted(op, [numbers], [("float64", 1)])(numbers)
+        np.testing.assert_array_equal(found.view(np.int64), expected.view(np.int64))
+        check(op, [numbers[:8]], expected[:8])
+    for op, function in (("IsNan", np.isnan), ("IsInf", np.isinf), ("IsFinite", np.isfinite)):
+        check(op, [numbers], function(numbers))
