@@ -295,3 +295,48 @@ func.func @main(%x: tensor<4x3xui8>, %i: tensor<i32>, %item: tensor<3xui8>) -> t
   %y = "tf.TensorListStack"(%0, %shape) {element_dtype = ui8, num_elements = -1 : i64} : (tensor<!tf_type.variant<tensor<3xui8>>>, tensor<1xi32>) -> tensor<?x3xui8>
   return %y : tensor<?x3xui8>
 }
+
+// -----
+
+// RUN: lower-tensor-lists
+// Rows of a ragged tensor, of which a loop makes others: it slices the values, and adds its own to others.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: variant
+// CHECK: %[[LOOP:.*]]:5 = "tf.While"(%{{.*}}, %{{.*}}, %arg1, %arg0, %{{.*}})
+// CHECK: return %[[LOOP]]#4, %[[LOOP]]#1
+// CHECK-LABEL: func.func private @body
+// CHECK: %[[ROW:.*]] = "tf.GatherV2"(%arg2, {{.*}} -> tensor<?x2xf32>
+// CHECK: %[[DOUBLE:.*]] = "tf.AddV2"(%[[ROW]], %[[ROW]])
+// CHECK: %[[VALUES:.*]] = "tf.ConcatV2"(%arg1, %[[DOUBLE]],
+// CHECK: %[[SPLITS:.*]] = "tf.ConcatV2"(%arg4,
+// CHECK: return %{{.*}}, %[[VALUES]], %arg2, %arg3, %[[SPLITS]]
+func.func @main(%splits: tensor<4xi64>, %values: tensor<?x2xf32>) -> (tensor<?xi64>, tensor<?x2xf32>) {
+  %v = "tf.RaggedTensorToVariant"(%splits, %values) {batched_input = true} : (tensor<4xi64>, tensor<?x2xf32>) -> tensor<3x!tf_type.variant>
+  %none = "tf.Const"() {value = dense<> : tensor<0xi32>} : () -> tensor<0xi32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %any = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %three = "tf.Const"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %l = "tf.TensorListFromTensor"(%v, %none) {element_dtype = !tf_type.variant} : (tensor<3x!tf_type.variant>, tensor<0xi32>) -> tensor<!tf_type.variant<tensor<*x!tf_type.variant>>>
+  %m = "tf.TensorListReserve"(%any, %three) {element_dtype = !tf_type.variant} : (tensor<i32>, tensor<i32>) -> tensor<!tf_type.variant<tensor<*x!tf_type.variant>>>
+  %0:3 = "tf.While"(%zero, %m, %l) {cond = @cond, body = @body, is_stateless = true} : (tensor<i32>, tensor<!tf_type.variant<tensor<*x!tf_type.variant>>>, tensor<!tf_type.variant<tensor<*x!tf_type.variant>>>) -> (tensor<i32>, tensor<!tf_type.variant>, tensor<!tf_type.variant>)
+  %s = "tf.TensorListStack"(%0#1, %none) {element_dtype = !tf_type.variant, num_elements = 3 : i64} : (tensor<!tf_type.variant>, tensor<0xi32>) -> tensor<3x!tf_type.variant>
+  %1:2 = "tf.RaggedTensorFromVariant"(%s) {input_ragged_rank = -1 : i64, output_ragged_rank = 1 : i64} : (tensor<3x!tf_type.variant>) -> (tensor<?xi64>, tensor<?x2xf32>)
+  return %1#0, %1#1 : tensor<?xi64>, tensor<?x2xf32>
+}
+func.func private @cond(%i: tensor<i32>, %m: tensor<!tf_type.variant>, %l: tensor<!tf_type.variant>) -> tensor<i1> {
+  %three = "tf.Const"() {value = dense<3> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%i, %three) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+func.func private @body(%i: tensor<i32>, %m: tensor<!tf_type.variant>, %l: tensor<!tf_type.variant>) -> (tensor<i32>, tensor<!tf_type.variant>, tensor<!tf_type.variant>) {
+  %none = "tf.Const"() {value = dense<> : tensor<0xi32>} : () -> tensor<0xi32>
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %x = "tf.TensorListGetItem"(%l, %i, %none) {element_dtype = !tf_type.variant} : (tensor<!tf_type.variant>, tensor<i32>, tensor<0xi32>) -> tensor<!tf_type.variant>
+  %row = "tf.RaggedTensorFromVariant"(%x) {input_ragged_rank = -1 : i64, output_ragged_rank = 0 : i64} : (tensor<!tf_type.variant>) -> tensor<?x2xf32>
+  %double = "tf.AddV2"(%row, %row) : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  %y = "tf.RaggedTensorToVariant"(%double) {batched_input = false} : (tensor<?x2xf32>) -> tensor<!tf_type.variant>
+  %w = "tf.TensorListSetItem"(%m, %i, %y) {element_dtype = !tf_type.variant, resize_if_index_out_of_bounds = false} : (tensor<!tf_type.variant>, tensor<i32>, tensor<!tf_type.variant>) -> tensor<!tf_type.variant<tensor<*x!tf_type.variant>>>
+  %next = "tf.AddV2"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %c = "tf.Identity"(%w) : (tensor<!tf_type.variant<tensor<*x!tf_type.variant>>>) -> tensor<!tf_type.variant>
+  return %next, %c, %l : tensor<i32>, tensor<!tf_type.variant>, tensor<!tf_type.variant>
+}

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import litefuse
 from litefuse.cli.app import app
-from litefuse.errors import ConversionError, LitefuseError, UnsupportedOpsError
+from litefuse.errors import LitefuseError, UnsupportedOpsError
 from litefuse.scaffold.project import new_project, read_op
 from tests.tensorflow.checking import check, check_calls, custom_options, normal, op_counts
 from tests.tensorflow.converted_ops import Case, calls_of, integers, lone, ops, uniform
@@ -235,22 +235,3 @@ def test_checkpoints_are_not_written(tensorflow: TensorFlow) -> None:
     with pytest.raises(UnsupportedOpsError, match="Save") as raised:
         litefuse.convert(tensorflow.save(writing_checkpoints))
     assert "docs/training.md" in raised.value.hint
-
-
-def ragged_results(tf: Any) -> Any:
-    module = tf.Module()
-    specification = tf.RaggedTensorSpec([None], tf.int32)
-
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32, name="n")])
-    def serve(n: Any) -> Any:
-        return {"y": tf.map_fn(tf.range, n, fn_output_signature=specification).to_tensor()}
-
-    module.serve = serve
-    return module, {"serving_default": serve}
-
-
-def test_ragged_results_of_a_map_are_refused(tensorflow: TensorFlow) -> None:
-    with pytest.raises(ConversionError, match="RaggedTensorFromVariant") as raised:
-        litefuse.convert(tensorflow.save(ragged_results))
-    assert "ragged" in raised.value.hint
-    assert "TensorArray" not in raised.value.hint

@@ -18,6 +18,7 @@ from litefuse.tensor_lists.list_groups import Web, find_webs, resizes, unsupport
 from litefuse.tensor_lists.list_ops import CREATORS, NONE, has_lists, hold_tensors
 from litefuse.tensor_lists.list_sizes import LIST_ELEMENTS, LIST_RULES, item_sizes
 from litefuse.tensor_lists.optionals import remove_optionals
+from litefuse.tensor_lists.ragged_items import take_ragged_items_apart
 from litefuse.tensor_lists.size_ops import emit
 from litefuse.tensor_lists.sizes import Sizes, Unknown, values_of
 from litefuse.tensor_lists.varying_items import refuse_varying_items
@@ -42,6 +43,7 @@ def make_dense(module: ir.Module) -> None:
     """
     by_symbol = functions(module)
     separate_callers(by_symbol, shared=_without_lists(by_symbol))
+    take_ragged_items_apart(by_symbol)
     remove_optionals(by_symbol)
     while webs := find_webs(by_symbol):  # first those whose items are tensors, then those that have these as items
         _make_webs_dense(webs, by_symbol)
