@@ -61,6 +61,21 @@ _POOL_3D = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": "SA
 _PATCHES = {"ksizes": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "rates": [1, 1, 1, 1], "padding": "VALID"}
 _UNICODE = {"input_encoding": "UTF-8", "errors": "replace", "replacement_char": 65533}
 _INT16 = {"out_type": 7}  # the number of int16 among LiteRT's types
+# An image of a few pixels in each format; none ends with a NUL, which numpy would drop.
+_BMP = bytes.fromhex(
+    "424d42000000000000003600000028000000040000000100000001001800000000000c000000c40e0000c40e0000000000000000"
+    "00003c2814786450b4a08cf0dcc8"
+)
+_JPEG = bytes.fromhex(
+    "ffd8ffe000104a46494600010100000100010000ffdb004300100b0c0e0c0a100e0d0e1211101318281a181616183123251d283a"
+    "333d3c3933383740485c4e404457453738506d51575f626768673e4d71797064785c656763ffc0000b080001000201011100ffc4"
+    "0014000100000000000000000000000000000004ffc4001a1000010501000000000000000000000000040001023573b1ffda0008"
+    "010100003f001815e3651e32ffd9"
+)
+_PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000020000000108020000007b40e8dd0000000f49444154789c6360d008a858700200"
+    "057f02598f01fedd0000000049454e44ae426082"
+)
 _ONE, _ZERO = np.array(1, np.int32), np.array(0, np.int32)
 
 CALLS: Mapping[str, Call] = {
@@ -77,7 +92,11 @@ CALLS: Mapping[str, Call] = {
     "Cross": Call([_floats(4, 3), _floats(4, 3) + 1], [np.float32]),
     "Cumprod": Call([_floats(3, 4), _ONE], [np.float32]),
     "DecodeBase64": Call([_texts(b"b25l", b"")], [object]),
+    "DecodeBmp": Call([_text(_BMP)], [np.uint8], {"channels": 4}),
+    "DecodeImage": Call([_text(_BMP)], [np.float32], {"channels": 3, "dtype": 0, "expand_animations": False}),
+    "DecodeJpeg": Call([_text(_JPEG)], [np.uint8], {"channels": 3, "ratio": 1, "dct_method": "INTEGER_ACCURATE"}),
     "DecodePaddedRaw": Call([_texts(b"abcd", b"x"), np.array(8, np.int32)], [np.int16], _INT16),
+    "DecodePng": Call([_text(_PNG)], [np.uint16], {"channels": 0, "dtype": 16}),
     "DecodeRaw": Call([_texts(b"abcd", b"efgh")], [np.int16], _INT16),
     "DenseBincount": Call([_ints([1, 3], [0, 1]), np.array(4, np.int32), _floats(2, 2)], [np.float32]),
     "DenseImageWarp": Call([_floats(2, 4, 5, 3), _floats(2, 4, 5, 2)], [np.float32]),

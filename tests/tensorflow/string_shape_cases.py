@@ -31,6 +31,9 @@ def _of_each() -> Iterator[Case]:
     yield Case("RegexFullMatch", [s(2, 3), s()])
     yield Case("DecodeRaw", [s(2, 3)], {"out_type": "int16"})
     yield Case("DecodePaddedRaw", [s(2, 3), n(8)], {"out_type": "int32"})
+    for name in ("DecodeBmp", "DecodeJpeg", "DecodePng"):
+        yield Case(name, [s()])
+        yield Case(name, [s()], {"channels": 3})
     yield Case("UnicodeScript", [Operand("int32", (2, 3))])
     encodings = {"input_encoding": "UTF-8", "output_encoding": "UTF-8"}
     yield Case("UnicodeTranscode", [s(2, 3)], encodings)

@@ -127,6 +127,10 @@ def _ragged_to_dense(op: Op) -> Answer:
     return meet(inner, tuple(None if isinstance(size, Formula) or size < 0 else size for size in sizes))
 
 
+def _image(op: Op) -> Answer:
+    return (None, None, op.attribute("channels", 0) or None)
+
+
 def _whitespace_tokens(op: Op) -> Answer:
     (count,) = op.ranked(0, 1)
     return [(None,), (count + 1,), (None,), (None,)]
@@ -159,6 +163,7 @@ def _joined_ngrams(op: Op) -> Answer:
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_EACH.split(), _as_first),
+    **dict.fromkeys(("DecodeBmp", "DecodeJpeg", "DecodePng"), _image),
     "DecodePaddedRaw": _decode_padded_raw,
     "DecodeRaw": _decode_raw,
     "RaggedBincount": _ragged_bincount,
