@@ -76,6 +76,8 @@ _PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000020000000108020000007b40e8dd0000000f49444154789c6360d008a858700200"
     "057f02598f01fedd0000000049454e44ae426082"
 )
+# A tf.train.Example: a is [1.5, 2.5], b is [7], c is ["xy"].
+_EXAMPLE = bytes.fromhex("0a2c0a110a0161120c120a0a080000c03f000020400a0a0a016212051a030a01070a0b0a016312060a040a027879")
 _ONE, _ZERO = np.array(1, np.int32), np.array(0, np.int32)
 
 CALLS: Mapping[str, Call] = {
@@ -121,6 +123,35 @@ CALLS: Mapping[str, Call] = {
     "Pack": Call([_WORDS, _WORDS], [object], {"axis": 0}),
     "Pad": Call([_WORDS, _ints([1, 2])], [object]),
     "PadV2": Call([_WORDS, _ints([1, 2]), _text(b"-")], [object]),
+    "ParseExample": Call(
+        [_texts(_EXAMPLE), _texts(), _text(b"a"), _floats(0)],
+        [np.float32],
+        {"Nsparse": 0, "Ndense": 1, "sparse_types": [], "Tdense": [0], "dense_shapes": ["2"]},
+    ),
+    "ParseExampleV2": Call(
+        [_texts(_EXAMPLE, _EXAMPLE), _texts(), _texts(b"b"), _texts(b"a", b"a"), _texts(b"c"), _floats(1), _floats(1)],
+        [np.int64, np.int64, np.int64, np.float32, np.float32, object, np.int32],
+        {
+            "num_sparse": 1,
+            "sparse_types": [4],
+            "Tdense": [0, 0],
+            "dense_shapes": ["?", "?x2"],
+            "ragged_value_types": [5],
+            "ragged_split_types": [2],
+        },
+    ),
+    "ParseSingleExample": Call(
+        [_text(_EXAMPLE), _floats(0)],
+        [np.int64, np.int64, np.int64, np.float32],
+        {
+            "num_sparse": 1,
+            "sparse_keys": ["b"],
+            "dense_keys": ["a"],
+            "sparse_types": [4],
+            "Tdense": [0],
+            "dense_shapes": ["2"],
+        },
+    ),
     "RaggedTensorToTensor": Call(
         [_longs(2, 3), _WORDS, _text(b"-"), _longs(0, 1, 3)], [object], {"row_partition_types": ["ROW_SPLITS"]}
     ),

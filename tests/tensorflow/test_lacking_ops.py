@@ -154,13 +154,13 @@ def test_nothing_is_printed(tensorflow: TensorFlow) -> None:
 
 
 def parsing(tf: Any) -> Any:
-    """``ParseExampleV2`` has several arguments of any number of tensors."""
+    """``ParseSequenceExampleV2`` has several arguments of any number of tensors."""
     module = tf.Module()
     features = {"x": tf.io.FixedLenFeature([4], tf.float32), "y": tf.io.VarLenFeature(tf.int64)}
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="s")])
     def serve(s: Any) -> Any:
-        parsed = tf.io.parse_example(s, features)
+        parsed, _, _ = tf.io.parse_sequence_example(s, features)
         return {"x": parsed["x"], "y": parsed["y"].values}
 
     module.serve = serve
@@ -169,7 +169,9 @@ def parsing(tf: Any) -> Any:
 
 def test_ops_with_groups_of_operands_and_results_are_named(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(parsing)
-    with pytest.raises(UnsupportedOpsError, match=r"LiteRT has no op for ParseExampleV2:\n.* -> \(.*float32\[\?,4\]\)"):
+    with pytest.raises(
+        UnsupportedOpsError, match=r"LiteRT has no op for ParseSequenceExampleV2:\n.* -> \(.*float32\[\?,4\]\)"
+    ):
         litefuse.convert(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -25,6 +26,9 @@ _WIDE = {"complex128": "complex64", "float64": "float32", "int64": "int32"}
 
 # Narrowing does not help an op on these.
 _NO_NUMBERS = frozenset({"resource", "string", "variant"})
+
+# A shape is the text that MLIR has of it, such as 2x? (flexbuffers of TFLiteConverter's kind hold no lists of lists).
+_SHAPE = re.compile(r"#tf_type\.shape<([\dx?]*)>")
 
 _VARIABLE_OPS = frozenset({"tf.VarHandleOp", "tf.ReadVariableOp", "tf.AssignVariableOp"})
 
@@ -254,4 +258,5 @@ def _option(attribute: ir.Attribute) -> Any:
         return _TENSOR_TYPES.get(tensor_type_of(ir.UnrankedTensorType.get(attribute.value)).dtype, attribute)
     if isinstance(attribute, ir.ArrayAttr):
         return [_option(item) for item in attribute]
-    return attribute_value(attribute)
+    shape = _SHAPE.fullmatch(str(attribute)) if attribute.__class__ is ir.Attribute else None
+    return shape[1] if shape else attribute_value(attribute)
