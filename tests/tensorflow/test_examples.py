@@ -62,9 +62,7 @@ FULL = example(
     ("other", feature(b"unread")),
 )
 SPARSE = example(("vec", feature(9, 8, 7, 6, packed=False)), ("tags", feature()), ("seq", feature(7.5, packed=False)))
-TWICE = example(
-    ("vec", feature(0, 0, 0, 0)), ("age", feature(1.0)), ("numbers", field(3, b"")), ("vec", feature(1, 2, 3, 4))
-)
+TWICE = example(("vec", b"\x1a\x05"), ("age", feature(1.0)), ("numbers", field(3, b"")), ("vec", feature(1, 2, 3, 4)))
 MORE = b"\x12\x03abc" + example(
     ("pairs", feature(1, 2)), ("rows", feature(4)), ("vec", feature(1, 1, 1, 1)), ("tags", feature(b"z"))
 )

@@ -42,21 +42,21 @@ class _Damaged(Exception):  # noqa: N818  it is turned into an error where the p
 def features_of(data: bytes, wanted: AbstractSet[bytes]) -> dict[bytes, Feature]:
     """Returns the features of a serialized Example that are wanted, by their names.
 
-    Of several with one name the last one counts.
+    Of several with one name the last one counts, and no other is looked at.
 
     Raises:
         KernelError: It is not an Example.
     """
-    found: dict[bytes, Feature] = {}
+    found: dict[bytes, bytes] = {}
     try:
         for features in _messages(data, 1):
             for entry in _messages(features, 1):
                 name = b"".join(_messages(entry, 1)[-1:])
                 if name in wanted:
-                    found[name] = _feature(b"".join(_messages(entry, 2)))
+                    found[name] = b"".join(_messages(entry, 2))
+        return {name: _feature(payload) for name, payload in found.items()}
     except _Damaged:
         raise KernelError(f"a string of {len(data)} bytes is no tf.train.Example") from None
-    return found
 
 
 def _feature(data: bytes) -> Feature:
