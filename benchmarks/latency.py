@@ -15,13 +15,13 @@ from document import megabytes, milliseconds, paragraph, table
 from models import inputs_of
 from process import call
 
-__all__ = ["document", "measure_outputs"]
+__all__ = ["document", "measure_latency"]
 
 _SECONDS = 8.0  # for the calls of one pair of models
 _CALLS = 60
 
 
-def measure_outputs(name: str, folder: Path) -> dict[str, Any]:
+def measure_latency(name: str, folder: Path) -> dict[str, Any]:
     """Runs the two models in turn in a process of their own, which prints medians."""
     source = make_model(name, folder)
     paths = [folder / f"{source.name}.{each}.tflite" for each in CONVERTERS]

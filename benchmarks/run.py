@@ -22,9 +22,9 @@ import conversion
 import floor
 import growth
 import large
+import latency
 import layers
 import on_jax
-import outputs
 import recurrent
 import startup
 from models import MODELS
@@ -63,8 +63,8 @@ def _floors(folder: Path, repeats: int) -> list[dict[str, Any]]:
     return [_progress(name, floor.measure_floor(name, folder, repeats)) for name in MODELS]
 
 
-def _outputs(folder: Path, _repeats: int) -> list[dict[str, Any]]:
-    return [_progress(name, outputs.measure_outputs(name, folder)) for name in MODELS]
+def _latencies(folder: Path, _repeats: int) -> list[dict[str, Any]]:
+    return [_progress(name, latency.measure_latency(name, folder)) for name in MODELS]
 
 
 def _progress(name: str, row: dict[str, Any]) -> dict[str, Any]:
@@ -77,7 +77,7 @@ SECTIONS = {
     "floor": Section("Where the time goes: the engine alone", _floors, floor.document, 5),
     "large": Section("Large models", large.measure_large, lambda rows, _: large.document(rows), 0),
     "growth": Section("Growth", growth.measure_growth, lambda rows, _: growth.document(rows, _RESULTS.parent), 0),
-    "outputs": Section("What was written: latency and size", _outputs, lambda rows, _: outputs.document(rows), 0),
+    "outputs": Section("What was written: latency and size", _latencies, lambda rows, _: latency.document(rows), 0),
     "layers": Section(
         "What was written, layer by layer",
         lambda folder, _: layers.measure_layers(folder),

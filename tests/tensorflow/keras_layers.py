@@ -226,19 +226,24 @@ def _of_list(keras: Any, layer: Any, **options: Any) -> Any:
     return Listed()
 
 
-def build(tf: Any, group: str, policy: str = "float32") -> Any:
+def build(tf: Any, group: str, policy: str = "float32", only: str | None = None) -> Any:
     """A model with one output for each layer of a group.
 
     Args:
         tf: TensorFlow.
         group: The group.
         policy: Keras' policy of dtypes; the outputs are of float32 whatever it is, unless they are integers.
+        only: The layer that there is an output for, if not for all.
     """
     keras = importlib.import_module("keras")
     keras.utils.set_random_seed(3)
     keras.mixed_precision.set_global_policy(policy)
     try:
-        layers = {name: make(keras) for name, make in GROUPS[group].items() if (policy, name) not in _NOT_MIXED}
+        layers = {
+            name: make(keras)
+            for name, make in GROUPS[group].items()
+            if (policy, name) not in _NOT_MIXED and only in (None, name)
+        }
     finally:
         keras.mixed_precision.set_global_policy("float32")
     module = tf.Module()
