@@ -21,10 +21,9 @@ from litefuse.ir.mlir import func, ir, mlir_context
 from litefuse.ir.passes import run_passes
 from litefuse.job import ConversionJob
 from litefuse.kernels import PACK
-from litefuse.legalize.custom_ops import CustomOpForm
+from litefuse.legalize.custom_ops import RUNTIME_KERNELS, CustomOpForm
 from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.lacking_ops import tensorflow_name
-from litefuse.legalize.runtime_kernels import RUNTIME_KERNELS
 from litefuse.options.allowed_ops import check_allowed
 from litefuse.options.forms import CompositeForms, Quantization, RnnForm
 from litefuse.options.limits import held_bytes, limited

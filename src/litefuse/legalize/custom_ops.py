@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,10 +16,15 @@ from litefuse.ir.marks import custom_op_attributes
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
 from litefuse.legalize.lacking_ops import REASON, is_option, left_over, tensorflow_name, tensorflow_op
-from litefuse.legalize.runtime_kernels import refusal_of_runtime
 from litefuse.options.allowed_ops import closest
 
-__all__ = ["CustomOpForm", "EmitCustomOps"]
+__all__ = ["RUNTIME_KERNELS", "CustomOpForm", "EmitCustomOps"]
+
+RUNTIME_KERNELS = frozenset({"AudioSpectrogram", "Mfcc"})
+"""The ops that become custom ops of their names and options, of which LiteRT's resolver of builtin ops has kernels."""
+
+# Limits of frequencies, which the kernel of Mfcc reads as integers (tflite/kernels/mfcc.cc).
+_LIMITS = ("lower_frequency_limit", "upper_frequency_limit")
 
 # The dtypes that can be narrowed, and to which.
 _WIDE = {"complex128": "complex64", "float64": "float32", "int64": "int32"}
@@ -119,7 +124,7 @@ class EmitCustomOps:
     def _has_kernel(self, op: ir.OpView, name: str) -> bool:
         """Whether there is a kernel for the op; if not for this form of it, states why in an attribute."""
         if name in self.runtime:
-            reason = refusal_of_runtime(name, _attributes(op))
+            reason = _refusal_of_runtime(name, _attributes(op))
         elif name in self.pack:
             reason = _refusal(op, name)
         else:
@@ -157,6 +162,14 @@ def _refusal(op: ir.OpView, name: str) -> str | None:
     from litefuse.kernels.refusals import refusal
 
     return refusal(name, [tensor_type_of(result).dtype for result in op.results], _attributes(op))
+
+
+def _refusal_of_runtime(op: str, attributes: Mapping[str, Any]) -> str | None:
+    """Returns why the runtime's kernel does not compute an op of this form; None if it does."""
+    for name in _LIMITS if op == "Mfcc" else ():
+        if name in attributes and not float(attributes[name]).is_integer():
+            return f"LiteRT's kernel takes whole frequencies, and its {name} is {attributes[name]:g}"
+    return None
 
 
 def _is_python_only(op: ir.OpView, name: str) -> bool:
