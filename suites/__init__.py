@@ -1,0 +1,1 @@
+"""Suites of real models and of other converters' tests, run against litefuse and the stock converter."""
