@@ -52,7 +52,7 @@ class Case:
         name: The folder's name, for people.
         suite: Where it comes from, such as ``huggingface``.
         signature: The key of the signature that is called.
-        rtol: The relative difference that is allowed, as in ``numpy.testing.assert_allclose``.
+        rtol: The difference of an output that is allowed, relative to the largest absolute value in it.
         atol: The absolute difference that is allowed on top of that.
     """
 

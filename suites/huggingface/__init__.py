@@ -1,0 +1,1 @@
+"""The TensorFlow classes of Hugging Face's transformers, from small random configurations."""

@@ -1,0 +1,153 @@
+"""Models with random weights, and functions of them that become signatures. Runs beside TensorFlow."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from suites.cases import Arrays
+from suites.huggingface.catalog import Kind, Plan
+from suites.huggingface.families import FAMILIES, SMALL, Family
+from suites.huggingface.inputs import Sizes, draw_inputs
+
+__all__ = ["Signature", "make_model", "signature_of"]
+
+Signature: TypeAlias = tuple[Callable[[Mapping[str, Any]], dict[str, Any]], list[Arrays]]
+"""A function of inputs by name that returns outputs by name, and the inputs of some calls."""
+
+_SPREAD = 0.05
+
+
+def make_model(plan: Plan) -> Any:
+    """Makes a model of random weights, none of which is zero or one."""
+    import tensorflow as tf
+
+    tf.keras.utils.set_random_seed(1)
+    family = FAMILIES[plan.family]
+    transformers: Any = importlib.import_module("transformers")
+    model: Any = getattr(transformers, f"TF{plan.family}{plan.head}")(_config(transformers, family, plan.options))
+    model.build_in_name_scope()
+    _randomize(model)
+    return model
+
+
+def _config(transformers: Any, family: Family, options: Mapping[str, Any]) -> Any:
+    config: Any = getattr(transformers, f"{family.config}Config")
+    names = inspect.signature(config.__init__).parameters
+    small = {name: value for name, value in SMALL.items() if name in names or name == "num_labels"}
+    chosen = {**small, **family.options, **options, **{name: dict(part) for name, part in family.parts.items()}}
+    return config(**chosen)
+
+
+def _randomize(model: Any) -> None:
+    random = np.random.default_rng(2)
+    for variable in model.variables:
+        if not variable.dtype.is_floating:
+            continue
+        noise = _SPREAD * random.standard_normal(variable.shape)
+        if "variance" in variable.name:
+            noise = np.abs(noise)
+        variable.assign_add(noise.astype(variable.dtype.as_numpy_dtype))
+
+
+def signature_of(plan: Plan, model: Any) -> Signature:
+    """Makes what the plan says of the model."""
+    if plan.kind is Kind.STEP:
+        return _step(plan, model)
+    inputs = _inputs(plan, model)
+    if plan.kind is Kind.GENERATE:
+        used = [name for name in inputs[0] if not name.startswith("decoder_")]
+
+        def generate(given: Mapping[str, Any]) -> dict[str, Any]:
+            return {"sequences": model.generate(**given, **plan.generation)}
+
+        return generate, [{name: each[name] for name in used} for each in inputs]
+
+    def forward(given: Mapping[str, Any]) -> dict[str, Any]:
+        return _flat(model(dict(given), training=False))
+
+    return forward, inputs
+
+
+def _sizes(family: Family) -> tuple[Sizes, Sizes]:
+    few = Sizes(2, family.length, 7, family.side)
+    return few, Sizes(3, family.length + 8, 5, family.side)
+
+
+def _inputs(plan: Plan, model: Any) -> list[Arrays]:
+    """Inputs of two calls: of the same shapes, or of others if the plan says dynamic."""
+    family = FAMILIES[plan.family]
+    specs: dict[str, tuple[Sequence[int | None], str]] = {
+        name: (spec.shape.as_list(), spec.dtype.name) for name, spec in model.input_signature.items()
+    }
+    if plan.family in {"Wav2Vec2", "Hubert"}:
+        specs = {"input_values": ([None, None], "float32"), "attention_mask": ([None, None], "int32")}
+    if plan.family == "ViTMAE":
+        specs["noise"] = ([None, (family.side // SMALL["patch_size"]) ** 2], "float32")
+    if plan.family == "Sam":
+        specs = {
+            "pixel_values": ([None, 3, family.side, family.side], "float32"),
+            "input_points": ([None, None, None, 2], "float32"),
+        }
+    first, second = _sizes(family)
+    return [
+        draw_inputs(specs, first, model.config, 3),
+        draw_inputs(specs, second if plan.dynamic else first, model.config, 4),
+    ]
+
+
+def _step(plan: Plan, model: Any) -> Signature:
+    """A step of a decoder, which takes the caches of the steps before."""
+    import tensorflow as tf
+
+    structure: list[Any] = []
+    calls: list[Arrays] = []
+    encoded = plan.family in {"Bart", "T5", "Marian", "Pegasus", "Blenderbot", "Whisper"}
+    outputs_of_encoder: Any = importlib.import_module("transformers.modeling_tf_outputs").TFBaseModelOutput
+    words = "decoder_input_ids" if encoded else "input_ids"
+    for given in _inputs(plan, model):
+        past = model({**given, "use_cache": True}, training=False)
+        structure.append(past.past_key_values)
+        caches = tf.nest.flatten(past.past_key_values)
+        step: dict[str, Any] = {words: given[words][:, -1:]}
+        if encoded:
+            step["encoder_hidden_states"] = past.encoder_last_hidden_state.numpy()
+            if "attention_mask" in given:
+                step["attention_mask"] = given["attention_mask"]
+        calls.append({**step, **{f"past_key_values_{number}": each.numpy() for number, each in enumerate(caches)}})
+
+    def decode(given: Mapping[str, Any]) -> dict[str, Any]:
+        caches = [each for name, each in given.items() if name.startswith("past_key_values_")]
+        arguments: dict[str, Any] = {
+            words: given[words],
+            "past_key_values": tf.nest.pack_sequence_as(structure[0], caches),
+            "use_cache": True,
+            "training": False,
+        }
+        if encoded:
+            arguments["encoder_outputs"] = outputs_of_encoder(last_hidden_state=given["encoder_hidden_states"])
+            if "attention_mask" in given:
+                arguments["attention_mask"] = given["attention_mask"]
+        return _flat(model(**arguments))
+
+    return decode, calls
+
+
+def _flat(value: Any, name: str = "") -> dict[str, Any]:
+    """Tensors by the names of where they stand in a structure of outputs."""
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        inner = [(str(key), each) for key, each in value.items()]  # type: ignore[reportUnknownVariableType]
+    elif isinstance(value, tuple | list):
+        inner = [(str(number), each) for number, each in enumerate(value)]  # type: ignore[reportUnknownVariableType]
+    else:
+        return {name or "output": value}
+    flat: dict[str, Any] = {}
+    for key, each in inner:
+        flat |= _flat(each, f"{name}_{key}" if name else key)
+    return flat
