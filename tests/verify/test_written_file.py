@@ -169,3 +169,39 @@ def test_a_kernel_that_refuses_inputs_keeps_the_file(monkeypatch: pytest.MonkeyP
     assert not check.ran
     assert "my_custom_fused_op" in (check.reason or "")
     assert "these are no words" in (check.reason or "")
+
+
+@pytest.mark.parametrize("where", ["itself", "behind", "within"])
+def test_sizes_that_values_of_inputs_decide_about_are_not_judged(tmp_path: Path, where: str) -> None:
+    graph = Graph()
+    x, sizes = graph.input("x", (2, 35)), graph.input("sizes", (2,), np.int32)
+    if where == "within":
+        condition, y = graph.input("condition", (), np.bool_), graph.output("y", (70, 1), signature=(-1, -1))
+        graph.builtin("IF", [condition, x, sizes], [y], thenSubgraphIndex=1, elseSubgraphIndex=2)
+    else:
+        reshaped = graph.tensor("reshaped", (70, 1)) if where == "behind" else graph.output("reshaped", (70, 1))
+        graph.builtin("RESHAPE", [x, sizes], [reshaped])
+        if where == "behind":
+            graph.builtin("ADD", [reshaped, x], [graph.output("y", (2, 35))])
+    path = tmp_path / "model.tflite"
+    callee = Graph()
+    inner = [callee.input("a", (2, 35)), callee.input("b", (2,), np.int32)]
+    callee.builtin("RESHAPE", inner, [callee.output("c", (70, 1))])
+    path.write_bytes(model(graph, *([callee] * 2 if where == "within" else []), signatures={"serve": 0}))
+    reason = check_written_file(path)
+    assert reason is not None
+    assert "values of its inputs decide about sizes at the op RESHAPE" in reason
+
+
+def test_sizes_that_shapes_of_inputs_decide_about_are_judged(tmp_path: Path) -> None:
+    """The ids are looked up, and only the shape of what is found decides."""
+    graph = Graph()
+    ids, table = graph.input("ids", (3,), np.int32), graph.tensor("table", (9, 4), value=np.zeros((9, 4), np.float32))
+    rows, shape = graph.tensor("rows", (3, 4)), graph.tensor("shape", (2,), np.int32)
+    wide, summed = graph.tensor("wide", (3, 4)), graph.output("sum", (3, 4))
+    graph.builtin("GATHER", [ids, table][::-1], [rows])
+    graph.builtin("SHAPE", [rows], [shape], outType=2)
+    graph.builtin("RESHAPE", [rows, shape], [wide])
+    graph.builtin("SUB", [wide, graph.input("y", (3, 5))], [summed])
+    with pytest.raises(FileCheckError, match="SUB"):
+        check_written_file(written(tmp_path, graph))

@@ -64,10 +64,14 @@ class FailedOp(NamedTuple):
     Attributes:
         place: The op.
         step: ``prepare`` or ``invoke``.
+        subgraph: The index of its subgraph.
+        position: Its position in that.
     """
 
     place: OpPlace
     step: str
+    subgraph: int = 0
+    position: int = 0
 
 
 def failed_op(content: Any, message: str) -> FailedOp | None:
@@ -83,9 +87,10 @@ def failed_op(content: Any, message: str) -> FailedOp | None:
     subgraphs = range(root(content).length(fields.SUBGRAPHS))
     for failure in _FAILURE.finditer(message):
         for subgraph in subgraphs:  # the message does not say which
-            place = op_at(content, subgraph, int(failure["number"]))
+            position = int(failure["number"])
+            place = op_at(content, subgraph, position)
             if place is not None and place.op == failure["op"]:
-                return FailedOp(place, failure["step"])
+                return FailedOp(place, failure["step"], subgraph, position)
     return None
 
 

@@ -11,11 +11,13 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingKernelError
+from litefuse.inputs.graph import Model
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.processes.limits import extra_memory
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.transfer import unpickle_kernels
+from litefuse.verify.computed_sizes import values_decide
 from litefuse.verify.file_check import CHECK_FILE, KEEP, FileCheckJob
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ _MOST_ELEMENTS = 1 << 22
 
 
 class _Unfit(Exception):  # noqa: N818  not an error: the file may run with other sizes
-    """The model may run with other shapes than the tried ones; the text says why these do not work."""
+    """The model may run with other inputs than the tried ones; the text says why these do not work."""
 
 
 def check_job(job: FileCheckJob, announce: Callable[[str], None]) -> str | None:
@@ -63,7 +65,8 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> str | None:
 
     Returns:
         None if all of it ran; otherwise why it could not be run here: there is no kernel for a custom op, a kernel
-        refused the inputs, or none of the tried sizes fits.
+        refused the inputs, none of the tried sizes fits, or sizes follow from inputs' values, and the drawn ones do not
+        fit.
 
     Raises:
         FileCheckError: LiteRT refuses it; the message names the op.
@@ -82,7 +85,10 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> str | None:
             return f"{', '.join(notes)}: {type(error).__name__}: {error}"
         if not isinstance(error, (LitefuseError, RuntimeError, ValueError)):
             raise
-        refusal = _refusal(path, error, xnnpack=xnnpack)
+        try:
+            refusal = _refusal(path, error, xnnpack=xnnpack)
+        except _Unfit as unfit:
+            return f"{unfit}; try it with litefuse run"
         if refusal is None:
             return _NO_MEMORY
         raise refusal from None
@@ -122,7 +128,11 @@ def _call_once(path: Path, *, xnnpack: bool) -> None:
 
 
 def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError | None:
-    """Returns the error to raise where LiteRT refuses a model; None if it says nothing, as when it has no memory."""
+    """Returns the error to raise where LiteRT refuses a model; None if it says nothing, as when it has no memory.
+
+    Raises:
+        _Unfit: It may take inputs of other values.
+    """
     from litefuse.runtime.operators import failed_op
 
     who, step, place = "LiteRT", "run", None
@@ -139,7 +149,10 @@ def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError |
     if place is None:
         with content_of(path) as content:
             failed = failed_op(content, message)
+            is_unfit = failed is not None and values_decide(Model(content), failed.subgraph, failed.position)
         if failed is not None:
+            if is_unfit:
+                raise _Unfit(f"values of its inputs decide about sizes at the op {failed.place}, and no drawn ones fit")
             step, place = failed.step, failed.place
     reported = "\n".join(f"  {line.strip()}" for line in message.splitlines() if line.strip())
     if not reported:
