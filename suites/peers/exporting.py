@@ -8,6 +8,7 @@ import re
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
 
 from suites.cases import Case, write_case
@@ -129,6 +130,9 @@ class Exporter:
             expected = [run() for run in runs]
             if is_random and any(_differ(run(), before) for run, before in zip(runs, expected, strict=True)):
                 atol = float("inf")
+            rtol = max(
+                rtol, 2 * max((_precision(each) for results in expected for each in results.values()), default=0.0)
+            )
             case = Case(name, self._suite, _SIGNATURE, rtol, atol)
             write_case(folder, case, list(zip(inputs, expected, strict=True)))
         except BaseException:
@@ -146,6 +150,12 @@ class Exporter:
 
 def _array(value: Any) -> Any:
     return value.numpy() if hasattr(value, "numpy") else np.asarray(value)
+
+
+def _precision(result: Any) -> float:
+    """The relative distance of neighbouring numbers, for floats of half the width or less."""
+    dtype = np.asarray(result).dtype
+    return float(ml_dtypes.finfo(dtype).eps) if dtype.name in {"float16", "bfloat16"} else 0.0
 
 
 def _ops(graph: Any) -> set[str]:

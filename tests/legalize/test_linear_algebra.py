@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.legalize.one_op import check, converted, normal
 
@@ -33,6 +34,18 @@ def test_a_tridiagonal_system() -> None:
 def test_a_sum_over_a_label() -> None:
     x = normal(2, 3, 4)
     check("Einsum", [x], x.sum(1), rtol=1e-5, atol=1e-6, attributes={"equation": "abc->ac"})
+
+
+@pytest.mark.parametrize("equation", ["ijk,lmj->iklm", "ijk,lmj->mlki", "hijk,lmj->hiklm"])
+def test_sum_over_an_inner_label(equation: str) -> None:
+    """The engine would lose the first operand's transposition."""
+    sizes = dict(zip("hijklm", range(2, 8), strict=True))
+    first, second = (
+        np.random.default_rng(place).normal(size=[sizes[label] for label in labels]).astype(np.float32)
+        for place, labels in enumerate(equation.partition("->")[0].split(","))
+    )
+    expected = np.einsum(equation, first, second)
+    check("Einsum", [first, second], expected, rtol=1e-5, atol=1e-5, attributes={"equation": equation})
 
 
 def test_products_of_integers() -> None:

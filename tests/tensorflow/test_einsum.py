@@ -10,7 +10,7 @@ import litefuse
 from tests.tensorflow.checking import difference, run_calls
 from tests.tensorflow.process import TensorFlow
 
-_SIZES = {"a": 2, "b": 3, "c": 4, "d": 5}
+_SIZES = {"a": 2, "b": 3, "c": 4, "d": 5, "e": 6}
 _COUNT = 120
 
 
@@ -21,7 +21,7 @@ class Sum:
     """
 
     def __init__(self, random: np.random.Generator) -> None:
-        self.labels = ["".join(random.permutation(list(_SIZES))[: random.integers(1, 4)]) for _ in range(2)]
+        self.labels = ["".join(random.permutation(list(_SIZES))[: random.integers(1, 5)]) for _ in range(2)]
         every = sorted(set("".join(self.labels)))
         self.result = "".join(random.permutation(every)[: random.integers(0, len(every) + 1)])
         self.open = {label for label in every if random.random() < 0.4}

@@ -118,6 +118,13 @@ def einstein_sum_over_two_labels() -> bool:
 
 
 @reproducer
+def einstein_sum_over_an_inner_label() -> bool:
+    graph = Graph("2x3x4xf32", "5x6x3xf32")
+    graph.returns(graph.op("Einsum", graph.inputs, "2x4x5x6xf32", equation="ijk,lmj->iklm"))
+    return is_refused("(4 != 3)", lambda: graph.run(np.zeros((2, 3, 4)), np.zeros((5, 6, 3))))
+
+
+@reproducer
 def integer_relu6() -> bool:
     graph = Graph("?xi32")
     smaller = graph.op("Minimum", [*graph.inputs, graph.constant(6)], "?xi32")

@@ -118,6 +118,12 @@ OPERATIONS: tuple[Fault, ...] = (
         _EINSUM,
     ),
     _fault(
+        "einstein-sum-over-an-inner-label",
+        "An Einsum over a label that is not the first operand's last one becomes FULLY_CONNECTED without the first "
+        "operand's transposition, where the second has several labels before that.",
+        _EINSUM,
+    ),
+    _fault(
         "integer-relu6",
         "max(min(x, 6), 0) of integers becomes Relu6, which is not lowered, since LiteRT's RELU6 supports floats only.",
         f"{_LEGALIZE}.arithmetic.clip.IntegerRelu6",

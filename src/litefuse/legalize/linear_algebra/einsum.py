@@ -21,7 +21,8 @@ _Labeled: TypeAlias = "tuple[ir.Value, str]"
 
 
 @decomposition("Einsum")
-# Faults `einstein-sum-of-one`, `einstein-sum-of-elements` and `einstein-sum-over-two-labels`.
+# Faults `einstein-sum-of-one`, `einstein-sum-of-elements`, `einstein-sum-over-two-labels` and
+# `einstein-sum-over-an-inner-label`.
 @before_engine("Einsum")
 class Einsum(Decomposition):
     """Takes diagonals for repeated labels, then multiplies one operand after the other, by sums and matrix products.
@@ -41,7 +42,10 @@ class Einsum(Decomposition):
             return True
         if op.types[0].dtype != "float32":
             return False
-        return not (first - second and second - first)  # it often fails for a matrix and a vector
+        if not (first - second and second - first):  # it often fails for a matrix and a vector
+            return True
+        # Fault `einstein-sum-over-an-inner-label`.
+        return len(second - first) > 1 and labels[0][-1] not in second and labels[1][-1] in first - set(output)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.require(0, "float32", "int32", "int64", "complex64")
@@ -126,14 +130,18 @@ def _product(b: Builder, first: _Labeled, second: _Labeled, kept: str) -> _Label
         order = labels + summed
         every = b.binary("Mul", _ordered(b, a, a_labels, order), _ordered(b, c, c_labels, order))
         return _summed(b, (every, order), labels)
-    a, c = _ordered(b, a, a_labels, batch + rows + summed), _ordered(b, c, c_labels, batch + summed + columns)
+    adjoint = c_labels == batch + columns + summed  # the product takes columns as rows, without a transposition
+    a = _ordered(b, a, a_labels, batch + rows + summed)
+    c = c if adjoint else _ordered(b, c, c_labels, batch + summed + columns)
     sizes, count = b.sizes(a), len(batch)
     outer, inner = sizes[: count + len(rows)], b.product(sizes[count + len(rows) :])
-    across = b.sizes(c)[count + len(summed) :]
-    matrices = [*sizes[:count], b.product(outer[count:]), inner], [*sizes[:count], inner, b.product(across)]
+    across = b.sizes(c)[count : count + len(columns)] if adjoint else b.sizes(c)[count + len(summed) :]
+    width = b.product(across)
+    second_matrix = [width, inner] if adjoint else [inner, width]
+    matrices = [*sizes[:count], b.product(outer[count:]), inner], [*sizes[:count], *second_matrix]
     operands = [b.reshape(value, dims) for value, dims in zip((a, c), matrices, strict=True)]
-    shape = b.known([*matrices[0][:-1], matrices[1][-1]])
-    product = b.op("BatchMatMulV2", operands, shape, "float32", adj_x=False, adj_y=False)
+    shape = b.known([*matrices[0][:-1], width])
+    product = b.op("BatchMatMulV2", operands, shape, "float32", adj_x=False, adj_y=adjoint)
     return b.reshape(product, [*outer, *across]), labels
 
 
