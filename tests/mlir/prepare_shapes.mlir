@@ -28,6 +28,28 @@ func.func @main(%x: tensor<?x?xf32>, %one: tensor<f32>) -> tensor<?x?x4x2x?xf32>
 }
 // -----
 // RUN: prepare-shapes
+// Products of sizes and constants side by side are one product, whatever else has the constant.
+// CHECK-LABEL: func.func @main(
+// CHECK: %[[TWO:.*]] = "tfl.strided_slice"(%{{.*}}) <{{{.*}}shrink_axis_mask = 0 : i32}> : {{.*}} -> tensor<2xi32>
+// CHECK: %[[FACTORS:.*]] = "tfl.pseudo_const"() <{value = dense<[1, 2]> : tensor<2xi32>}>
+// CHECK: %[[SIZES:.*]] = tfl.mul %[[TWO]], %[[FACTORS]] {fused_activation_function = "NONE"} : tensor<2xi32>
+// CHECK: "tfl.concatenation"(%[[SIZES]], %{{.*}})
+// CHECK-NOT: tfl.reshape
+func.func @main(%x: tensor<?x?xf32>, %one: tensor<f32>) -> tensor<?x?x2xf32> {
+  %c0 = "tfl.pseudo_const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %c1 = "tfl.pseudo_const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %c2 = "tfl.pseudo_const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %two = "tfl.pseudo_const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %shape = "tfl.shape"(%x) : (tensor<?x?xf32>) -> tensor<2xi32>
+  %rows = "tfl.strided_slice"(%shape, %c0, %c1, %c1) {begin_mask = 0 : i32, ellipsis_mask = 0 : i32, end_mask = 0 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 1 : i32} : (tensor<2xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<i32>
+  %columns = "tfl.strided_slice"(%shape, %c1, %c2, %c1) {begin_mask = 0 : i32, ellipsis_mask = 0 : i32, end_mask = 0 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 1 : i32} : (tensor<2xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<i32>
+  %twice = tfl.mul %two, %columns {fused_activation_function = "NONE"} : tensor<i32>
+  %dims = "tfl.pack"(%rows, %twice, %two) {axis = 0 : i32, values_count = 3 : i32} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3xi32>
+  %filled = "tfl.fill"(%dims, %one) : (tensor<3xi32>, tensor<f32>) -> tensor<?x?x2xf32>
+  return %filled : tensor<?x?x2xf32>
+}
+// -----
+// RUN: prepare-shapes
 // A slice from the first element on is one that LiteRT knows the shape of; -1 is what is left.
 // CHECK-LABEL: func.func @main(
 // CHECK: %[[BEGIN:.*]] = "tfl.pseudo_const"() <{value = dense<0> : tensor<2xi32>}>

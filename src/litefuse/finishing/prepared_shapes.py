@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,14 @@ _MAX_RANK = 5
 _SLICED = frozenset({"f32", "i1", "i16", "i32", "i64", "i8", "ui8"})
 # The operands that hold the shape of an op's result.
 _STATED = {"tfl.broadcast_to": 1, "tfl.fill": 0, "tfl.reshape": 1, "tfl.tile": 1}
+
+
+class _Element(NamedTuple):
+    """An element of a vector, times a constant."""
+
+    vector: ir.Value
+    place: int
+    factor: int
 
 
 def is_computed_in_calls(op: ir.OpView) -> bool:
@@ -96,31 +104,61 @@ def _is_shape(op: ir.OpView) -> bool:
 
 
 def _concatenated(scalars: Sequence[ir.Value]) -> ir.Value:
-    """Returns the vector of these scalars: neighbors in one vector become a slice of it, constants one constant."""
+    """Returns the vector of these scalars.
+
+    Neighbors in one vector become a slice of it, their products with constants one product, constants one constant.
+    """
     parts: list[ir.Value] = []
     position = 0
     while position < len(scalars):
-        first = scalars[position]
         numbers = _numbers(scalars[position:])
-        place = _place(first)
+        run = _run(scalars[position:])
         if numbers:
             parts.append(int32_vector(numbers))
             position += len(numbers)
-        elif place is not None:
-            source, begin = place
-            end = begin + 1
-            position += 1
-            while position < len(scalars) and _place(scalars[position]) == (source, end):
-                end += 1
-                position += 1
-            parts.append(part(source, begin, end))
+        elif run:
+            source, begin, _ = run[0]
+            factors = [factor for _, _, factor in run]
+            elements = part(source, begin, begin + len(run))
+            is_plain = all(factor == 1 for factor in factors)
+            parts.append(
+                elements
+                if is_plain
+                else _create("tfl.mul", [elements, int32_vector(factors)], len(run), _no_activation())
+            )
+            position += len(run)
         else:
-            parts.append(_create("tfl.reshape", [first, int32_vector([1])], 1))
+            parts.append(_create("tfl.reshape", [scalars[position], int32_vector([1])], 1))
             position += 1
     if len(parts) == 1:
         return parts[0]
-    options = {"axis": _int32(0), "fused_activation_function": ir.StringAttr.get("NONE")}
-    return _create("tfl.concatenation", parts, len(scalars), options)
+    return _create("tfl.concatenation", parts, len(scalars), {"axis": _int32(0), **_no_activation()})
+
+
+def _run(scalars: Sequence[ir.Value]) -> list[_Element]:
+    """Returns the leading scalars that are neighbors in one vector, or products of these and constants."""
+    run: list[_Element] = []
+    for element in map(_element, scalars):
+        if element is None or (run and element[:2] != (run[-1].vector, run[-1].place + 1)):
+            break
+        run.append(element)
+    return run
+
+
+def _element(value: ir.Value) -> _Element | None:
+    """Returns what a scalar is, if it is an element of a vector, or that times a constant and used nowhere else."""
+    if (place := _place(value)) is not None:
+        return _Element(*place, 1)
+    product = producer(value, "tfl.mul")
+    if product is None or len(list(value.uses)) > 1:
+        return None
+    if attribute_value(product.attributes["fused_activation_function"]) != "NONE":
+        return None
+    for scalar, other in (tuple(product.operands), tuple(product.operands)[::-1]):
+        place, factor = _place(scalar), _elements(other)
+        if place is not None and factor is not None and np.array(factor).size == 1:
+            return _Element(*place, int(np.array(factor).item()))
+    return None
 
 
 def _slice_from_the_first(sizes: ir.OpView) -> None:
@@ -162,6 +200,10 @@ def _place(value: ir.Value) -> tuple[ir.Value, int] | None:
     return (source, numbers[0]) if len(numbers) == 2 and numbers[0] >= 0 and numbers[1] == 1 else None
 
 
+def _no_activation() -> dict[str, ir.Attribute]:
+    return {"fused_activation_function": ir.StringAttr.get("NONE")}
+
+
 def _int32(number: int) -> ir.Attribute:
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
 
@@ -174,10 +216,18 @@ def _create(
 
 
 def _erase(op: ir.OpView) -> None:
-    """Erases an op, and its operands without other uses; they would be written to the file."""
-    operands = list(op.operands)
-    op.operation.erase()
-    for value in dict.fromkeys(operands):
-        owner = value.owner
-        if not isinstance(owner, ir.Block) and not any(list(result.uses) for result in owner.results):
-            _erase(owner.opview)
+    """Erases an op, and what only it needs; that would be written to the file."""
+    needed = [op]
+    for each in needed:
+        for value in each.operands:
+            if not isinstance(value.owner, ir.Block) and value.owner.opview not in needed:
+                needed.append(value.owner.opview)
+    before = 0
+    while len(needed) != before:
+        before, kept = len(needed), list[ir.OpView]()
+        for each in needed:
+            if any(list(result.uses) for result in each.results):
+                kept.append(each)
+            else:
+                each.operation.erase()
+        needed = kept
