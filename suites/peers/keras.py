@@ -92,6 +92,12 @@ def replace(tf: Any, exporter: Exporter) -> None:
                         setattr(holder, key, replaced)
 
 
+def _tensor(tf: Any, value: Any) -> Any:
+    """A value as a tensor; numpy's floats are of the dtype that inputs of models are of."""
+    is_wide = not tf.is_tensor(value) and str(value.dtype) == "float64"
+    return tf.convert_to_tensor(value, tf.float32 if is_wide else None)
+
+
 def _float32(shape: object) -> str:
     del shape
     return "float32"
@@ -132,7 +138,7 @@ class _Calls:
     def _export(self, function: Callable[..., Any], structure: Any, leaves: list[Any], layer: Any) -> None:
         tf = self._tf
         places = [index for index, leaf in enumerate(leaves) if self._is_value(leaf)]
-        values = [tf.convert_to_tensor(leaves[index]) for index in places]
+        values = [_tensor(tf, leaves[index]) for index in places]
 
         def call(*tensors: Any) -> Any:
             filled = [*leaves]

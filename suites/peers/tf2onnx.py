@@ -130,5 +130,4 @@ def _export_graph(
         def save(path: str) -> None:
             v1.saved_model.simple_save(session, path, places, results, legacy_init_op=v1.tables_initializer())
 
-        random = any("Random" in node.op for node in session.graph.as_graph_def().node)
-        exporter.write(save, [run], [feeds], random, rtol, atol)
+        exporter.write(save, [run], [feeds], rtol, atol)
