@@ -225,6 +225,17 @@ def test_padding_is_at_the_end_of_rows() -> None:
     assert all((each != 0).any(1).all() for each in drawn)
 
 
+@pytest.mark.parametrize("op", ["EQUAL", "NOT_EQUAL", "LESS", "MAXIMUM"])
+@pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan, 1e30])
+def test_integers_are_compared_with_what_is_no_integer(op: str, number: float) -> None:
+    graph = Graph()
+    x, real = graph.input("x", [6, 9], np.int32), graph.tensor("real", [6, 9])
+    graph.builtin("CAST", [x], [real], inDataType=2, outDataType=0)
+    bound = graph.tensor("bound", [], value=np.array(number, np.float32))
+    graph.builtin(op, [real, bound], [graph.output("y", [6, 9], np.float32 if op == "MAXIMUM" else np.bool_)])
+    runs(graph)
+
+
 def test_truth_values_are_masks() -> None:
     graph = Graph()
     x = graph.input("x", [6, 9], np.bool_)

@@ -215,10 +215,12 @@ class _Input:
             flat[places] = self._dealt(part.deck, len(places), shape)
             return values
         flat[places] = self._bulk(part, len(places), low, high, open_size)
+        kind = self.domain.dtype
+        limits = np.iinfo(kind if kind.kind in "iu" else values.dtype)
         planted = [
             each
             for each in dict.fromkeys(_ends(part, low, high, beyond=not manner.in_range))
-            if _within(each, low, high)
+            if _within(each, low, high) and _within(each, limits.min, limits.max)
         ]
         chosen = self._planted(len(places), planted)
         flat[places[chosen]] = (planted[-self._calls % len(planted) :] + planted)[: len(chosen)] if len(chosen) else []
@@ -354,7 +356,7 @@ def _ends(part: _Part, low: int | None, high: int | None, *, beyond: bool) -> li
     for use in part.uses:
         if isinstance(use, Rows) and use.count:
             found += [use.first - 1, use.first + use.count] if beyond else []
-        elif isinstance(use, Near):
+        elif isinstance(use, Near) and math.isfinite(use.value):
             found += [math.floor(use.value), math.floor(use.value) + 1, math.ceil(use.value) - 1]
         elif isinstance(use, Count) and use.limit is not None:
             found += [0, use.limit, 1]
