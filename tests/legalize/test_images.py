@@ -5,6 +5,7 @@ from __future__ import annotations
 import colorsys
 
 import numpy as np
+import pytest
 
 from tests.legalize.one_op import Array, Constant, check
 
@@ -39,6 +40,14 @@ def test_an_image_of_blocks_of_means() -> None:
     expected = x.reshape(1, 2, 2, 3, 2, 2).mean((2, 4))
     size = Constant(np.array([2, 3], np.int32))
     check("ResizeArea", [x, size], expected, rtol=1e-5, dynamic=[False], attributes={"align_corners": False})
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int32", "int64"])
+def test_integers_that_are_interpolated(dtype: str) -> None:
+    image = np.array([-7, 20_000], dtype).reshape(1, 1, 2, 1)
+    expected = np.array([-7, 9996.5, 20_000, 20_000], np.float32).reshape(1, 1, 4, 1)
+    attributes = {"align_corners": False, "half_pixel_centers": False}
+    check("ResizeBilinear", [image, Constant(np.array([1, 4], np.int32))], expected, attributes=attributes)
 
 
 def test_a_crop() -> None:

@@ -241,6 +241,7 @@ def _images() -> list[Case]:
             Case(op, [Tensor(F32, (None, 4, 6, 2)), Tensor(I32, (2,), one_of(8))], {"half_pixel_centers": True})
         )
     cases += [
+        *(Case("ResizeBilinear", [Tensor(kind, (None, 4, 6, 2)), i32(8, 5)]) for kind in ("int32", "int64")),
         Case("ResizeBicubic", [Tensor(F32, (None, 4, 6, 2)), i32(8, 5)], {"half_pixel_centers": True}),
         Case("ResizeArea", [Tensor(F32, (None, 4, 6, 2)), i32(2, 3)]),
         *(

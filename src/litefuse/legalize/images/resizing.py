@@ -18,11 +18,16 @@ __all__ = ["ResizeByMatrix", "ResizeGradient", "ResizeIntegers", "ScaleAndTransl
 
 @decomposition("ResizeBilinear", "ResizeNearestNeighbor")
 class ResizeIntegers(Decomposition):
-    """Emits the op between casts: ``ResizeBilinear`` always returns float32, and float32 represents 16-bit integers."""
+    """Emits the op between casts: float32 represents 16-bit integers.
+
+    ``ResizeBilinear`` always returns float32, and makes that of each pixel first.
+    Definition: tensorflow/core/kernels/image/resize_bilinear_op.cc.
+    """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0, 4)
-        op.require(0, "int8", "int16", "uint8", "uint16")
+        wide = ("int32", "int64") if op.name == "ResizeBilinear" else ()
+        op.require(0, "int8", "int16", "uint8", "uint16", *wide)
         attributes = b.options(op)
         operands = [b.cast(op.operands[0], "float32"), op.operands[1]]
         (resized,) = b.ops(op.name, operands, [(op.results[0].shape, "float32")], **attributes)
