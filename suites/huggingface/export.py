@@ -32,12 +32,14 @@ def main(folder: Path, only: str) -> None:
         begun = time.monotonic()
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
+        (target / _FAILED).write_text("the process ended", "utf-8")
         try:
             _export(plan, target)
         except Exception as error:  # noqa: BLE001  whatever transformers and TensorFlow raise
             (target / _FAILED).write_text(traceback.format_exc(), "utf-8")
             print(f"{plan.name}: not exported: {type(error).__name__}: {str(error)[:200]}", flush=True)
         else:
+            (target / _FAILED).unlink()
             print(f"{plan.name}: {time.monotonic() - begun:.1f} s", flush=True)
 
 

@@ -29,17 +29,19 @@ def make_model(plan: Plan) -> Any:
     tf.keras.utils.set_random_seed(1)
     family = FAMILIES[plan.family]
     transformers: Any = importlib.import_module("transformers")
-    model: Any = getattr(transformers, f"TF{plan.family}{plan.head}")(_config(transformers, family, plan.options))
+    model: Any = getattr(transformers, f"TF{plan.family}{plan.head}")(_config(transformers, family, plan))
     model.build_in_name_scope()
     _randomize(model)
     return model
 
 
-def _config(transformers: Any, family: Family, options: Mapping[str, Any]) -> Any:
+def _config(transformers: Any, family: Family, plan: Plan) -> Any:
     config: Any = getattr(transformers, f"{family.config}Config")
     names = inspect.signature(config.__init__).parameters
     small = {name: value for name, value in SMALL.items() if name in names or name == "num_labels"}
-    chosen = {**small, **family.options, **options, **{name: dict(part) for name, part in family.parts.items()}}
+    labels = {"num_labels": 2} if "QuestionAnswering" in plan.head else {}
+    parts = {name: dict(part) for name, part in family.parts.items()}
+    chosen = {**small, **labels, **family.options, **plan.options, **parts}
     return config(**chosen)
 
 
@@ -93,6 +95,8 @@ def _inputs(plan: Plan, model: Any) -> list[Arrays]:
             "pixel_values": ([None, 3, family.side, family.side], "float32"),
             "input_points": ([None, None, None, 2], "float32"),
         }
+    if plan.family == "Bart" and plan.head == "ForSequenceClassification":  # its decoder takes the same words
+        specs = {name: spec for name, spec in specs.items() if not name.startswith("decoder_")}
     first, second = _sizes(family)
     return [
         draw_inputs(specs, first, model.config, 3),
@@ -132,7 +136,8 @@ def _step(plan: Plan, model: Any) -> Signature:
             arguments["encoder_outputs"] = outputs_of_encoder(last_hidden_state=given["encoder_hidden_states"])
             if "attention_mask" in given:
                 arguments["attention_mask"] = given["attention_mask"]
-        return _flat(model(**arguments))
+            return _flat(model(None, **arguments))
+        return _flat(model(arguments.pop(words), **arguments))
 
     return decode, calls
 
