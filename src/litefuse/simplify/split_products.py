@@ -175,12 +175,17 @@ def _part(editor: Editor, value: int, width: Dim) -> tuple[int, range]:
     shape, axes = editor.shape(source), editor.values(axis)
     if shape is None or axes is None or axes.size != 1 or axes.item() not in {-1, len(shape) - 1}:
         return value, range(width)
-    # Were a part used as it is, the whole product would be needed as well.
-    uses = [use.owner.name for result in splitting.op.results for use in result.uses]
-    if any(name != "tf.Reshape" for name in uses) or shape[-1] != width * len(splitting.results):
+    # Were a part used otherwise, the whole product would be computed as well.
+    users = [use.owner for result in splitting.op.results for use in result.uses]
+    if not all(map(_is_turned, users)) or shape[-1] != width * len(splitting.results):
         return value, range(width)
     first = splitting.results.index(value) * width
     return source, range(first, first + width)
+
+
+def _is_turned(op: ir.OpView) -> bool:
+    """Whether an op is a reshape whose result is only transposed."""
+    return op.name == "tf.Reshape" and all(use.owner.name == "tf.Transpose" for use in op.results[0].uses)
 
 
 def _cut(editor: Editor, node: Node, value: int, axis: int, columns: range) -> int:
