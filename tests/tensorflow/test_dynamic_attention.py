@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import litefuse
 from tests.tensorflow.checking import check, partition_count
 
 if TYPE_CHECKING:
@@ -109,8 +110,10 @@ def calls(*sizes: tuple[int, int]) -> list[Arrays]:
 @pytest.mark.parametrize("name", FORMS)
 def test_the_layers_are_one_partition(tensorflow: TensorFlow, name: str) -> None:
     inputs = calls((1, 5), (3, 7), (2, 1), (1, 1), (4, 20))
-    result = check(tensorflow, tensorflow.save(module, name), inputs)
+    path = tensorflow.save(module, name)
+    result = check(tensorflow, path, inputs)
     assert partition_count(result.model_bytes, inputs[1]) == 1
+    assert partition_count(litefuse.convert(path, batch=1).model_bytes, inputs[0]) == 1
 
 
 @pytest.mark.parametrize("name", FORMS)
