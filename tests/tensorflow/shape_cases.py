@@ -402,6 +402,13 @@ def _sparse() -> Iterator[Case]:
         yield Case("SparseTensorDenseMatMul", [places, values, shape, f(*((3, 4) if adjoint else (6, 3)))], attributes)
     for name in ("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum"):
         yield Case(name, [f(9, 3, 2), i(5), i(5)])
+        yield Case(f"{name}WithNumSegments", [f(9, 3, 2), i(5), i(5), n(4)])
+        yield Case(f"{name}Grad", [f(4, 3, 2), i(5), i(5), n(9)])
+    for operation in ("a-b", "b-a", "intersection", "union"):
+        yield Case("DenseToDenseSetOperation", [i(2, 3, 5), i(2, 3, 4)], {"set_operation": operation})
+    yield Case("SetSize", [Operand("int64", (7, 3)), i(7), n([4, 6, 5], "int64")])
+    yield Case("SparseAdd", [places, values, shape, Operand("int64", (5, 2)), f(5), shape, f()])
+    yield Case("SparseTensorDenseAdd", [places, values, shape, f(4, 6)])
     for name in ("SparseDenseCwiseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul"):
         yield Case(name, [places, values, shape, f(4, 6)])
     yield Case("SparseSoftmax", [places, values, shape])

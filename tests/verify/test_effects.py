@@ -31,7 +31,11 @@ HARMLESS = frozenset(
     ReaderNumRecordsProducedV2 ReaderNumWorkUnitsCompleted ReaderNumWorkUnitsCompletedV2 ReaderRead ReaderReadUpTo
     ReaderReadUpToV2 ReaderReadV2 ReaderReset ReaderResetV2 ReaderRestoreState ReaderRestoreStateV2
     ReaderSerializeState ReaderSerializeStateV2 DecodeCSV
-    DebugNumericSummaryV2 LoadAllTPUEmbeddingParameters _XlaMerge
+    DebugNumericSummaryV2 LoadAllTPUEmbeddingParameters _XlaMerge SplitMergeTokenizeWithOffsets
+    TFText>BoiseTagsToOffsets TFText>ByteSplitByOffsets TFText>ByteSplitWithOffsets TFText>FastSentencepieceDetokenize
+    TFText>FastSentencepieceTokenize TFText>FastWordpieceDetokenize TFText>NgramsStringJoin TFText>OffsetsToBoiseTags
+    TFText>PhraseDetokenize TFText>RoundRobinGenerateMasks TFText>RoundRobinTrim TFText>Utf8Binarize
+    TFText>WhitespaceTokenizeWithOffsetsV2
     """.split()  # noqa: SIM905 - a list of so many names is read as a text
 )
 # What is looked at in its place: where it prints to, and where its file's name comes from.

@@ -96,10 +96,10 @@ def _sums() -> list[Case]:
     for dtype, least in ((F32, 0), (F32, 1), (I32, 0), (I64, 2)):
         values, more = Tensor(dtype, (None,)), Tensor(I64, (7, 2), _sorted_indices)
         other = [more, Tensor(dtype, (7,)), shape, scalar(least, dtype)]
-        cases += [
-            Case("SparseAdd", [indices, values, shape, *other], open_sizes=sizes),
-            Case("SparseTensorDenseAdd", [indices, values, shape, Tensor(dtype, (6, 5))], open_sizes=sizes),
-        ]
+        cases.append(Case("SparseAdd", [indices, values, shape, *other], open_sizes=sizes))
+    for dtype in (F32, I32, I64):
+        operands = [indices, Tensor(dtype, (None,)), shape, Tensor(dtype, (6, 5))]
+        cases.append(Case("SparseTensorDenseAdd", operands, open_sizes=sizes))
     return cases
 
 

@@ -90,7 +90,8 @@ def _dense_product(op: Op) -> Answer:
 
 
 def _set_operation(op: Op) -> Answer:
-    rank = len(op.shape(0))
+    """Has the rank of its operands, of which one may be unknown."""
+    rank = len(op.shape(0 if op.operands[0].shape is not None else 1))
     answer: list[PartialDims] = [(None, rank), (None,), (rank,)]
     return answer
 
