@@ -25,3 +25,25 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   }) : (tensor<2xf32>) -> tensor<2xf32>
   return %1 : tensor<2xf32>
 }
+
+// -----
+
+// RUN: drop-constants
+// Of equal constants one is left, but for those of other types, and what a function returns.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[ONE:.*]] = arith.constant dense<1.0{{.*}}> : tensor<f32>
+// CHECK: %[[A:.*]] = tfl.mul(%arg0, %[[ONE]])
+// CHECK: %[[ROW:.*]] = arith.constant dense<1.0{{.*}}> : tensor<1xf32>
+// CHECK: %[[AGAIN:.*]] = "tfl.pseudo_const"
+// CHECK: %[[B:.*]] = tfl.add(%[[A]], %[[ONE]])
+// CHECK: tfl.sub(%[[B]], %[[ROW]])
+// CHECK: return {{.*}}, %[[AGAIN]]
+func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<f32>) {
+  %one = arith.constant dense<1.0> : tensor<f32>
+  %0 = tfl.mul(%x, %one) <{fused_activation_function = "NONE"}> : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %row = arith.constant dense<1.0> : tensor<1xf32>
+  %again = "tfl.pseudo_const"() <{value = dense<1.0> : tensor<f32>}> : () -> tensor<f32>
+  %1 = tfl.add(%0, %again) <{fused_activation_function = "NONE"}> : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %2 = tfl.sub(%1, %row) <{fused_activation_function = "NONE"}> : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
+  return %2, %again : tensor<2xf32>, tensor<f32>
+}

@@ -1,4 +1,4 @@
-"""Removes unused constants."""
+"""Removes unused and repeated constants."""
 
 from __future__ import annotations
 
@@ -10,24 +10,55 @@ from litefuse.ir.mlir import ir
 __all__ = ["DropConstants"]
 
 _CONSTANTS = frozenset({"arith.constant", "tfl.external_const", "tfl.pseudo_const"})
+# Those whose elements are compared; rewritings leave equal ones behind.
+_COMPARED = frozenset({"arith.constant", "tfl.pseudo_const"})
 
 
 class DropConstants:
-    """Erases constants without uses: fault ``unused-constants``.
+    """Erases constants without uses (fault ``unused-constants``), and those that repeat another one of the function::
 
-    Folded ops leave their operands behind, and rewritten ones those that only configured them.
+        %a = arith.constant dense<1>                    %a = arith.constant dense<1>
+        %y = tfl.sub(%x, %a)                            %y = tfl.sub(%x, %a)
+        %b = arith.constant dense<1>               -->
+        %z = tfl.mul(%y, %b)                            %z = tfl.mul(%y, %a)
+
+    Folded ops leave their operands behind, and rewritten ones those that only configured them; and each rewriting
+    brings constants of its own, which are a tensor each in the file. What a function, a branch or a loop gets or
+    returns stays as it is.
     """
 
     name: ClassVar[str] = "drop-constants"
 
     def run(self, module: ir.Module) -> bool:
-        unused = [
-            op
-            for function in functions(module).values()
-            if not function.is_external
-            for op in nested_operations(function.entry_block)
-            if op.name in _CONSTANTS and not any(True for _ in op.results[0].uses)
-        ]
-        for op in unused:
-            op.operation.erase()
-        return bool(unused)
+        modified = False
+        for function in functions(module).values():
+            if function.is_external:
+                continue
+            modified = _merge(function.entry_block) or modified
+            for op in list(nested_operations(function.entry_block)):
+                if op.name in _CONSTANTS and not any(True for _ in op.results[0].uses):
+                    op.operation.erase()
+                    modified = True
+        return modified
+
+
+def _merge(block: ir.Block) -> bool:
+    """Replaces the uses of constants by those of equal ones before them."""
+    first: dict[tuple[ir.Attribute, ir.Type], ir.Value] = {}
+    modified = False
+    for op in block.operations:
+        if op.name not in _COMPARED:
+            continue
+        (value,) = op.results
+        known = first.setdefault((op.attributes["value"], value.type), value)
+        if known == value:
+            continue
+        for use in [use for use in value.uses if _is_ordinary(use.owner)]:
+            use.owner.operands[use.operand_number] = known
+            modified = True
+    return modified
+
+
+def _is_ordinary(op: ir.OpView | ir.Operation) -> bool:
+    """Whether an op computes with its operands by itself."""
+    return op.name.startswith("tfl.") and op.name not in {"tfl.if", "tfl.while", "tfl.yield"} and len(op.regions) == 0

@@ -32,7 +32,7 @@ _COMPUTING = frozenset(
         *("square", "squared_difference", "sub", "sum", "tanh"),
     )
 )
-# Ops that move or create elements: if only such ops are folded, the file grows.
+# Ops that move or create elements: if only such ops are folded, the file may grow.
 _MOVING = frozenset(
     f"tfl.{name}"
     for name in (
@@ -44,6 +44,8 @@ _MOVING = frozenset(
 _FOLDED = _COMPUTING | _MOVING
 # The limit of TensorFlow's own folding, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc).
 _LARGEST = 10 << 20
+# The largest value that is stored if elements are only moved or created, unless it is made of as many bytes.
+_SMALL = 1 << 10
 # The largest mask that is stored in place of a scatter and a subtraction in each call, in bytes.
 _LARGEST_MASK = 16 << 10
 # Ops for which XNNPACK broadcasts a constant of low rank as fast as it takes a whole one.
@@ -64,10 +66,12 @@ class _Origin(NamedTuple):
     Attributes:
         computing: How many ops compute on the way; the others move elements.
         scattered: Whether it has few elements at some places, and the same value everywhere else.
+        stored: How many bytes the constants have that it is made of.
     """
 
     computing: int
     scattered: bool
+    stored: int
 
 
 class FoldConstants:
@@ -78,9 +82,10 @@ class FoldConstants:
         %m = tfl.div(%e, dense<700.0>)
 
     The engine folds only some ops: filter banks, masks and positional encodings would be computed in each call. LiteRT
-    itself evaluates them here, as it would in the model. A value that repeats along a dimension is stored once if its
-    user broadcasts, such as the mask of the rows that ``tf.tensor_scatter_nd_update`` replaces. A mask of single
-    elements is large, and still computed in each call.
+    itself evaluates them here, as it would in the model. What is only moved or repeated is stored where the file grows
+    little: a small table of which ``tf.tile`` makes megabytes is repeated in each call. A value that repeats along a
+    dimension is stored once if its user broadcasts, such as the mask of the rows that ``tf.tensor_scatter_nd_update``
+    replaces. A mask of single elements is large, and still computed in each call.
     """
 
     name: ClassVar[str] = "fold-constants"
@@ -109,10 +114,14 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
             origins = [computed[value] for value in op.operands if value in computed]
             computing = sum(each.computing for each in origins) + (op.name in _COMPUTING)
             scattered = op.name == "tfl.scatter_nd" or any(each.scattered for each in origins)
-            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered)))
+            stored = sum(computed[each].stored if each in computed else _bytes(each) for each in {*op.operands})
+            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, stored)))
     used = [value for value in computed if any(not _is_in(use, computed) for use in value.uses)]
     wanted = [
-        value for value in used if computed[value].computing and str(ir.ShapedType(value.type).element_type) in _MADE
+        value
+        for value in used
+        if str(ir.ShapedType(value.type).element_type) in _MADE
+        and (computed[value].computing or _bytes(value) <= max(_SMALL, computed[value].stored))
     ]
     arrays = _computed(cone, wanted) if wanted else None
     if arrays is None:
@@ -234,10 +243,14 @@ def _is_constant(value: ir.Value) -> bool:
 
 
 def _is_small(value: ir.Value) -> bool:
+    return 0 < _bytes(value) <= _LARGEST
+
+
+def _bytes(value: ir.Value) -> int:
+    """Returns the size of a value; 0 if that, or the dtype's, is unknown."""
     if not isinstance(value.type, ir.RankedTensorType) or not value.type.has_static_shape:
-        return False
-    size = _DTYPES.get(str(value.type.element_type))
-    return size is not None and 0 < math.prod(value.type.shape) * size <= _LARGEST
+        return 0
+    return math.prod(value.type.shape) * _DTYPES.get(str(value.type.element_type), 0)
 
 
 def _computed(ops: Sequence[ir.OpView], wanted: Sequence[ir.Value]) -> list[npt.NDArray[Any]] | None:
