@@ -83,6 +83,7 @@ def test_what_few_models_need_is_loaded_for_those() -> None:
         "litefuse.legalize.index",
         "litefuse.legalize.inplace_ops",
         "litefuse.legalize.lacking_ops",
+        "litefuse.legalize.matrix_products",
         "litefuse.legalize.narrow_float64",
         "litefuse.legalize.zero_operands",
         "litefuse.recognizers.recognition",

@@ -51,6 +51,7 @@ from litefuse.legalize.composite_ops import EmitCompositeOps
 from litefuse.legalize.custom_ops import EmitCustomOps
 from litefuse.legalize.expand_powers import ExpandPowers
 from litefuse.legalize.inplace_ops import LowerInplaceOps
+from litefuse.legalize.matrix_products import MultiplyMatrices
 from litefuse.legalize.narrow_float64 import NarrowFloat64
 from litefuse.legalize.zero_operands import KeepZeroOperands
 from litefuse.options.forms import RnnForm
@@ -130,6 +131,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "keep-copies": lambda _o, _v: KeepCopies(),
     "keep-generators": lambda _, given: KeepGenerators(given.initializers),
     "fold-constants": lambda _o, _v: FoldConstants(),
+    "multiply-matrices": lambda _o, _v: MultiplyMatrices(),
     "narrow-float64": lambda _o, _v: NarrowFloat64(Counter()),
     "fold-float64": lambda _o, _v: FoldFloat64(),
     "fold-weights": lambda _, given: FoldWeights(given.weights),

@@ -23,6 +23,7 @@ from litefuse.legalize.composite_ops import EmitCompositeOps
 from litefuse.legalize.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.expand_powers import ExpandPowers
+from litefuse.legalize.matrix_products import MultiplyMatrices
 from litefuse.legalize.narrow_float64 import NarrowFloat64
 from litefuse.legalize.zero_operands import KeepZeroOperands
 from litefuse.pipeline.one_op import before_engine_of_one_op, lower_one_op
@@ -144,6 +145,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         ExpandPowers(),  # not before the engine, which finds GELU by its POW
         FoldConstants(),  # before FoldWeights, which fuses factors that are constants
         FoldWeights(kept),
+        MultiplyMatrices(),  # after CutConstants, and FoldWeights, which transposes constants
         *([EmbeddingLookups()] if lowering.quantize else []),
         CopyBranchResults(),  # before EmitCompositeOps: it finds the bodies of composites by the custom ops
         EmitCompositeOps(),

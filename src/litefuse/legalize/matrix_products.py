@@ -1,0 +1,75 @@
+"""Products of matrices that are computed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.mlir import ir, producer
+
+__all__ = ["MultiplyMatrices"]
+
+_CONSTANTS = ("arith.constant", "tfl.external_const", "tfl.pseudo_const")
+
+
+class MultiplyMatrices:
+    """Replaces products with transposed matrices that are computed::
+
+        %t = tfl.transpose(%b : tensor<8x9xf32>, [1, 0])
+        %y = tfl.fully_connected(%a, %t, none)             -->  %y = tfl.batch_matmul(%a, %b)
+
+    The engine makes FULLY_CONNECTED, which takes a transposed matrix, of every ``tf.MatMul``. All sizes must be known:
+    XNNPACK's BATCH_MATMUL takes no empty tensors. The pass runs after weights are placed, as what a loop passes through
+    may be a constant only then.
+    """
+
+    name: ClassVar[str] = "multiply-matrices"
+
+    def run(self, module: ir.Module) -> bool:
+        bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
+        products = [op for body in bodies for op in nested_operations(body) if op.name == "tfl.fully_connected"]
+        replaced = [_replace(op) for op in products]
+        return any(replaced)
+
+
+def _replace(op: ir.OpView) -> bool:
+    left, right, bias = op.operands
+    activation = ir.StringAttr(op.attributes["fused_activation_function"]).value
+    if producer(bias, "tfl.no_value") is None or activation != "NONE":
+        return False
+    turned = [_transposition(left), _transposition(right)]
+    operands = [op.operands[0] if op is not None else value for op, value in zip(turned, (left, right), strict=True)]
+    constant = any(producer(operand, *_CONSTANTS) is not None for operand in operands)
+    if not any(turned) or constant or not all(map(_is_matrix, (*operands, op.results[0]))):
+        return False
+    attributes: dict[str, ir.Attribute] = {
+        "adj_x": ir.BoolAttr.get(turned[0] is not None),
+        "adj_y": ir.BoolAttr.get(turned[1] is None),
+    }
+    with ir.InsertionPoint(op), op.location:
+        product = ir.Operation.create("tfl.batch_matmul", [op.results[0].type], operands, attributes).result
+    op.results[0].replace_all_uses_with(product)
+    op.operation.erase()
+    for value in [left] if left == right else [left, right]:
+        transposition = _transposition(value)
+        if transposition is not None and not any(True for _ in value.uses):
+            transposition.operation.erase()
+    return True
+
+
+def _transposition(value: ir.Value) -> ir.Operation | ir.OpView | None:
+    """Returns the op that makes a matrix by transposing another one."""
+    transposition = producer(value, "tfl.transpose")
+    axes = None if transposition is None else elements_of_constant(transposition.operands[1], *_CONSTANTS)
+    return transposition if axes is not None and np.array(axes).tolist() == [1, 0] else None
+
+
+def _is_matrix(value: ir.Value) -> bool:
+    """Whether a value is a matrix of float32 that has elements."""
+    kind = value.type
+    if not isinstance(kind, ir.RankedTensorType) or kind.rank != 2 or not kind.has_static_shape:
+        return False
+    return isinstance(kind.element_type, ir.F32Type) and all(kind.shape)
