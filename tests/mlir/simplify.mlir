@@ -723,3 +723,27 @@ func.func private @then(%x: tensor<?xf32>, %c: tensor<i1>) -> (tensor<i1>, tenso
 func.func private @else(%x: tensor<?xf32>, %c: tensor<i1>) -> (tensor<i1>, tensor<?xf32>) {
   return %c, %x : tensor<i1>, tensor<?xf32>
 }
+
+// -----
+
+// RUN: simplify
+// A bound of a reciprocal root is one of what the root is taken of, where that is never negative.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[SUM:.*]] = "tf.Sum"
+// CHECK: %[[BOUNDED:.*]] = "tf.Maximum"(%[[SUM]], %{{.*}}) : (tensor<?x1xf32>, tensor<f32>)
+// CHECK: %[[ROOT:.*]] = "tf.Rsqrt"(%[[BOUNDED]])
+// CHECK-NOT: "tf.Minimum"
+// CHECK: %[[OPEN:.*]] = "tf.Rsqrt"(%arg1)
+// CHECK: %[[KEPT:.*]] = "tf.Minimum"(%[[OPEN]]
+// CHECK: return %[[ROOT]], %[[KEPT]]
+func.func @main(%x: tensor<?x3xf32>, %y: tensor<?x1xf32>) -> (tensor<?x1xf32>, tensor<?x1xf32>) {
+  %last = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %bound = "tf.Const"() {value = dense<1.0e+12> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tf.Square"(%x) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %1 = "tf.Sum"(%0, %last) {keep_dims = true} : (tensor<?x3xf32>, tensor<i32>) -> tensor<?x1xf32>
+  %2 = "tf.Rsqrt"(%1) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %3 = "tf.Minimum"(%2, %bound) : (tensor<?x1xf32>, tensor<f32>) -> tensor<?x1xf32>
+  %4 = "tf.Rsqrt"(%y) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %5 = "tf.Minimum"(%4, %bound) : (tensor<?x1xf32>, tensor<f32>) -> tensor<?x1xf32>
+  return %3, %5 : tensor<?x1xf32>, tensor<?x1xf32>
+}

@@ -130,6 +130,14 @@ NORMS: Mapping[str, Form] = {
     "of each": lambda tf, x: tf.math.l2_normalize(x, [1, 2]),
     "of a matrix": lambda tf, x: tf.math.l2_normalize(x[0], [-1, 0]),
     "in parts": lambda tf, x: x / tf.sqrt(tf.reduce_sum(x * x) + 1e-12),
+    "of tiny rows": lambda tf, x: tf.math.l2_normalize(x * 1e-9, -1, epsilon=1e-24),
+    "of rows and more": lambda tf, x: x * 1e-2 / tf.sqrt(tf.reduce_sum(tf.square(x * 1e-2), -1, keepdims=True) + 1e-4),
+    "bounded behind the root": lambda tf, x: (
+        x
+        * tf.minimum(
+            tf.math.rsqrt(tf.reduce_sum(tf.square(x * [[1.0], [0.0], [1e-6], [1.0], [2.0]]), -1, keepdims=True)), 1e8
+        )
+    ),
 }
 
 

@@ -12,11 +12,12 @@ is subtracted from it, or if it is divided by one.
 The engine also moves transpositions behind reshapes: if another transposition follows, the shape of a reshape to a
 dynamic dimension is hidden.
 
-Also hidden are a constant int8 factor, the axes of a norm of all elements, and a factor 0
-(``litefuse.legalize.zero_operands`` handles those of many elements).
+Also hidden are a constant int8 factor, the axes of a norm of all elements or with a bound that L2_NORMALIZATION does
+not have, and a factor 0 (``litefuse.legalize.zero_operands`` handles those of many elements).
 
 Faults ``transposed-subtrahend``, ``transposed-divisor``, ``transposed-negative``, ``transposed-reciprocal``,
-``transposed-open-reshape``, ``product-with-int8-constant``, ``norm-of-all``, ``zero-factor``, ``zero-times-infinity``.
+``transposed-open-reshape``, ``product-with-int8-constant``, ``norm-of-all``, ``bound-of-norm``, ``zero-factor``,
+``zero-times-infinity``.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ _FACTORED = frozenset({"tf.Mul", "tfl.mul"})  # the engine's passes on LiteRT's 
 _CONSTANTS = frozenset({"tf.Const", "tfl.pseudo_const"})
 _RESHAPES = frozenset({"tf.Cast", "tf.ExpandDims", "tf.Reshape", "tf.Squeeze"})
 _FLOATS = (ir.BF16Type, ir.F16Type, ir.F32Type, ir.F64Type)
+# The square of the least norm that L2_NORMALIZATION divides by (tensorflow/lite/kernels/l2norm.cc).
+_LEAST_SQUARE = 1e-12
 _HIDDEN = re.compile(r'group_name = "hidden", offset = (\d+)')
 
 
@@ -170,16 +173,31 @@ def _misread_operand(op: ir.Operation, computed: set[ir.Value]) -> int | None:
                 return constant if _may_be_transposed(operands[other]) else None
     if name in _PRODUCTS:
         return 1 if operands[1] in computed and isinstance(_element_type(operands[1]), ir.IntegerType) else None
-    return 1 if name == "tf.Sum" and _is_whole_norm(op) else None
+    return 1 if name == "tf.Sum" and _is_misread_norm(op) else None
 
 
-def _is_whole_norm(op: ir.Operation) -> bool:
-    """Whether an op sums the squares of all elements of a tensor of rank 2 or more."""
+def _is_misread_norm(op: ir.Operation) -> bool:
+    """Whether an op sums squares: those of all elements of a tensor of rank 2 or more, or with an unusual bound."""
     squares = producer(op.operands[0], "tf.Mul", "tf.Square")
-    if squares is None or squares.operands[0] != squares.operands[-1] or not _may_be_transposed(op.operands[0]):
+    if squares is None or squares.operands[0] != squares.operands[-1]:
         return False
+    if any(_is_other_bound(use.owner.operation, op.result) for use in op.result.uses):
+        return True
     kind, axes = ir.ShapedType(op.operands[0].type), ir.ShapedType(op.operands[1].type)
+    if not _may_be_transposed(op.operands[0]):
+        return False
     return not kind.has_rank or not axes.has_static_shape or math.prod(axes.shape) == kind.rank
+
+
+def _is_other_bound(op: ir.Operation, square: ir.Value) -> bool:
+    """Whether an op bounds a square, or adds to it, by another constant than L2_NORMALIZATION does."""
+    if op.name != "tf.Maximum" and op.name not in _SUMS:
+        return False
+    constant = producer(op.operands[1 if op.operands[0] == square else 0], "tf.Const")
+    number = None if constant is None else splat_number(constant.attributes["value"])
+    if number is None:
+        return False
+    return number > 1.01 * _LEAST_SQUARE or (op.name == "tf.Maximum" and number < 0.99 * _LEAST_SQUARE)
 
 
 def _zero_factor(op: ir.Operation) -> int | None:

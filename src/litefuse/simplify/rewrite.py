@@ -14,6 +14,7 @@ from litefuse.shapes.editor import Editor, arithmetic_key, is_known
 from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.types import contradicts_dead_branch
+from litefuse.simplify.bounded_roots import bound_before_root
 from litefuse.simplify.contractions import multiply_matrices, multiply_rows, project, swap_operands
 from litefuse.simplify.expansions import EXPANDING, add_constants_first, drop_expansions, pad_instead
 from litefuse.simplify.identity_filters import take_windows
@@ -46,6 +47,7 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     "Einsum": [multiply_matrices, project],
     "ExpandDims": [reshape_back, multiply_split, reshape_constant, keep_reduced],
     "MatMul": [multiply_constant_last],
+    "Minimum": [bound_before_root],
     "Mul": [compute_first, scalar_operand],
     "Pack": [reshape_constant],
     "RealDiv": [SIMPLIFICATIONS["RealDiv"], scalar_operand],

@@ -160,6 +160,17 @@ def norm_of_all() -> bool:
 
 
 @reproducer
+def bound_of_norm() -> bool:
+    graph = Graph("?x3xf32")
+    squares = graph.op("Square", graph.inputs, "?x3xf32")
+    total = graph.op("Sum", [squares, graph.constant([1])], "?x1xf32", keep_dims=True)
+    bounded = graph.op("Maximum", [total, graph.constant(np.float32(1e-20))], "?x1xf32")
+    graph.returns(graph.op("Mul", [*graph.inputs, graph.op("Rsqrt", [bounded], "?x1xf32")], "?x3xf32"))
+    rows = _X[:1] * np.float32(1e-8)
+    return differ(graph.run(rows), rows / np.linalg.norm(rows))
+
+
+@reproducer
 def product_with_int8_constant() -> bool:
     graph = Graph("2x3xi8")
     operands = [*graph.inputs, graph.constant(np.ones((3, 4), np.int8))]

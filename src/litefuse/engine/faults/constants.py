@@ -57,6 +57,12 @@ CONSTANTS: tuple[Fault, ...] = (
         _HIDDEN,
     ),
     _fault(
+        "bound-of-norm",
+        "A division by a norm with any small bound, such as sqrt(max(sum(x * x), 1e-24)) or sqrt(sum(x * x) + 1e-4), "
+        "becomes L2_NORMALIZATION, whose bound is 1e-6.",
+        _HIDDEN,
+    ),
+    _fault(
         "product-with-int8-constant",
         "A product with a constant int8 matrix becomes FULLY_CONNECTED, which supports int8 with quantization scales "
         "only; the module is refused.",
