@@ -84,7 +84,7 @@ class Softplus(Decomposition):
     """``max(x, log(exp(min(x, 20)) + 1))``: above 20, the result is ``x`` in float32.
 
     The engine's formula has no bound and is infinite from 89 on. If only ``Tanh`` uses the result, as in Mish, that is
-    harmless.
+    harmless. Of ``-x`` it is ``-min(x, log(sigmoid(max(x, -20))))``: in the logarithm of a sigmoid, both signs are gone.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
@@ -94,6 +94,10 @@ class Softplus(Decomposition):
         op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
+        if (negated := producer(x, "tf.Neg")) is not None:
+            y = negated.operands[0]
+            sigmoid = b.unary("Sigmoid", b.binary("Maximum", y, -20.0))
+            return b.unary("Neg", b.binary("Minimum", y, b.unary("Log", sigmoid)))
         bounded = b.unary("Exp", b.binary("Minimum", x, 20.0))
         return b.binary("Maximum", x, b.unary("Log", b.binary("AddV2", bounded, 1.0)))
 
