@@ -36,6 +36,7 @@ from litefuse.control_flow.limit_ops import LimitOps
 from litefuse.control_flow.lower_case import LowerCase
 from litefuse.control_flow.lower_for import LowerFor
 from litefuse.control_flow.outline_loops import OutlineLoops
+from litefuse.control_flow.unused_variables import DropLoopVariables
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.errors import LitefuseError
 from litefuse.finishing.embedding_lookups import EmbeddingLookups
@@ -110,6 +111,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "cut-constants": lambda _, given: CutConstants(given.weights),
     "defer-branches": lambda _o, _v: DeferBranches(),
     "decompose-ops": lambda _o, _v: DecomposeOps([], lower_one_op),
+    "drop-loop-variables": lambda _o, _v: DropLoopVariables(),
     "drop-constants": lambda _o, _v: DropConstants(),
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),

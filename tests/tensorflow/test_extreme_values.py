@@ -54,9 +54,7 @@ def test_values(tensorflow: TensorFlow, name: str, rows: int | None) -> None:
     x = np.array([[1.5, 0.0, -2.0, 0.3], [0.0] * 4, [-1.0, 0.9, 1.1, 0.0]], np.float32)
     inputs = [{"x": x}] if rows else [{"x": x}, {"x": x[1:]}]
     result = check(tensorflow, tensorflow.save(module, name, rows), inputs)
-    assert ("RSQRT" in op_counts(result.model_bytes)) == (name in _ROOTS), (
-        "it is the fastest where it is right"
-    )
+    assert ("RSQRT" in op_counts(result.model_bytes)) == (name in _ROOTS), "it is the fastest where it is right"
 
 
 def extremes(tf: Any) -> Any:

@@ -10,6 +10,7 @@ from litefuse.control_flow.branch_results import CopyBranchResults
 from litefuse.control_flow.deferred_branches import DeferBranches, MarkBranches
 from litefuse.control_flow.hoist_projections import HoistProjections
 from litefuse.control_flow.outline_loops import OutlineLoops
+from litefuse.control_flow.unused_variables import DropLoopVariables
 from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
@@ -153,6 +154,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         InitializeStates(),  # after PrepareShapes: the sizes of states must not be known before the call
         DeferBranches(),  # after PrepareShapes, too: these sizes must not be known either
         FillBuffers(),
+        DropLoopVariables(),
         OutlineLoops(),  # before DecomposeOps, which looks into functions, not into regions
         DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),
         OutlineLoops(),  # decomposed ops may have new ones

@@ -84,7 +84,7 @@ class Softplus(Decomposition):
     """``max(x, log(exp(min(x, 20)) + 1))``: above 20, the result is ``x`` in float32.
 
     The engine's formula has no bound and is infinite from 89 on. If only ``Tanh`` uses the result, as in Mish, that is
-    harmless. Of ``-x`` it is ``-min(x, log(sigmoid(max(x, -20))))``: in the logarithm of a sigmoid, both signs are gone.
+    harmless. Of ``-x`` it is ``-min(x, log(sigmoid(max(x, -20))))``, so that the logarithm of a sigmoid has no signs.
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
