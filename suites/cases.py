@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "FAILED",
     "Arrays",
     "Call",
     "Case",
@@ -37,6 +38,9 @@ __all__ = [
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 Call: TypeAlias = tuple[Arrays, Arrays]
 """Inputs and expected outputs."""
+
+FAILED = "failed.txt"
+"""What the folder of a case has instead of ``case.json`` if it could not be exported: the reason, in its last line."""
 
 _CASE = "case.json"
 _MODEL = "saved_model"

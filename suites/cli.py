@@ -10,30 +10,35 @@ from pathlib import Path
 
 from suites import table
 from suites.campaign import Campaign
-from suites.cases import find_cases
+from suites.cases import FAILED, find_cases
 from suites.outcomes import Outcome, Verdict
 from suites.workers import REPOSITORY
 
-__all__ = ["EXPORTERS", "FAILED", "main"]
+__all__ = ["PEERS", "SUITES", "main"]
 
-EXPORTERS = {
-    "huggingface": "suites.huggingface.export",
-}
-"""The module of each suite that makes its cases: ``python -m MODULE FOLDER REGEX`` makes those that are not there yet."""
+PEERS = ("coremltools", "keras", "tf2onnx")
+"""The suites that are made of a checkout's tests."""
 
-FAILED = "failed.txt"
-"""What the folder of a case has instead of ``case.json`` if it could not be exported: the reason, in its last line."""
+SUITES = ("huggingface", *PEERS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exports, converts and runs a suite; returns the exit code: 1 if a case does not pass, or there is none."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    if given.peer and given.suite not in PEERS:
+        parser.error(f"--peer is for {', '.join(PEERS)}")
     folder: Path = given.folder / given.suite
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
-    if not given.no_export:
-        _export(given.suite, folder, given.only, given.tensorflow)
+    if given.suite in PEERS and given.peer:
+        peer = str(given.peer.resolve())
+        _export([given.tensorflow, "-m", "suites.peers", given.suite, "--peer", peer, "--to", str(folder)], folder)
+    elif given.suite not in PEERS and not given.no_export:
+        _export([given.tensorflow, "-m", "suites.huggingface.export", str(folder), given.only], folder)
     cases = find_cases(folder, given.only)
+    if not cases:
+        parser.error(f"there are no cases in {folder}" + (": give --peer" if given.suite in PEERS else ""))
     results = folder.parent / f"{folder.name}.results"
     results.mkdir(exist_ok=True)
 
@@ -56,27 +61,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m suites", description="Suites of models against litefuse.")
-    parser.add_argument("suite", choices=sorted(EXPORTERS))
+    parser.add_argument("suite", choices=SUITES)
     parser.add_argument("--folder", type=Path, required=True, help="where cases and results are kept")
     parser.add_argument("--only", default="", metavar="REGEX", help="the cases whose names it matches")
     parser.add_argument("--jobs", type=int, default=1, help="how many cases at a time")
     parser.add_argument("--stock", action="store_true", help="convert with the stock converter as well, and compare")
     parser.add_argument("--again", action="store_true", help="convert what has been converted before by litefuse")
-    parser.add_argument("--no-export", action="store_true", help="take the cases that are there")
+    parser.add_argument("--no-export", action="store_true", help="make no cases, but take those that are there")
+    parser.add_argument("--peer", type=Path, metavar="CHECKOUT", help="make cases of the tests in this checkout")
     parser.add_argument("--tensorflow", default=sys.executable, metavar="PYTHON", help="a Python with requirements.txt")
     parser.add_argument("--litefuse", default=sys.executable, metavar="PYTHON", help="a Python with litefuse")
     return parser
 
 
-def _export(suite: str, folder: Path, only: str, python: str) -> None:
-    """Runs the exporter until it ends by itself: a case that ends the process is marked as failed by then."""
+def _export(command: Sequence[str], folder: Path) -> None:
+    """Runs an exporter until it ends by itself: a case that ends the process is marked as failed by then."""
     while True:
         before = len([*folder.iterdir()])
-        code = subprocess.call([python, "-m", EXPORTERS[suite], str(folder), only], cwd=REPOSITORY)
+        code = subprocess.call(command, cwd=REPOSITORY)
         if code == 0 or len([*folder.iterdir()]) == before:
             break
     if code:
-        print(f"{EXPORTERS[suite]} ended with the exit code {code}", file=sys.stderr)
+        print(f"{command[2]} ended with the exit code {code}", file=sys.stderr)
 
 
 def _not_exported(folder: Path, only: str) -> Iterable[Outcome]:

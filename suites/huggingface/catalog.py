@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -50,6 +51,11 @@ class Plan:
         note = (self.note,) if self.note else ()
         return "-".join((self.family + self.head, *kind, *note, "dynamic" if self.dynamic else "fixed"))
 
+    @property
+    def varies_length(self) -> bool:
+        """Whether the lengths of sequences are unknown, and not the batch alone."""
+        return self.dynamic and self.kind not in _FIXED_LENGTHS.get(self.family, set())
+
 
 _DECODERS = {
     "GPT2": "LMHeadModel",
@@ -73,6 +79,13 @@ _GENERATORS = {
     "T5": "ForConditionalGeneration",
     "Bart": "ForConditionalGeneration",
     "Whisper": "ForConditionalGeneration",
+}
+# Whisper's encoder has a position for each frame of its window; the others take the length of a cache from its static
+# shape, and fail where there is none.
+_FIXED_LENGTHS: Mapping[str, AbstractSet[Kind]] = {
+    "Whisper": {*Kind},
+    "Mistral": {Kind.STEP},
+    "XGLM": {Kind.STEP},
 }
 _DECODER_OPTIONS: Mapping[str, Mapping[str, Any]] = {"Roberta": {"is_decoder": True}}
 _LARGE_VOCABULARY: Mapping[str, Any] = {"vocab_size": 50257, "n_embd": 256}

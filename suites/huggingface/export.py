@@ -13,33 +13,32 @@ from typing import Any
 
 import numpy as np
 
-from suites.cases import Arrays, Call, Case, write_case
+from suites.cases import FAILED, Arrays, Call, Case, write_case
 from suites.huggingface.catalog import Plan, plans
 from suites.huggingface.models import make_model, signature_of
 
 __all__ = ["main"]
 
 _RTOL, _ATOL = 1e-4, 1e-6
-_FAILED = "failed.txt"
 
 
 def main(folder: Path, only: str) -> None:
     """Exports the cases that are not there yet; what fails leaves a file that says why."""
     for plan in plans(only):
         target = folder / plan.name
-        if (target / "case.json").exists() or (target / _FAILED).exists():
+        if (target / "case.json").exists() or (target / FAILED).exists():
             continue
         begun = time.monotonic()
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        (target / _FAILED).write_text("the process ended", "utf-8")
+        (target / FAILED).write_text("the process ended", "utf-8")
         try:
             _export(plan, target)
         except Exception as error:  # noqa: BLE001  whatever transformers and TensorFlow raise
-            (target / _FAILED).write_text(traceback.format_exc(), "utf-8")
+            (target / FAILED).write_text(traceback.format_exc(), "utf-8")
             print(f"{plan.name}: not exported: {type(error).__name__}: {str(error)[:200]}", flush=True)
         else:
-            (target / _FAILED).unlink()
+            (target / FAILED).unlink()
             print(f"{plan.name}: {time.monotonic() - begun:.1f} s", flush=True)
 
 

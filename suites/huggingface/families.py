@@ -50,7 +50,7 @@ _CAUSAL = ("Model", "LMHeadModel", "ForSequenceClassification")
 _SEQ2SEQ = ("Model", "ForConditionalGeneration")
 _IMAGES = ("Model", "ForImageClassification")
 _XLM = ("Model", "WithLMHeadModel", "ForSequenceClassification", "ForQuestionAnsweringSimple")
-_STAGES: Mapping[str, Any] = {"hidden_sizes": [16, 24, 32, 48], "depths": [1, 1, 2, 1]}
+_STAGES: Mapping[str, Any] = {"hidden_sizes": [16, 24, 32, 48], "depths": [1, 1, 2, 1], "patch_size": 4}
 _SPEECH: Mapping[str, Any] = {
     "conv_dim": (16, 16, 16),
     "conv_stride": (5, 2, 2),
@@ -61,7 +61,7 @@ _SPEECH: Mapping[str, Any] = {
 }
 _TWO_TOWERS: Mapping[str, Mapping[str, Any]] = {
     "text_config": {**SMALL, "eos_token_id": 119, "encoder_hidden_size": 32},
-    "vision_config": SMALL,
+    "vision_config": {**SMALL, "num_channels": 3},
 }
 
 FAMILIES: Mapping[str, Family] = {
@@ -78,7 +78,9 @@ FAMILIES: Mapping[str, Family] = {
     "ConvNextV2": Family("ConvNextV2", _STAGES, _IMAGES),
     "CTRL": Family("CTRL", {}, _CAUSAL),
     "Cvt": Family(
-        "Cvt", {"embed_dim": [16, 32, 48], "num_heads": [1, 2, 3], "depth": [1, 1, 2], "patch_size": None}, _IMAGES
+        "Cvt",
+        {"embed_dim": [16, 32, 48], "num_heads": [1, 2, 3], "depth": [1, 1, 2], "patch_size": None, "image_size": 32},
+        _IMAGES,
     ),
     "Data2VecVision": Family(
         "Data2VecVision", {"use_relative_position_bias": True, "out_indices": [0, 1, 1, 1]}, _IMAGES
@@ -102,7 +104,7 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "DeiT": Family("DeiT", {}, (*_IMAGES, "ForImageClassificationWithTeacher")),
     "DistilBert": Family("DistilBert", {}, (*_MASKED[:3], "ForMultipleChoice")),
-    "DPR": Family("DPR", {"projection_dim": 16}, ("QuestionEncoder", "ContextEncoder", "Reader")),
+    "DPR": Family("DPR", {}, ("QuestionEncoder", "ContextEncoder", "Reader")),
     "EfficientFormer": Family(
         "EfficientFormer",
         {
@@ -248,7 +250,7 @@ FAMILIES: Mapping[str, Family] = {
         },
         (*_IMAGES, "ForMaskedImageModeling"),
     ),
-    "T5": Family("T5", {"d_kv": 8}, (*_SEQ2SEQ, "EncoderModel")),
+    "T5": Family("T5", {"d_kv": 8, "decoder_start_token_id": 0}, (*_SEQ2SEQ, "EncoderModel")),
     "Tapas": Family(
         "Tapas",
         {"type_vocab_sizes": [3, 16, 16, 2, 16, 16, 10]},

@@ -12,7 +12,6 @@ import numpy.typing as npt
 __all__ = ["Sizes", "draw_inputs", "shape_of"]
 
 _CHOICES = 2
-_OBJECTS = 6
 _FIRST_WORD = 5  # the ids below are special ones
 _PADDED = 3
 
@@ -39,7 +38,7 @@ def shape_of(name: str, shape: Sequence[int | None], sizes: Sizes) -> list[int]:
     if name == "pixel_values":
         open_sizes = [sizes.batch, 3, sizes.side, sizes.side]
     elif name.startswith("visual_"):
-        open_sizes = [sizes.batch, _OBJECTS, 0]
+        open_sizes = [sizes.batch, sizes.length, 0]  # as many objects as words: LXMERT reshapes their mask so
     elif name == "input_features" and shape[-1] is None:  # [batch, bins, time] rather than [batch, time, bins]
         open_sizes = [sizes.batch, 0, sizes.length]
     elif name in {"input_points", "input_labels"}:

@@ -75,9 +75,11 @@ def signature_of(plan: Plan, model: Any) -> Signature:
     return forward, inputs
 
 
-def _sizes(family: Family) -> tuple[Sizes, Sizes]:
-    few = Sizes(2, family.length, 7, family.side)
-    return few, Sizes(3, family.length + 8, 5, family.side)
+def _sizes(plan: Plan) -> tuple[Sizes, Sizes]:
+    family = FAMILIES[plan.family]
+    first = Sizes(2, family.length, 7, family.side)
+    longer = 8 if plan.varies_length else 0
+    return first, Sizes(3, family.length + longer, 5, family.side) if plan.dynamic else first
 
 
 def _inputs(plan: Plan, model: Any) -> list[Arrays]:
@@ -97,11 +99,7 @@ def _inputs(plan: Plan, model: Any) -> list[Arrays]:
         }
     if plan.family == "Bart" and plan.head == "ForSequenceClassification":  # its decoder takes the same words
         specs = {name: spec for name, spec in specs.items() if not name.startswith("decoder_")}
-    first, second = _sizes(family)
-    return [
-        draw_inputs(specs, first, model.config, 3),
-        draw_inputs(specs, second if plan.dynamic else first, model.config, 4),
-    ]
+    return [draw_inputs(specs, sizes, model.config, seed) for seed, sizes in enumerate(_sizes(plan), 3)]
 
 
 def _step(plan: Plan, model: Any) -> Signature:
@@ -114,7 +112,7 @@ def _step(plan: Plan, model: Any) -> Signature:
     outputs_of_encoder: Any = importlib.import_module("transformers.modeling_tf_outputs").TFBaseModelOutput
     words = "decoder_input_ids" if encoded else "input_ids"
     for given in _inputs(plan, model):
-        past = model({**given, "use_cache": True}, training=False)
+        past = model(dict(given), use_cache=True, training=False)
         structure.append(past.past_key_values)
         caches = tf.nest.flatten(past.past_key_values)
         step: dict[str, Any] = {words: given[words][:, -1:]}
