@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from suites.outcomes import Outcome, Verdict, read_outcomes, write_outcomes
+from suites.outcomes import Outcome, outcome_of, read_outcomes, write_outcomes
 from suites.workers import Worker
 
 __all__ = ["Campaign"]
@@ -67,4 +67,4 @@ class Campaign:
         answer: dict[str, Any] = convert.ask(case, model)
         if "verdict" not in answer:
             answer |= run.ask(case, model)
-        return Outcome(case.name, self._converter, **{**answer, "verdict": Verdict(answer["verdict"])})
+        return outcome_of({**answer, "case": case.name, "converter": self._converter})

@@ -30,8 +30,8 @@ def compare(actual: Arrays, expected: Arrays, *, rtol: float, atol: float) -> Di
     """Compares all outputs.
 
     Numbers may differ by ``rtol`` times the largest absolute value of the output, and ``atol``. Infinities and what is
-    not a number are at the same places; integers and strings are equal. With an infinite ``atol``, only shapes and dtypes are
-    compared.
+    not a number are at the same places; integers and strings are equal. With an infinite ``atol``, only shapes and
+    dtypes are compared.
     """
     if missing := expected.keys() - actual.keys():
         return Difference(f"has no output {', '.join(sorted(missing))}, but {', '.join(sorted(actual))}", 0.0)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Outcome", "Verdict", "read_outcomes", "write_outcomes"]
+__all__ = ["Outcome", "Verdict", "outcome_of", "read_outcomes", "write_outcomes"]
 
 
 class Verdict(Enum):
@@ -49,12 +49,17 @@ class Outcome:
     seconds: float | None = None
 
 
+def outcome_of(fields: Mapping[str, Any]) -> Outcome:
+    """The outcome with these fields, where the verdict is in words."""
+    values: dict[str, Any] = {**fields, "verdict": Verdict(fields["verdict"])}
+    return Outcome(**values)
+
+
 def read_outcomes(path: Path) -> dict[str, Outcome]:
     """The outcomes in a file of JSON lines, by their cases; none if there is no file."""
     if not path.exists():
         return {}
-    read: list[dict[str, Any]] = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    outcomes = [Outcome(**{**each, "verdict": Verdict(each["verdict"])}) for each in read]
+    outcomes = [outcome_of(json.loads(line)) for line in path.read_text("utf-8").splitlines()]
     return {each.case: each for each in outcomes}
 
 

@@ -1,11 +1,12 @@
 """``python -m suites.worker ROLE``: a process that converts cases or runs what was made of them.
 
-TensorFlow and the lowering engine cannot live in one process, and any of them may end it: so each role has its own, which
-answers requests, one a line as JSON, until its input closes.
+TensorFlow and the lowering engine cannot live in one process, and any of them may end it: so each role has its own,
+which answers requests, one a line as JSON, until its input closes.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -58,10 +59,10 @@ def _convert(case: Path, model: Path) -> dict[str, Any]:
 
 
 def _convert_stock(case: Path, model: Path) -> dict[str, Any]:
-    import tensorflow as tf
+    tf: Any = importlib.import_module("tensorflow")
 
     begun = time.monotonic()
-    converter: Any = tf.lite.TFLiteConverter.from_saved_model(
+    converter = tf.lite.TFLiteConverter.from_saved_model(
         str(case / "saved_model"), signature_keys=[read_case(case).signature]
     )
     model.write_bytes(converter.convert())

@@ -38,7 +38,7 @@ class Worker:
         self._answers: queue.Queue[str] = queue.Queue()
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed with the worker
 
-    def __enter__(self) -> Worker:
+    def __enter__(self) -> Worker:  # noqa: PYI034  Python 3.10 has no Self
         return self
 
     def __exit__(

@@ -88,6 +88,7 @@ _FIXED_LENGTHS: Mapping[str, AbstractSet[Kind]] = {
     "XGLM": {Kind.STEP},
 }
 _DECODER_OPTIONS: Mapping[str, Mapping[str, Any]] = {"Roberta": {"is_decoder": True}}
+_NOTHING: Mapping[str, Any] = {}
 _LARGE_VOCABULARY: Mapping[str, Any] = {"vocab_size": 50257, "n_embd": 256}
 
 
@@ -99,13 +100,14 @@ def plans(only: str = "") -> Iterator[Plan]:
 def _plans() -> Iterator[Plan]:
     for family, description in FAMILIES.items():
         for number, head in enumerate(description.heads):
-            decoder = _DECODER_OPTIONS.get(family, {}) if head == _DECODERS.get(family) else {}
+            is_decoder = head == _DECODERS.get(family)
+            decoder = _DECODER_OPTIONS.get(family, _NOTHING) if is_decoder else _NOTHING
             if number == 0:
                 yield Plan(family, head)
             yield Plan(family, head, dynamic=number % 2 == 1 or number == 0, options=decoder)
         for models in (_DECODERS, _ENCODERS_WITH_DECODERS):
             if family in models:
-                options = _DECODER_OPTIONS.get(family, {})
+                options = _DECODER_OPTIONS.get(family, _NOTHING)
                 yield Plan(family, models[family], Kind.STEP, options=options)
                 yield Plan(family, models[family], Kind.STEP, dynamic=True, options=options)
         if family in _GENERATORS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import sys
@@ -43,15 +44,14 @@ def main(folder: Path, only: str) -> None:
 
 
 def _export(plan: Plan, target: Path) -> None:
-    import tensorflow as tf
-
+    tf: Any = importlib.import_module("tensorflow")
     tf.keras.backend.clear_session()
     function, calls = signature_of(plan, make_model(plan))
     specs = {
         name: tf.TensorSpec(_common_shape(name, calls), value.dtype, name=name) for name, value in calls[0].items()
     }
-    concrete: Any = tf.function(function).get_concrete_function(specs)
-    module: Any = tf.Module()
+    concrete = tf.function(function).get_concrete_function(specs)
+    module = tf.Module()
     module.weights = list(concrete.graph.variables)
     tf.saved_model.save(module, str(target / "saved_model"), signatures=concrete)
     expected = [_call(tf, concrete, inputs) for inputs in calls]

@@ -79,7 +79,7 @@ FAMILIES: Mapping[str, Family] = {
     "CTRL": Family("CTRL", {}, _CAUSAL),
     "Cvt": Family(
         "Cvt",
-        {"embed_dim": [16, 32, 48], "num_heads": [1, 2, 3], "depth": [1, 1, 2], "patch_size": None, "image_size": 32},
+        {"embed_dim": [16, 32, 48], "num_heads": [1, 2, 3], "depth": [1, 2, 3], "patch_size": None, "image_size": 32},
         _IMAGES,
     ),
     "Data2VecVision": Family(

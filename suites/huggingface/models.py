@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from suites.cases import Arrays
 from suites.huggingface.catalog import Kind, Plan
@@ -24,8 +25,7 @@ _SPREAD = 0.05
 
 def make_model(plan: Plan) -> Any:
     """Makes a model of random weights, none of which is zero or one."""
-    import tensorflow as tf
-
+    tf: Any = importlib.import_module("tensorflow")
     tf.keras.utils.set_random_seed(1)
     family = FAMILIES[plan.family]
     transformers: Any = importlib.import_module("transformers")
@@ -50,7 +50,8 @@ def _randomize(model: Any) -> None:
     for variable in model.variables:
         if not variable.dtype.is_floating:
             continue
-        noise = _SPREAD * random.standard_normal(variable.shape)
+        shape: Any = variable.shape
+        noise: npt.NDArray[np.float64] = _SPREAD * np.asarray(random.standard_normal(shape), np.float64)
         if "variance" in variable.name:
             noise = np.abs(noise)
         variable.assign_add(noise.astype(variable.dtype.as_numpy_dtype))
@@ -104,8 +105,7 @@ def _inputs(plan: Plan, model: Any) -> list[Arrays]:
 
 def _step(plan: Plan, model: Any) -> Signature:
     """A step of a decoder, which takes the caches of the steps before."""
-    import tensorflow as tf
-
+    tf: Any = importlib.import_module("tensorflow")
     structure: list[Any] = []
     calls: list[Arrays] = []
     encoded = plan.family in {"Bart", "T5", "Marian", "Pegasus", "Blenderbot", "Whisper"}
@@ -144,13 +144,14 @@ def _flat(value: Any, name: str = "") -> dict[str, Any]:
     """Tensors by the names of where they stand in a structure of outputs."""
     if value is None:
         return {}
+    inner: Iterable[tuple[Any, Any]]
     if isinstance(value, Mapping):
-        inner = [(str(key), each) for key, each in value.items()]  # type: ignore[reportUnknownVariableType]
+        inner = cast("Mapping[Any, Any]", value).items()
     elif isinstance(value, tuple | list):
-        inner = [(str(number), each) for number, each in enumerate(value)]  # type: ignore[reportUnknownVariableType]
+        inner = enumerate(cast("Sequence[Any]", value))
     else:
         return {name or "output": value}
     flat: dict[str, Any] = {}
     for key, each in inner:
-        flat |= _flat(each, f"{name}_{key}" if name else key)
+        flat |= _flat(each, f"{name}_{key}" if name else str(key))
     return flat
