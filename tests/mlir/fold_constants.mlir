@@ -18,17 +18,33 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %5 = "tfl.select_v2"(%3, %4, %x) : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return %5 : tensor<2xf32>
 }
-// Elements that are only moved or repeated are less in the file as they are, and weights are elsewhere.
+// One element that is repeated, and many that are only moved, are less in the file as they are; weights are elsewhere.
 // CHECK-LABEL: func.func @moved
 // CHECK: "tfl.fill"
 // CHECK: "tfl.exp"
-func.func @moved() -> (tensor<1000xf32>, tensor<2xf32>) {
+// CHECK: "tfl.tile"
+func.func @moved() -> (tensor<1000xf32>, tensor<2xf32>, tensor<4096x2xf32>) {
   %dims = arith.constant dense<1000> : tensor<1xi32>
   %one = arith.constant dense<1.0> : tensor<f32>
   %0 = "tfl.fill"(%dims, %one) : (tensor<1xi32>, tensor<f32>) -> tensor<1000xf32>
   %weight = arith.constant dense_resource<weight> : tensor<2xf32>
   %1 = "tfl.exp"(%weight) : (tensor<2xf32>) -> tensor<2xf32>
-  return %0, %1 : tensor<1000xf32>, tensor<2xf32>
+  %row = arith.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>
+  %times = arith.constant dense<[4096, 1]> : tensor<2xi32>
+  %2 = "tfl.tile"(%row, %times) : (tensor<1x2xf32>, tensor<2xi32>) -> tensor<4096x2xf32>
+  return %0, %1, %2 : tensor<1000xf32>, tensor<2xf32>, tensor<4096x2xf32>
+}
+// Few are a constant: the token that stands before each image of a batch.
+// CHECK-LABEL: func.func @few
+// CHECK-NOT: "tfl.tile"
+// CHECK: dense<{{\[\[\[}}1.000000e+00, 2.000000e+00]], {{\[\[}}1.000000e+00, 2.000000e+00]]]> : tensor<2x1x2xf32>
+func.func @few() -> tensor<2x1x2xf32> {
+  %token = arith.constant dense<[[[[1.0, 2.0]]]]> : tensor<1x1x1x2xf32>
+  %times = arith.constant dense<[1, 2, 1, 1]> : tensor<4xi32>
+  %shape = arith.constant dense<[2, 1, 2]> : tensor<3xi32>
+  %0 = "tfl.tile"(%token, %times) : (tensor<1x1x1x2xf32>, tensor<4xi32>) -> tensor<1x2x1x2xf32>
+  %1 = "tfl.reshape"(%0, %shape) : (tensor<1x2x1x2xf32>, tensor<3xi32>) -> tensor<2x1x2xf32>
+  return %1 : tensor<2x1x2xf32>
 }
 {-#
   dialect_resources: {

@@ -44,8 +44,9 @@ _MOVING = frozenset(
 _FOLDED = _COMPUTING | _MOVING
 # The limit of TensorFlow's own folding, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc).
 _LARGEST = 10 << 20
-# The largest value that is stored if elements are only moved or created, unless it is made of as many bytes.
-_SMALL = 1 << 10
+# The largest constant that is stored in place of ops that only move elements, in bytes, unless it is made of as many: a class token for each
+# image of a batch: in smaller models it is no larger than the ops.
+_LARGEST_MOVED = 16 << 10
 # The largest mask that is stored in place of a scatter and a subtraction in each call, in bytes.
 _LARGEST_MASK = 16 << 10
 # Ops for which XNNPACK broadcasts a constant of low rank as fast as it takes a whole one.
@@ -121,7 +122,7 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
         value
         for value in used
         if str(ir.ShapedType(value.type).element_type) in _MADE
-        and (computed[value].computing or _bytes(value) <= max(_SMALL, computed[value].stored))
+        and (computed[value].computing or _bytes(value) <= max(_LARGEST_MOVED, computed[value].stored))
     ]
     arrays = _computed(cone, wanted) if wanted else None
     if arrays is None:
@@ -146,6 +147,8 @@ def _place(op: ir.OpView, value: ir.Value, array: npt.NDArray[Any], origin: _Ori
     broadcast = [use for use in uses if once.size < array.size and _broadcasts(use, value)]
     size = once.nbytes if len(broadcast) == len(uses) else array.nbytes
     if origin.scattered and origin.computing < 2 and size > _LARGEST_MASK:
+        return False
+    if not origin.computing and once.size == 1:  # one op makes it of one element
         return False
     with ir.InsertionPoint(op), op.location:
         if broadcast:
