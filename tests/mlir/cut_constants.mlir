@@ -91,6 +91,25 @@ func.func @computed(%x: tensor<2x2xf32>, %begin: tensor<1xi32>) -> (tensor<2xf32
   %1:2 = "tf.Split"(%axis, %x) : (tensor<i32>, tensor<2x2xf32>) -> (tensor<1x2xf32>, tensor<1x2xf32>)
   return %0, %1#0 : tensor<2xf32>, tensor<1x2xf32>
 }
+// Of LiteRT's ops, the axis is an attribute; with batches, nothing is taken, nor where a place is none.
+// CHECK-LABEL: func.func @lowered
+// CHECK-DAG: value = dense<{{\[\[\[}}3.000000e+00, 4.000000e+00]], {{\[\[}}3.000000e+00, 4.000000e+00]]]> : tensor<2x1x2xf32>
+// CHECK-DAG: value = dense<{{\[\[}}2.000000e+00], [4.000000e+00]]> : tensor<2x1xf32>
+// CHECK-COUNT-2: tfl.gather
+// CHECK-NOT: tfl.gather
+// CHECK: return
+func.func @lowered() -> (tensor<2x1x2xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<1x2xf32>) {
+  %table = "tfl.pseudo_const"() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %twice = "tfl.pseudo_const"() {value = dense<[[1], [1]]> : tensor<2x1xi64>} : () -> tensor<2x1xi64>
+  %one = "tfl.pseudo_const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %each = "tfl.pseudo_const"() {value = dense<[[1], [0]]> : tensor<2x1xi32>} : () -> tensor<2x1xi32>
+  %none = "tfl.pseudo_const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tfl.gather"(%table, %twice) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<2x2xf32>, tensor<2x1xi64>) -> tensor<2x1x2xf32>
+  %1 = "tfl.gather"(%table, %one) {axis = 1 : i32, batch_dims = 0 : i32} : (tensor<2x2xf32>, tensor<1xi32>) -> tensor<2x1xf32>
+  %2 = "tfl.gather"(%table, %each) {axis = 1 : i32, batch_dims = 1 : i32} : (tensor<2x2xf32>, tensor<2x1xi32>) -> tensor<2x1xf32>
+  %3 = "tfl.gather"(%table, %none) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<2x2xf32>, tensor<1xi32>) -> tensor<1x2xf32>
+  return %0, %1, %2, %3 : tensor<2x1x2xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<1x2xf32>
+}
 
 // -----
 

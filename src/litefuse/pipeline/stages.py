@@ -142,9 +142,9 @@ def after_engine(lowering: Lowering) -> list[Pass]:
     return [
         ForwardValues(lowered=True),  # first: the other passes read types
         TypeResults(),
-        CutConstants(kept),  # what loops pass through unchanged is a constant now
         ExpandPowers(),  # not before the engine, which finds GELU by its POW
         FoldConstants(),  # before FoldWeights, which fuses factors that are constants
+        CutConstants(kept),  # what loops pass through unchanged is a constant now, and so are places that were computed
         FoldWeights(kept),
         MultiplyMatrices(),  # after CutConstants, and FoldWeights, which transposes constants
         *([EmbeddingLookups()] if lowering.quantize else []),

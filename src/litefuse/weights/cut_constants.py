@@ -37,6 +37,7 @@ _GATHERING = frozenset({"Gather", "GatherV2"})
 _REARRANGING = frozenset({"ExpandDims", "Identity", "Reshape", "Squeeze", "Transpose"})
 _LITERT = {
     "tfl.expand_dims": "ExpandDims",
+    "tfl.gather": "Gather",
     "tfl.reshape": "Reshape",
     "tfl.slice": "Slice",
     "tfl.split": "Split",
@@ -65,7 +66,7 @@ class CutConstants:
         %1 = tf.Conv2D(%x, %0#0)          -->   %1 = tf.Conv2D(%x, %w0)
 
     It runs before the engine, and again after it for values that are constants only then: those that a loop forwards
-    unchanged.
+    unchanged, and the positions of rows that are computed of constants.
 
     XNNPACK only runs convolutions whose filters are constants, and the engine does not fold these ops. A part of a
     weight that stays mapped is a view of the same bytes. The gates of Keras's ConvLSTM and the biases of its GRU are
@@ -191,11 +192,11 @@ def _parts(op: ir.Operation, array: _Array) -> Sequence[_Array] | None:
 def _gathered(op: ir.Operation, array: _Array) -> _Array | None:
     """Returns what an op gathers at constant places, a view if they follow each other; None if that is dynamic."""
     stated, *axes = [elements_of_constant(value, *_DENSE) for value in list(op.operands)[1:]]
-    batch_dims = attributes_of(op).get("batch_dims")
-    if stated is None or (batch_dims is not None and attribute_value(batch_dims) != 0):
+    attributes = {name: attribute_value(each) for name, each in attributes_of(op).items()}
+    if stated is None or attributes.get("batch_dims", 0) != 0:
         return None
     places = np.array(stated).reshape(stated.type.shape)
-    axis = 0
+    axis: int = attributes.get("axis", 0)  # LiteRT's; TensorFlow's is an operand
     for each in axes:
         if each is None:
             return None
