@@ -34,6 +34,17 @@ func.func @moved() -> (tensor<1000xf32>, tensor<2xf32>, tensor<4096x2xf32>) {
   %2 = "tfl.tile"(%row, %times) : (tensor<1x2xf32>, tensor<2xi32>) -> tensor<4096x2xf32>
   return %0, %1, %2 : tensor<1000xf32>, tensor<2xf32>, tensor<4096x2xf32>
 }
+// Which of several updates of a place counts, as tf.tensor_scatter_nd_update finds it: the last.
+// CHECK-LABEL: func.func @last
+// CHECK-NOT: "tfl.unsorted_segment_max"
+// CHECK: dense<[2, 1]> : tensor<2xi32>
+func.func @last() -> tensor<2xi32> {
+  %updates = arith.constant dense<[0, 1, 2]> : tensor<3xi32>
+  %places = arith.constant dense<[0, 1, 0]> : tensor<3xi32>
+  %count = arith.constant dense<2> : tensor<i32>
+  %0 = "tfl.unsorted_segment_max"(%updates, %places, %count) : (tensor<3xi32>, tensor<3xi32>, tensor<i32>) -> tensor<2xi32>
+  return %0 : tensor<2xi32>
+}
 // Few are a constant: the token that stands before each image of a batch.
 // CHECK-LABEL: func.func @few
 // CHECK-NOT: "tfl.tile"

@@ -29,7 +29,8 @@ _COMPUTING = frozenset(
         *("less_equal", "log", "log_softmax", "logical_and", "logical_not", "logical_or", "logistic", "maximum"),
         *("mean", "minimum", "mul", "neg", "not_equal", "pow", "reduce_all", "reduce_any", "reduce_max", "reduce_min"),
         *("reduce_prod", "relu", "relu6", "round", "rsqrt", "select", "select_v2", "sign", "sin", "softmax", "sqrt"),
-        *("square", "squared_difference", "sub", "sum", "tanh"),
+        *("square", "squared_difference", "sub", "sum", "tanh", "unsorted_segment_max", "unsorted_segment_min"),
+        *("unsorted_segment_prod", "unsorted_segment_sum"),
     )
 )
 # Ops that move or create elements: if only such ops are folded, the file may grow.
