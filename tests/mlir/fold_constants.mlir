@@ -45,6 +45,17 @@ func.func @last() -> tensor<2xi32> {
   %0 = "tfl.unsorted_segment_max"(%updates, %places, %count) : (tensor<3xi32>, tensor<3xi32>, tensor<i32>) -> tensor<2xi32>
   return %0 : tensor<2xi32>
 }
+// A product without a bias.
+// CHECK-LABEL: func.func @product
+// CHECK-NOT: "tfl.fully_connected"
+// CHECK: dense<{{\[\[}}5.000000e+00, 1.100000e+01]]> : tensor<1x2xf32>
+func.func @product() -> tensor<1x2xf32> {
+  %x = arith.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>
+  %w = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %none = "tfl.no_value"() {value} : () -> none
+  %0 = "tfl.fully_connected"(%x, %w, %none) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<1x2xf32>, tensor<2x2xf32>, none) -> tensor<1x2xf32>
+  return %0 : tensor<1x2xf32>
+}
 // Few are a constant: the token that stands before each image of a batch.
 // CHECK-LABEL: func.func @few
 // CHECK-NOT: "tfl.tile"

@@ -90,3 +90,34 @@ func.func @main(%x: tensor<1x4x4x2xf32>, %f: tensor<2xf32>) -> (tensor<1x4x4x2xf
   %8 = tfl.add(%0, %1) <{fused_activation_function = "NONE"}> : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32>
   return %8, %3, %5, %7 : tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>
 }
+
+// -----
+
+// RUN: map-weights, fold-weights, show-weights
+// The product of a constant and a weight is a weight, and so is what is rearranged of it: not if the weight stays for
+// others, or if the product has more elements than both, or an activation, or a bias of its own.
+// CHECK-LABEL: func.func @main
+// CHECK-DAG: %[[P:.*]] = "tfl.pseudo_const"() <{value = dense<{{\[\[}}5.000000e+00], [1.100000e+01]]> : tensor<2x1xf32>}>
+// CHECK-COUNT-5: "tfl.fully_connected"
+// CHECK-NOT: "tfl.fully_connected"
+// CHECK: return %[[P]]
+func.func @main(%bias: tensor<2xf32>) -> (tensor<2x1xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<4x4xf32>, tensor<1x2xf32>) {
+  %none = "tfl.no_value"() {value} : () -> none
+  %x = arith.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>
+  %shape = arith.constant dense<[2, 1]> : tensor<2xi32>
+  %w = "tfl.pseudo_const"() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>, mapped} : () -> tensor<2x2xf32>
+  %0 = "tfl.fully_connected"(%x, %w, %none) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<1x2xf32>, tensor<2x2xf32>, none) -> tensor<1x2xf32>
+  %1 = "tfl.reshape"(%0, %shape) : (tensor<1x2xf32>, tensor<2xi32>) -> tensor<2x1xf32>
+  %s = "tfl.pseudo_const"() {value = dense<[[5.0, 6.0], [7.0, 8.0]]> : tensor<2x2xf32>, mapped} : () -> tensor<2x2xf32>
+  %2 = "tfl.fully_connected"(%x, %s, %none) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<1x2xf32>, tensor<2x2xf32>, none) -> tensor<1x2xf32>
+  %y = arith.constant dense<[[3.0, 4.0]]> : tensor<1x2xf32>
+  %3 = "tfl.fully_connected"(%y, %s, %none) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<1x2xf32>, tensor<2x2xf32>, none) -> tensor<1x2xf32>
+  %r = "tfl.pseudo_const"() {value = dense<[[5.0, 9.0], [7.0, 8.0]]> : tensor<2x2xf32>, mapped} : () -> tensor<2x2xf32>
+  %4 = "tfl.fully_connected"(%x, %r, %none) {fused_activation_function = "RELU", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<1x2xf32>, tensor<2x2xf32>, none) -> tensor<1x2xf32>
+  %column = arith.constant dense<[[1.0], [2.0], [3.0], [4.0]]> : tensor<4x1xf32>
+  %l = "tfl.pseudo_const"() {value = dense<[[5.0], [9.0], [7.0], [8.0]]> : tensor<4x1xf32>, mapped} : () -> tensor<4x1xf32>
+  %5 = "tfl.fully_connected"(%column, %l, %none) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<4x1xf32>, tensor<4x1xf32>, none) -> tensor<4x4xf32>
+  %b = "tfl.pseudo_const"() {value = dense<[[5.0, 9.0], [7.0, 9.0]]> : tensor<2x2xf32>, mapped} : () -> tensor<2x2xf32>
+  %6 = "tfl.fully_connected"(%x, %b, %bias) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<1x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  return %1, %2, %3, %4, %5, %6 : tensor<2x1xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<4x4xf32>, tensor<1x2xf32>
+}

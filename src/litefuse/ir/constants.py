@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from litefuse.ir.mlir import ir
 
 __all__ = [
+    "absent_operand",
     "constant_behind",
     "elements_of_constant",
     "int32_constant",
@@ -70,6 +71,11 @@ def tensor_constant(elements: ir.DenseElementsAttr) -> ir.Value:
 def pseudo_constant(elements: ir.DenseElementsAttr) -> ir.Value:
     """Emits ``tfl.pseudo_const``, for lowered modules, at the current insertion point and location."""
     return ir.Operation.create("tfl.pseudo_const", [elements.type], [], {"value": elements}).result
+
+
+def absent_operand() -> ir.Value:
+    """Emits what stands for an operand of a LiteRT op that is left out, at the current insertion point."""
+    return ir.Operation.create("tfl.no_value", [ir.Type.parse("none")], [], {"value": ir.UnitAttr.get()}).result
 
 
 def string_elements(array: NDArray[Any]) -> ir.Attribute:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from litefuse.engine.lowering import flatbuffer, set_signature
 from litefuse.errors import LitefuseError
 from litefuse.ir.call_graph import functions, nested_operations
-from litefuse.ir.constants import elements_of_constant, pseudo_constant
+from litefuse.ir.constants import absent_operand, elements_of_constant, pseudo_constant
 from litefuse.ir.mlir import func, ir
 
 __all__ = ["FoldConstants"]
@@ -111,7 +111,7 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
     for op in ops:
         if op.name not in _FOLDED or not all(map(_is_small, op.results)):
             continue
-        if all(value in computed or _is_constant(value) for value in op.operands):
+        if all(value in computed or _is_constant(value) or _is_absent(value) for value in op.operands):
             cone.append(op)
             origins = [computed[value] for value in op.operands if value in computed]
             computing = sum(each.computing for each in origins) + (op.name in _COMPUTING)
@@ -246,6 +246,11 @@ def _is_constant(value: ir.Value) -> bool:
     return elements_of_constant(value, *_CONSTANTS) is not None
 
 
+def _is_absent(value: ir.Value) -> bool:
+    """Whether an operand is left out, such as the bias of a product."""
+    return not isinstance(value.owner, ir.Block) and value.owner.name == "tfl.no_value"
+
+
 def _is_small(value: ir.Value) -> bool:
     return 0 < _bytes(value) <= _LARGEST
 
@@ -267,10 +272,10 @@ def _computed(ops: Sequence[ir.OpView], wanted: Sequence[ir.Value]) -> list[npt.
     with ir.InsertionPoint(function.add_entry_block()) as point:
         for op in ops:
             for value in op.operands:
-                if value not in copies:
-                    elements = elements_of_constant(value, *_CONSTANTS)
-                    assert elements is not None
-                    copies[value] = pseudo_constant(elements)
+                if value in copies:
+                    continue
+                elements = elements_of_constant(value, *_CONSTANTS)
+                copies[value] = absent_operand() if elements is None else pseudo_constant(elements)
             copy = op.clone(ip=point)
             for index, value in enumerate(op.operands):
                 copy.operands[index] = copies[value]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from litefuse.engine.hidden_constants import hidden_constants
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.ir.call_graph import functions, nested_operations
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import absent_operand, elements_of_constant
 from litefuse.ir.mlir import ir
 from litefuse.weights import Weight, Weights
 
@@ -55,7 +56,8 @@ class FoldWeights:
     A rearranged weight is a view of the mapped bytes, and its factors are applied when it is written. It fuses what
     ``tfl-optimize`` fuses for a constant filter: a factor, quotient, summand or difference for each channel of the
     result of a convolution or FULLY_CONNECTED; the same of its input, as far as it can be moved into filter and bias;
-    and BATCH_MATMUL with one matrix becomes FULLY_CONNECTED.
+    and BATCH_MATMUL with one matrix becomes FULLY_CONNECTED. The product of a constant with a weight that nothing else
+    uses, such as the keys of relative positions, is computed here.
 
     A table that rows are gathered from takes no factor: it would be stored twice, as it is and scaled.
 
@@ -73,7 +75,9 @@ class FoldWeights:
             # Biases and activations are fused with FULLY_CONNECTED, but not with BATCH_MATMUL.
             with hidden_constants(module):
                 run_mlir_passes(module, "func.func(tfl-optimize)")
-        tables = self._tables(module)
+        uses = Counter(contents for contents, _ in self._uses(module))
+        self._each(module, lambda op: self._multiply(op, uses), self._rearrange)
+        tables = {contents for contents, user in self._uses(module) if user.name not in _AFFINE}
         self._each(module, lambda op: self._fold_result(op, tables))
         self._each(module, lambda op: self._fold_input(op, tables))
         for op in _operations(module):  # otherwise unused ones would be written
@@ -117,11 +121,10 @@ class FoldWeights:
         if not ir.BoolAttr(op.attributes["adj_y"]).value:
             number = self.weights.number_of(self.weights[number].transposed((1, 0)))
         with ir.InsertionPoint(op), op.location:
-            nothing = ir.Operation.create("tfl.no_value", [ir.Type.parse("none")], [], {"value": ir.UnitAttr.get()})
             made = ir.Operation.create(
                 "tfl.fully_connected",
                 [op.results[0].type],
-                [op.operands[0], self.weights.emit(number), nothing.result],
+                [op.operands[0], self.weights.emit(number), absent_operand()],
                 {
                     _ACTIVATION: ir.StringAttr.get("NONE"),
                     "keep_num_dims": ir.BoolAttr.get(True),
@@ -132,14 +135,39 @@ class FoldWeights:
         op.operation.erase()
         return True
 
-    def _tables(self, module: ir.Module) -> Collection[Hashable]:
-        """Returns the contents of the weights with a use that takes no factor."""
-        return {
-            self.weights[number].contents
-            for op in _operations(module)
-            if op.name == "tfl.external_const" and (number := self.weights.number(op.results[0])) is not None
-            if any(use.owner.name not in _AFFINE for use in op.results[0].uses)
-        }
+    def _multiply(self, op: ir.OpView, uses: Mapping[Hashable, int]) -> bool:
+        """Computes the product of a constant and a weight that nothing else uses, where that takes no more memory."""
+        if op.name != "tfl.fully_connected":
+            return False
+        bias = op.operands[2].owner
+        number, constant = self.weights.number(op.operands[1]), _constant(op.operands[0])
+        result = op.results[0].type
+        if (
+            isinstance(bias, ir.Block)
+            or bias.name != "tfl.no_value"
+            or number is None
+            or constant is None
+            or not (constant.dtype == self.weights[number].dtype == np.float32)
+            or ir.StringAttr(op.attributes[_ACTIVATION]).value != "NONE"
+            or not isinstance(result, ir.RankedTensorType)
+            or not result.has_static_shape
+            or uses[self.weights[number].contents] != 1
+        ):
+            return False
+        filters = self.weights[number]
+        rows = constant.reshape(-1, filters.shape[1])
+        if rows.shape[0] * filters.shape[0] > rows.size + filters.nbytes // rows.itemsize:
+            return False
+        product = rows @ filters.transposed((1, 0)).value()
+        self._replace(op, Weight(product.reshape(result.shape)))
+        return True
+
+    def _uses(self, module: ir.Module) -> Iterator[tuple[Hashable, ir.OpView | ir.Operation]]:
+        """Yields the contents of each weight with each op that takes it."""
+        for op in _operations(module):
+            if op.name == "tfl.external_const" and (number := self.weights.number(op.results[0])) is not None:
+                for use in op.results[0].uses:
+                    yield self.weights[number].contents, use.owner
 
     def _fold_result(self, op: ir.OpView, tables: Collection[Hashable]) -> bool:
         """Folds a factor or summand for each channel of the result, and fuses the activation behind it."""
