@@ -35,6 +35,7 @@ def invoke(interpreter: Any, images: Any = IMAGES) -> list[float]:
     interpreter.invoke()
     return interpreter.get_tensor(1).ravel().tolist()
 
+
 # Their dtypes are those of what they make of strings.
 NUMBERS_OF_STRINGS = {
     *("DecodeBmp", "DecodeImage", "DecodeJpeg", "DecodePng"),
