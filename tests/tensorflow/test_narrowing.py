@@ -421,3 +421,25 @@ def test_float64_that_somebody_asked_for_is_not_narrowed(tensorflow: TensorFlow,
     path = tensorflow.save(of, name, ((None,), dtype))
     with pytest.raises(UnsupportedOpsError, match="Log"):
         litefuse.convert(path)
+
+
+def rounded_quotients(tf: Any, module: Any, x: Any, y: Any) -> Any:
+    quotients = tf.cast(x, tf.float64) / tf.cast(y, tf.float64)
+    rounded = {"round": tf.round(quotients), "floor": tf.floor(quotients), "ceil": tf.math.ceil(quotients)}
+    return {name: tf.cast(each, tf.float32) for name, each in rounded.items()}
+
+
+def test_quotients_of_large_integers_are_rounded_exactly(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(of, "rounded_quotients", ((None,), "int32"), ((None,), "int32"))
+    result = litefuse.convert(path)
+    random = np.random.default_rng(5)
+    divisors = random.integers(1, 1 << 20, 3000) * random.choice([-1, 1], 3000)
+    near = divisors * random.integers(-1000, 1000, 3000) + random.integers(-1, 2, 3000)  # whole numbers, or almost
+    ties = divisors * random.integers(-500, 500, 3000) + divisors // 2 + random.integers(-1, 2, 3000)
+    x, y = np.concatenate([near, ties, [5, -5, 0]]), np.concatenate([divisors, divisors, [0, 0, 0]])
+    call = ("serving_default", {"x0": x.astype(np.int32), "x1": y.astype(np.int32)})
+    found = run_calls(result.model_bytes, [call, call])
+    for ours, theirs in zip(found, tensorflow.run_calls(path, [call, call]), strict=True):
+        for name, value in theirs.items():
+            np.testing.assert_array_equal(ours[name], value)
+    assert {each.name for each in result.report.narrowed} >= {"RealDiv", "Round", "Floor", "Ceil"}

@@ -12,14 +12,22 @@ import numpy as np
 from litefuse.ir.call_graph import attributes_of, functions, nested_operations
 from litefuse.ir.constants import elements_of_constant, tensor_constant
 from litefuse.ir.mlir import ir
+from litefuse.legalize.dtypes.casts import CastOfFraction, CastOfQuotient
+from litefuse.legalize.rounded_quotients import RoundedQuotient
+from litefuse.legalize.seen_ops import tensorflow_op_of
 from litefuse.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64, MOVES
 
 __all__ = ["NarrowFloat64"]
 
 _COMPUTING = frozenset({*FUNCTIONS, *FUNCTIONS_OF_FLOAT64, *MOVES, "Rsqrt", "Sign", "ZerosLike"})
-# The functions that make a component worth it: sums and quotients alone may be exact in integers.
+# Functions have no exact form in integers.
 _FUNCTIONS = frozenset({*FUNCTIONS_OF_FLOAT64, "Rsqrt", "Sqrt"})
-_ENDS = frozenset({"bf16", "f16", "f32", "i8", "i16", "i32", "i64"})
+_FLOATS = frozenset({"bf16", "f16", "f32"})
+_ENDS = frozenset({*_FLOATS, "i8", "i16", "i32", "i64"})
+# What an integer that has been cast is still one of, as far as sums are concerned.
+_KEEPING_INTEGERS = frozenset({*MOVES, "Abs", "Maximum", "Minimum", "Mul", "Neg"})
+_SUMS = frozenset({"Add", "AddV2", "Sub"})
+_FLOAT32_INTEGERS = 2.0**24
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,17 @@ class NarrowFloat64:
 
     NumPy's and TensorFlow's division of integers gives float64, without anybody having asked for its digits: the
     buckets of relative positions are logarithms of such quotients. LiteRT computes no float64. Where float64 is an
-    input, an output, a state or a cast of floats, its digits may be wanted, and it stays.
+    input, an output, a state or a cast of floats alone, its digits may be wanted, and it stays.
+
+    Without such a function, sums and quotients may be exact in integers (``legalize.dtypes.casts``), and are left to
+    that. What is not is narrowed if its digits cannot matter: it ends as floats and adds nothing to tensors of
+    integers, whose difference may be small; or it ends as integers, but all that it begins with are single numbers,
+    such as counts and the positions of quantiles. Floats may join in: in a selection between integers' quotients and
+    float32, float64 is what both are promoted to.
+
+    The quotient of two integers below 2^23 is rounded to the same integer in float32, and below 2^24 it has the same
+    floor and ceiling: one that is no integer is further from the border than half a digit of the quotient. For larger
+    ones, the integer is corrected by what is left.
 
     Attributes:
         narrowed: Counts the ops that are narrowed, by their names.
@@ -53,6 +71,7 @@ class NarrowFloat64:
         return modified
 
     def _narrow(self, ops: Sequence[ir.OpView]) -> None:
+        quotients = [found for op in ops if (found := RoundedQuotient.read(op)) is not None]
         for op in ops:
             name = op.name.removeprefix("tf.")
             if name == "Const":
@@ -73,6 +92,8 @@ class NarrowFloat64:
             elif op.operands[0].type == op.results[0].type:
                 op.results[0].replace_all_uses_with(op.operands[0])
                 op.operation.erase()
+        for quotient in quotients:
+            quotient.correct()
 
 
 def _wide(op: ir.OpView) -> bool:
@@ -110,9 +131,49 @@ def _components(ops: Sequence[ir.OpView]) -> Collection[Sequence[ir.OpView]]:
 
 
 def _is_narrowed(ops: Sequence[ir.OpView]) -> bool:
-    names = {op.name.removeprefix("tf.") for op in ops}
-    begins = any(op.name == "tf.Cast" and not _is_wide(op.operands[0]) for op in ops)
-    return begins and not names.isdisjoint(_FUNCTIONS) and all(map(_has_a_form, ops))
+    if not all(map(_has_a_form, ops)):
+        return False
+    begins = [op.operands[0] for op in ops if op.name == "tf.Cast" and not _is_wide(op.operands[0])]
+    ends = [op for op in ops if op.name == "tf.Cast" and not _is_wide(op.results[0])]
+    if not any(_element(value) not in _FLOATS for value in begins):
+        return False
+    if not _names(ops).isdisjoint(_FUNCTIONS):
+        return all(_element(value) not in _FLOATS for value in begins)
+    if not ends or all(map(_is_exact, ends)):
+        return False
+    if all(map(_is_single, begins)):
+        return True
+    return all(_element(op.results[0]) in _FLOATS for op in ends) and not _adds_to_integers(ops)
+
+
+def _names(ops: Sequence[ir.OpView]) -> set[str]:
+    return {op.name.removeprefix("tf.") for op in ops}
+
+
+def _is_single(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.RankedTensorType) and value.type.rank == 0
+
+
+def _is_exact(cast: ir.OpView) -> bool:
+    """Whether a cast to another dtype is computed in integers, or in float32 to the same digits."""
+    op = tensorflow_op_of(cast, "Cast", cast.operands)
+    return CastOfQuotient().before_lowering(op) or CastOfFraction().before_lowering(op)
+
+
+def _adds_to_integers(ops: Sequence[ir.OpView]) -> bool:
+    """Whether a tensor of integers is added to, or compared: a difference may have digits that float32 has not."""
+    integers: set[ir.Value] = set()
+    for op in ops:
+        name = op.name.removeprefix("tf.")
+        if name == "Cast" and not _is_wide(op.operands[0]):
+            if _element(op.operands[0]) not in _FLOATS and not _is_single(op.operands[0]):
+                integers.add(op.results[0])
+        elif not integers.isdisjoint(op.operands):
+            if name in _SUMS or not any(map(_is_wide, op.results)):
+                return True
+            if name in _KEEPING_INTEGERS:
+                integers.update(op.results)
+    return False
 
 
 def _has_a_form(op: ir.OpView) -> bool:
@@ -122,7 +183,8 @@ def _has_a_form(op: ir.OpView) -> bool:
     if op.name == "tf.Cast":
         if _is_wide(op.operands[0]):
             return _is_wide(op.results[0]) or _element(op.results[0]) in _ENDS
-        return isinstance(ir.ShapedType(op.operands[0].type).element_type, ir.IntegerType)
+        element = ir.ShapedType(op.operands[0].type).element_type
+        return isinstance(element, ir.IntegerType) or str(element) in _FLOATS
     if op.name == "tf.Const":
         return _fits(op.results[0])
     return op.name.startswith("tf.") and op.name.removeprefix("tf.") in _COMPUTING
@@ -133,7 +195,7 @@ def _element(value: ir.Value) -> str:
 
 
 def _fits(value: ir.Value) -> bool:
-    """Whether float32 holds a constant's numbers, but for their last digits."""
+    """Whether float32 holds a constant's numbers, but for the last digits of fractions."""
     elements = elements_of_constant(value, "tf.Const")
     if elements is None:
         return False
@@ -141,6 +203,7 @@ def _fits(value: ir.Value) -> bool:
     with np.errstate(all="ignore"):
         narrow = wide.astype(np.float32)
     tiny = np.finfo(np.float32).tiny
-    return bool(
-        np.all((np.isfinite(narrow) == np.isfinite(wide)) & ((wide == 0) | (np.abs(narrow) >= tiny) | np.isnan(wide)))
-    )
+    is_in_range = (np.isfinite(narrow) == np.isfinite(wide)) & ((wide == 0) | (np.abs(narrow) >= tiny) | np.isnan(wide))
+    # A large integer's last digits are its own, as those of a time in seconds.
+    is_integer = (np.abs(wide) > _FLOAT32_INTEGERS) & (np.rint(wide) == wide)
+    return bool(np.all(is_in_range & (~is_integer | (narrow == wide))))

@@ -1,0 +1,92 @@
+"""Rounds quotients of integers exactly where they are computed in float32."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from litefuse.ir.builder import Builder
+from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.mlir import ir, producer
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["RoundedQuotient"]
+
+_ROUNDED = frozenset({"tf.Ceil", "tf.Floor", "tf.Rint", "tf.Round"})
+_INTEGERS = frozenset({"i32", "i64"})
+
+
+@dataclass(frozen=True)
+class RoundedQuotient:
+    """A quotient of integers that is cast to floats, divided and rounded to an integer.
+
+    Attributes:
+        op: The op that rounds.
+        x: The dividend: integers.
+        y: The divisor: integers.
+    """
+
+    op: ir.OpView
+    x: ir.Value | npt.NDArray[np.int64]
+    y: ir.Value | npt.NDArray[np.int64]
+
+    @staticmethod
+    def read(op: ir.OpView) -> RoundedQuotient | None:
+        """Returns the quotient that an op rounds; None if it rounds something else, or does not round."""
+        divided = producer(op.operands[0], "tf.Div", "tf.RealDiv") if op.name in _ROUNDED else None
+        if divided is None:
+            return None
+        x, y = map(_integers, divided.operands)
+        return None if x is None or y is None else RoundedQuotient(op, x, y)
+
+    def correct(self) -> None:
+        """Corrects the result, once it is of float32, by what is left in integers::
+
+            q = round(x / y)            round:  2 * |rest| > |y|, or equal and q is odd
+            rest = x - q * y     -->    floor:  rest / y < 0 or >= 1
+                                        ceil:   rest / y > 0 or <= -1
+
+        Where this holds, the integer is the one beside it. Up to 2^22, float32 is not further away than that. What is
+        not a number or infinite, since the divisor is zero, stays so.
+        """
+        with ir.InsertionPoint.after(self.op), self.op.location:
+            b, kind = Builder(), self.op.name.removeprefix("tf.")
+            x, y = (b.constant(each, "int64") if isinstance(each, np.ndarray) else each for each in (self.x, self.y))
+            x, y = b.cast(x, "int64"), b.cast(y, "int64")
+            rounded = b.unary(kind, self.op.operands[0])
+            whole = b.cast(rounded, "int64")
+            rest = b.binary("Sub", x, b.binary("Mul", whole, y))
+            rest = b.select(b.compare("Less", y, 0), b.unary("Neg", rest), rest)
+            size = b.unary("Abs", y)
+            if kind in {"Rint", "Round"}:
+                # An odd number is rounded to the even one beside it from a tie as well.
+                odd = b.binary("FloorMod", whole, 2)
+                rest = b.binary("Mul", rest, 2)
+                more = b.compare("Greater", b.binary("AddV2", rest, odd), size)
+                less = b.compare("Greater", b.binary("Sub", odd, rest), size)
+            elif kind == "Floor":
+                more, less = b.compare("GreaterEqual", rest, size), b.compare("Less", rest, 0)
+            else:
+                more, less = b.compare("Greater", rest, 0), b.compare("LessEqual", rest, b.unary("Neg", size))
+            step = b.binary("Sub", b.cast(more, "float32"), b.cast(less, "float32"))
+            self.op.results[0].replace_all_uses_with(b.binary("AddV2", rounded, step))
+        self.op.operation.erase()
+
+
+def _integers(value: ir.Value) -> ir.Value | npt.NDArray[np.int64] | None:
+    """Returns what was cast to floats, or a constant's elements, if they are integers."""
+    cast = producer(value, "tf.Cast")
+    if cast is not None:
+        (operand,) = cast.operands
+        kind = operand.type
+        return operand if isinstance(kind, ir.RankedTensorType) and str(kind.element_type) in _INTEGERS else None
+    elements = elements_of_constant(value, "tf.Const")
+    if elements is None:
+        return None
+    wide = np.array(elements, np.float64).reshape(ir.ShapedType(value.type).shape)
+    is_whole = np.all((np.rint(wide) == wide) & (np.abs(wide) < 2.0**31))
+    return wide.astype(np.int64) if is_whole else None
