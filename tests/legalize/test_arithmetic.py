@@ -56,6 +56,11 @@ def test_quotients_of_int64(op: str) -> None:
     check(op, [x, y], expected[op])
 
 
+def test_quotients_by_zero() -> None:
+    x, y = np.array([7, -7, 1, -1, 0, 5], F), np.array([2, 2, 0, 0, 0, math.inf], F)
+    check("FloorDiv", [x, y], np.array([3, -4, math.inf, -math.inf, math.nan, 0], F))
+
+
 def test_bits() -> None:
     x, y = np.array([0b1100, -1, 7], np.int32), np.array([0b1010, 5, -8], np.int32)
     check("BitwiseAnd", [x, y], x & y)

@@ -12,9 +12,6 @@ import numpy as np
 from litefuse.ir.call_graph import attributes_of, functions, nested_operations
 from litefuse.ir.constants import elements_of_constant, tensor_constant
 from litefuse.ir.mlir import ir
-from litefuse.legalize.dtypes.casts import CastOfFraction, CastOfQuotient
-from litefuse.legalize.rounded_quotients import RoundedQuotient
-from litefuse.legalize.seen_ops import tensorflow_op_of
 from litefuse.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64, MOVES
 
 __all__ = ["NarrowFloat64"]
@@ -71,6 +68,9 @@ class NarrowFloat64:
         return modified
 
     def _narrow(self, ops: Sequence[ir.OpView]) -> None:
+        # Imported late: most models have nothing to narrow.
+        from litefuse.legalize.rounded_quotients import RoundedQuotient
+
         quotients = [found for op in ops if (found := RoundedQuotient.read(op)) is not None]
         for op in ops:
             name = op.name.removeprefix("tf.")
@@ -156,6 +156,9 @@ def _is_single(value: ir.Value) -> bool:
 
 def _is_exact(cast: ir.OpView) -> bool:
     """Whether a cast to another dtype is computed in integers, or in float32 to the same digits."""
+    from litefuse.legalize.dtypes.casts import CastOfFraction, CastOfQuotient
+    from litefuse.legalize.seen_ops import tensorflow_op_of
+
     op = tensorflow_op_of(cast, "Cast", cast.operands)
     return CastOfQuotient().before_lowering(op) or CastOfFraction().before_lowering(op)
 

@@ -30,6 +30,13 @@ def equality_of_bytes() -> None:
 
 
 @reproducer
+def division_by_zero() -> bool:
+    graph = WrittenGraph("?xf32", "?xf32")
+    graph.returns(graph.op("tfl.floor_div", graph.inputs, "?xf32"))
+    return is_refused("Division by 0", graph.run, [1], [0])
+
+
+@reproducer
 def mean_of_bytes() -> bool:
     graph = WrittenGraph("4xui8")
     graph.returns(graph.op("tfl.mean", [*graph.inputs, graph.constant([0])], "ui8", keep_dims=False))

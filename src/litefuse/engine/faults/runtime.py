@@ -39,6 +39,11 @@ RUNTIME: tuple[Fault, ...] = (
         f"{_LEGALIZE}.dtypes.widened.Widened",
     ),
     _fault(
+        "division-by-zero",
+        "FLOOR_DIV of float32 refuses a divisor of 0, where TensorFlow gives an infinity or NaN.",
+        f"{_LEGALIZE}.arithmetic.division.FloorOfQuotient",
+    ),
+    _fault(
         "mean-of-bytes",
         "MEAN of uint8 is computed as for quantized numbers: 0 without a scale.",
         f"{_LEGALIZE}.arithmetic.mean.IntegerMean",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.mlir import ir
 
-__all__ = ["Division", "Quotient", "Reciprocal"]
+__all__ = ["Division", "FloorOfQuotient", "Quotient", "Reciprocal"]
 
 
 @decomposition("Div", "FloorDiv", "Mod", "TruncateDiv", "TruncateMod")
@@ -50,6 +50,21 @@ class Division(Decomposition):
         if dtype == "int32":
             return b.binary("Div", whole, y)
         return _whole_quotient(b, whole, y)
+
+
+# Fault `division-by-zero`.
+@before_engine("FloorDiv", dtypes=("float32",))
+class FloorOfQuotient(Decomposition):
+    """``floor(x / y)``, as TensorFlow defines it, where the divisor may be 0: the quotient is infinite or NaN."""
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        known = op.constants[1]
+        return known is None or not known.all()
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.shape(1)
+        return b.unary("Floor", b.binary("RealDiv", *op.operands))
 
 
 @decomposition("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy")
