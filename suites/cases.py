@@ -1,6 +1,6 @@
 """A case on disk: a SavedModel, the inputs of some calls of a signature, and what TensorFlow computes of them.
 
-    CASE/case.json       name, suite, signature, rtol, atol; written last, so that a case with it is whole
+    CASE/case.json       name, suite, signature, rtol, atol, outliers; written last, so that a case with it is whole
     CASE/saved_model/
     CASE/inputs_0.npz    by the signature's names of inputs; one file for each call
     CASE/outputs_0.npz   by its names of outputs
@@ -58,6 +58,7 @@ class Case:
         signature: The key of the signature that is called.
         rtol: The difference of an output that is allowed, relative to the largest absolute value in it.
         atol: The absolute difference that is allowed on top of that.
+        outliers: The share of an output's elements that may be off by more.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Case:
     signature: str = "serving_default"
     rtol: float = 1e-5
     atol: float = 1e-5
+    outliers: float = 0.0
 
 
 def write_case(folder: Path, case: Case, calls: Sequence[Call]) -> None:

@@ -98,7 +98,9 @@ def _compare_runs(case: Path, interpreter: Any, facts: Mapping[str, Any]) -> dic
             known = runner.get_input_details()
             outputs = runner(**{name: value for name, value in inputs.items() if name in known})
             actual = {name: np.array(value) for name, value in outputs.items()}
-            difference = compare(actual, expected, rtol=description.rtol, atol=description.atol)
+            difference = compare(
+                actual, expected, rtol=description.rtol, atol=description.atol, outliers=description.outliers
+            )
             largest = max(largest, difference.error)
             if difference.message:
                 message = f"call {number}: {difference.message}"[:_MESSAGE]

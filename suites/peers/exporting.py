@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suites.cases import Case, write_case
+from suites.peers.sensitivity import moved_by_a_digit, tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -97,7 +98,9 @@ class Exporter:
             return {name: each.numpy() for name, each in result.items()}
 
         inputs = [{n: _array(each) for n, each in zip(names, batch, strict=True)} for batch in batches]
-        self.write(write, [lambda batch=batch: call(batch) for batch in batches], inputs, rtol, atol)
+        moved = [[moved_by_a_digit(each) for each in map(_array, batch)] for batch in batches]
+        runs, moved_runs = ([lambda batch=batch: call(batch) for batch in each] for each in (batches, moved))
+        self.write(write, runs, inputs, rtol, atol, moved_runs)
 
     def write(
         self,
@@ -106,11 +109,13 @@ class Exporter:
         inputs: Sequence[Mapping[str, Any]],
         rtol: float = 1e-5,
         atol: float = 1e-5,
+        moved_runs: Sequence[Callable[[], dict[str, Any]]] = (),
     ) -> None:
         """Writes a case.
 
         Where a second run gives other outputs, since ops draw numbers or a state has changed, only shapes and dtypes
-        are compared later, which an infinite tolerance says.
+        are compared later, which an infinite tolerance says. Where outputs move further than the tolerance with the
+        last digits of the inputs, they may differ as far.
 
         Args:
             save: Writes the SavedModel into a folder.
@@ -118,6 +123,7 @@ class Exporter:
             inputs: The inputs of each call, by name.
             rtol: The relative tolerance of the test.
             atol: The absolute one.
+            moved_runs: The runs for inputs that have been moved by a digit, if that is known.
         """
         name = self._name()
         folder = self._folder / name
@@ -131,7 +137,12 @@ class Exporter:
                 atol = float("inf")
             dtypes = {str(np.asarray(each).dtype) for results in expected for each in results.values()}
             rtol = max(rtol, *(_HALF.get(dtype, 0.0) for dtype in dtypes))
-            case = Case(name, self._suite, _SIGNATURE, rtol, atol)
+            outliers = 0.0
+            if np.isfinite(atol):
+                for before, run in zip(expected, moved_runs, strict=False):
+                    atol, share = tolerances(before, run(), rtol, atol)
+                    outliers = max(outliers, share)
+            case = Case(name, self._suite, _SIGNATURE, rtol, atol, outliers)
             write_case(folder, case, list(zip(inputs, expected, strict=True)))
         except BaseException:
             shutil.rmtree(folder)
