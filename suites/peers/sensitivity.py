@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import numpy.typing as npt
+
+    from suites.cases import Arrays
 
 __all__ = ["moved_by_a_digit", "tolerances"]
 
@@ -16,15 +18,15 @@ _LARGEST = 1e-3
 _MOST_OUTLIERS = 1e-3
 
 
-def moved_by_a_digit(array: Any) -> Any:
+def moved_by_a_digit(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Returns an array of float32 with each number replaced by the next one above or below; any other as it is."""
     if array.dtype != np.float32:
         return array
-    towards: Any = np.where(np.random.default_rng(0).random(array.shape) < 0.5, np.inf, -np.inf)
-    return np.nextafter(array, towards.astype(np.float32))
+    signs = np.random.default_rng(0).standard_normal(array.shape)
+    return np.nextafter(array, np.copysign(np.inf, signs, dtype=np.float32))
 
 
-def tolerances(expected: Mapping[str, Any], moved: Mapping[str, Any], rtol: float, atol: float) -> tuple[float, float]:
+def tolerances(expected: Arrays, moved: Arrays, rtol: float, atol: float) -> tuple[float, float]:
     """Returns the absolute tolerance, and the share of elements that may be off.
 
     Args:
@@ -38,7 +40,7 @@ def tolerances(expected: Mapping[str, Any], moved: Mapping[str, Any], rtol: floa
         other = moved[name]
         if np.shape(value) != np.shape(other) or value.dtype.kind != "f" or not value.size:
             continue
-        error: Any = np.abs(value.astype(np.float64) - other)
+        error = np.abs(value.astype(np.float64) - other)
         scale = float(np.abs(value).max())
         share = float(np.mean(error > rtol * scale + atol))
         if not np.isfinite(error).all() or not share:

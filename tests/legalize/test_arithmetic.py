@@ -56,6 +56,13 @@ def test_quotients_of_int64(op: str) -> None:
     check(op, [x, y], expected[op])
 
 
+def test_powers_of_int64() -> None:
+    x = np.array([3, -3, 0, 0, -1, -1, 1, 2, -2, 10, 7, 2**31 - 1])
+    y = np.array([39, 39, 0, 128, 2**40 + 1, 2**40, 65, 62, 63, 18, 1, 2])
+    check("Pow", [x, y], x**y)
+    check("Pow", [x[:4, None], y[None, :3]], x[:4, None] ** y[None, :3])
+
+
 def test_quotients_by_zero() -> None:
     x, y = np.array([7, -7, 1, -1, 0, 5], F), np.array([2, 2, 0, 0, 0, math.inf], F)
     check("FloorDiv", [x, y], np.array([3, -4, math.inf, -math.inf, math.nan, 0], F))

@@ -1,4 +1,4 @@
-"""Powers with a constant exponent."""
+"""Powers with a constant exponent, and those of int64."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.mlir import ir
 
-__all__ = ["Power"]
+__all__ = ["Power", "PowerOfInt64"]
 
 # LiteRT's POW supports four dimensions, and the engine does not simplify powers that it broadcasts for it.
 _MAX_RANK = 4
+# Of 64 and more, only the powers of 0, 1 and -1 fit in 64 bits: they equal the 64th or, where it is odd, the 65th.
+_BITS = 7
 
 
 @decomposition("Pow")
@@ -50,3 +52,30 @@ class Power(Decomposition):
                 return square if power == 2 else b.binary("Mul", square, x if power == 3 else square)
             case other:
                 raise NotDecomposed(f"its exponent is {other}")
+
+
+@decomposition("Pow", order=2)
+class PowerOfInt64(Decomposition):
+    """Products of the squares of squares that the bits of the exponent choose; LiteRT's POW lacks int64.
+
+    As in TensorFlow, exponents are not negative.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.shape(1)
+        op.require(0, "int64")
+        square, exponents = op.operands
+        last = 2 ** (_BITS - 1)
+        large = b.compare("GreaterEqual", exponents, last)
+        odd = b.binary("FloorMod", exponents, 2)
+        exponents = b.cast(b.select(large, b.binary("AddV2", odd, last), exponents), "int32")
+        result: ir.Value | None = None
+        for bit in range(_BITS):
+            shifted = exponents if bit == 0 else b.binary("FloorDiv", exponents, 2**bit)
+            factor = b.select(b.compare("Equal", b.binary("FloorMod", shifted, 2), 1), square, 1)
+            result = factor if result is None else b.binary("Mul", result, factor)
+            if bit < _BITS - 1:
+                square = b.binary("Mul", square, square)
+        assert result is not None
+        return result
