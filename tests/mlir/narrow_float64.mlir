@@ -56,17 +56,29 @@ func.func @rounded_quotient(%x: tensor<?xi32>, %y: tensor<i32>, %z: tensor<?xf32
   %6 = "tf.Cast"(%5) : (tensor<?xf64>) -> tensor<?xf32>
   return %6 : tensor<?xf32>
 }
-// The position of a quantile: single numbers.
+// The position of a quantile, and how far it is from there to the exact one.
 // CHECK-LABEL: func.func @quantile
 // CHECK-NOT: f64
 // CHECK: return
-func.func @quantile(%n: tensor<i32>, %q: tensor<f32>) -> tensor<i32> {
+func.func @quantile(%n: tensor<i32>, %q: tensor<f32>) -> (tensor<i32>, tensor<f32>) {
   %0 = "tf.Cast"(%n) : (tensor<i32>) -> tensor<f64>
   %1 = "tf.Cast"(%q) : (tensor<f32>) -> tensor<f64>
   %2 = "tf.Mul"(%0, %1) : (tensor<f64>, tensor<f64>) -> tensor<f64>
   %3 = "tf.Ceil"(%2) : (tensor<f64>) -> tensor<f64>
   %4 = "tf.Cast"(%3) : (tensor<f64>) -> tensor<i32>
-  return %4 : tensor<i32>
+  %5 = "tf.Sub"(%3, %2) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+  %6 = "tf.Cast"(%5) : (tensor<f64>) -> tensor<f32>
+  return %4, %6 : tensor<i32>, tensor<f32>
+}
+// A size must not be off by one.
+// CHECK-LABEL: func.func @size
+// CHECK: tf.Mul{{.*}}f64
+func.func @size(%n: tensor<i32>) -> tensor<i32> {
+  %share = "tf.Const"() {value = dense<0.7> : tensor<f64>} : () -> tensor<f64>
+  %0 = "tf.Cast"(%n) : (tensor<i32>) -> tensor<f64>
+  %1 = "tf.Mul"(%0, %share) : (tensor<f64>, tensor<f64>) -> tensor<f64>
+  %2 = "tf.Cast"(%1) : (tensor<f64>) -> tensor<i32>
+  return %2 : tensor<i32>
 }
 // Tensors of integers may be large, such as times in seconds: their quotients' and differences' digits stay.
 // CHECK-LABEL: func.func @large_quotient

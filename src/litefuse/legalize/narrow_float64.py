@@ -41,8 +41,9 @@ class NarrowFloat64:
 
     Without such a function, sums and quotients may be exact in integers (``legalize.dtypes.casts``), and are left to
     that. What is not is narrowed if its digits cannot matter: it ends as floats and adds nothing to tensors of
-    integers, whose difference may be small; or it ends as integers, but all that it begins with are single numbers,
-    such as counts and the positions of quantiles. Floats may join in: in a selection between integers' quotients and
+    integers, whose difference may be small; or it ends as integers and as floats, and all that it begins with are
+    single numbers, as for a quantile: if its position is rounded to the one beside it, so is the rest. Sizes alone must
+    not be off by one. Floats may join in: in a selection between integers' quotients and
     float32, float64 is what both are promoted to.
 
     The quotient of two integers below 2^23 is rounded to the same integer in float32, and below 2^24 it has the same
@@ -141,9 +142,10 @@ def _is_narrowed(ops: Sequence[ir.OpView]) -> bool:
         return all(_element(value) not in _FLOATS for value in begins)
     if not ends or all(map(_is_exact, ends)):
         return False
+    floats = [_element(op.results[0]) in _FLOATS for op in ends]
     if all(map(_is_single, begins)):
-        return True
-    return all(_element(op.results[0]) in _FLOATS for op in ends) and not _adds_to_integers(ops)
+        return any(floats)
+    return all(floats) and not _adds_to_integers(ops)
 
 
 def _names(ops: Sequence[ir.OpView]) -> set[str]:
