@@ -157,4 +157,5 @@ def test_slices_that_stay_within_the_tensor() -> None:
         check("XlaDynamicSlice", [x, Constant(np.array([-7, 9], dtype)), size], x[0:2, 2:5])
     operands = [x > 3, np.array([1, 0], np.int32), Constant(np.array([0, 5], np.int32))]
     check("XlaDynamicSlice", operands, (x > 3)[1:1])
-    check("XlaDynamicSlice", [np.float32(2), np.zeros(0, np.int32), Constant(np.zeros(0, np.int32))], np.float32(2))
+    nothing = np.zeros(0, np.int32)
+    check("XlaDynamicSlice", [np.array(2, np.float32), nothing, Constant(nothing)], np.float32(2))

@@ -45,8 +45,8 @@ _MOVING = frozenset(
 _FOLDED = _COMPUTING | _MOVING
 # The limit of TensorFlow's own folding, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc).
 _LARGEST = 10 << 20
-# The largest constant that is stored in place of ops that only move elements, in bytes, unless it is made of as many. Such
-# as a class token for each image of a batch: in smaller models it is no larger than the ops.
+# The largest constant that is stored in place of ops that only move elements, in bytes, unless it is made of as many:
+# in small models a class token for each image of a batch, say, is no larger than the ops.
 _LARGEST_MOVED = 16 << 10
 # The largest mask that is stored in place of a scatter and a subtraction in each call, in bytes.
 _LARGEST_MASK = 16 << 10
