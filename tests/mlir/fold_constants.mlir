@@ -128,18 +128,18 @@ func.func @main(%x: tensor<128x64xf32>) -> tensor<128x64xf32> {
 // What is only moved is stored if it is small, or no larger than what it is made of.
 // CHECK-LABEL: func.func @main
 // CHECK-DAG: %[[PACKED:.*]] = "tfl.pseudo_const"() <{value = dense<{{\[\[}}1.000000e+00, 2.000000e+00], [3.000000e+00, 4.000000e+00]]> : tensor<2x2xf32>}>
-// CHECK-DAG: %[[TWICE:.*]] = "tfl.pseudo_const"() <{value = dense<5.000000e-01> : tensor<600xf32>}>
+// CHECK-DAG: %[[TWICE:.*]] = "tfl.pseudo_const"() <{value = dense<"{{[^"]*}}"> : tensor<6000xf32>}>
 // CHECK-DAG: %[[TILED:.*]] = "tfl.tile"
 // CHECK: return %[[PACKED]], %[[TILED]], %[[TWICE]]
-func.func @main() -> (tensor<2x2xf32>, tensor<600xf32>, tensor<600xf32>) {
+func.func @main() -> (tensor<2x2xf32>, tensor<6000xf32>, tensor<6000xf32>) {
   %a = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %b = arith.constant dense<[3.0, 4.0]> : tensor<2xf32>
   %0 = "tfl.pack"(%a, %b) <{axis = 0 : i32, values_count = 2 : i32}> : (tensor<2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
-  %times = arith.constant dense<300> : tensor<1xi32>
-  %1 = "tfl.tile"(%a, %times) : (tensor<2xf32>, tensor<1xi32>) -> tensor<600xf32>
-  %half = arith.constant dense<0.5> : tensor<300xf32>
+  %times = arith.constant dense<3000> : tensor<1xi32>
+  %1 = "tfl.tile"(%a, %times) : (tensor<2xf32>, tensor<1xi32>) -> tensor<6000xf32>
+  %half = arith.constant dense<0.5> : tensor<3000xf32>
   %other = arith.constant dense<[0.5]> : tensor<1xf32>
-  %long = arith.constant dense<0.5> : tensor<299xf32>
-  %2 = "tfl.concatenation"(%half, %long, %other) <{axis = 0 : i32, fused_activation_function = "NONE"}> : (tensor<300xf32>, tensor<299xf32>, tensor<1xf32>) -> tensor<600xf32>
-  return %0, %1, %2 : tensor<2x2xf32>, tensor<600xf32>, tensor<600xf32>
+  %long = arith.constant dense<0.25> : tensor<2999xf32>
+  %2 = "tfl.concatenation"(%half, %long, %other) <{axis = 0 : i32, fused_activation_function = "NONE"}> : (tensor<3000xf32>, tensor<2999xf32>, tensor<1xf32>) -> tensor<6000xf32>
+  return %0, %1, %2 : tensor<2x2xf32>, tensor<6000xf32>, tensor<6000xf32>
 }

@@ -12,6 +12,14 @@ __all__ = ["DropConstants"]
 _CONSTANTS = frozenset({"arith.constant", "tfl.external_const", "tfl.pseudo_const"})
 # Those whose elements are compared; rewritings leave equal ones behind.
 _COMPARED = frozenset({"arith.constant", "tfl.pseudo_const"})
+# Ops that pass their operands on, and those whose states are operands: two states may begin as equal constants.
+_OTHERS = frozenset(
+    f"tfl.{name}"
+    for name in (
+        *("bidirectional_sequence_lstm", "bidirectional_sequence_rnn", "custom", "if", "lstm", "svdf"),
+        *("unidirectional_sequence_lstm", "unidirectional_sequence_rnn", "while", "yield"),
+    )
+)
 
 
 class DropConstants:
@@ -60,5 +68,5 @@ def _merge(block: ir.Block) -> bool:
 
 
 def _is_ordinary(op: ir.OpView | ir.Operation) -> bool:
-    """Whether an op computes with its operands by itself."""
-    return op.name.startswith("tfl.") and op.name not in {"tfl.if", "tfl.while", "tfl.yield"} and len(op.regions) == 0
+    """Whether an op computes with its operands by itself, and changes none of them."""
+    return op.name.startswith("tfl.") and op.name not in _OTHERS and len(op.regions) == 0
