@@ -215,4 +215,4 @@ def updates(tf: Any, x: Any) -> Any:
 def test_constants_are_no_larger_than_what_they_say(tensorflow: TensorFlow) -> None:
     """A mask of what is updated would be 33 kB each, and so would be what the band is made of."""
     result = check(tensorflow, tensorflow.save(computed, updates), rows(1, 3, 2))
-    assert len(result.model_bytes) < 4 * 128 * 64 + 10_000  # the band, and all the rest
+    assert len(result.model_bytes) < 4 * 128 * 64 + 15_000  # the band, and all the rest

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from litefuse.weights.placeholders import takes_placeholder
+from litefuse.weights.placeholders import takes_placeholder, takes_stub
 from litefuse.weights.weight import Weight
 from litefuse.weights.weights import Weights
 
-__all__ = ["Weight", "Weights", "takes_placeholder"]
+__all__ = ["Weight", "Weights", "takes_placeholder", "takes_stub"]

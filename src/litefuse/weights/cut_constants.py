@@ -16,7 +16,7 @@ from litefuse.ir.constants import elements_of_constant, pseudo_constant, tensor_
 from litefuse.ir.mlir import ir
 from litefuse.ops.facts import Op, Tensor, Undecided, array_of
 from litefuse.ops.values import VALUES
-from litefuse.weights import Weight, Weights, takes_placeholder
+from litefuse.weights import Weight, Weights, takes_placeholder, takes_stub
 
 __all__ = ["CutConstants"]
 
@@ -127,7 +127,7 @@ class CutConstants:
         """Replaces a result by a part, and returns the part's defining op."""
         with ir.InsertionPoint(op), op.location:
             lowered = op.name in _LITERT
-            if mapped and (lowered or takes_placeholder(result)):
+            if mapped and (takes_stub(result) if lowered else takes_placeholder(result)):
                 value = self.weights.emit(self.weights.number_of(Weight(part)))
             else:
                 elements = ir.DenseElementsAttr.get(np.ascontiguousarray(part), type=result.type)

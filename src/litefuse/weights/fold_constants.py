@@ -29,8 +29,7 @@ _COMPUTING = frozenset(
         *("less_equal", "log", "log_softmax", "logical_and", "logical_not", "logical_or", "logistic", "maximum"),
         *("mean", "minimum", "mul", "neg", "not_equal", "pow", "reduce_all", "reduce_any", "reduce_max", "reduce_min"),
         *("reduce_prod", "relu", "relu6", "round", "rsqrt", "select", "select_v2", "sign", "sin", "softmax", "sqrt"),
-        *("square", "squared_difference", "sub", "sum", "tanh", "unsorted_segment_max", "unsorted_segment_min"),
-        *("unsorted_segment_prod", "unsorted_segment_sum"),
+        *("square", "squared_difference", "sub", "sum", "tanh"),
     )
 )
 # Ops that move or create elements: if only such ops are folded, the file may grow.
@@ -40,9 +39,12 @@ _MOVING = frozenset(
         *("broadcast_to", "concatenation", "expand_dims", "fill", "gather", "gather_nd", "matrix_diag", "one_hot"),
         *("matrix_set_diag", "mirror_pad", "pack", "pad", "padv2", "range", "reshape", "reverse_v2", "scatter_nd"),
         *("slice", "split", "split_v", "squeeze", "strided_slice", "tile", "transpose", "unpack", "zeros_like"),
+        *("unsorted_segment_max", "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sum"),
     )
 )
 _FOLDED = _COMPUTING | _MOVING
+# Ops that put a few elements at some places; segments are how elements at repeated places are found.
+_SCATTERING = frozenset({"tfl.scatter_nd", "tfl.unsorted_segment_max", "tfl.unsorted_segment_sum"})
 # The limit of TensorFlow's own folding, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc).
 _LARGEST = 10 << 20
 # The largest constant that is stored in place of ops that only move elements, in bytes, unless it is made of as many:
@@ -115,7 +117,7 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
             cone.append(op)
             origins = [computed[value] for value in op.operands if value in computed]
             computing = sum(each.computing for each in origins) + (op.name in _COMPUTING)
-            scattered = op.name == "tfl.scatter_nd" or any(each.scattered for each in origins)
+            scattered = op.name in _SCATTERING or any(each.scattered for each in origins)
             stored = sum(computed[each].stored if each in computed else _bytes(each) for each in {*op.operands})
             computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, stored)))
     used = [value for value in computed if any(not _is_in(use, computed) for use in value.uses)]

@@ -15,7 +15,7 @@ from litefuse.engine.lowering import run_mlir_passes
 from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.constants import absent_operand, elements_of_constant
 from litefuse.ir.mlir import ir
-from litefuse.weights import Weight, Weights
+from litefuse.weights import Weight, Weights, takes_stub
 
 __all__ = ["FoldWeights"]
 
@@ -152,6 +152,7 @@ class FoldWeights:
             or not isinstance(result, ir.RankedTensorType)
             or not result.has_static_shape
             or uses[self.weights[number].contents] != 1
+            or not takes_stub(op.results[0])
         ):
             return False
         filters = self.weights[number]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from litefuse.ir.mlir import ir
 
-__all__ = ["takes_placeholder"]
+__all__ = ["takes_placeholder", "takes_stub"]
 
 
 def takes_placeholder(weight: ir.Value) -> bool:
@@ -17,6 +17,15 @@ def takes_placeholder(weight: ir.Value) -> bool:
     """
     uses = list(weight.uses)
     return bool(uses) and all(_is_known(use.owner, use.operand_number) for use in uses)
+
+
+def takes_stub(weight: ir.Value) -> bool:
+    """Whether a weight may stay mapped among LiteRT's ops.
+
+    A small stub of another shape stands for it when the file is written: ops such as sums, which compare the shapes of
+    their operands, refuse that.
+    """
+    return all(use.owner.name in _TAKING for use in weight.uses)
 
 
 def _is_known(op: ir.OpView, position: int) -> bool:
@@ -74,3 +83,11 @@ _USERS: Mapping[str, tuple[int, Callable[[ir.OpView], bool]]] = {
     "tfl.fully_connected": (1, _is_float),
     "tfl.gather": (0, _any),
 }
+
+_TAKING = frozenset(
+    f"tfl.{name}"
+    for name in (
+        *("batch_matmul", "conv_2d", "conv_3d", "depthwise_conv_2d", "embedding_lookup", "fully_connected", "gather"),
+        *("reshape", "slice", "split", "split_v", "strided_slice", "transpose", "transpose_conv", "unpack"),
+    )
+)
