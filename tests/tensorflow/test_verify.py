@@ -235,9 +235,9 @@ def test_what_cannot_be_compared(tensorflow: TensorFlow) -> None:
     with pytest.raises(LitefuseError, match="either the original model or the outputs"):
         litefuse.verify_model(result)
     with pytest.raises(LitefuseError, match=r"the folder holds no saved_model\.pb"):
-        litefuse.verify_model(result, path.parent)
+        litefuse.verify_model(result, path / "assets")
     with pytest.raises(LitefuseError, match="TensorFlow does not load it"):
-        litefuse.verify_model(result, path.parent, allow_side_effects=True)
+        litefuse.verify_model(result, path / "assets", allow_side_effects=True)
     with pytest.raises(LitefuseError, match="there is no such model"):
         litefuse.verify_model(result, path / "nothing")
     two = litefuse.convert(tensorflow.save(counting))
