@@ -54,14 +54,18 @@ class _Keys(NamedTuple):
 
 
 class _Parser(CustomOp):
-    dtypes = ("float32", "int64", "string")
+    """Parses Examples by the plan that ``prepare`` makes of the options."""
 
-    def _specs(self, serialized: TensorSpec, plan: _Plan) -> list[TensorSpec]:
+    dtypes = ("float32", "int64", "string")
+    _plan: _Plan
+
+    def _specs(self, serialized: TensorSpec) -> list[TensorSpec]:
         """Returns the types of the outputs.
 
         Raises:
             KernelError: The serialized examples are not a string or a vector of strings.
         """
+        plan = self._plan
         shape = check_strings("serialized", serialized)
         if len(shape) > 1:
             raise KernelError(f"serialized must be a string or a vector of strings, not {shape}")
@@ -85,7 +89,6 @@ class _Parser(CustomOp):
         serialized: npt.NDArray[Any],
         keys: _Keys,
         defaults: Sequence[npt.NDArray[Any]],
-        plan: _Plan,
         outputs: Outputs,
     ) -> None:
         """Parses one example after the other.
@@ -94,6 +97,7 @@ class _Parser(CustomOp):
             KernelError: A string is not an Example, a feature has another dtype or number of values than is asked for,
                 or one without a default is missing.
         """
+        plan = self._plan
         for what, found, expected in zip(
             ("sparse", "dense", "ragged"), keys, (plan.sparse, plan.dense, plan.ragged), strict=True
         ):
@@ -155,34 +159,23 @@ class ParseExampleV2(_Parser):
         Raises:
             KernelError: An input has a wrong dtype or shape, or an option is invalid.
         """
-        plan = _plan(sparse_types, Tdense, dense_shapes, ragged_value_types, ragged_split_types)
+        self._plan = plan = _plan(sparse_types, Tdense, dense_shapes, ragged_value_types, ragged_split_types)
         if len(others) != 4 + len(plan.dense):
             raise KernelError(
                 f"{len(plan.dense)} dense features need {5 + len(plan.dense)} inputs, not {len(others) + 1}"
             )
         for name, keys in zip(("sparse_keys", "dense_keys", "ragged_keys"), others[1:4], strict=True):
             check_strings(name, keys, 1)
-        return self._specs(serialized, plan)
+        return self._specs(serialized)
 
-    def invoke(
-        self,
-        inputs: tuple[npt.NDArray[Any], ...],
-        outputs: Outputs,
-        *,
-        Tdense: Sequence[int],  # noqa: N803
-        sparse_types: Sequence[int],
-        dense_shapes: Sequence[str],
-        ragged_value_types: Sequence[int] = (),
-        ragged_split_types: Sequence[int] = (),
-    ) -> None:
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
         """Parses one example after the other.
 
         Raises:
             KernelError: A string is not an Example, or does not fit the features.
         """
-        plan = _plan(sparse_types, Tdense, dense_shapes, ragged_value_types, ragged_split_types)
         serialized, _, *keys = inputs[:5]
-        self._parse(serialized, _Keys(*(each.tolist() for each in keys)), inputs[5:], plan, outputs)
+        self._parse(serialized, _Keys(*(each.tolist() for each in keys)), inputs[5:], outputs)
 
 
 @pack_kernel("ParseExample")
@@ -205,32 +198,24 @@ class ParseExample(_Parser):
         Raises:
             KernelError: An input has a wrong dtype or shape, or an option is invalid.
         """
-        plan = _plan(sparse_types, Tdense, dense_shapes)
+        self._plan = plan = _plan(sparse_types, Tdense, dense_shapes)
         count = 1 + len(plan.sparse) + 2 * len(plan.dense)
         if len(others) != count:
             raise KernelError(f"the features need {count + 1} inputs, not {len(others) + 1}")
         for key in others[1 : 1 + len(plan.sparse) + len(plan.dense)]:
             check_strings("a key", key, 0)
-        return self._specs(serialized, plan)
+        return self._specs(serialized)
 
-    def invoke(
-        self,
-        inputs: tuple[npt.NDArray[Any], ...],
-        outputs: Outputs,
-        *,
-        Tdense: Sequence[int],  # noqa: N803
-        sparse_types: Sequence[int],
-        dense_shapes: Sequence[str],
-    ) -> None:
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
         """Parses one example after the other.
 
         Raises:
             KernelError: A string is not an Example, or does not fit the features.
         """
-        plan = _plan(sparse_types, Tdense, dense_shapes)
-        split, end = 2 + len(plan.sparse), 2 + len(plan.sparse) + len(plan.dense)
+        split = 2 + len(self._plan.sparse)
+        end = split + len(self._plan.dense)
         keys = _Keys([each.item() for each in inputs[2:split]], [each.item() for each in inputs[split:end]], [])
-        self._parse(inputs[0], keys, inputs[end:], plan, outputs)
+        self._parse(inputs[0], keys, inputs[end:], outputs)
 
 
 @pack_kernel("ParseSingleExample")
@@ -254,20 +239,17 @@ class ParseSingleExample(_Parser):
         Raises:
             KernelError: An input has a wrong dtype or shape, or an option is invalid.
         """
-        plan = _plan(sparse_types, Tdense, dense_shapes)
+        self._plan = plan = _plan(sparse_types, Tdense, dense_shapes)
         check_strings("serialized", serialized, 0)
         if len(defaults) != len(plan.dense):
             raise KernelError(f"{len(plan.dense)} dense features need as many defaults, not {len(defaults)}")
-        return self._specs(serialized, plan)
+        return self._specs(serialized)
 
     def invoke(
         self,
         inputs: tuple[npt.NDArray[Any], ...],
         outputs: Outputs,
         *,
-        Tdense: Sequence[int],  # noqa: N803
-        sparse_types: Sequence[int],
-        dense_shapes: Sequence[str],
         sparse_keys: Sequence[str | bytes],
         dense_keys: Sequence[str | bytes],
     ) -> None:
@@ -276,9 +258,8 @@ class ParseSingleExample(_Parser):
         Raises:
             KernelError: The string is not an Example, or does not fit the features.
         """
-        plan = _plan(sparse_types, Tdense, dense_shapes)
         keys = _Keys([as_bytes(each) for each in sparse_keys], [as_bytes(each) for each in dense_keys], [])
-        self._parse(inputs[0], keys, inputs[1:], plan, outputs)
+        self._parse(inputs[0], keys, inputs[1:], outputs)
 
 
 def _plan(
