@@ -60,12 +60,15 @@ class NarrowFloat64:
     def run(self, module: ir.Module) -> bool:
         modified = False
         for function in functions(module).values():
-            if not function.is_external:
-                ops = [op for op in nested_operations(function.entry_block) if _wide(op)]
-                for component in _components(ops):
-                    if _is_narrowed(component):
-                        self._narrow(component)
-                        modified = True
+            if function.is_external:
+                continue
+            ops = list(nested_operations(function.entry_block))
+            if not any(op.name == "tf.Cast" and _is_wide(op.results[0]) for op in ops):
+                continue  # nothing begins as an integer; to look at all values takes longer
+            for component in _components([op for op in ops if _wide(op)]):
+                if _is_narrowed(component):
+                    self._narrow(component)
+                    modified = True
         return modified
 
     def _narrow(self, ops: Sequence[ir.OpView]) -> None:
