@@ -17,6 +17,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ops.facts import Op, Tensor, Undecided, array_of
 from litefuse.ops.values import VALUES
 from litefuse.weights import Weight, Weights, takes_placeholder, takes_stub
+from litefuse.weights.folding import LARGEST_FOLDED
 
 __all__ = ["CutConstants"]
 
@@ -51,10 +52,8 @@ _NAMES: Mapping[str, str] = {f"tf.{name}": name for name in (*_CUTTING, *_REARRA
 _DENSE = ("tf.Const", "arith.constant", "tfl.pseudo_const")
 _PLACEHOLDER = "tfl.external_const"
 _DTYPES = frozenset({"f16", "f32", "f64", "i8", "i32", "i64"})
-# Overlapping parts may take more bytes than the whole: up to the limit of TensorFlow's own folding, in bytes
-# (tensorflow/core/grappler/optimizers/constant_folding.cc).
-_LARGEST = 10 << 20
-# Rows may be gathered more than once: such a part may take more bytes than the whole up to this limit.
+# Rows may be gathered more than once: such a part may take more bytes than the whole up to this limit. Other parts
+# that overlap may up to that of folding.
 _LARGEST_GATHERED = 1 << 20
 
 
@@ -95,7 +94,7 @@ class CutConstants:
             if array is None:
                 continue
             found = [(op, parts) for op in ops if (parts := _parts(op, array)) is not None]
-            if sum(part.nbytes for _, parts in found for part in parts) > max(array.nbytes, _LARGEST):
+            if sum(part.nbytes for _, parts in found for part in parts) > max(array.nbytes, LARGEST_FOLDED):
                 continue
             for op, parts in found:
                 for result, part in zip(op.results, parts, strict=True):

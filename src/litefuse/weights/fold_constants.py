@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,7 +14,8 @@ from litefuse.engine.lowering import flatbuffer, set_signature
 from litefuse.errors import LitefuseError
 from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.constants import absent_operand, elements_of_constant, pseudo_constant
-from litefuse.ir.mlir import func, ir
+from litefuse.ir.mlir import func, ir, producer
+from litefuse.weights.folding import LARGEST_FOLDED, is_used_among
 
 __all__ = ["FoldConstants"]
 
@@ -45,8 +46,6 @@ _MOVING = frozenset(
 _FOLDED = _COMPUTING | _MOVING
 # Ops that put a few elements at some places; segments are how elements at repeated places are found.
 _SCATTERING = frozenset({"tfl.scatter_nd", "tfl.unsorted_segment_max", "tfl.unsorted_segment_sum"})
-# The limit of TensorFlow's own folding, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc).
-_LARGEST = 10 << 20
 # The largest constant that is stored in place of ops that only move elements, in bytes, unless it is made of as many:
 # in small models a class token for each image of a batch, say, is no larger than the ops.
 _LARGEST_MOVED = 16 << 10
@@ -113,14 +112,14 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
     for op in ops:
         if op.name not in _FOLDED or not all(map(_is_small, op.results)):
             continue
-        if all(value in computed or _is_constant(value) or _is_absent(value) for value in op.operands):
+        if all(value in computed or _is_constant(value) or producer(value, "tfl.no_value") for value in op.operands):
             cone.append(op)
             origins = [computed[value] for value in op.operands if value in computed]
             computing = sum(each.computing for each in origins) + (op.name in _COMPUTING)
             scattered = op.name in _SCATTERING or any(each.scattered for each in origins)
             stored = sum(computed[each].stored if each in computed else _bytes(each) for each in {*op.operands})
             computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, stored)))
-    used = [value for value in computed if any(not _is_in(use, computed) for use in value.uses)]
+    used = [value for value in computed if any(not is_used_among(use, computed) for use in value.uses)]
     wanted = [
         value
         for value in used
@@ -237,24 +236,13 @@ def _small_array(value: ir.Value) -> npt.NDArray[Any] | None:
     return np.array(elements).reshape(elements.type.shape)
 
 
-def _is_in(use: ir.OpOperand, computed: Collection[ir.Value]) -> bool:
-    """Whether the user of a value is known too."""
-    results = use.owner.results
-    return len(results) > 0 and results[0] in computed
-
-
 def _is_constant(value: ir.Value) -> bool:
     """Whether the elements are in the module; those of a weight are not."""
     return elements_of_constant(value, *_CONSTANTS) is not None
 
 
-def _is_absent(value: ir.Value) -> bool:
-    """Whether an operand is left out, such as the bias of a product."""
-    return not isinstance(value.owner, ir.Block) and value.owner.name == "tfl.no_value"
-
-
 def _is_small(value: ir.Value) -> bool:
-    return 0 < _bytes(value) <= _LARGEST
+    return 0 < _bytes(value) <= LARGEST_FOLDED
 
 
 def _bytes(value: ir.Value) -> int:

@@ -16,14 +16,13 @@ from litefuse.ir.mlir import ir
 from litefuse.ops.facts import FLOATS, INTEGERS, MALFORMED, Op, Tensor, Undecided
 from litefuse.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64, MOVES
 from litefuse.ops.values import VALUES
+from litefuse.weights.folding import LARGEST_FOLDED, is_used_among
 
 __all__ = ["FoldFloat64"]
 
 _Array = npt.NDArray[Any]
 
 _DTYPES: Mapping[str, np.dtype[Any]] = {**FLOATS, **INTEGERS}
-# The limit of TensorFlow's own folding, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc).
-_LARGEST = 10 << 20
 _WIDE = "f64"
 
 
@@ -47,7 +46,7 @@ def _range(start: _Array, limit: _Array, delta: _Array) -> _Array:
     if not step or not all(float(each).is_integer() for each in (first, end, step)):
         raise Undecided("a range without steps, or of fractions")
     count = max(0, math.ceil((end - first) / step))
-    if count * start.itemsize > _LARGEST:
+    if count * start.itemsize > LARGEST_FOLDED:
         raise Undecided("a large range")
     return np.arange(count) * step + first
 
@@ -112,7 +111,7 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
     arrays: dict[ir.Value, _Array] = {}
     modified = False
     for value, (op, wide) in known.items():
-        uses = [use for use in value.uses if not _is_in(use, known)]
+        uses = [use for use in value.uses if not is_used_among(use, known)]
         if not wide or not uses or _element(value) == _WIDE:
             continue
         try:
@@ -143,7 +142,7 @@ def _is_small(value: ir.Value) -> bool:
     if not isinstance(value.type, ir.RankedTensorType) or not value.type.has_static_shape:
         return False
     dtype = _DTYPES.get(_element(value))
-    return dtype is not None and 0 < math.prod(value.type.shape) * dtype.itemsize <= _LARGEST
+    return dtype is not None and 0 < math.prod(value.type.shape) * dtype.itemsize <= LARGEST_FOLDED
 
 
 def _constant(value: ir.Value) -> ir.DenseElementsAttr | None:
@@ -152,11 +151,6 @@ def _constant(value: ir.Value) -> ir.DenseElementsAttr | None:
 
 def _element(value: ir.Value) -> str:
     return str(ir.ShapedType(value.type).element_type)
-
-
-def _is_in(use: ir.OpOperand, known: Mapping[ir.Value, _Known]) -> bool:
-    results = use.owner.results
-    return len(results) > 0 and results[0] in known
 
 
 def _evaluated(value: ir.Value, known: Mapping[ir.Value, _Known], arrays: dict[ir.Value, _Array]) -> _Array:
