@@ -13,6 +13,7 @@ import numpy.typing as npt
 from litefuse.errors import FusionError
 from litefuse.fusions.builtins import BUILTINS
 from litefuse.ir.attributes import mlir_attribute
+from litefuse.ir.constants import absent_operand
 from litefuse.ir.marks import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import TensorType, element_type_of, ranked_type, tensor_type_of
@@ -178,7 +179,7 @@ class Builder:
 
     def no_value(self) -> ir.Value:
         """Emits the placeholder for an omitted optional operand."""
-        return self.op("tfl.no_value", [], [_none_type()], {"value": ir.UnitAttr.get()})[0]
+        return absent_operand()
 
     def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
         """Emits TRANSPOSE; of a constant it is computed at conversion."""

@@ -14,7 +14,7 @@ from litefuse.engine.hidden_constants import hidden_constants
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.constants import absent_operand, elements_of_constant
-from litefuse.ir.mlir import ir
+from litefuse.ir.mlir import ir, producer
 from litefuse.weights import Weight, Weights, takes_stub
 
 __all__ = ["FoldWeights"]
@@ -75,8 +75,11 @@ class FoldWeights:
             # Biases and activations are fused with FULLY_CONNECTED, but not with BATCH_MATMUL.
             with hidden_constants(module):
                 run_mlir_passes(module, "func.func(tfl-optimize)")
-        uses = Counter(contents for contents, _ in self._uses(module))
-        self._each(module, lambda op: self._multiply(op, uses), self._rearrange)
+        if any(
+            op.name == "tfl.fully_connected" and producer(op.operands[0], *_CONSTANTS) for op in _operations(module)
+        ):
+            uses = Counter(contents for contents, _ in self._uses(module))
+            self._each(module, lambda op: self._multiply(op, uses), self._rearrange)
         tables = {contents for contents, user in self._uses(module) if user.name not in _AFFINE}
         self._each(module, lambda op: self._fold_result(op, tables))
         self._each(module, lambda op: self._fold_input(op, tables))
@@ -139,12 +142,10 @@ class FoldWeights:
         """Computes the product of a constant and a weight that nothing else uses, where that takes no more memory."""
         if op.name != "tfl.fully_connected":
             return False
-        bias = op.operands[2].owner
         number, constant = self.weights.number(op.operands[1]), _constant(op.operands[0])
         result = op.results[0].type
         if (
-            isinstance(bias, ir.Block)
-            or bias.name != "tfl.no_value"
+            producer(op.operands[2], "tfl.no_value") is None
             or number is None
             or constant is None
             or not (constant.dtype == self.weights[number].dtype == np.float32)
