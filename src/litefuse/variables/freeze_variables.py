@@ -11,7 +11,7 @@ from litefuse.errors import GraphError
 from litefuse.importer.constants import complex_of_parts
 from litefuse.ir.call_graph import functions, operations, original_name
 from litefuse.ir.constants import without_copies
-from litefuse.ir.handles import resource_value_type
+from litefuse.ir.handles import assign_variable, resource_value_type
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
@@ -177,11 +177,7 @@ class InitializeVariables:
                 attributes: Mapping[str, ir.Attribute] = {"value": value}
                 constant = ir.Operation.create("tf.Const", results=[value.type], attributes=dict(attributes))
                 copy = handle.clone()
-                ir.Operation.create(
-                    "tf.AssignVariableOp",
-                    operands=[copy.results[0], constant.result],
-                    attributes={"validate_shape": ir.BoolAttr.get(False)},
-                )
+                assign_variable(copy.results[0], constant.result)
             func.ReturnOp([])
         return True
 

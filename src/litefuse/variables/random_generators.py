@@ -9,6 +9,7 @@ import numpy as np
 
 from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.handles import assign_variable
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 
@@ -61,7 +62,7 @@ class KeepGenerators:
         b = Builder()
         with ir.InsertionPoint(initializer.add_entry_block()), ir.Location.unknown():
             for number in range(len(found)):
-                _assign(_handle(number), b.constant([0], "int64"))
+                assign_variable(_handle(number), b.constant([0], "int64"))
             func.ReturnOp([])
         for number, op in enumerate(found):
             with ir.InsertionPoint(op), op.location:
@@ -90,7 +91,7 @@ def _drawn(b: Builder, op: ir.OpView, handle: ir.Value) -> ir.Value:
     first, *bounds = op.operands
     operands = [first, *state, b.constant(np.array(_PHILOX), "int32"), *bounds]
     result = _create(f"tf.{_STATELESS[op.name]}", op.results[0].type, operands)
-    _assign(handle, b.binary("AddV2", counter, b.reshape(_groups(b, op), [1])))
+    assign_variable(handle, b.binary("AddV2", counter, b.reshape(_groups(b, op), [1])))
     return result
 
 
@@ -125,11 +126,6 @@ def _handle(number: int) -> ir.Value:
     kind = ir.Type.parse("tensor<!tf_type.resource<tensor<1xi64>>>")
     names = {"container": "generators", "shared_name": str(number)}  # the model's variables have no container
     return _create("tf.VarHandleOp", kind, [], {key: ir.StringAttr.get(text) for key, text in names.items()})
-
-
-def _assign(handle: ir.Value, value: ir.Value) -> None:
-    attributes: dict[str, ir.Attribute] = {"validate_shape": ir.BoolAttr.get(False)}
-    ir.Operation.create("tf.AssignVariableOp", operands=[handle, value], attributes=attributes)
 
 
 def _create(

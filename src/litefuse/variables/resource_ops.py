@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.constants import int32_constant
-from litefuse.ir.handles import resource_value_type
+from litefuse.ir.handles import assign_variable, resource_value_type
 from litefuse.ir.mlir import ir, producer
 
 __all__ = ["DecomposeResourceOps"]
@@ -62,11 +62,6 @@ def _unranked(value: ir.Value) -> ir.Type:
     return ir.UnrankedTensorType.get(ir.ShapedType(value.type).element_type)
 
 
-def _assign(handle: ir.Value, value: ir.Value) -> None:
-    attributes: dict[str, ir.Attribute] = {"validate_shape": ir.BoolAttr.get(False)}
-    ir.Operation.create("tf.AssignVariableOp", operands=[handle, value], attributes=attributes)
-
-
 def _gather(op: ir.OpView) -> list[ir.Value]:
     handle, indices = op.operands
     result = op.results[0]
@@ -99,7 +94,7 @@ def _update(binary: str) -> Callable[[ir.OpView], list[ir.Value]]:
     def decompose(op: ir.OpView) -> list[ir.Value]:
         handle, delta = op.operands
         value = _read(handle, delta.type)  # the op demands that both have the same shape
-        _assign(handle, _create(binary, value.type, [value, delta]))
+        assign_variable(handle, _create(binary, value.type, [value, delta]))
         return []
 
     return decompose
@@ -116,7 +111,7 @@ def _scatter(scatter: str, *, nd: bool) -> Callable[[ir.OpView], list[ir.Value]]
                 ir.RankedTensorType.get([*kind.shape, 1], kind.element_type),
                 [indices, int32_constant(-1)],
             )
-        _assign(handle, _create(scatter, value.type, [value, indices, updates]))
+        assign_variable(handle, _create(scatter, value.type, [value, indices, updates]))
         return []
 
     return decompose
@@ -150,7 +145,7 @@ def _read_and_skip(op: ir.OpView) -> list[ir.Value] | None:
     carry = _create("tf.Cast", part, [_create("tf.Less", bits, unsigned)])
     axis = int32_constant(0)
     parts = [added, _create("tf.AddV2", part, [high, carry]), key, axis]
-    _assign(handle, _create("tf.ConcatV2", whole, parts))
+    assign_variable(handle, _create("tf.ConcatV2", whole, parts))
     return [state]
 
 
@@ -163,7 +158,7 @@ def _update_slice(op: ir.OpView) -> list[ir.Value]:
     handle, *slices, update = op.operands
     value = _read(handle, _unranked(update))
     attributes = {name: op.attributes[name] for name in op.attributes if name.endswith("_mask")}
-    _assign(handle, _create("tf.TensorStridedSliceUpdate", value.type, [value, *slices, update], attributes))
+    assign_variable(handle, _create("tf.TensorStridedSliceUpdate", value.type, [value, *slices, update], attributes))
     return []
 
 
