@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import called_by, functions
+from litefuse.ir.call_graph import called_by, functions, terminator_of
 from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import ir
 
@@ -28,7 +28,7 @@ class CopyBranchResults:
         by_symbol = functions(module)
         modified = False
         for symbol in called_by(by_symbol, "tf.If") | called_by(by_symbol, "tfl.custom"):
-            terminator = list(by_symbol[symbol].entry_block.operations)[-1]
+            terminator = terminator_of(by_symbol[symbol].entry_block)
             taken: set[ir.Value] = set()
             for position, value in enumerate(terminator.operands):
                 if value in taken:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import callees, functions, operations, update_function_type
+from litefuse.ir.call_graph import callees, functions, operations, terminator_of, update_function_type
 from litefuse.ir.mlir import ir
 
 __all__ = ["LowerConditions"]
@@ -28,7 +28,7 @@ class LowerConditions:
                     modified |= _make_bool(op, 0)
                 elif op.name == "tf.While":
                     condition = by_symbol[callees(op)[0]]
-                    if _make_bool(list(condition.entry_block.operations)[-1], 0):
+                    if _make_bool(terminator_of(condition.entry_block), 0):
                         update_function_type(condition)
                         modified = True
         return modified

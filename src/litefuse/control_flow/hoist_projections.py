@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from litefuse.ir.call_graph import attributes_of, callees, functions, operations, update_function_type
+from litefuse.ir.call_graph import attributes_of, callees, functions, operations, terminator_of, update_function_type
 from litefuse.ir.constants import int32_constant, integer_constant, without_copies
 from litefuse.ir.mlir import func, ir
 
@@ -168,7 +168,7 @@ def _step_input(value: ir.Value, loop: ir.OpView, body: func.FuncOp) -> Item | N
 
 
 def _returned(argument: ir.BlockArgument, body: func.FuncOp) -> ir.Value:
-    return without_copies(list(body.entry_block.operations)[-1].operands[argument.arg_number])
+    return without_copies(terminator_of(body.entry_block).operands[argument.arg_number])
 
 
 def _is_invariant(value: ir.Value, body: func.FuncOp) -> bool:
@@ -222,7 +222,7 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
     for old, new in zip(loop.results, made.results, strict=False):
         old.replace_all_uses_with(new)
     loop.operation.erase()
-    terminator = list(body.entry_block.operations)[-1]
+    terminator = terminator_of(body.entry_block)
     handed_on: list[ir.Value] = []
     for product, value in zip(products, projected, strict=True):
         argument = body.entry_block.add_argument(value.type, product.op.location)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.errors import GraphError
-from litefuse.ir.call_graph import create_call, free_symbol, function_symbol, functions, operations
+from litefuse.ir.call_graph import create_call, free_symbol, function_symbol, functions, operations, terminator_of
 from litefuse.ir.constants import elements_of_constant, int32_constant, without_copies
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
@@ -65,7 +65,7 @@ def _lower(module: ir.Module, op: ir.OpView) -> None:
         following = ir.Operation.create("tf.AddV2", [index], [number, delta]).result
         func.ReturnOp([following, limit, delta, *results])
     for function in (condition, step):
-        returned = list(function.entry_block.operations)[-1].operands
+        returned = terminator_of(function.entry_block).operands
         kind = ir.FunctionType.get([*counters, *handed_on], [value.type for value in returned])
         function.attributes["function_type"] = ir.TypeAttr.get(kind)
     with ir.InsertionPoint(op), op.location:

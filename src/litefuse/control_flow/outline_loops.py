@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import function_symbol, functions
+from litefuse.ir.call_graph import function_symbol, functions, terminator_of
 from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import func, ir
@@ -141,7 +141,7 @@ def _replace_uses_inside(block: ir.Block, old: ir.Value, new: ir.Value) -> None:
 
 def _copy_moved_variables(body: ir.Block) -> None:
     """Copies a loop variable that the body yields at a later position: fault ``variable-in-a-later-place``."""
-    terminator = list(body.operations)[-1]
+    terminator = terminator_of(body)
     for position, value in enumerate(terminator.operands):
         if isinstance(value.owner, ir.Block) and ir.BlockArgument(value).arg_number < position:
             with ir.InsertionPoint(terminator), terminator.location:
@@ -155,7 +155,7 @@ def _last(block: ir.Block, count: int) -> list[ir.Value]:
 
 def _grows_from_nothing(loop: ir.OpView, body: ir.Block) -> bool:
     """Whether a variable may be empty at first, and is concatenated to in each step."""
-    terminator = list(body.operations)[-1]
+    terminator = terminator_of(body)
     for first, value in zip(loop.operands, terminator.operands, strict=False):
         owner = value.owner
         if isinstance(owner, ir.Block) or owner.name != "tfl.concatenation":
@@ -189,14 +189,14 @@ def _vector(count: int, point: ir.InsertionPoint, location: ir.Location) -> ir.V
 
 
 def _yield_also(block: ir.Block, values: Sequence[ir.Value]) -> None:
-    terminator = list(block.operations)[-1]
+    terminator = terminator_of(block)
     operands = [*terminator.operands, *values]
     ir.Operation.create("tfl.yield", operands=operands, loc=terminator.location, ip=ir.InsertionPoint(terminator))
     terminator.operation.erase()
 
 
 def _function_from(module: ir.Module, block: ir.Block, symbol: str) -> func.FuncOp:
-    terminator = list(block.operations)[-1]
+    terminator = terminator_of(block)
     inputs = [argument.type for argument in block.arguments]
     kind = ir.FunctionType.get(inputs, [value.type for value in terminator.operands])
     taken = {function_symbol(op) for op in module.body.operations if isinstance(op, func.FuncOp)}
@@ -209,7 +209,7 @@ def _function_from(module: ir.Module, block: ir.Block, symbol: str) -> func.Func
         old.replace_all_uses_with(new)
     with ir.InsertionPoint(entry):
         func.ReturnOp(list(terminator.operands), loc=terminator.location)
-    last = list(entry.operations)[-1]
+    last = terminator_of(entry)
     terminator.operation.erase()
     for op in list(block.operations):
         op.operation.move_before(last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import functions, nested_operations, terminator_of
 from litefuse.ir.mlir import ir
 from litefuse.ir.purity import is_pure
 
@@ -88,7 +88,7 @@ def _drop(loop: ir.OpView, unused: set[int]) -> None:
         ip=ir.InsertionPoint(loop),
     )
     cond, body = (region.blocks[0] for region in loop.regions)
-    yielding = list(body.operations)[-1]
+    yielding = terminator_of(body)
     ir.Operation.create(
         "tfl.yield",
         operands=[yielding.operands[index] for index in kept],

@@ -27,6 +27,7 @@ __all__ = [
     "original_name",
     "separate_callers",
     "set_callees",
+    "terminator_of",
     "update_function_type",
 ]
 
@@ -160,6 +161,11 @@ def operations(function: func.FuncOp) -> Iterator[ir.OpView]:
     return iter(list(function.entry_block.operations))
 
 
+def terminator_of(block: ir.Block) -> ir.OpView:
+    """Returns a block's last op, such as the ``func.return`` of a function's body."""
+    return list(block.operations)[-1]
+
+
 def nested_operations(block: ir.Block) -> Iterator[ir.OpView]:
     """Yields the ops of a block and of its nested regions, from a snapshot of each block."""
     for op in list(block.operations):
@@ -224,7 +230,7 @@ def separate_callers(by_symbol: dict[str, func.FuncOp], *, shared: Collection[st
 def update_function_type(function: func.FuncOp) -> None:
     """Sets the function's type to the types of its arguments and of its returned values."""
     block = function.entry_block
-    terminator = list(block.operations)[-1]
+    terminator = terminator_of(block)
     inputs = [argument.type for argument in block.arguments]
     results = [value.type for value in terminator.operands]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))

@@ -13,6 +13,7 @@ from litefuse.ir.call_graph import (
     free_symbol,
     function_symbol,
     original_name,
+    terminator_of,
     update_function_type,
 )
 from litefuse.ir.constants import int32_constant
@@ -195,7 +196,7 @@ def _with_constants_as_arguments(
     for kind in types:
         block.add_argument(kind, copy.location)
     if added:
-        terminator = list(block.operations)[-1]
+        terminator = terminator_of(block)
         returned = [*terminator.operands, *added]
         with ir.InsertionPoint(terminator), terminator.location:
             func.ReturnOp(returned)

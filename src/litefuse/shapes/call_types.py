@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import ClassVar
 
-from litefuse.ir.call_graph import callees, callees_first, functions, operations, update_function_type
+from litefuse.ir.call_graph import callees, callees_first, functions, operations, terminator_of, update_function_type
 from litefuse.ir.mlir import func, ir
 
 __all__ = ["RefineCallTypes", "contradict", "refine_type"]
@@ -51,7 +51,7 @@ class RefineCallTypes:
 def _result_types(function: func.FuncOp) -> Sequence[ir.Type]:
     if function.is_external:
         return function.type.results
-    return [value.type for value in list(function.entry_block.operations)[-1].operands]
+    return [value.type for value in terminator_of(function.entry_block).operands]
 
 
 def contradict(one: ir.Type, other: ir.Type) -> bool:

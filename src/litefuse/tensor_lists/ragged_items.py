@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from litefuse.ir.builder import Builder
-from litefuse.ir.call_graph import operations, update_function_type
+from litefuse.ir.call_graph import operations, terminator_of, update_function_type
 from litefuse.ir.constants import integer_constant, without_copies
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
@@ -146,7 +146,7 @@ def _make_rows(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> None:
     _retype(loop, (condition, body), slot, start)
 
     def next_splits(arguments: Sequence[ir.Value]) -> Sequence[ir.Value]:
-        with ir.InsertionPoint(list(body.entry_block.operations)[-1]), written.location:
+        with ir.InsertionPoint(terminator_of(body.entry_block)), written.location:
             end = b.reshape(b.cast(b.scalar(b.size(values, 0)), dtype), [1])
             return [b.concat([arguments[0], end], 0)]
 
@@ -175,7 +175,7 @@ def _extended(
     for function in functions:
         added = [function.entry_block.add_argument(value.type, function.location) for value in values]
     body = functions[1]
-    returned = list(body.entry_block.operations)[-1]
+    returned = terminator_of(body.entry_block)
     results = [*returned.operands, *following(added)]
     with ir.InsertionPoint(returned), returned.location:
         func.ReturnOp(results)
@@ -210,11 +210,11 @@ def _functions(loop: ir.OpView | ir.Operation, by_symbol: Mapping[str, func.Func
 
 
 def _returned(function: func.FuncOp) -> Sequence[ir.Value]:
-    return list(list(function.entry_block.operations)[-1].operands)
+    return list(terminator_of(function.entry_block).operands)
 
 
 def _replace_returned(function: func.FuncOp, slot: int, value: ir.Value) -> None:
-    list(function.entry_block.operations)[-1].operands[slot] = value
+    terminator_of(function.entry_block).operands[slot] = value
 
 
 def _changes(value: ir.Value) -> list[ir.OpView | ir.Operation]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from litefuse.ir.call_graph import call_operands, callees
+from litefuse.ir.call_graph import call_operands, callees, terminator_of
 from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import func, ir
 from litefuse.tensor_lists.list_ops import PASSING, list_of, variant_items
@@ -83,6 +83,6 @@ class SameValues:
         returning = called[1:] if op.name == "tf.While" else called
         for position, result in enumerate(op.results):
             if is_variant(result):
-                returned = [list(function.entry_block.operations)[-1].operands[position] for function in returning]
+                returned = [terminator_of(function.entry_block).operands[position] for function in returning]
                 loop = [called[1].entry_block.arguments[position]] if op.name == "tf.While" else []
                 yield [result, *returned, *loop]

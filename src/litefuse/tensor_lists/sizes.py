@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from litefuse.ir.call_graph import call_operands, callees, function_symbol, is_call, operations
+from litefuse.ir.call_graph import call_operands, callees, function_symbol, is_call, operations, terminator_of
 from litefuse.ir.constants import without_copies
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ops.dims import Dim, Formula, broadcast_all, broadcast_members, symbol_in
@@ -199,7 +199,7 @@ class Sizes:
         # Proven by induction: what is to be shown of one turn may assume it of the turn before.
         self._assumed[key] = True
         try:
-            after = self.size(list(body.entry_block.operations)[-1].operands[position], axis)
+            after = self.size(terminator_of(body.entry_block).operands[position], axis)
             if after == self.symbol(argument, axis):
                 return True
             operand = self.expanded(self.size(call_operands(loop)[position], axis))
@@ -218,8 +218,7 @@ class Sizes:
     def _is_invariant(self, loop: ir.OpView, position: int) -> bool:
         body = self.by_symbol[callees(loop)[1]]
         return (
-            without_copies(list(body.entry_block.operations)[-1].operands[position])
-            == body.entry_block.arguments[position]
+            without_copies(terminator_of(body.entry_block).operands[position]) == body.entry_block.arguments[position]
         )
 
     def _is_variant(self, value: ir.Value) -> bool:
@@ -315,7 +314,7 @@ def _branch_sizes(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> set[Di
     """
     found: set[Dim] = set()
     for symbol in callees(op):
-        returned = list(sizes.by_symbol[symbol].entry_block.operations)[-1].operands[result]
+        returned = terminator_of(sizes.by_symbol[symbol].entry_block).operands[result]
         if producer(returned, NONE) is None:  # which nobody looks at
             found.add(sizes.before(sizes.size(returned, axis), op))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from litefuse.ir.call_graph import callees, function_symbol
+from litefuse.ir.call_graph import callees, function_symbol, terminator_of
 from litefuse.ir.constants import integer_constant
 from litefuse.ir.mlir import func, ir
 from litefuse.tensor_lists.list_groups import Web, unsupported
@@ -103,7 +103,7 @@ def _changes(value: ir.Value, function: func.FuncOp, sizes: Sizes) -> bool:
     loop = sizes.caller(function)
     if loop is None or loop.name != "tf.While" or callees(loop)[1] != function_symbol(function):
         return False
-    returned = list(function.entry_block.operations)[-1].operands
+    returned = terminator_of(function.entry_block).operands
     waiting, changing = [value], 0
     while waiting:
         current = waiting.pop()

@@ -22,6 +22,7 @@ from litefuse.ir.call_graph import (
     is_public,
     operations,
     set_callees,
+    terminator_of,
     update_function_type,
 )
 from litefuse.ir.handles import is_resource, is_variant, resource_value_type
@@ -251,7 +252,7 @@ def _handle(value: ir.Value, user: ir.OpView) -> ir.OpView:
 
 
 def _drop_returned_handles(function: func.FuncOp) -> tuple[ir.OpView | None, ...]:
-    terminator = list(function.entry_block.operations)[-1]
+    terminator = terminator_of(function.entry_block)
     returned = tuple(_handle(value, terminator) if is_resource(value) else None for value in terminator.operands)
     if any(returned):
         kept = [value for value, handle in zip(terminator.operands, returned, strict=True) if handle is None]

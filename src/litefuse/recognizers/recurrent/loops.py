@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from litefuse.ir.call_graph import callees, is_call, operations
+from litefuse.ir.call_graph import callees, is_call, operations, terminator_of
 from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import source
 from litefuse.ir.mlir import func, ir
@@ -103,7 +103,7 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
     if cond.is_external or body.is_external:
         raise NotRecognized("its body is not known")
     arguments = list(body.entry_block.arguments)
-    following = [source(value) for value in list(body.entry_block.operations)[-1].operands]
+    following = [source(value) for value in terminator_of(body.entry_block).operands]
     kept = frozenset(p for p, value in enumerate(following) if value == arguments[p])
     ones = [arguments[p] for p in kept if integer_constant(source(op.operands[p])) == 1]
     indices = frozenset(
@@ -247,7 +247,7 @@ def _check_condition(cond: func.FuncOp, indices: frozenset[int], steps: frozense
     Raises:
         NotRecognized: The condition is another one.
     """
-    result = list(cond.entry_block.operations)[-1].operands[0]
+    result = terminator_of(cond.entry_block).operands[0]
     for value in _conjuncts(source(result)):
         owner = value.owner
         if isinstance(owner, ir.Block) or owner.name != "tf.Less":
