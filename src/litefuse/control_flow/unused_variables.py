@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import functions, nested_operations, terminator_of
+from litefuse.ir.call_graph import all_operations, terminator_of
 from litefuse.ir.mlir import ir
 from litefuse.ir.purity import is_pure
 
@@ -29,15 +29,12 @@ class DropLoopVariables:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for function in functions(module).values():
-            if function.is_external:
-                continue
-            loops = [op for op in nested_operations(function.entry_block) if op.name == "tfl.while"]
-            for loop in reversed(loops):  # a variable of an inner loop may be all that reads one of an outer loop
-                unused = _unused(loop)
-                if unused and len(unused) < len(loop.results):
-                    _drop(loop, unused)
-                    modified = True
+        loops = [op for op in all_operations(module) if op.name == "tfl.while"]
+        for loop in reversed(loops):  # a variable of an inner loop may be all that reads one of an outer loop
+            unused = _unused(loop)
+            if unused and len(unused) < len(loop.results):
+                _drop(loop, unused)
+                modified = True
         return modified
 
 

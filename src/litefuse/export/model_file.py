@@ -15,7 +15,7 @@ import numpy as np
 
 from litefuse.engine.flatbuffer_tables import entries, field_of, follow
 from litefuse.engine.lowering import write_flatbuffer
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.mlir import ir
 from litefuse.weights import Weights
 
@@ -89,8 +89,7 @@ def write_model(
 def _place_stubs(module: ir.Module, weights: Weights, token: bytes) -> set[int]:
     """Replaces placeholders by small constants of the weight's dtype and rank; returns the weights' numbers."""
     numbers: set[int] = set()
-    bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
-    for op in [op for body in bodies for op in nested_operations(body)]:
+    for op in all_operations(module):
         number = weights.number(op.results[0]) if op.name == "tfl.external_const" else None
         if number is None:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir
 
@@ -27,8 +27,7 @@ class EmbeddingLookups:
     name: ClassVar[str] = "embedding-lookups"
 
     def run(self, module: ir.Module) -> bool:
-        bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
-        found = [op for body in bodies for op in nested_operations(body) if op.name == "tfl.gather" and _takes_rows(op)]
+        found = [op for op in all_operations(module) if op.name == "tfl.gather" and _takes_rows(op)]
         for op in found:
             _look_up(op)
         return bool(found)

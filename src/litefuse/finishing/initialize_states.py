@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import create_fill, packed, splat
 from litefuse.ir.marks import INITIAL_STATE
 from litefuse.ir.mlir import ir, producer
@@ -33,9 +33,7 @@ class InitializeStates:
     def run(self, module: ir.Module) -> bool:
         states = [
             op
-            for function in functions(module).values()
-            if not function.is_external
-            for op in nested_operations(function.entry_block)
+            for op in all_operations(module)
             if op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == INITIAL_STATE
         ]
         for op in states:

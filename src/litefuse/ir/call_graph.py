@@ -10,6 +10,7 @@ from litefuse.ir.mlir import func, ir
 
 __all__ = [
     "ORIGINAL_NAME",
+    "all_operations",
     "attributes_of",
     "call_operands",
     "called_by",
@@ -173,6 +174,12 @@ def nested_operations(block: ir.Block) -> Iterator[ir.OpView]:
         for region in op.regions:
             for inner in region.blocks:
                 yield from nested_operations(inner)
+
+
+def all_operations(module: ir.Module) -> list[ir.OpView]:
+    """Returns the ops of all functions with a body, those in nested regions included."""
+    bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
+    return [op for body in bodies for op in nested_operations(body)]
 
 
 def attributes_of(op: ir.OpView | ir.Operation) -> dict[str, ir.Attribute]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.marks import COMPOSITE
 from litefuse.ir.mlir import ir
 
@@ -26,8 +26,7 @@ class EmitCompositeOps:
     name: ClassVar[str] = "emit-composite-ops"
 
     def run(self, module: ir.Module) -> bool:
-        bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
-        found = [op for body in bodies for op in nested_operations(body) if _is_composite(op)]
+        found = [op for op in all_operations(module) if _is_composite(op)]
         for op in found:
             attributes = ir.DictAttr(op.attributes["attributes"])
             results = create_composite_op(

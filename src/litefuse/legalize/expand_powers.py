@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import elements_of_constant, splat_number
 from litefuse.ir.mlir import ir
 
@@ -25,8 +25,7 @@ class ExpandPowers:
     name: ClassVar[str] = "expand-powers"
 
     def run(self, module: ir.Module) -> bool:
-        bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
-        powers = [op for body in bodies for op in nested_operations(body) if op.name == "tfl.pow"]
+        powers = [op for op in all_operations(module) if op.name == "tfl.pow"]
         expanded = [_expand(op) for op in powers]
         return any(expanded)
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import elements_of_constant
 from litefuse.ir.mlir import ir, producer
 
@@ -29,8 +29,7 @@ class MultiplyMatrices:
     name: ClassVar[str] = "multiply-matrices"
 
     def run(self, module: ir.Module) -> bool:
-        bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
-        products = [op for body in bodies for op in nested_operations(body) if op.name == "tfl.fully_connected"]
+        products = [op for op in all_operations(module) if op.name == "tfl.fully_connected"]
         replaced = [_replace(op) for op in products]
         return any(replaced)
 

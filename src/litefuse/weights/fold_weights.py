@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from litefuse.engine.hidden_constants import hidden_constants
 from litefuse.engine.lowering import run_mlir_passes
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import absent_operand, elements_of_constant
 from litefuse.ir.mlir import ir, producer
 from litefuse.weights import Weight, Weights, takes_stub
@@ -76,14 +76,14 @@ class FoldWeights:
             with hidden_constants(module):
                 run_mlir_passes(module, "func.func(tfl-optimize)")
         if any(
-            op.name == "tfl.fully_connected" and producer(op.operands[0], *_CONSTANTS) for op in _operations(module)
+            op.name == "tfl.fully_connected" and producer(op.operands[0], *_CONSTANTS) for op in all_operations(module)
         ):
             uses = Counter(contents for contents, _ in self._uses(module))
             self._each(module, lambda op: self._multiply(op, uses), self._rearrange)
         tables = {contents for contents, user in self._uses(module) if user.name not in _AFFINE}
         self._each(module, lambda op: self._fold_result(op, tables))
         self._each(module, lambda op: self._fold_input(op, tables))
-        for op in _operations(module):  # otherwise unused ones would be written
+        for op in all_operations(module):  # otherwise unused ones would be written
             if op.name in _UNUSED and not list(op.results[0].uses):
                 op.operation.erase()
         return True
@@ -91,7 +91,7 @@ class FoldWeights:
     def _each(self, module: ir.Module, *rules: Callable[[ir.OpView], bool]) -> bool:
         """Applies rules to each op in turn; returns whether the last one did anything."""
         modified = False
-        for op in _operations(module):
+        for op in all_operations(module):
             for rule in rules:
                 if rule(op):
                     modified |= rule is rules[-1]
@@ -166,7 +166,7 @@ class FoldWeights:
 
     def _uses(self, module: ir.Module) -> Iterator[tuple[Hashable, ir.OpView | ir.Operation]]:
         """Yields the contents of each weight with each op that takes it."""
-        for op in _operations(module):
+        for op in all_operations(module):
             if op.name == "tfl.external_const" and (number := self.weights.number(op.results[0])) is not None:
                 for use in op.results[0].uses:
                     yield self.weights[number].contents, use.owner
@@ -260,11 +260,6 @@ class FoldWeights:
             attribute = ir.DenseElementsAttr.get(np.ascontiguousarray(values, np.float32))
             constant = ir.Operation.create("arith.constant", [attribute.type], [], {"value": attribute})
         op.operands[position] = constant.result
-
-
-def _operations(module: ir.Module) -> list[ir.OpView]:
-    bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
-    return [op for body in bodies for op in nested_operations(body)]
 
 
 def _constant(value: ir.Value) -> _Array | None:

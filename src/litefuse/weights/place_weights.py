@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from litefuse.importer.constants import loaded_attribute
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.mlir import ir
 from litefuse.weights import Weights, takes_placeholder
 
@@ -69,13 +69,7 @@ class LoadWeights:
 
 
 def _constants(module: ir.Module) -> list[ir.OpView]:
-    return [
-        op
-        for function in functions(module).values()
-        if not function.is_external
-        for op in nested_operations(function.entry_block)
-        if op.name == "tf.Const"
-    ]
+    return [op for op in all_operations(module) if op.name == "tf.Const"]
 
 
 def _remove_casts(weight: ir.Value) -> None:
