@@ -62,7 +62,7 @@ class ComplexPower(Decomposition):
 
 def _is_zero(b: Builder, value: ir.Value) -> ir.Value:
     real, imaginary = (b.compare("Equal", part, 0.0) for part in parts_of(b, value))
-    return b.op("LogicalAnd", [real, imaginary], b.shape(real), "bool")
+    return b.binary("LogicalAnd", real, imaginary)
 
 
 def _hyperbolic(b: Builder, real: ir.Value, imaginary: ir.Value, first: str, second: str) -> tuple[ir.Value, ir.Value]:

@@ -119,7 +119,7 @@ class ComplexArithmetic(Decomposition):
         other = parts_of(b, op.operands[-1])
         if op.name in {"Equal", "NotEqual"}:
             parts = [b.compare("Equal", *pair) for pair in ((real, other[0]), (imaginary, other[1]))]
-            equal = b.op("LogicalAnd", parts, b.shape(parts[0]), "bool")
+            equal = b.binary("LogicalAnd", *parts)
             return equal if op.name == "Equal" else b.unary("LogicalNot", equal)
         if op.name in {"Add", "AddV2", "Sub"}:
             return complex_of(b, b.binary(op.name, real, other[0]), b.binary(op.name, imaginary, other[1]))

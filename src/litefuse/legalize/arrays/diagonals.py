@@ -143,8 +143,8 @@ class BandPart(Decomposition):
             within = b.compare("LessEqual", distance, limit)
             if known is None:
                 unbounded = b.compare("Less", limit, 0)
-                within = b.op("LogicalOr", [within, unbounded], b.shape(within), "bool")
-            inside = b.op("LogicalAnd", [inside, within], b.shape(below), "bool")
+                within = b.binary("LogicalOr", within, unbounded)
+            inside = b.binary("LogicalAnd", inside, within)
         while len(b.shape(inside)) < rank and rank > 4:
             inside = b.expand(inside, 0)
         return delivered(b, b.select(inside, value, 0), op.types[0].dtype)

@@ -10,7 +10,6 @@ from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.legalize.arrays.carrier import carried, carried_number, delivered
 from litefuse.legalize.arrays.diagonals import alignment, band_operand, places_beside_main
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
-from litefuse.ops.combining import broadcast_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,8 +92,8 @@ class _Band(NamedTuple):
         """Emits for each element of a matrix whether it is on one of the diagonals, and its place in the array."""
         row, column = b.expand(b.range(self.rows), 1), b.expand(b.range(self.columns), 0)
         diagonals = b.binary("Sub", column, row)
-        inside = _both(
-            b,
+        inside = b.binary(
+            "LogicalAnd",
             b.compare("GreaterEqual", diagonals, b.scalar(self.lower)),
             b.compare("LessEqual", diagonals, b.scalar(self.upper)),
         )
@@ -110,7 +109,9 @@ def _diagonals_of(op: TensorFlowOp, b: Builder, matrices: ir.Value) -> ir.Value:
     number, longest, count = band.number(b), band.longest(b), b.dims("Mul", rows, columns)
     diagonals = b.binary("Sub", b.scalar(band.upper), b.expand(b.range(number), 1))
     along = b.binary("Sub", b.expand(b.range(longest), 0), band.offsets(b, diagonals))
-    inside = _both(b, b.compare("GreaterEqual", along, 0), b.compare("Less", along, band.lengths(b, diagonals)))
+    inside = b.binary(
+        "LogicalAnd", b.compare("GreaterEqual", along, 0), b.compare("Less", along, band.lengths(b, diagonals))
+    )
     row = b.binary("Sub", along, b.binary("Minimum", diagonals, 0))
     column = b.binary("AddV2", along, b.binary("Maximum", diagonals, 0))
     place = b.binary("AddV2", b.binary("Mul", row, b.scalar(columns)), column)
@@ -213,11 +214,6 @@ def _padded(op: TensorFlowOp, b: Builder, flat: ir.Value, operand: int) -> ir.Va
 
 def _gathered(b: Builder, flat: ir.Value, places: ir.Value) -> ir.Value:
     return b.gather(flat, b.reshape(places, [b.product(b.sizes(places))]), 1)
-
-
-def _both(b: Builder, first: ir.Value, second: ir.Value) -> ir.Value:
-    shape = broadcast_shapes([b.shape(first), b.shape(second)])
-    return b.op("LogicalAnd", [first, second], shape, "bool")
 
 
 def _reshaped(b: Builder, value: ir.Value, sizes: Sequence[MixedSize], optional: int, kept: ir.Value) -> ir.Value:

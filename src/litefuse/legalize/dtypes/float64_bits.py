@@ -32,7 +32,7 @@ class Float64Comparisons(Decomposition):
         found = b.compare(name, *keys)
         for key in keys:
             is_number = b.compare("LessEqual", b.unary("Abs", key), _INFINITE)
-            found = b.op("LogicalAnd", [found, is_number], b.shape(found), "bool")
+            found = b.binary("LogicalAnd", found, is_number)
         return b.unary("LogicalNot", found) if op.name == "NotEqual" else found
 
 

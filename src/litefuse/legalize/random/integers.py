@@ -67,9 +67,7 @@ def int64_between(
     size = b.binary("Sub", high, low)
     many = b.compare("Less", size, 0)
     whole = int64_of(b, low_words, high_words)
-    as_is = b.op(
-        "LogicalOr", [b.compare("GreaterEqual", whole, 0), b.compare("Less", whole, size)], b.shape(whole), "bool"
-    )
+    as_is = b.binary("LogicalOr", b.compare("GreaterEqual", whole, 0), b.compare("Less", whole, size))
     of_many = b.select(as_is, whole, b.binary("Sub", whole, size))
     divisor = b.select(many, 1, size)
 

@@ -90,15 +90,13 @@ def _accepted(b: Builder, alphas: ir.Value, first: ir.Value, mantissas: ir.Value
         # A uniform number is taken only if the cube is positive.
         at, taken, behind = _taken(b, place, uniform)
         uniform, place = b.select(positive, taken, uniform), b.select(positive, behind, place)
-        is_accepted = b.op(
-            "LogicalAnd", [positive, _accepts(b, b.gather(mantissas, at), x, step, d)], b.shape(x), "bool"
-        )
+        is_accepted = b.binary("LogicalAnd", positive, _accepts(b, b.gather(mantissas, at), x, step, d))
         at, _, _ = _taken(b, place, uniform)
         power = b.unary("Exp", b.binary("RealDiv", _log(b, b.gather(mantissas, at)), alphas))
         side = b.binary("AddV2", step, 1.0)
         number = b.binary("Mul", d, b.binary("Mul", side, b.unary("Square", side)))
         number = b.select(small, b.binary("Mul", number, power), number)
-        is_new = b.op("LogicalAnd", [is_accepted, b.compare("Equal", done, 0)], b.shape(x), "bool")
+        is_new = b.binary("LogicalAnd", is_accepted, b.compare("Equal", done, 0))
         done = b.binary("Maximum", done, b.cast(is_accepted, "int32"))
         return [place, normal, uniform, done, b.select(is_new, number, numbers)]
 
@@ -129,7 +127,7 @@ def _accepts(b: Builder, bits: ir.Value, x: ir.Value, step: ir.Value, d: ir.Valu
     surely = b.binary("Sub", 1.0, b.binary("Mul", b.unary("Square", square), 0.0331))
     uniform = b.binary("Mul", b.cast(bits, "float32"), 1 / _MANTISSA)
     both = [b.compare("Less", uniform, surely), b.compare("Less", _log(b, bits), bound)]
-    return b.op("LogicalOr", both, b.shape(x), "bool")
+    return b.binary("LogicalOr", *both)
 
 
 def _mantissas(b: Builder, words: ir.Value) -> ir.Value:

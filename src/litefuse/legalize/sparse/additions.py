@@ -47,7 +47,7 @@ class SparseAddition(Decomposition):
             for each in (b.gather(values, order), b.fill([count], 1, "int32"))
         )
         enough = [b.compare("GreaterEqual", b.unary("Abs", sums), threshold), b.compare("Less", several, 2)]
-        kept = b.places(b.op("LogicalOr", enough, [None], "bool"))
+        kept = b.places(b.binary("LogicalOr", *enough))
         sources = b.gather(b.gather(order, b.places(first)), kept)
         return [b.gather(indices, sources), b.gather(sums, kept), op.operands[2]]
 

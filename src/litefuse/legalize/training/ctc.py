@@ -33,10 +33,10 @@ class CtcGreedyDecoder(Decomposition):
         blank = int(op.attributes.get("blank_index", -1))
         blank_class = b.dims("AddV2", b.size(logits, 2), blank) if blank < 0 else blank
         seen = b.compare("NotEqual", best, b.scalar(blank_class))
-        kept = _both(b, inside, seen)
+        kept = b.binary("LogicalAnd", inside, seen)
         if op.attributes.get("merge_repeated", False):
             before = b.slice(b.pad(best, [(0, 0), (1, 0)], -1), 1, 0, b.size(best, 1))
-            kept = _both(b, kept, b.compare("NotEqual", best, before))
+            kept = b.binary("LogicalAnd", kept, b.compare("NotEqual", best, before))
         ones = b.cast(kept, "int32")
         column = b.cumsum(ones, 1, exclusive=True)
         places = b.op("Where", [kept], [None, 2], "int64")
@@ -50,7 +50,3 @@ class CtcGreedyDecoder(Decomposition):
             b.cast(b.stack(sizes, 0), "int64"),
             b.unary("Neg", b.reduce("Sum", b.select(inside, largest, 0.0), 1, keep_dims=True)),
         ]
-
-
-def _both(b: Builder, one: ir.Value, other: ir.Value) -> ir.Value:
-    return b.op("LogicalAnd", [one, other], b.shape(other), "bool")

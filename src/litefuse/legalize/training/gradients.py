@@ -41,12 +41,7 @@ class Gradient(Decomposition):
             case "ReluGrad":
                 return _where(b, b.compare("Greater", second, 0.0), first)
             case "Relu6Grad":
-                inside = b.op(
-                    "LogicalAnd",
-                    [b.compare("Greater", second, 0.0), b.compare("Less", second, 6.0)],
-                    b.shape(second),
-                    "bool",
-                )
+                inside = b.binary("LogicalAnd", b.compare("Greater", second, 0.0), b.compare("Less", second, 6.0))
                 return _where(b, inside, first)
             case "LeakyReluGrad":
                 alpha = float(op.attributes.get("alpha", 0.2))

@@ -167,9 +167,9 @@ def _parts_of_largest(
     parts: list[ir.Value] = []
     free = b.compare("Equal", pooled, pooled)  # the windows whose largest value was not found yet
     for window in windows:
-        largest = b.op("LogicalAnd", [free, b.compare("Equal", window, pooled)], b.shape(pooled), "bool")
+        largest = b.binary("LogicalAnd", free, b.compare("Equal", window, pooled))
         parts.append(b.select(largest, gradient, 0.0))
-        free = b.op("LogicalAnd", [free, b.unary("LogicalNot", largest)], b.shape(pooled), "bool")
+        free = b.binary("LogicalAnd", free, b.unary("LogicalNot", largest))
     return parts
 
 
