@@ -201,7 +201,7 @@ def _ones(editor: Editor, node: Node) -> int | None:
         return None
     removed, added = _moved_ones(before, after)
     if removed and added and len(removed) + len(added) > 2:
-        return None
+        return None  # more ops than a reshape and what computes its shape are worth
     if removed:
         left = tuple(size for axis, size in enumerate(before) if axis not in removed)
         if result.dtype == "f32":
