@@ -34,6 +34,16 @@ func.func @moved() -> (tensor<1000xf32>, tensor<2xf32>, tensor<4096x2xf32>) {
   %2 = "tfl.tile"(%row, %times) : (tensor<1x2xf32>, tensor<2xi32>) -> tensor<4096x2xf32>
   return %0, %1, %2 : tensor<1000xf32>, tensor<2xf32>, tensor<4096x2xf32>
 }
+// A constant of one small number is no larger than the op that makes it.
+// CHECK-LABEL: func.func @repeated
+// CHECK-NOT: "tfl.broadcast_to"
+// CHECK: dense<2.000000e+00> : tensor<1x1x2x2x2xf32>
+func.func @repeated() -> tensor<1x1x2x2x2xf32> {
+  %two = arith.constant dense<2.0> : tensor<f32>
+  %shape = arith.constant dense<[1, 1, 2, 2, 2]> : tensor<5xi32>
+  %0 = "tfl.broadcast_to"(%two, %shape) : (tensor<f32>, tensor<5xi32>) -> tensor<1x1x2x2x2xf32>
+  return %0 : tensor<1x1x2x2x2xf32>
+}
 // Which of several updates of a place counts, as tf.tensor_scatter_nd_update finds it: the last.
 // CHECK-LABEL: func.func @last
 // CHECK-NOT: "tfl.unsorted_segment_max"

@@ -123,12 +123,13 @@ def test_larger_files_and_more_ops_are_listed() -> None:
     def outcomes(converter: str, sizes: dict[str, tuple[int, int]]) -> dict[str, Outcome]:
         return {name: Outcome(name, converter, Verdict.PASSES, size=s, ops=o) for name, (s, o) in sizes.items()}
 
-    ours = outcomes("litefuse", {"same": (1020, 5), "larger": (1021, 5), "more": (900, 6), "alone": (9999, 99)})
+    ours = outcomes("litefuse", {"same": (1020, 5), "larger": (1021, 5), "more": (900, 6), "alone": (9999, 99), "right": (2000, 9)})
     stock = outcomes("stock", dict.fromkeys(("same", "larger", "more"), (1000, 5)))
     stock["alone"] = Outcome("alone", "stock", Verdict.REFUSED, "no")
+    stock["right"] = Outcome("right", "stock", Verdict.WRONG, "is off by 1", size=1000, ops=5)
     assert list(larger(ours, stock)) == [
         "larger: 1021 bytes and 5 ops, stock 1000 and 5 (1.021, +0)",
         "more: 900 bytes and 6 ops, stock 1000 and 5 (0.900, +1)",
     ]
-    assert summary([*stock.values()]) == "3 of 4 pass, 1 refused"
-    assert list(lines(stock.values())) == ["alone: refused: no"]
+    assert summary([*stock.values()]) == "3 of 5 pass, 1 refused, 1 wrong"
+    assert list(lines(stock.values())) == ["alone: refused: no", "right: wrong: is off by 1"]

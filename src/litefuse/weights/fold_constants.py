@@ -49,6 +49,8 @@ _SCATTERING = frozenset({"tfl.scatter_nd", "tfl.unsorted_segment_max", "tfl.unso
 # The largest constant that is stored in place of ops that only move elements, in bytes, unless it is made of as many:
 # in small models a class token for each image of a batch, say, is no larger than the ops.
 _LARGEST_MOVED = 16 << 10
+# The largest constant that is stored in place of one op that repeats one element, in bytes: about what the op takes.
+_LARGEST_FILL = 1 << 10
 # The largest mask that is stored in place of a scatter and a subtraction in each call, in bytes.
 _LARGEST_MASK = 16 << 10
 # Ops for which XNNPACK broadcasts a constant of low rank as fast as it takes a whole one.
@@ -150,7 +152,7 @@ def _place(op: ir.OpView, value: ir.Value, array: npt.NDArray[Any], origin: _Ori
     size = once.nbytes if len(broadcast) == len(uses) else array.nbytes
     if origin.scattered and origin.computing < 2 and size > _LARGEST_MASK:
         return False
-    if not origin.computing and once.size == 1:  # one op makes it of one element
+    if not origin.computing and once.size == 1 and size > _LARGEST_FILL:  # one op makes it of one element
         return False
     with ir.InsertionPoint(op), op.location:
         if broadcast:
