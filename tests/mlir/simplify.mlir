@@ -747,3 +747,18 @@ func.func @main(%x: tensor<?x3xf32>, %y: tensor<?x1xf32>) -> (tensor<?x1xf32>, t
   %5 = "tf.Minimum"(%4, %bound) : (tensor<?x1xf32>, tensor<f32>) -> tensor<?x1xf32>
   return %3, %5 : tensor<?x1xf32>, tensor<?x1xf32>
 }
+// -----
+// RUN: simplify
+// A sum along a dimension of size 1 is the operand, where the dimension is kept; along a dynamic one it is none.
+// CHECK-LABEL: func.func @one_summand
+// CHECK-NOT: "tf.Max"
+// CHECK: %[[SUM:.*]] = "tf.Sum"(%arg0, %{{.*}}) {{.*}} -> tensor<1x1x3xf32>
+// CHECK: return %arg0, %[[SUM]], %arg0 : tensor<?x1x3xf32>, tensor<1x1x3xf32>, tensor<?x1x3xf32>
+func.func @one_summand(%x: tensor<?x1x3xf32>) -> (tensor<?x1x3xf32>, tensor<1x1x3xf32>, tensor<?x1x3xf32>) {
+  %one = "tf.Const"() {value = dense<-2> : tensor<i32>} : () -> tensor<i32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Sum"(%x, %one) {keep_dims = true} : (tensor<?x1x3xf32>, tensor<i32>) -> tensor<?x1x3xf32>
+  %1 = "tf.Sum"(%x, %zero) {keep_dims = true} : (tensor<?x1x3xf32>, tensor<i32>) -> tensor<1x1x3xf32>
+  %2 = "tf.Max"(%x, %one) {keep_dims = true} : (tensor<?x1x3xf32>, tensor<i32>) -> tensor<?x1x3xf32>
+  return %0, %1, %2 : tensor<?x1x3xf32>, tensor<1x1x3xf32>, tensor<?x1x3xf32>
+}

@@ -33,7 +33,10 @@ Simplification = Callable[[Editor, Node], "int | None"]
 
 
 def _same_shape(editor: Editor, node: Node) -> int | None:
-    """Returns the first operand of an op that keeps all elements if it keeps the shape."""
+    """Returns the first operand of an op that keeps all elements if it keeps the shape.
+
+    A reduction that keeps the shape reduces dimensions of size 1 alone.
+    """
     source = editor.resolve(node.operands[0])
     shape = editor.shape(source)
     return source if shape is not None and shape == editor.shape(node.results[0]) else None
@@ -97,9 +100,12 @@ def _stretched_axes(editor: Editor, node: Node) -> None:
     _state(editor, node, array_of(axes, [len(axes)]))
 
 
-def _sum(editor: Editor, node: Node) -> None:
-    _stretched_axes(editor, node)
-    _axes_from_the_first(editor, node)
+def _sum(editor: Editor, node: Node) -> int | None:
+    source = _same_shape(editor, node)
+    if source is None:
+        _stretched_axes(editor, node)
+        _axes_from_the_first(editor, node)
+    return source
 
 
 def _permutation(editor: Editor, node: Node) -> int | None:
@@ -385,6 +391,7 @@ def _range_of_integers(editor: Editor, node: Node) -> int | None:
 
 
 SIMPLIFICATIONS: Mapping[str, Simplification] = {
+    **dict.fromkeys(_REDUCTIONS, _same_shape),
     "BroadcastTo": _same_shape,
     "Cast": _same_dtype,
     "ConcatV2": _parts,
