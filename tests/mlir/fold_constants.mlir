@@ -44,6 +44,21 @@ func.func @repeated() -> tensor<1x1x2x2x2xf32> {
   %0 = "tfl.broadcast_to"(%two, %shape) : (tensor<f32>, tensor<5xi32>) -> tensor<1x1x2x2x2xf32>
   return %0 : tensor<1x1x2x2x2xf32>
 }
+// So is what small integers become; packed weights stay packed where they would grow.
+// CHECK-LABEL: func.func @unpacked
+// CHECK-NOT: tensor<ui8>
+// CHECK: dense<3.000000e+00> : tensor<f32>
+// CHECK: tfl.mul
+// CHECK: "tfl.cast"({{.*}}) : (tensor<64x64xi8>) -> tensor<64x64xf32>
+func.func @unpacked(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<64x64xf32>) {
+  %three = arith.constant dense<3> : tensor<i32>
+  %0 = "tfl.cast"(%three) : (tensor<i32>) -> tensor<ui8>
+  %1 = "tfl.cast"(%0) : (tensor<ui8>) -> tensor<f32>
+  %2 = tfl.mul(%x, %1) <{fused_activation_function = "NONE"}> : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %packed = arith.constant dense<7> : tensor<64x64xi8>
+  %3 = "tfl.cast"(%packed) : (tensor<64x64xi8>) -> tensor<64x64xf32>
+  return %2, %3 : tensor<4xf32>, tensor<64x64xf32>
+}
 // Which of several updates of a place counts, as tf.tensor_scatter_nd_update finds it: the last.
 // CHECK-LABEL: func.func @last
 // CHECK-NOT: "tfl.unsorted_segment_max"

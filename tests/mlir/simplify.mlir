@@ -762,3 +762,22 @@ func.func @one_summand(%x: tensor<?x1x3xf32>) -> (tensor<?x1x3xf32>, tensor<1x1x
   %2 = "tf.Max"(%x, %one) {keep_dims = true} : (tensor<?x1x3xf32>, tensor<i32>) -> tensor<?x1x3xf32>
   return %0, %1, %2 : tensor<?x1x3xf32>, tensor<1x1x3xf32>, tensor<?x1x3xf32>
 }
+// -----
+// RUN: simplify
+// A reshape that only moves dimensions of size 1 is part of the transposition before it; one that merges is not.
+// CHECK-LABEL: func.func @moved_ones
+// CHECK: %[[ORDER:.*]] = "tf.Const"() <{value = dense<[3, 1, 2, 0]> : tensor<4xi32>}>
+// CHECK: %[[MOVED:.*]] = "tf.Transpose"(%arg0, %[[ORDER]]) {{.*}} -> tensor<3x?x32x1xf32>
+// CHECK: %[[MERGED:.*]] = "tf.Reshape"
+// CHECK: return %[[MOVED]], %[[MERGED]]
+func.func @moved_ones(%x: tensor<1x?x32x3xf32>, %y: tensor<2x4x1xf32>) -> (tensor<3x?x32x1xf32>, tensor<2x4x1xf32>) {
+  %order = "tf.Const"() {value = dense<[0, 3, 1, 2]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %sizes = "tf.Const"() {value = dense<[3, -1, 32, 1]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %0 = "tf.Transpose"(%x, %order) : (tensor<1x?x32x3xf32>, tensor<4xi32>) -> tensor<1x3x?x32xf32>
+  %1 = "tf.Reshape"(%0, %sizes) : (tensor<1x3x?x32xf32>, tensor<4xi32>) -> tensor<3x?x32x1xf32>
+  %turned = "tf.Const"() {value = dense<[1, 2, 0]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %back = "tf.Const"() {value = dense<[2, 4, 1]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %2 = "tf.Transpose"(%y, %turned) : (tensor<2x4x1xf32>, tensor<3xi32>) -> tensor<4x1x2xf32>
+  %3 = "tf.Reshape"(%2, %back) : (tensor<4x1x2xf32>, tensor<3xi32>) -> tensor<2x4x1xf32>
+  return %1, %3 : tensor<3x?x32x1xf32>, tensor<2x4x1xf32>
+}

@@ -30,7 +30,7 @@ from litefuse.simplify.neutral_ops import (
 )
 from litefuse.simplify.products import activate_first, compute_first, multiply_merged, multiply_once, unflatten_product
 from litefuse.simplify.split_products import squeeze, squeeze_from_front, transpose_split
-from litefuse.simplify.transpositions import multiply_constant_last, reshape_first
+from litefuse.simplify.transpositions import multiply_constant_last, reshape_first, transpose_ones
 
 __all__ = ["Changes", "rewrite"]
 
@@ -53,7 +53,9 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     "RealDiv": [SIMPLIFICATIONS["RealDiv"], scalar_operand],
     "Relu": [activate_first],
     "Relu6": [activate_first],
-    "Reshape": [reshape_back, multiply_split, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product],
+    "Reshape": [
+        *(reshape_back, transpose_ones, multiply_split, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product),
+    ],
     "Squeeze": [reshape_back, reshape_constant, squeeze, squeeze_from_front],
     "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], new_axes],
     "Sub": [scalar_operand],

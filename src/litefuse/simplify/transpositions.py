@@ -14,7 +14,7 @@ from litefuse.shapes.editor import Editor
 from litefuse.shapes.graph import Node
 from litefuse.simplify.split_products import add_transpose, is_open, numbers, reorder
 
-__all__ = ["multiply_constant_last", "reshape_first"]
+__all__ = ["multiply_constant_last", "reshape_first", "transpose_ones"]
 
 
 def multiply_constant_last(editor: Editor, node: Node) -> int | None:
@@ -61,6 +61,30 @@ def reshape_first(editor: Editor, node: Node) -> int | None:
         return None
     value = editor.add_reshape(node, source, tuple(after[axis] for axis in axes))
     return reorder(editor, node, value, [axes.index(axis) for axis in order])
+
+
+def transpose_ones(editor: Editor, node: Node) -> int | None:
+    """Moves dimensions of size 1 with a transposition, where a reshape behind it does no more::
+
+    %t = tf.Transpose(%x : tensor<1x32x32x3xf32>, [0, 3, 1, 2])
+    %y = tf.Reshape(%t, [3, 32, 32, 1])                          -->  %y = tf.Transpose(%x, [3, 1, 2, 0])
+    """
+    turned = editor.resolve(node.operands[0])
+    transposing = editor.producer(turned, "Transpose")
+    before, after = editor.shape(turned), editor.shape(node.results[0])
+    if transposing is None or before is None or after is None or len(before) != len(after):
+        return None
+    source, stated = editor.operands(transposing)
+    order = _permutation(editor, stated)
+    if (
+        order is None
+        or not editor.is_used_once(turned)
+        or [size for size in before if size != 1] != [size for size in after if size != 1]
+    ):
+        return None
+    ones = iter(axis for axis, size in zip(order, before, strict=True) if size == 1)
+    others = iter(axis for axis, size in zip(order, before, strict=True) if size != 1)
+    return reorder(editor, node, source, [next(ones if size == 1 else others) for size in after])
 
 
 def _permutation(editor: Editor, value: int) -> Sequence[int] | None:

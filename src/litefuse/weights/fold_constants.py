@@ -24,12 +24,14 @@ _CONSTANTS = ("arith.constant", "tfl.pseudo_const")
 _COMPUTING = frozenset(
     f"tfl.{name}"
     for name in (
-        *("abs", "add", "add_n", "arg_max", "arg_min", "batch_matmul", "cast", "ceil", "conv_2d", "cos", "cumsum"),
+        *("abs", "add", "add_n", "arg_max", "arg_min", "batch_matmul", "bitwise_xor", "cast", "ceil", "conv_2d"),
+        *("cos", "cumsum"),
         *("div", "elu", "equal", "exp", "floor", "floor_div", "floor_mod", "fully_connected", "greater"),
         *("greater_equal", "less"),
         *("less_equal", "log", "log_softmax", "logical_and", "logical_not", "logical_or", "logistic", "maximum"),
         *("mean", "minimum", "mul", "neg", "not_equal", "pow", "reduce_all", "reduce_any", "reduce_max", "reduce_min"),
-        *("reduce_prod", "relu", "relu6", "round", "rsqrt", "select", "select_v2", "sign", "sin", "softmax", "sqrt"),
+        *("reduce_prod", "relu", "relu6", "right_shift", "round", "rsqrt", "select", "select_v2", "sign", "sin"),
+        *("softmax", "sqrt"),
         *("square", "squared_difference", "sub", "sum", "tanh"),
     )
 )
@@ -56,7 +58,11 @@ _LARGEST_MASK = 16 << 10
 # Ops for which XNNPACK broadcasts a constant of low rank as fast as it takes a whole one.
 _BROADCASTING = frozenset(f"tfl.{name}" for name in ("add", "div", "maximum", "minimum", "mul", "sub"))
 _BROADCAST_RANK = 4
-_DTYPES = {"bf16": 2, "f16": 2, "f32": 4, "i1": 1, "i32": 4, "i64": 8}
+_DTYPES = {"bf16": 2, "f16": 2, "f32": 4, "i1": 1, "i16": 2, "i32": 4, "i64": 8, "i8": 1, "ui16": 2, "ui8": 1}
+# The dtypes of packed weights, and the largest constant that is stored in place of what unpacks them, in bytes, unless
+# they are as large.
+_PACKED = frozenset({"i16", "i8", "ui16", "ui8"})
+_LARGEST_UNPACKED = 4 << 10
 # The dtypes of folded constants; values of the others are only intermediate.
 _MADE = frozenset({"f32", "i1", "i32", "i64"})
 
@@ -72,11 +78,13 @@ class _Origin(NamedTuple):
         computing: How many ops compute on the way; the others move elements.
         scattered: Whether it has few elements at some places, and the same value everywhere else.
         stored: How many bytes the constants have that it is made of.
+        packed: Whether integers of a few bits are among them, or between.
     """
 
     computing: int
     scattered: bool
     stored: int
+    packed: bool
 
 
 class FoldConstants:
@@ -120,13 +128,13 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
             computing = sum(each.computing for each in origins) + (op.name in _COMPUTING)
             scattered = op.name in _SCATTERING or any(each.scattered for each in origins)
             stored = sum(computed[each].stored if each in computed else _bytes(each) for each in {*op.operands})
-            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, stored)))
+            packed = any(each.packed for each in origins) or any(map(_is_packed, [*op.operands, *op.results]))
+            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, stored, packed)))
     used = [value for value in computed if any(not is_used_among(use, computed) for use in value.uses)]
     wanted = [
         value
         for value in used
-        if str(ir.ShapedType(value.type).element_type) in _MADE
-        and (computed[value].computing or _bytes(value) <= max(_LARGEST_MOVED, computed[value].stored))
+        if str(ir.ShapedType(value.type).element_type) in _MADE and _bytes(value) <= _largest(computed[value])
     ]
     arrays = _computed(cone, wanted) if wanted else None
     if arrays is None:
@@ -142,6 +150,13 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
             op.operation.erase()
             modified = True
     return modified
+
+
+def _largest(origin: _Origin) -> int:
+    """Returns how large a constant may be that is stored in place of the ops, in bytes."""
+    if origin.packed:
+        return max(_LARGEST_UNPACKED, origin.stored)
+    return LARGEST_FOLDED if origin.computing else max(_LARGEST_MOVED, origin.stored)
 
 
 def _place(op: ir.OpView, value: ir.Value, array: npt.NDArray[Any], origin: _Origin) -> bool:
@@ -247,6 +262,10 @@ def _is_small(value: ir.Value) -> bool:
     return 0 < _bytes(value) <= LARGEST_FOLDED
 
 
+def _is_packed(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.ShapedType) and str(value.type.element_type) in _PACKED
+
+
 def _bytes(value: ir.Value) -> int:
     """Returns the size of a value; 0 if that, or the dtype's, is unknown."""
     if not isinstance(value.type, ir.RankedTensorType) or not value.type.has_static_shape:
@@ -282,5 +301,5 @@ def _computed(ops: Sequence[ir.OpView], wanted: Sequence[ir.Value]) -> list[npt.
     except (LitefuseError, RuntimeError, ValueError):  # reported when the ops run in the model
         return None
     shapes = [tuple(ir.RankedTensorType(value.type).shape) for value in wanted]
-    arrays = [np.ascontiguousarray(found[name]) for name in names]
+    arrays = [np.array(found[name], order="C") for name in names]  # of rank 0, too
     return arrays if [array.shape for array in arrays] == shapes else None
