@@ -49,15 +49,17 @@ func.func @repeated() -> tensor<1x1x2x2x2xf32> {
 // CHECK-NOT: tensor<ui8>
 // CHECK: dense<3.000000e+00> : tensor<f32>
 // CHECK: tfl.mul
-// CHECK: "tfl.cast"({{.*}}) : (tensor<64x64xi8>) -> tensor<64x64xf32>
-func.func @unpacked(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<64x64xf32>) {
+// CHECK: "tfl.bitwise_xor"
+func.func @unpacked(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<64x128xf32>) {
   %three = arith.constant dense<3> : tensor<i32>
   %0 = "tfl.cast"(%three) : (tensor<i32>) -> tensor<ui8>
   %1 = "tfl.cast"(%0) : (tensor<ui8>) -> tensor<f32>
   %2 = tfl.mul(%x, %1) <{fused_activation_function = "NONE"}> : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  %packed = arith.constant dense<7> : tensor<64x64xi8>
-  %3 = "tfl.cast"(%packed) : (tensor<64x64xi8>) -> tensor<64x64xf32>
-  return %2, %3 : tensor<4xf32>, tensor<64x64xf32>
+  %packed = arith.constant dense<7> : tensor<64x128xi8>
+  %mask = arith.constant dense<3> : tensor<i8>
+  %3 = "tfl.bitwise_xor"(%packed, %mask) : (tensor<64x128xi8>, tensor<i8>) -> tensor<64x128xi8>
+  %4 = "tfl.cast"(%3) : (tensor<64x128xi8>) -> tensor<64x128xf32>
+  return %2, %4 : tensor<4xf32>, tensor<64x128xf32>
 }
 // Which of several updates of a place counts, as tf.tensor_scatter_nd_update finds it: the last.
 // CHECK-LABEL: func.func @last

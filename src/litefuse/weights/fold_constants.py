@@ -59,8 +59,7 @@ _LARGEST_MASK = 16 << 10
 _BROADCASTING = frozenset(f"tfl.{name}" for name in ("add", "div", "maximum", "minimum", "mul", "sub"))
 _BROADCAST_RANK = 4
 _DTYPES = {"bf16": 2, "f16": 2, "f32": 4, "i1": 1, "i16": 2, "i32": 4, "i64": 8, "i8": 1, "ui16": 2, "ui8": 1}
-# The dtypes of packed weights, and the largest constant that is stored in place of what unpacks them, in bytes, unless
-# they are as large.
+# The dtypes of packed weights, and the largest value of them that is computed here, in bytes: larger ones stay packed.
 _PACKED = frozenset({"i16", "i8", "ui16", "ui8"})
 _LARGEST_UNPACKED = 4 << 10
 # The dtypes of folded constants; values of the others are only intermediate.
@@ -78,13 +77,11 @@ class _Origin(NamedTuple):
         computing: How many ops compute on the way; the others move elements.
         scattered: Whether it has few elements at some places, and the same value everywhere else.
         stored: How many bytes the constants have that it is made of.
-        packed: Whether integers of a few bits are among them, or between.
     """
 
     computing: int
     scattered: bool
     stored: int
-    packed: bool
 
 
 class FoldConstants:
@@ -128,13 +125,13 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
             computing = sum(each.computing for each in origins) + (op.name in _COMPUTING)
             scattered = op.name in _SCATTERING or any(each.scattered for each in origins)
             stored = sum(computed[each].stored if each in computed else _bytes(each) for each in {*op.operands})
-            packed = any(each.packed for each in origins) or any(map(_is_packed, [*op.operands, *op.results]))
-            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, stored, packed)))
+            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, stored)))
     used = [value for value in computed if any(not is_used_among(use, computed) for use in value.uses)]
     wanted = [
         value
         for value in used
-        if str(ir.ShapedType(value.type).element_type) in _MADE and _bytes(value) <= _largest(computed[value])
+        if str(ir.ShapedType(value.type).element_type) in _MADE
+        and (computed[value].computing or _bytes(value) <= max(_LARGEST_MOVED, computed[value].stored))
     ]
     arrays = _computed(cone, wanted) if wanted else None
     if arrays is None:
@@ -150,13 +147,6 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
             op.operation.erase()
             modified = True
     return modified
-
-
-def _largest(origin: _Origin) -> int:
-    """Returns how large a constant may be that is stored in place of the ops, in bytes."""
-    if origin.packed:
-        return max(_LARGEST_UNPACKED, origin.stored)
-    return LARGEST_FOLDED if origin.computing else max(_LARGEST_MOVED, origin.stored)
 
 
 def _place(op: ir.OpView, value: ir.Value, array: npt.NDArray[Any], origin: _Origin) -> bool:
@@ -259,11 +249,8 @@ def _is_constant(value: ir.Value) -> bool:
 
 
 def _is_small(value: ir.Value) -> bool:
-    return 0 < _bytes(value) <= LARGEST_FOLDED
-
-
-def _is_packed(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.ShapedType) and str(value.type.element_type) in _PACKED
+    packed = isinstance(value.type, ir.ShapedType) and str(value.type.element_type) in _PACKED
+    return 0 < _bytes(value) <= (_LARGEST_UNPACKED if packed else LARGEST_FOLDED)
 
 
 def _bytes(value: ir.Value) -> int:
