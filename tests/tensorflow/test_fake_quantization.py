@@ -101,3 +101,22 @@ def test_activations(tensorflow: TensorFlow, layer: str, quantize: Any) -> None:
     ]
     steps = 1.01 if quantize is None else 6
     check(tensorflow, tensorflow.save(activations, layer), inputs, atol=steps * 12.3 / 255, quantize=quantize)
+
+
+def quantized(tf: Any) -> Any:
+    result = tf.Module()
+
+    def serve(x: Any) -> Any:
+        return {"y": tf.quantization.quantize_and_dequantize_v2(x, -2.0, 127 / 64, range_given=True)}
+
+    signature = [tf.TensorSpec((None, None, 4), tf.float32, name="x")]
+    result.serve = tf.function(serve, input_signature=signature, autograph=False)
+    return result, {"serving_default": result.serve}
+
+
+def test_given_range(tensorflow: TensorFlow) -> None:
+    """Two bounds, two scales and the rounding; halves are rounded to the even step, as by TensorFlow."""
+    x = np.arange(-130, 130, 0.5, dtype=np.float32).reshape(1, -1, 4) / 64
+    inputs = [{"x": x}, {"x": x[:, 7:8]}]
+    result = check(tensorflow, tensorflow.save(quantized), inputs, rtol=1e-6)
+    assert sum(result.report.op_counts.values()) == 5

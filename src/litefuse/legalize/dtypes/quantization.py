@@ -85,8 +85,11 @@ class QuantizeAndDequantize(Decomposition):
         given, axis = bool(attributes.get("range_given", False)), int(attributes.get("axis", -1))
         if not -1 <= axis < rank:
             raise NotDecomposed(f"{axis} is not an axis of rank {rank}")
-        sizes = b.sizes(op.operands[0])
-        if axis == -1:
+        whole = given and axis == -1  # no axis has to be found
+        sizes = [] if whole else b.sizes(op.operands[0])
+        if whole:
+            value = op.operands[0]
+        elif axis == -1:
             value = b.reshape(op.operands[0], [b.product(sizes)])
         else:
             value, _ = around_axis(b, op.operands[0], axis)
@@ -99,7 +102,8 @@ class QuantizeAndDequantize(Decomposition):
         scaled = (np.maximum(np.minimum(x, high), low) if given else x) * scale
         half_up = str(attributes.get("round_mode", "HALF_TO_EVEN")) == "HALF_UP"
         rounded = np.floor(scaled + np.float32(0.5)) if half_up else np.rint(scaled)
-        return b.reshape((rounded * step).value, sizes)
+        result = (rounded * step).value
+        return result if whole else b.reshape(result, sizes)
 
 
 def _may_be_bias(op: TensorFlowOp) -> bool:
