@@ -115,8 +115,9 @@ def convert(
         quantize: Quantize the weights of products, convolutions and embeddings with litert-quantizer (the extra
             ``quantize``): ``dynamic``: int8, and LiteRT quantizes the activations on each call; ``weights``: int8,
             which LiteRT dequantizes to float32; ``float16``, likewise. Or compute in integers, with int8 weights:
-            ``int8`` or ``int16``, which need a representative dataset. The report says how much smaller the model is
-            and how much its outputs differ from those before.
+            ``int8`` or ``int16``, which need a representative dataset, or ``qat``: int8 with the ranges of the model's
+            fake-quantization nodes, without data. The report says how much smaller the model is and how much its
+            outputs differ from those before.
         representative_dataset: Inputs like those that the model will get, to calibrate the ranges of activations: an
             ``.npz`` file with an array for each input, whose first axis counts samples or rows of them; or samples, or
             a function that returns them, each a mapping from names of inputs to arrays, the array of the only input,
@@ -227,7 +228,7 @@ def convert(
 def _check_quantization(form: str) -> None:
     if form not in QUANTIZATIONS:
         raise LitefuseError(f"there is no quantization {form!r}", hint=f"They are {', '.join(QUANTIZATIONS)}.")
-    if importlib.util.find_spec("litert_quantizer") is None:
+    if form != "qat" and importlib.util.find_spec("litert_quantizer") is None:
         raise LitefuseError(
             "quantization needs the package litert-quantizer",
             hint="Install it with `pip install 'litefuse[quantize]'`.",

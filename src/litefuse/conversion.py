@@ -15,6 +15,7 @@ from litefuse.engine.counts import COUNTS
 from litefuse.errors import LitefuseError, NotFusedError, QuantizationError
 from litefuse.export.model_file import write_model
 from litefuse.export.summary import ModelSummary, summarize
+from litefuse.fake_quantization.pairs import NodesFound
 from litefuse.importer import ImportedModule, default_signatures, import_saved_model, left_out_signatures
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import func, ir, mlir_context
@@ -35,6 +36,7 @@ from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.recognizers.transfer import unpickle_registered
 from litefuse.report import (
     CompositeReport,
+    FloatOpReport,
     LackingOpReport,
     LeftOutReport,
     QuantizationReport,
@@ -140,7 +142,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         kernels=() if job.builtins_only else PACK,
         runtime_kernels=() if job.builtins_only else RUNTIME_KERNELS,
         narrow=job.narrow,
-        quantize=job.quantize is not None,
+        quantize=job.quantize is not None and job.quantize != "qat",
+        fake_quantization=NodesFound() if job.quantize == "qat" else None,
     )
     findings = freeze_and_fuse(
         imported,
@@ -164,7 +167,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     if allowed:
         lacking = {each.op for each in (*lowering.decomposed, *lowering.emitted)}
         check_allowed(allowed, lacking, known | _names_of(composites))
-    summary, quantization = _write(module, weights, job, steps)
+    summary, quantization = _write(module, lowering, job, steps)
     steps.begin("")
     return Report(
         source=str(job.source),
@@ -207,7 +210,7 @@ def _import(job: ConversionJob, steps: _Steps, retyping: Retyping | None) -> tup
 
 
 def _write(
-    module: ir.Module, weights: Weights, job: ConversionJob, steps: _Steps
+    module: ir.Module, lowering: Lowering, job: ConversionJob, steps: _Steps
 ) -> tuple[ModelSummary, QuantizationReport | None]:
     """Writes the model, quantized if requested; returns its summary.
 
@@ -219,7 +222,12 @@ def _write(
     quantization = None
     try:
         summary = summarize(module)
-        write_model(module, weights, partial, of_one_shape=job.quantize is not None)
+        if lowering.fake_quantization is not None:
+            steps.begin("quantize")
+            quantization, summary = _quantize_trained(module, lowering, partial, job, summary)
+            partial.replace(job.output)
+            return summary, quantization
+        write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
         if job.quantize is not None:
             steps.begin("quantize")
             quantization, summary = _quantize(partial, job, job.quantize, summary)
@@ -246,6 +254,22 @@ def _quantize(
     if job.max_error is not None:
         _check_difference(difference.error, difference.unchecked, job.max_error, inputs)
     report = QuantizationReport(form, size, difference.error, inputs, difference.unchecked)
+    return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
+
+
+def _quantize_trained(
+    module: ir.Module, lowering: Lowering, path: Path, job: ConversionJob, summary: ModelSummary
+) -> tuple[QuantizationReport, ModelSummary]:
+    """Writes the model in integers with the ranges of its nodes; returns the report and the new summary."""
+    from litefuse.inspection.litert_model import inspect_litert_model
+    from litefuse.quantization.trained import quantize_trained
+
+    nodes = lowering.fake_quantization or NodesFound()
+    size, (error, unchecked), left = quantize_trained(module, lowering.weights, path, nodes)
+    if job.max_error is not None:
+        _check_difference(error, unchecked, job.max_error, "random inputs")
+    float_ops = tuple(FloatOpReport(*each) for each in left)
+    report = QuantizationReport("qat", size, error, "random inputs", unchecked, float_ops)
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
 
 

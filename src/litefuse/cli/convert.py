@@ -101,7 +101,8 @@ class _OptionalValueCommand(click.Command):
     "--quantize",
     type=click.Choice(QUANTIZATIONS),
     help="Make weights smaller, with litert-quantizer: int8 for products in int8 (dynamic) or in float32 (weights), or "
-    "float16; or compute in integers (int8, int16), with --representative-dataset.",
+    "float16; or compute in integers: int8 or int16 with --representative-dataset, qat (int8) with the ranges of the "
+    "model's fake-quantization nodes, from training.",
 )
 @click.option(
     "--representative-dataset",

@@ -34,8 +34,9 @@ RNN_FORMS: tuple[RnnForm, ...] = get_args(RnnForm)
 
 #: The form of weights: ``dynamic``: int8, and LiteRT quantizes the activations on each call; ``weights``: int8, which
 #: LiteRT dequantizes to float32; ``float16``, likewise; ``int8`` and ``int16``: int8, with activations of int8 or
-#: int16, whose ranges are calibrated with samples.
-Quantization: TypeAlias = Literal["dynamic", "weights", "float16", "int8", "int16"]
+#: int16, whose ranges are calibrated with samples; ``qat``: int8 with the ranges of the model's fake-quantization
+#: nodes.
+Quantization: TypeAlias = Literal["dynamic", "weights", "float16", "int8", "int16", "qat"]
 
 QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 

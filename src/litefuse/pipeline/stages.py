@@ -11,6 +11,7 @@ from litefuse.control_flow.deferred_branches import DeferBranches, MarkBranches
 from litefuse.control_flow.hoist_projections import HoistProjections
 from litefuse.control_flow.outline_loops import OutlineLoops
 from litefuse.control_flow.unused_variables import DropLoopVariables
+from litefuse.fake_quantization.pairs import NodesFound, PairFakeQuantization
 from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
@@ -85,6 +86,8 @@ class Lowering:
         runtime_kernels: Those that LiteRT has kernels for.
         narrow: Whether an int64 op that LiteRT lacks is computed in int32.
         quantize: Whether the file's weights are quantized afterward.
+        fake_quantization: Filled with what becomes of fake-quantization nodes, whose ops become integer ops; None: they
+            are computed in floats.
         decomposed: Filled with the ops that are rewritten.
         emitted: Filled with the ops that become custom ops.
         narrowed: Filled with the ops of float64 that are computed in float32 without being asked, by their names.
@@ -99,6 +102,7 @@ class Lowering:
     runtime_kernels: Collection[str] = ()
     narrow: bool = False
     quantize: bool = False
+    fake_quantization: NodesFound | None = None
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
     narrowed: Counter[str] = field(default_factory=Counter[str])
@@ -129,6 +133,7 @@ def before_engine(lowering: Lowering) -> list[Pass]:
         FoldFloat64(),  # what is left of float64 is rewritten or refused
         NarrowFloat64(lowering.narrowed),  # after FoldFloat64, which is exact
         HoistProjections(),  # emits products and slices of weights, for the passes that follow
+        *([] if lowering.fake_quantization is None else [PairFakeQuantization(lowering.fake_quantization)]),
         *before_engine_of_one_op(lowering.decomposed),
         CutConstants(lowering.weights),  # before PlaceWeights: each part of a weight gets a placeholder of its own
         PlaceWeights(lowering.weights),

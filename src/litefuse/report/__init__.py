@@ -3,6 +3,7 @@
 from litefuse.report.report import (
     CompositeReport,
     FileCheckReport,
+    FloatOpReport,
     LackingOpReport,
     LeftOutReport,
     LoopReport,
@@ -16,6 +17,7 @@ from litefuse.report.report import (
 __all__ = [
     "CompositeReport",
     "FileCheckReport",
+    "FloatOpReport",
     "LackingOpReport",
     "LeftOutReport",
     "LoopReport",

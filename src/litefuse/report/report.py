@@ -115,6 +115,21 @@ class RetypedReport:
 
 
 @dataclass(frozen=True)
+class FloatOpReport:
+    """An op that fake quantization does not cover, so that it stayed in floats.
+
+    Attributes:
+        op: LiteRT's name of the op, or ``fake quantization`` for a node itself.
+        node: The node that it comes from.
+        reason: Why it stayed.
+    """
+
+    op: str
+    node: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class QuantizationReport:
     """The quantization of weights and activations.
 
@@ -127,6 +142,7 @@ class QuantizationReport:
             ones given.
         unchecked: Why it was not measured, or which outputs did not change with the inputs, so that nothing is known
             about them.
+        float_ops: With ``qat``, the ops that stayed in floats.
     """
 
     form: Quantization
@@ -134,6 +150,7 @@ class QuantizationReport:
     error: float | None
     inputs: str
     unchecked: str | None = None
+    float_ops: tuple[FloatOpReport, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from litefuse.report.report import (
     CompositeReport,
     FileCheckReport,
+    FloatOpReport,
     LackingOpReport,
     LoopReport,
     QuantizationReport,
@@ -122,6 +123,7 @@ _FORMS_OF_QUANTIZATION = {
     "float16": "float16 weights, for products in float32",
     "int8": "int8, with int8 weights",
     "int16": "int16, with int8 weights",
+    "qat": "int8, with the ranges that training found",
 }
 
 
@@ -133,13 +135,19 @@ def _quantization_section(quantization: QuantizationReport, size: int) -> Sectio
         ("size", f"{count_of(quantization.size_before, 'byte')} before, {size / quantization.size_before:.0%} now"),
         ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
     ]
+    rows += _float_op_rows(quantization.float_ops)
     is_far = quantization.error is not None and not quantization.error <= _FAR
     return Section(
         f"Quantized: {_FORMS_OF_QUANTIZATION[quantization.form]}",
         rows,
-        judgements=[None, "bad" if is_far else None],
+        judgements=[None, "bad" if is_far else None, *repeat("warn", len(rows) - 2)],
         note=_FAR_NOTE if is_far else "",
     )
+
+
+def _float_op_rows(ops: Sequence[FloatOpReport]) -> list[tuple[str, str]]:
+    rows = [("stayed float", f"{each.op} ({each.node}): {each.reason}") for each in ops[:_LISTED]]
+    return [*rows, ("", f"and {len(ops) - _LISTED} more")] if len(ops) > _LISTED else rows
 
 
 def _kernel_notes(report: Report, op: str) -> list[str]:

@@ -1,0 +1,199 @@
+"""Pairs of QUANTIZE and DEQUANTIZE in the place of fake-quantization nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.fake_quantization.grid import Grid, NotCovered, affine_grid, symmetric_grid
+from litefuse.fake_quantization.rounding import Rounding, rounding_of
+from litefuse.fake_quantization.uniform import Uniform, quantized_type
+from litefuse.importer.constants import loaded_attribute
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.call_graph import all_operations, attributes_of
+from litefuse.ir.constants import tensor_constant, without_copies
+from litefuse.ir.locations import node_text
+from litefuse.ir.mlir import ir, producer
+
+__all__ = ["NodesFound", "PairFakeQuantization"]
+
+_ROUNDINGS = frozenset({"tf.Round", "tf.Rint"})
+_CLIPPING = ("tf.Relu", "tf.Relu6", "tf.Sigmoid", "tf.Softmax")  # what is not negative
+
+
+@dataclass
+class NodesFound:
+    """What became of the fake-quantization nodes.
+
+    Attributes:
+        pairs: How many became pairs.
+        left: Those that did not, which float ops compute: the node, and the reason.
+    """
+
+    pairs: int = 0
+    left: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+
+@dataclass(frozen=True)
+class PairFakeQuantization:
+    """Replaces fake quantization of constant range by a pair of its steps::
+
+        %y = tf.FakeQuantWithMinMaxVars(%x, 0, 2.55)
+        -->  %q = tfl.quantize(%x) : !quant.uniform<i8:f32, 0.01:-128>
+             %y = tfl.dequantize(%q)
+
+    The engine fuses ops across the pairs, and scales the steps of weights where it multiplies these. Constants are
+    rounded here, so that what it does to them rounds nothing again. A range of fewer than 256 steps is clipped at one
+    end by a minimum or by the ReLU that precedes it: saturation clips at the other.
+
+    Attributes:
+        found: Counts the nodes.
+    """
+
+    found: NodesFound
+    name: ClassVar[str] = "pair-fake-quantization"
+
+    def run(self, module: ir.Module) -> bool:
+        before = self.found.pairs
+        for op in [each for each in all_operations(module) if each.name in _GRIDS or each.name in _ROUNDINGS]:
+            grid = _GRIDS.get(op.name)
+            if grid is not None:
+                self._pair(op, lambda op=op, grid=grid: Rounding(op.operands[0], grid(op)))
+            else:
+                rounding = rounding_of(op)
+                if rounding is not None:
+                    self._pair(rounding.last, lambda rounding=rounding: rounding.rounding)
+        return self.found.pairs > before
+
+    def _pair(self, op: ir.OpView, rounding: Callable[[], Rounding]) -> None:
+        try:
+            with ir.InsertionPoint(op), op.location:
+                value = _paired(rounding(), op)
+        except NotCovered as reason:
+            self.found.left.append((node_text(op), str(reason)))
+            return
+        self.found.pairs += 1
+        op.results[0].replace_all_uses_with(value)
+        op.operation.erase()
+
+
+def _paired(rounding: Rounding, op: ir.OpView) -> ir.Value:
+    """Emits the pair for a rounding, whose result has the type of an op's."""
+    value, grid = rounding.value, rounding.grid
+    kind = ir.ShapedType(value.type)
+    if not isinstance(kind.element_type, ir.F32Type):
+        raise NotCovered(f"it is of {kind.element_type}, not of float32")
+    constant = _constant(value)
+    if constant is not None:
+        return _constant_pair(constant, grid, op)
+    if grid.step.size > 1:
+        raise NotCovered("LiteRT's ops take one scale for all channels of what is not constant")
+    span = int(grid.last) - int(grid.first)
+    if span >= 254:
+        return _pair(value, grid.uniform(grid.activation_zero_point()))
+    if grid.first == 0:  # int8 saturates at the last step, ReLU clips at 0
+        if producer(value, *_CLIPPING) is None:
+            value = ir.Operation.create("tf.Relu", [value.type], [value]).result
+        return _pair(value, grid.uniform(127 - span))
+    bound = tensor_constant(ir.DenseElementsAttr.get(np.array(float(grid.last) * float(grid.step), np.float32)))
+    value = ir.Operation.create("tf.Minimum", [value.type], [value, bound]).result
+    return _pair(value, grid.uniform(grid.activation_zero_point()))
+
+
+def _constant_pair(constant: npt.NDArray[np.float32], grid: Grid, op: ir.OpView) -> ir.Value:
+    multiples = grid.multiples(constant)
+    zero = grid.weight_zero_point(multiples)
+    axis = constant.ndim - 1 if grid.step.size > 1 else None
+    rounded = tensor_constant(ir.DenseElementsAttr.get((multiples * grid.step).astype(np.float32)))
+    uniform = grid.uniform(zero, axis)
+    channels = _output_channels(op.results[0], constant.shape)
+    if axis is None and zero == 0 and channels is not None:
+        # With a step for each channel, the engine multiplies them by the factors of a batch normalization.
+        count = constant.shape[channels]
+        uniform = Uniform(uniform.scales * count, (0,) * count, channels)
+    return _pair(rounded, uniform)
+
+
+def _pair(value: ir.Value, uniform: Uniform) -> ir.Value:
+    kind = quantized_type(value.type, uniform)
+    quantized = ir.Operation.create("tfl.quantize", [kind], [value], {"qtype": ir.TypeAttr.get(kind)}).result
+    return ir.Operation.create("tfl.dequantize", [value.type], [quantized]).result
+
+
+def _output_channels(kernel: ir.Value, shape: tuple[int, ...]) -> int | None:
+    """Returns the axis of the output channels of a kernel, if only convolutions use it."""
+    users = {use.owner.name for use in kernel.uses}
+    if users == {"tf.Conv2D"} and len(shape) == 4:
+        return 3
+    return 2 if users == {"tf.DepthwiseConv2dNative"} and len(shape) == 4 and shape[3] == 1 else None
+
+
+def _constant(value: ir.Value) -> npt.NDArray[np.float32] | None:
+    owner = producer(without_copies(value), "tf.Const")
+    if owner is None:
+        return None
+    elements = loaded_attribute(owner.attributes["value"])
+    if not isinstance(elements, ir.DenseElementsAttr):
+        return None
+    return np.array(elements, np.float32).reshape(elements.type.shape)
+
+
+def _ends(op: ir.OpView) -> tuple[Any, Any]:
+    ends = [_constant(value) for value in op.operands[1:3]]
+    if any(end is None for end in ends):
+        raise NotCovered("its range is computed in each call")
+    return ends[0], ends[1]
+
+
+def _options(op: ir.OpView) -> Mapping[str, Any]:
+    return {name: attribute_value(value) for name, value in attributes_of(op).items()}
+
+
+def _by_arguments(op: ir.OpView) -> Grid:
+    options = _options(op)
+    low, high = options.get("min", -6.0), options.get("max", 6.0)
+    return affine_grid(low, high, options.get("num_bits", 8), narrow=options.get("narrow_range", False))
+
+
+def _by_operands(op: ir.OpView) -> Grid:
+    options = _options(op)
+    return affine_grid(*_ends(op), options.get("num_bits", 8), narrow=options.get("narrow_range", False))
+
+
+def _symmetric(op: ir.OpView) -> Grid:
+    options = _options(op)
+    axis, rank = options.get("axis", -1), ir.ShapedType(op.operands[0].type).rank
+    if axis not in {-1, rank - 1}:
+        raise NotCovered(f"its channels are axis {axis}, not the last one")
+    bits = options.get("num_bits", 8)
+    if op.name.endswith("V3"):
+        given = _constant_integer(op.operands[3])
+        if given is None:
+            raise NotCovered("its number of bits is computed in each call")
+        bits = given
+    if options.get("range_given", False):
+        return symmetric_grid(*_ends(op), bits, options)
+    constant = _constant(op.operands[0])
+    if constant is None:
+        raise NotCovered("its range is that of the data, in each call")
+    if not constant.size:
+        raise NotCovered("it is empty")
+    axes = None if axis == -1 else tuple(range(rank - 1))
+    return symmetric_grid(constant.min(axis=axes), constant.max(axis=axes), bits, options)
+
+
+def _constant_integer(value: ir.Value) -> int | None:
+    owner = producer(without_copies(value), "tf.Const")
+    return None if owner is None else int(np.array(ir.DenseElementsAttr(owner.attributes["value"])))
+
+
+_GRIDS: Mapping[str, Callable[[ir.OpView], Grid]] = {
+    "tf.FakeQuantWithMinMaxArgs": _by_arguments,
+    "tf.FakeQuantWithMinMaxVars": _by_operands,
+    "tf.FakeQuantWithMinMaxVarsPerChannel": _by_operands,
+    **dict.fromkeys((f"tf.QuantizeAndDequantizeV{version}" for version in (2, 3, 4)), _symmetric),
+}

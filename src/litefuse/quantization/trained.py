@@ -1,0 +1,65 @@
+"""Integer ops with the ranges of fake-quantization nodes, which training found."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from litefuse.errors import LitefuseError
+from litefuse.export.model_file import write_model
+from litefuse.fake_quantization.integer_ops import FloatOp, IntegerOps
+from litefuse.fake_quantization.pairs import NodesFound
+from litefuse.ir.mlir import ir
+from litefuse.ir.passes import run_passes
+from litefuse.quantization.difference import Difference, difference_on_random_inputs
+from litefuse.weights import Weights
+
+__all__ = ["Trained", "quantize_trained"]
+
+
+class Trained(NamedTuple):
+    """What became of a model that was trained for integers.
+
+    Attributes:
+        size_before: The size in bytes of the model that computes fake quantization in floats.
+        difference: The difference in the outputs between that model and the one of integers.
+        float_ops: The ops that stayed in floats.
+    """
+
+    size_before: int
+    difference: Difference
+    float_ops: list[FloatOp]
+
+
+def quantize_trained(module: ir.Module, weights: Weights, path: Path, nodes: NodesFound) -> Trained:
+    """Writes a lowered module whose fake-quantization nodes are pairs as a model of integer ops.
+
+    Args:
+        module: The module; it is consumed.
+        weights: The weights that its placeholders represent.
+        path: The file.
+        nodes: What became of the nodes.
+
+    Raises:
+        LitefuseError: The model has no node with a constant range, or LiteRT does not run the result.
+        LoweringError: The exporter rejected the module.
+    """
+    if not nodes.pairs:
+        why = "".join(f"\n  {node}: {reason}" for node, reason in nodes.left)
+        raise LitefuseError(
+            "the model has no fake quantization that gives ranges" + (f":{why}" if why else ""),
+            hint="Without training for it, quantize='int8' takes ranges from samples (on the command line, "
+            "--quantize int8 --representative-dataset FILE.npz).",
+        )
+    copy = BytesIO()
+    module.operation.write_bytecode(copy)
+    floats = path.with_name(path.name + ".floats")
+    left: list[FloatOp] = [FloatOp("fake quantization", node, reason) for node, reason in nodes.left]
+    try:
+        write_model(ir.Module.parse(copy.getvalue()), weights, floats)
+        run_passes(module, [IntegerOps(left)])
+        write_model(module, weights, path)
+        return Trained(floats.stat().st_size, difference_on_random_inputs(floats, path), left)
+    finally:
+        floats.unlink(missing_ok=True)
