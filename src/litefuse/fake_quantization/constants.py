@@ -13,9 +13,20 @@ from litefuse.fake_quantization.uniform import Uniform, quantized_type, uniform_
 from litefuse.ir.constants import elements_of_constant
 from litefuse.ir.mlir import ir, producer
 
-__all__ = ["IntegerConstant", "emitted", "float_constant", "integer_constant", "is_constant", "quantized_bias"]
+__all__ = [
+    "IntegerConstant",
+    "emitted",
+    "float_constant",
+    "integer_constant",
+    "is_constant",
+    "is_on_grid",
+    "quantized_bias",
+]
 
 _CONSTANTS = ("arith.constant", "tfl.pseudo_const", "tf.Const")
+_STORED = ("tfl.external_const", "tfl.pseudo_qconst")
+# The largest distance of a rounded constant from its step, relative to the constant: float32 has 24 bits.
+_NEAR = 1e-5
 _INT32 = np.iinfo(np.int32)
 
 
@@ -52,8 +63,8 @@ class IntegerConstant(NamedTuple):
 
 def is_constant(value: ir.Value) -> bool:
     """Whether a value is a constant, perhaps behind a pair or an op that moves its elements."""
-    owner = producer(value, *_CONSTANTS, "tfl.quantize", "tfl.dequantize", "tfl.transpose", "tfl.reshape")
-    return owner is not None and (owner.name in _CONSTANTS or is_constant(owner.operands[0]))
+    owner = producer(value, *_CONSTANTS, *_STORED, "tfl.quantize", "tfl.dequantize", "tfl.transpose", "tfl.reshape")
+    return owner is not None and (not owner.operands or is_constant(owner.operands[0]))
 
 
 def float_constant(value: ir.Value) -> npt.NDArray[np.float32] | None:
@@ -80,6 +91,9 @@ def integer_constant(value: ir.Value) -> IntegerConstant | None:
             return IntegerConstant(integers.transpose(order), scales.transpose(order), zeros.transpose(order))
         return IntegerConstant(integers.reshape(order), scales.reshape(order), zeros.reshape(order))
     dequantized = producer(value, "tfl.dequantize")
+    stored = None if dequantized is None else producer(dequantized.operands[0], "tfl.pseudo_qconst")
+    if stored is not None:
+        return _stored(stored)
     quantize = None if dequantized is None else producer(dequantized.operands[0], "tfl.quantize")
     elements = None if quantize is None else elements_of_constant(quantize.operands[0], *_CONSTANTS)
     if quantize is None or elements is None:
@@ -91,6 +105,29 @@ def integer_constant(value: ir.Value) -> IntegerConstant | None:
     scales, zeros = _along(uniform.scales, uniform.axis, numbers), _along(uniform.zero_points, uniform.axis, numbers)
     integers = np.clip(np.rint(numbers / scales).astype(np.int64) + zeros, -128, 127)
     return IntegerConstant(integers, scales, zeros)
+
+
+def is_on_grid(quantize: ir.OpView | ir.Operation) -> bool | None:
+    """Whether a QUANTIZE changes nothing but the form of a constant; None if it is of none."""
+    elements = elements_of_constant(quantize.operands[0], *_CONSTANTS)
+    uniform = uniform_of(quantize.results[0].type)
+    if elements is None or uniform is None:
+        return None
+    numbers = np.array(elements, np.float64).reshape(elements.type.shape)
+    scales, zeros = _along(uniform.scales, uniform.axis, numbers), _along(uniform.zero_points, uniform.axis, numbers)
+    multiples = numbers / scales
+    far = np.abs(multiples - np.clip(np.rint(multiples), -128 - zeros, 127 - zeros))
+    return bool((far <= _NEAR * np.maximum(1, np.abs(multiples))).all())
+
+
+def _stored(op: ir.OpView | ir.Operation) -> IntegerConstant | None:
+    uniform, elements = uniform_of(op.results[0].type), elements_of_constant(op.results[0], "tfl.pseudo_qconst")
+    if uniform is None or elements is None or uniform.bits != 8:
+        return None
+    integers = np.array(elements, np.int64).reshape(elements.type.shape)
+    return IntegerConstant(
+        integers, _along(uniform.scales, uniform.axis, integers), _along(uniform.zero_points, uniform.axis, integers)
+    )
 
 
 def _along(steps: Sequence[Any], axis: int | None, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -39,7 +39,7 @@ class Grid:
     def multiples(self, numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
         """Returns which multiples numbers are rounded to; channels are their last axis."""
         low, high = self.first.astype(np.float32) * self.step, self.last.astype(np.float32) * self.step
-        inverse: Any = np.float32(1) / self.step
+        inverse: Any = np.reciprocal(self.step)
         if self.half_to_even:
             return np.clip(np.rint(numbers * inverse).astype(np.int64), self.first, self.last)
         return np.floor((np.clip(numbers, low, high) - low) * inverse + np.float32(0.5)).astype(np.int64) + self.first
@@ -74,14 +74,15 @@ def affine_grid(low: Any, high: Any, bits: int, *, narrow: bool) -> Grid:
     Raises:
         NotCovered: A range is empty, or more than 8 bits are asked for.
     """
-    low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
+    low = np.asarray(low, np.float32)
+    high = np.asarray(high, np.float32)
     least, most = np.float32(narrow), np.float32(2**bits - 1)
     if bits > 8:
         raise NotCovered(f"it has {bits} bits, and int8 has 8")
     if not (low < high).all() or not np.isfinite(high - low).all():
         raise NotCovered("a range is empty or not finite")
-    step: Any = (high - low) / (most - least)
-    zero: Any = np.floor(np.clip(least - low / step, least, most) + np.float32(0.5))
+    step: Any = np.divide(high - low, np.float32(2**bits - 1 - narrow))
+    zero: Any = np.floor(np.clip(least - np.divide(low, step), least, most) + np.float32(0.5))
     return Grid(step, (least - zero).astype(np.int64), (most - zero).astype(np.int64))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -68,23 +68,17 @@ class IntegerOps:
         for function in functions(module).values():
             if function.is_external:
                 continue
-            ops = list(nested_operations(function.entry_block))
-            if not any(op.name == "tfl.quantize" for op in ops):
-                self.left.extend(_float_ops(ops))
-                continue
-            modified = True
-            _merge_pairs(ops)
+            _merge_pairs(list(nested_operations(function.entry_block)))
             for op in [each for each in nested_operations(function.entry_block) if each.name == "tfl.quantize"][::-1]:
+                modified = True
                 move_up(op)
-            reasons: dict[ir.Operation, str] = {}
             for op in list(nested_operations(function.entry_block)):
                 try:
                     _fold(op)
                 except NotCovered as reason:
-                    reasons[op.operation] = str(reason)
+                    self.left.append(FloatOp(op.name.rpartition(".")[2].upper(), node_text(op), str(reason)))
             _store_constants(function)
             _erase_dead(function)
-            self.left.extend(_float_ops(list(nested_operations(function.entry_block)), reasons))
         return modified
 
 
@@ -124,7 +118,7 @@ def _fold(op: ir.OpView) -> None:
     elif op.name in RESCALING:
         result = _result_of(op)
         _replace(op, [_rescaled(op, index, result) for index in range(len(op.operands))], [result])
-    elif not is_constant(op.results[0]):
+    elif not is_constant(op.results[0]) and not op.name.startswith("func."):
         raise NotCovered("LiteRT's op has no int8 form that is used")
 
 
@@ -337,14 +331,3 @@ def _erase_dead(function: func.FuncOp) -> None:
     for op in reversed(list(nested_operations(function.entry_block))):
         if op.name in _ERASED and not any(True for result in op.results for _ in result.uses):
             op.operation.erase()
-
-
-def _float_ops(ops: Sequence[ir.OpView], reasons: dict[ir.Operation, str] | None = None) -> Iterator[FloatOp]:
-    known = reasons or {}
-    for op in ops:
-        if op.name in _ERASED - {"tfl.reshape", "tfl.transpose"} or not any(map(is_real, op.results)):
-            continue
-        if op.name in {"tfl.external_const", "tfl.pseudo_qconst", "tfl.no_value"}:
-            continue
-        reason = known.get(op.operation, "an operand has no fake quantization")
-        yield FloatOp(op.name.removeprefix("tfl.").upper(), node_text(op), reason)

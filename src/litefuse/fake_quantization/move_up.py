@@ -47,12 +47,13 @@ def move_up(quantize: ir.OpView) -> None:
         users = quantize_users(each.operands[0])
         if users is None or not is_real(each.operands[0]):
             continue
+        is_of_input = source.name in _BOUNDS and isinstance(source.operands[0].owner, ir.Block)
         clipped = _clipped_operand(source, uniform)
         if clipped is not None:
             source.results[0].replace_all_uses_with(clipped)
             source.operation.erase()
             pending.append(each)
-        elif source.name in SAME and source.name not in AVERAGES and len(source.results) == 1:
+        elif is_of_input or (source.name in SAME and source.name not in AVERAGES and len(source.results) == 1):
             pending += _moved(source, users, uniform)
 
 
@@ -78,7 +79,7 @@ def _clipped_operand(op: ir.OpView | ir.Operation, uniform: Uniform) -> ir.Value
 def _moved(op: ir.OpView | ir.Operation, users: Sequence[ir.OpView], uniform: Uniform) -> list[ir.OpView]:
     """Quantizes an op's operands instead of its result; returns the new QUANTIZE ops."""
     operands = [*op.operands]
-    real = [index for index, value in enumerate(operands) if index >= SAME[op.name] and is_real(value)]
+    real = [index for index, value in enumerate(operands) if index >= SAME.get(op.name, 0) and is_real(value)]
     sources = [producer(operands[index], "tfl.dequantize") for index in real]
     types = {str(uniform_of(source.operands[0].type)) for source in sources if source is not None}
     if all(source is not None for source in sources) and len(types) == 1:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.fake_quantization.constants import emitted
 from litefuse.fake_quantization.grid import Grid, NotCovered, affine_grid, symmetric_grid
 from litefuse.fake_quantization.rounding import Rounding, rounding_of
 from litefuse.fake_quantization.uniform import Uniform, quantized_type
@@ -115,7 +116,21 @@ def _constant_pair(constant: npt.NDArray[np.float32], grid: Grid, op: ir.OpView)
         # With a step for each channel, the engine multiplies them by the factors of a batch normalization.
         count = constant.shape[channels]
         uniform = Uniform(uniform.scales * count, (0,) * count, channels)
+    if any(_has_scaled_input(use.owner) for use in op.results[0].uses):
+        return ir.Operation.create("tfl.dequantize", [rounded.type], [emitted(multiples + zero, uniform)]).result
     return _pair(rounded, uniform)
+
+
+def _has_scaled_input(product: ir.OpView) -> bool:
+    """Whether a number is added to the input of a product, or multiplied with it.
+
+    The engine would do that to weights with a pair, and leave their steps (tflite/converter/transforms,
+    ``FuseBinaryOpToFollowingAffineOp``). Stored integers are safe.
+    """
+    binary = producer(without_copies(product.operands[0]), "tf.AddV2", "tf.Mul", "tf.RealDiv", "tf.Sub")
+    return binary is not None and any(
+        (found := _constant(each)) is not None and found.size == 1 for each in binary.operands
+    )
 
 
 def _pair(value: ir.Value, uniform: Uniform) -> ir.Value:

@@ -68,26 +68,23 @@ def rounding_of(op: ir.OpView) -> WrittenRounding | None:
     The formula is ``clip(round(clip(x * a)) * b)`` with constants ``a * b == 1``, in any number of factors and bounds.
     A straight-through estimator, ``x + stop_gradient(formula - x)``, belongs to it.
     """
-    before: list[_Step] = []
+    longest: WrittenRounding | None = None
     factor, low, high = np.ones(()), -np.inf, np.inf
     argument = op.operands[0]
     while True:
-        found = _after(op, argument, factor, low, high)
-        if found is not None:
-            return found
+        longest = _after(op, argument, factor, low, high) or longest
         step = _step_before(argument)
         if step is None:
-            return None
-        before.append(step)
+            return longest
         # Bounds of what is multiplied later, in the scale of the rounding.
         with np.errstate(invalid="ignore"):
             bounds = np.sort(np.array([step.low * factor.max(), step.high * factor.max()]))
         if np.isfinite([step.low, step.high]).any() and factor.size > 1:
-            return None
+            return longest
         low, high = max(low, bounds[0]), min(high, bounds[1])
         factor = factor * step.factor
         if not (factor > 0).all():
-            return None
+            return longest
         argument = step.value
 
 
@@ -119,27 +116,40 @@ def _after(op: ir.OpView, argument: ir.Value, factor: Numbers, low: float, high:
     step_size = np.asarray(1 / factor, np.float32)
     ends = np.full_like(step_size, first, np.int64), np.full_like(step_size, last, np.int64)
     grid = Grid(step_size, ends[0], ends[1], half_to_even=True)
-    return WrittenRounding(_straight_through(value, argument), Rounding(argument, grid))
+    return WrittenRounding(_straight_through(value), Rounding(argument, grid))
 
 
-def _straight_through(value: ir.Value, argument: ir.Value) -> ir.OpView:
-    """Returns the op that adds the argument to the formula's difference from it, or the formula's last op."""
+def _straight_through(value: ir.Value) -> ir.OpView:
+    """Returns the last op of an estimator ``z + (value - z)``, or the op that computes the value."""
     for use in value.uses:
         difference = use.owner
         operands = [*difference.operands]
-        is_difference = difference.name == "tf.Sub" and operands == [value, argument]
-        if difference.name == "tf.AddV2":
-            negated = [each for each in operands if each != value]
-            negation = producer(negated[0], "tf.Neg") if len(negated) == 1 else None
-            is_difference = negation is not None and negation.operands[0] == argument
-        if is_difference:
-            for sum_of in _users_behind_copies(difference.results[0]):
-                others = [each for each in sum_of.operands if each == argument]
-                if sum_of.name == "tf.AddV2" and len(others) == 1:
-                    return sum_of
+        taken: ir.Value | None = None
+        if difference.name == "tf.Sub" and operands[0] == value:
+            taken = operands[1]
+        elif difference.name == "tf.AddV2":
+            negations = [producer(each, "tf.Neg") for each in operands if each != value]
+            taken = negations[0].operands[0] if len(negations) == 1 and negations[0] is not None else None
+        if taken is None:
+            continue
+        for total in _users_behind_copies(difference.results[0]):
+            if total.name == "tf.AddV2" and any(_is_same(each, taken) for each in total.operands):
+                return total
     owner = value.owner
     assert not isinstance(owner, ir.Block)
     return owner.opview if isinstance(owner, ir.Operation) else owner
+
+
+def _is_same(value: ir.Value, other: ir.Value) -> bool:
+    """Whether two values are one, or computed from one by ops of one operand and the same name."""
+    if value == other:
+        return True
+    if isinstance(value.owner, ir.Block) or isinstance(other.owner, ir.Block):
+        return False
+    ops = value.owner, other.owner
+    if ops[0].name != ops[1].name or ops[0].name not in {"tf.Identity", "tf.Relu", "tf.Relu6"}:
+        return False
+    return _is_same(ops[0].operands[0], ops[1].operands[0])
 
 
 def _users_behind_copies(value: ir.Value) -> list[ir.OpView]:

@@ -11,6 +11,7 @@ from litefuse.control_flow.deferred_branches import DeferBranches, MarkBranches
 from litefuse.control_flow.hoist_projections import HoistProjections
 from litefuse.control_flow.outline_loops import OutlineLoops
 from litefuse.control_flow.unused_variables import DropLoopVariables
+from litefuse.fake_quantization.check_pairs import CheckPairs
 from litefuse.fake_quantization.pairs import NodesFound, PairFakeQuantization
 from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
@@ -147,6 +148,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
     return [
         ForwardValues(lowered=True),  # first: the other passes read types
         TypeResults(),
+        *([] if lowering.fake_quantization is None else [CheckPairs(lowering.fake_quantization)]),
         ExpandPowers(),  # not before the engine, which finds GELU by its POW
         FoldConstants(),  # before FoldWeights, which fuses factors that are constants
         CutConstants(kept),  # what loops pass through unchanged is a constant now, and so are places that were computed

@@ -1,0 +1,154 @@
+# pyright: reportUnknownLambdaType=false, reportUnknownVariableType=false
+"""Models trained for integers with several signatures, loops, branches, large or shared weights, and options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.errors import LitefuseError, QuantizationError
+from tests.tensorflow.checking import check, check_calls, op_counts, op_histogram
+from tests.tensorflow.trained_models import build
+
+if TYPE_CHECKING:
+    from tests.tensorflow.process import TensorFlow
+
+STEP = 8 / 255
+
+
+def _act(tf: Any, x: Any, **options: Any) -> Any:
+    return tf.quantization.fake_quant_with_min_max_vars(x, -4.0, 4.0, **options)
+
+
+def _module(tf: Any, *shape: int) -> Any:
+    module = tf.Module()
+    value = (np.random.default_rng(2).normal(size=shape) / shape[0] ** 0.5).astype(np.float32)
+    module.kernel, bound = tf.Variable(value), float(np.abs(value).max())
+    module.bias = tf.Variable((np.random.default_rng(3).normal(size=shape[-1]) * 0.1).astype(np.float32))
+    fake = tf.quantization.fake_quant_with_min_max_vars
+    return module, lambda: fake(module.kernel, -bound, bound, narrow_range=True)
+
+
+def _inputs(*shape: int, batches: tuple[int, ...] = (1, 3)) -> list[dict[str, Any]]:
+    random = np.random.default_rng(5)
+    return [{"x": random.normal(size=(batch, *shape)).astype(np.float32)} for batch in batches]
+
+
+def wide(tf: Any) -> Any:
+    """Weights of 240 KB, which stay mapped where nothing reads them."""
+    module, kernel = _module(tf, 200, 300)
+
+    def serve(x: Any) -> Any:
+        return {"y": _act(tf, tf.matmul(_act(tf, x), kernel()) + module.bias)}
+
+    signature = [tf.TensorSpec((None, 200), tf.float32, name="x")]
+    module.serve = tf.function(serve, input_signature=signature, autograph=False)
+    return module, {"serving_default": module.serve}
+
+
+def shared(tf: Any) -> Any:
+    """Two signatures and three products with one kernel, once without its nodes."""
+    module, kernel = _module(tf, 60, 60)
+    signature = [tf.TensorSpec((None, 60), tf.float32, name="x")]
+
+    def trained(x: Any) -> Any:
+        y = _act(tf, tf.matmul(_act(tf, x), kernel()))
+        return {"y": _act(tf, tf.matmul(y, kernel()) + module.bias)}
+
+    module.trained = tf.function(trained, input_signature=signature, autograph=False)
+    module.plain = tf.function(lambda x: {"y": tf.matmul(x, module.kernel)}, input_signature=signature, autograph=False)
+    return module, {"trained": module.trained, "plain": module.plain}
+
+
+def loop(tf: Any) -> Any:
+    module, kernel = _module(tf, 12, 12)
+
+    def serve(x: Any) -> Any:
+        def body(step: Any, y: Any) -> Any:
+            return step + 1, _act(tf, tf.nn.relu(tf.matmul(_act(tf, y), kernel()) + module.bias))
+
+        _, y = tf.while_loop(lambda step, _: step < 4, body, (0, _act(tf, x)))
+        return {"y": tf.cond(tf.reduce_sum(y) > 1.0, lambda: _act(tf, _act(tf, y) + _act(tf, x)), lambda: y)}
+
+    signature = [tf.TensorSpec((None, 12), tf.float32, name="x")]
+    module.serve = tf.function(serve, input_signature=signature, autograph=False)
+    return module, {"serving_default": module.serve}
+
+
+def open_sizes(tf: Any) -> Any:
+    module, kernel = _module(tf, 3, 3, 3, 8)
+
+    def serve(x: Any) -> Any:
+        y = _act(tf, tf.nn.relu(tf.nn.conv2d(_act(tf, x), kernel(), 2, "SAME") + module.bias))
+        return {"y": _act(tf, tf.reduce_mean(y, [1, 2])), "z": y}
+
+    signature = [tf.TensorSpec((None, None, None, 3), tf.float32, name="x")]
+    module.serve = tf.function(serve, input_signature=signature, autograph=False)
+    return module, {"serving_default": module.serve}
+
+
+def without_nodes(tf: Any) -> Any:
+    module, _ = _module(tf, 4, 4)
+    signature = [tf.TensorSpec((None, 4), tf.float32, name="x")]
+    module.serve = tf.function(lambda x: {"y": tf.matmul(x, module.kernel)}, input_signature=signature, autograph=False)
+    return module, {"serving_default": module.serve}
+
+
+def test_large_weights(tensorflow: TensorFlow) -> None:
+    result = check(
+        tensorflow, tensorflow.save(wide), _inputs(200, batches=(1, 3, 0)), rtol=0, atol=1.01 * STEP, quantize="qat"
+    )
+    assert len(result.model_bytes) < 200 * 300 + 4 * 300 + 3000
+    assert op_counts(result.model_bytes) == {"QUANTIZE": 1, "FULLY_CONNECTED": 1, "DEQUANTIZE": 1}
+
+
+def test_signatures_share_weights(tensorflow: TensorFlow) -> None:
+    calls = [(key, each) for each in _inputs(60) for key in ("trained", "plain", "trained")]
+    result = check_calls(tensorflow, tensorflow.save(shared), calls, rtol=1e-6, atol=2.01 * STEP, quantize="qat")
+    assert op_histogram(result.model_bytes)["plain", "FULLY_CONNECTED"] == 1
+    assert len(result.model_bytes) < (4 + 1) * 60 * 60 + 4000, "the kernel once in floats, and once as integers"
+
+
+def test_loops_and_branches(tensorflow: TensorFlow) -> None:
+    result = check(tensorflow, tensorflow.save(loop), _inputs(12), rtol=0, atol=3.01 * STEP, quantize="qat")
+    assert result.report.quantization is not None
+    stayed = {each.op for each in result.report.quantization.float_ops}
+    assert stayed == {"WHILE", "IF", "SUM"}, "what enters and leaves a loop, and the condition"
+    assert op_counts(result.model_bytes)["FULLY_CONNECTED"] == 1
+
+
+def test_open_sizes(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(1)
+    inputs = [{"x": random.normal(size=size).astype(np.float32)} for size in ((1, 9, 7, 3), (2, 4, 12, 3))]
+    result = check(tensorflow, tensorflow.save(open_sizes), inputs, rtol=0, atol=1.01 * STEP, quantize="qat")
+    assert op_counts(result.model_bytes) == {"QUANTIZE": 1, "CONV_2D": 1, "MEAN": 1, "DEQUANTIZE": 2}
+
+
+@pytest.mark.parametrize("options", [{"batch": 2}, {"shapes": {"x": (2, 8, 8, 3)}}, {"in_process": True}])
+def test_options(tensorflow: TensorFlow, options: dict[str, Any]) -> None:
+    inputs = _inputs(8, 8, 3, batches=(2,))
+    check(tensorflow, tensorflow.save(open_sizes), inputs, rtol=0, atol=1.01 * STEP, quantize="qat", **options)
+
+
+def test_largest_difference(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(wide)
+    with pytest.raises(QuantizationError, match="quantization changes an output by"):
+        litefuse.convert(tensorflow.save(build, "convolutions, 4 bits throughout"), quantize="qat", max_error=1e-6)
+    result = litefuse.convert(path, quantize="qat", max_error=0.05)
+    assert result.report.quantization is not None
+    assert "Quantized: int8, with the ranges that training found" in str(result.report)
+    assert result.report.quantization.size_before > 4 * 200 * 300
+
+
+def test_a_model_without_nodes_is_refused(tensorflow: TensorFlow) -> None:
+    with pytest.raises(LitefuseError, match="the model has no fake quantization that gives ranges") as raised:
+        litefuse.convert(tensorflow.save(without_nodes), quantize="qat")
+    assert "--quantize int8" in str(raised.value)
+
+
+def test_samples_are_refused(tensorflow: TensorFlow) -> None:
+    with pytest.raises(LitefuseError, match="representative_dataset is for"):
+        litefuse.convert(tensorflow.save(wide), quantize="qat", representative_dataset=_inputs(200))
