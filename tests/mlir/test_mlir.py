@@ -39,6 +39,9 @@ from litefuse.control_flow.outline_loops import OutlineLoops
 from litefuse.control_flow.unused_variables import DropLoopVariables
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.errors import LitefuseError
+from litefuse.fake_quantization.check_pairs import CheckPairs
+from litefuse.fake_quantization.integer_ops import IntegerOps
+from litefuse.fake_quantization.pairs import NodesFound, PairFakeQuantization
 from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
@@ -107,6 +110,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     ),
     "check-constants": lambda _o, _v: CheckConstants(),
     "check-handles": lambda _o, _v: CheckHandles(),
+    "check-pairs": lambda _o, _v: CheckPairs(NodesFound()),
     "copy-branch-results": lambda _o, _v: CopyBranchResults(),
     "cut-constants": lambda _, given: CutConstants(given.weights),
     "defer-branches": lambda _o, _v: DeferBranches(),
@@ -126,6 +130,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "freeze-variables": lambda _, given: FreezeVariables(given.value, []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),
     "hoist-projections": lambda _o, _v: HoistProjections(),
+    "integer-ops": lambda _o, _v: IntegerOps(),
     "infer-loop-types": lambda _o, _v: InferLoopTypes(),
     "initialize-states": lambda _o, _v: InitializeStates(),
     "initialize-tables": lambda _, given: InitializeTables(given.tables, given.initializers),
@@ -160,6 +165,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
         {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}
     ),
     "outline-loops": lambda _o, _v: OutlineLoops(),
+    "pair-fake-quantization": lambda _o, _v: PairFakeQuantization(NodesFound()),
     "place-weights": lambda _, given: PlaceWeights(given.weights),
     "prepare-shapes": lambda _o, _v: PrepareShapes(),
     "recognize-composites": lambda options, _: RecognizeComposites([], cast("RnnForm", options.get("rnn", "auto"))),

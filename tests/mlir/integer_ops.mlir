@@ -1,0 +1,68 @@
+// RUN: integer-ops
+// Weights of 4 bits in the steps of their transposed channels, a bias in steps of the input's times the weights' step.
+// CHECK-LABEL: func.func @product
+// CHECK-DAG: %[[W:.*]] = "tfl.pseudo_qconst"() {{.*}}[1, 2], [3, -4]{{.*}} : tensor<2x2xi4>{{.*}} -> tensor<2x2x!quant.uniform<i4:f32:0, {5.000000e-01,2.500000e-01}>>
+// CHECK-DAG: %[[B:.*]] = "tfl.pseudo_qconst"() {{.*}}[2, -12]{{.*}} : tensor<2xi32>{{.*}} -> tensor<2x!quant.uniform<i32:f32:0, {5.000000e-01,2.500000e-01}>>
+// CHECK: %[[Y:.*]] = "tfl.fully_connected"(%arg0, %[[W]], %[[B]]) {{.*}} -> tensor<?x2x!quant.uniform<i8:f32, 2.000000e+00:3>>
+// CHECK: return %[[Y]]
+func.func @product(%x: tensor<?x2x!quant.uniform<i8:f32, 1.0>>) -> tensor<?x2x!quant.uniform<i8:f32, 2.0:3>> {
+  %w = "tfl.pseudo_const"() {value = dense<[[0.5, 0.75], [1.0, -1.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %b = "tfl.pseudo_const"() {value = dense<[1.0, -3.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %order = "tfl.pseudo_const"() {value = dense<[1, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tfl.quantize"(%w) {qtype = tensor<2x2x!quant.uniform<i8:f32:1, {0.5,0.25}>>} : (tensor<2x2xf32>) -> tensor<2x2x!quant.uniform<i8:f32:1, {0.5,0.25}>>
+  %1 = "tfl.dequantize"(%0) : (tensor<2x2x!quant.uniform<i8:f32:1, {0.5,0.25}>>) -> tensor<2x2xf32>
+  %2 = "tfl.transpose"(%1, %order) : (tensor<2x2xf32>, tensor<2xi32>) -> tensor<2x2xf32>
+  %3 = "tfl.dequantize"(%x) : (tensor<?x2x!quant.uniform<i8:f32, 1.0>>) -> tensor<?x2xf32>
+  %4 = "tfl.fully_connected"(%3, %2, %b) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<?x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %5 = "tfl.quantize"(%4) {qtype = tensor<?x2x!quant.uniform<i8:f32, 2.0:3>>} : (tensor<?x2xf32>) -> tensor<?x2x!quant.uniform<i8:f32, 2.0:3>>
+  return %5 : tensor<?x2x!quant.uniform<i8:f32, 2.0:3>>
+}
+
+// -----
+
+// RUN: integer-ops
+// QUANTIZE moves above ops that keep steps, and replaces the ReLU that clips what saturation clips.
+// CHECK-LABEL: func.func @moved
+// CHECK: %[[Q:.*]] = "tfl.quantize"(%arg0)
+// CHECK: %[[Y:.*]] = "tfl.reshape"(%[[Q]], {{.*}} -> tensor<4x!quant.uniform<i8:f32, 1.000000e-01:-128>>
+// CHECK: return %[[Y]]
+func.func @moved(%x: tensor<2x2xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.1:-128>> {
+  %four = "tfl.pseudo_const"() {value = dense<[4]> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tfl.relu"(%x) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = "tfl.reshape"(%0, %four) : (tensor<2x2xf32>, tensor<1xi32>) -> tensor<4xf32>
+  %2 = "tfl.quantize"(%1) {qtype = tensor<4x!quant.uniform<i8:f32, 0.1:-128>>} : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.1:-128>>
+  return %2 : tensor<4x!quant.uniform<i8:f32, 0.1:-128>>
+}
+
+// -----
+
+// RUN: integer-ops
+// SOFTMAX has a step of its own, from which its result is rounded to that of the node.
+// CHECK-LABEL: func.func @fixed
+// CHECK: %[[S:.*]] = "tfl.softmax"(%arg0) {{.*}} -> tensor<2x!quant.uniform<i8:f32, 3.906250e-03:-128>>
+// CHECK: %[[Y:.*]] = "tfl.quantize"(%[[S]])
+// CHECK: return %[[Y]]
+func.func @fixed(%x: tensor<2x!quant.uniform<i8:f32, 0.1>>) -> tensor<2x!quant.uniform<i8:f32, 0.01>> {
+  %0 = "tfl.dequantize"(%x) : (tensor<2x!quant.uniform<i8:f32, 0.1>>) -> tensor<2xf32>
+  %1 = "tfl.softmax"(%0) {beta = 1.0 : f32} : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = "tfl.quantize"(%1) {qtype = tensor<2x!quant.uniform<i8:f32, 0.01>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.01>>
+  return %2 : tensor<2x!quant.uniform<i8:f32, 0.01>>
+}
+
+// -----
+
+// RUN: integer-ops
+// What has no node on both sides stays in floats, as does a result that floats use as well.
+// CHECK-LABEL: func.func @floats
+// CHECK: tfl.add {{.*}} : tensor<2xf32>
+// CHECK: tfl.add {{.*}} : tensor<2xf32>
+// CHECK: "tfl.sin"
+func.func @floats(%x: tensor<2x!quant.uniform<i8:f32, 0.1>>, %y: tensor<2xf32>) -> (tensor<2x!quant.uniform<i8:f32, 0.1>>, tensor<2x!quant.uniform<i8:f32, 0.1>>, tensor<2xf32>) {
+  %0 = "tfl.dequantize"(%x) : (tensor<2x!quant.uniform<i8:f32, 0.1>>) -> tensor<2xf32>
+  %1 = "tfl.add"(%0, %y) {fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %2 = "tfl.quantize"(%1) {qtype = tensor<2x!quant.uniform<i8:f32, 0.1>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.1>>
+  %3 = "tfl.add"(%0, %0) {fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %4 = "tfl.quantize"(%3) {qtype = tensor<2x!quant.uniform<i8:f32, 0.1>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.1>>
+  %5 = "tfl.sin"(%3) : (tensor<2xf32>) -> tensor<2xf32>
+  return %2, %4, %5 : tensor<2x!quant.uniform<i8:f32, 0.1>>, tensor<2x!quant.uniform<i8:f32, 0.1>>, tensor<2xf32>
+}

@@ -1,0 +1,85 @@
+// RUN: pair-fake-quantization
+// The zero point is where TensorFlow's float32 puts it; the range of few bits ends where int8 saturates.
+// CHECK-LABEL: func.func @activations
+// CHECK: %[[Q:.*]] = "tfl.quantize"(%arg0) {{.*}} -> tensor<?x4x!quant.uniform<i8:f32, 0.0{{.*}}:-128>>
+// CHECK: "tfl.dequantize"(%[[Q]])
+// CHECK: %[[RELU:.*]] = "tf.Relu"(%arg0)
+// CHECK: "tfl.quantize"(%[[RELU]]) {{.*}}!quant.uniform<i8:f32, 0.2{{.*}}:112>
+// CHECK: %[[MOST:.*]] = "tf.Const"() {{.*}}dense<7.000000e+00>
+// CHECK: %[[CLIPPED:.*]] = "tf.Minimum"(%arg0, %[[MOST]])
+// CHECK: "tfl.quantize"(%[[CLIPPED]]) {{.*}}!quant.uniform<i8:f32, 1.000000e+00:-120>
+// CHECK-NOT: FakeQuant
+func.func @activations(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) {
+  %zero = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %three = "tf.Const"() {value = dense<3.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tf.FakeQuantWithMinMaxVars"(%x, %zero, %three) {num_bits = 8 : i64, narrow_range = false} : (tensor<?x4xf32>, tensor<f32>, tensor<f32>) -> tensor<?x4xf32>
+  %1 = "tf.FakeQuantWithMinMaxVars"(%x, %zero, %three) {num_bits = 4 : i64, narrow_range = false} : (tensor<?x4xf32>, tensor<f32>, tensor<f32>) -> tensor<?x4xf32>
+  %2 = "tf.FakeQuantWithMinMaxArgs"(%x) {min = -8.0 : f32, max = 7.0 : f32, num_bits = 4 : i64, narrow_range = false} : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %0, %1, %2 : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>
+}
+
+// -----
+
+// RUN: pair-fake-quantization
+// Weights are rounded, and have a scale for each channel of a convolution; where the input is multiplied with a number,
+// they are stored.
+// CHECK-LABEL: func.func @weights
+// CHECK: %[[W:.*]] = "tf.Const"() {{.*}}[1.000000e+00, -2.000000e+00]{{.*}} : tensor<1x1x1x2xf32>
+// CHECK: %[[Q:.*]] = "tfl.quantize"(%[[W]]) {{.*}} -> tensor<1x1x1x2x!quant.uniform<i8:f32:3, {1.000000e+00,1.000000e+00}>>
+// CHECK: "tfl.dequantize"(%[[Q]])
+// CHECK: "tfl.pseudo_qconst"() {{.*}}[1, -2]
+func.func @weights(%x: tensor<?x3x3x1xf32>) -> (tensor<?x3x3x2xf32>, tensor<?x3x3x2xf32>) {
+  %w = "tf.Const"() {value = dense<[[[[1.4, -2.2]]]]> : tensor<1x1x1x2xf32>} : () -> tensor<1x1x1x2xf32>
+  %half = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tf.FakeQuantWithMinMaxArgs"(%w) {min = -127.0 : f32, max = 127.0 : f32, num_bits = 8 : i64, narrow_range = true} : (tensor<1x1x1x2xf32>) -> tensor<1x1x1x2xf32>
+  %1 = "tf.Conv2D"(%x, %0) {padding = "SAME", strides = [1, 1, 1, 1], data_format = "NHWC"} : (tensor<?x3x3x1xf32>, tensor<1x1x1x2xf32>) -> tensor<?x3x3x2xf32>
+  %2 = "tf.Mul"(%x, %half) : (tensor<?x3x3x1xf32>, tensor<f32>) -> tensor<?x3x3x1xf32>
+  %3 = "tf.FakeQuantWithMinMaxArgs"(%w) {min = -127.0 : f32, max = 127.0 : f32, num_bits = 8 : i64, narrow_range = true} : (tensor<1x1x1x2xf32>) -> tensor<1x1x1x2xf32>
+  %4 = "tf.Conv2D"(%2, %3) {padding = "SAME", strides = [1, 1, 1, 1], data_format = "NHWC"} : (tensor<?x3x3x1xf32>, tensor<1x1x1x2xf32>) -> tensor<?x3x3x2xf32>
+  return %1, %4 : tensor<?x3x3x2xf32>, tensor<?x3x3x2xf32>
+}
+
+// -----
+
+// RUN: pair-fake-quantization
+// A formula and its straight-through estimator are one pair.
+// CHECK-LABEL: func.func @formula
+// CHECK: %[[Q:.*]] = "tfl.quantize"(%arg0) {{.*}}!quant.uniform<i8:f32, 2.500000e-01>
+// CHECK: %[[Y:.*]] = "tfl.dequantize"(%[[Q]])
+// CHECK: return %[[Y]]
+func.func @formula(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %step = "tf.Const"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %low = "tf.Const"() {value = dense<-128.0> : tensor<f32>} : () -> tensor<f32>
+  %high = "tf.Const"() {value = dense<127.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tf.RealDiv"(%x, %step) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %1 = "tf.ClipByValue"(%0, %low, %high) : (tensor<?xf32>, tensor<f32>, tensor<f32>) -> tensor<?xf32>
+  %2 = "tf.Round"(%1) : (tensor<?xf32>) -> tensor<?xf32>
+  %3 = "tf.Mul"(%2, %step) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %4 = "tf.Sub"(%3, %x) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %5 = "tf.StopGradient"(%4) : (tensor<?xf32>) -> tensor<?xf32>
+  %6 = "tf.AddV2"(%x, %5) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %6 : tensor<?xf32>
+}
+
+// -----
+
+// RUN: pair-fake-quantization
+// Left alone: a rounding without bounds, one that is not undone, ranges that are computed, more than 8 bits, channels of
+// what is not constant, an empty range.
+// CHECK-LABEL: func.func @left
+// CHECK-NOT: tfl.quantize
+func.func @left(%x: tensor<?x2xf32>, %low: tensor<f32>) -> (tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>) {
+  %step = "tf.Const"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %one = "tf.Const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %lows = "tf.Const"() {value = dense<[-1.0, -2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %highs = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %0 = "tf.RealDiv"(%x, %step) : (tensor<?x2xf32>, tensor<f32>) -> tensor<?x2xf32>
+  %1 = "tf.Round"(%0) : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  %2 = "tf.Mul"(%1, %step) : (tensor<?x2xf32>, tensor<f32>) -> tensor<?x2xf32>
+  %3 = "tf.Relu6"(%1) : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  %4 = "tf.FakeQuantWithMinMaxVars"(%x, %low, %one) {num_bits = 8 : i64, narrow_range = false} : (tensor<?x2xf32>, tensor<f32>, tensor<f32>) -> tensor<?x2xf32>
+  %5 = "tf.FakeQuantWithMinMaxArgs"(%x) {num_bits = 9 : i64} : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  %6 = "tf.FakeQuantWithMinMaxVarsPerChannel"(%x, %lows, %highs) {num_bits = 8 : i64, narrow_range = false} : (tensor<?x2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %7 = "tf.FakeQuantWithMinMaxVars"(%x, %one, %one) {num_bits = 8 : i64, narrow_range = false} : (tensor<?x2xf32>, tensor<f32>, tensor<f32>) -> tensor<?x2xf32>
+  return %2, %3, %4, %5, %6, %7 : tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>
+}
