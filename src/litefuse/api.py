@@ -122,7 +122,7 @@ def convert(
             ``.npz`` file with an array for each input, whose first axis counts samples or rows of them; or samples, or
             a function that returns them, each a mapping from names of inputs to arrays, the array of the only input,
             or a pair of a signature's key and one of these.
-        quantized_io: With ``int8`` and ``int16``, make inputs and outputs integers too, with scales.
+        quantized_io: With ``int8``, ``int16`` and ``qat``, make inputs and outputs integers too, with scales.
         max_error: The largest difference that quantization may make to an output, relative to its largest element, else
             ``QuantizationError``; None: any.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
@@ -238,9 +238,10 @@ def _check_quantization(form: str) -> None:
 def _samples(form: Quantization | None, dataset: RepresentativeDataset | None, *, quantized_io: bool) -> Samples | None:
     if form not in INTEGER_ACTIVATIONS:
         forms = " and ".join(map(repr, INTEGER_ACTIVATIONS))
-        for argument, given in (("representative_dataset", dataset is not None), ("quantized_io", quantized_io)):
-            if given:
-                raise LitefuseError(f"{argument} is for the quantizations {forms} alone")
+        if dataset is not None:
+            raise LitefuseError(f"representative_dataset is for the quantizations {forms} alone")
+        if quantized_io and form != "qat":
+            raise LitefuseError(f"quantized_io is for the quantizations {forms} and 'qat' alone")
         return None
     if dataset is None:
         raise LitefuseError(

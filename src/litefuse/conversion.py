@@ -265,7 +265,8 @@ def _quantize_trained(
     from litefuse.quantization.trained import quantize_trained
 
     nodes = lowering.fake_quantization or NodesFound()
-    size, (error, unchecked), left = quantize_trained(module, lowering.weights, path, nodes)
+    signatures = [entry.symbol for entry in lowering.entry_points] if job.quantized_io else []
+    size, (error, unchecked), left = quantize_trained(module, lowering.weights, path, nodes, signatures)
     if job.max_error is not None:
         _check_difference(error, unchecked, job.max_error, "random inputs")
     float_ops = tuple(FloatOpReport(*each) for each in left)

@@ -40,6 +40,7 @@ from litefuse.control_flow.unused_variables import DropLoopVariables
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.errors import LitefuseError
 from litefuse.fake_quantization.check_pairs import CheckPairs
+from litefuse.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.fake_quantization.integer_ops import IntegerOps
 from litefuse.fake_quantization.pairs import NodesFound, PairFakeQuantization
 from litefuse.finishing.embedding_lookups import EmbeddingLookups
@@ -130,6 +131,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "freeze-variables": lambda _, given: FreezeVariables(given.value, []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),
     "hoist-projections": lambda _o, _v: HoistProjections(),
+    "integer-boundary": lambda options, _: IntegerBoundary(options["entry"].split("+")),
     "integer-ops": lambda _o, _v: IntegerOps(),
     "infer-loop-types": lambda _o, _v: InferLoopTypes(),
     "initialize-states": lambda _o, _v: InitializeStates(),

@@ -10,7 +10,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import LitefuseError, QuantizationError
-from tests.tensorflow.checking import check, check_calls, op_counts, op_histogram
+from tests.tensorflow.checking import check, check_calls, interpreter, op_counts, op_histogram
 from tests.tensorflow.trained_models import build
 
 if TYPE_CHECKING:
@@ -131,6 +131,25 @@ def test_open_sizes(tensorflow: TensorFlow) -> None:
 def test_options(tensorflow: TensorFlow, options: dict[str, Any]) -> None:
     inputs = _inputs(8, 8, 3, batches=(2,))
     check(tensorflow, tensorflow.save(open_sizes), inputs, rtol=0, atol=1.01 * STEP, quantize="qat", **options)
+
+
+def test_integer_inputs_and_outputs(tensorflow: TensorFlow) -> None:
+    """The steps are those of the nodes."""
+    path = tensorflow.save(open_sizes)
+    model = litefuse.convert(path, quantize="qat", quantized_io=True).model_bytes
+    assert op_counts(model) == {"CONV_2D": 1, "MEAN": 1}
+    runner = interpreter(model).get_signature_runner()
+    floats = _inputs(8, 8, 3, batches=(2,))[0]["x"]
+    (taken,), given = runner.get_input_details().values(), runner.get_output_details()
+    scale, zero = taken["quantization"]
+    assert (taken["dtype"], scale) == (np.int8, np.float32(8 / 255))
+    expected = tensorflow.run_calls(path, [("serving_default", {"x": floats})])[0]
+    for _ in range(2):
+        outputs = runner(x=np.clip(np.rint(floats / scale) + zero, -128, 127).astype(np.int8))
+        for name, value in outputs.items():
+            step, zero_point = given[name]["quantization"]
+            assert (value.dtype, step) == (np.int8, np.float32(8 / 255))
+            assert np.abs((value.astype(float) - zero_point) * step - expected[name]).max() < 1.01 * STEP
 
 
 def test_largest_difference(tensorflow: TensorFlow) -> None:

@@ -111,7 +111,9 @@ class _OptionalValueCommand(click.Command):
     help="Samples for --quantize int8 and int16: an array for each input, whose first axis counts samples or rows.",
 )
 @click.option(
-    "--quantized-io", is_flag=True, help="With --quantize int8 and int16, make inputs and outputs integers as well."
+    "--quantized-io",
+    is_flag=True,
+    help="With --quantize int8, int16 and qat, make inputs and outputs integers as well.",
 )
 @click.option(
     "--max-error",

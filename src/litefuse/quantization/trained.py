@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
 from litefuse.errors import LitefuseError
 from litefuse.export.model_file import write_model
+from litefuse.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.fake_quantization.integer_ops import FloatOp, IntegerOps
 from litefuse.fake_quantization.pairs import NodesFound
 from litefuse.ir.mlir import ir
@@ -32,7 +34,9 @@ class Trained(NamedTuple):
     float_ops: list[FloatOp]
 
 
-def quantize_trained(module: ir.Module, weights: Weights, path: Path, nodes: NodesFound) -> Trained:
+def quantize_trained(
+    module: ir.Module, weights: Weights, path: Path, nodes: NodesFound, integer_signatures: Collection[str] = ()
+) -> Trained:
     """Writes a lowered module whose fake-quantization nodes are pairs as a model of integer ops.
 
     Args:
@@ -40,6 +44,7 @@ def quantize_trained(module: ir.Module, weights: Weights, path: Path, nodes: Nod
         weights: The weights that its placeholders represent.
         path: The file.
         nodes: What became of the nodes.
+        integer_signatures: The functions whose inputs and outputs become integers, too.
 
     Raises:
         LitefuseError: The model has no node with a constant range, or LiteRT does not run the result.
@@ -58,7 +63,7 @@ def quantize_trained(module: ir.Module, weights: Weights, path: Path, nodes: Nod
     left: list[FloatOp] = [FloatOp("fake quantization", node, reason) for node, reason in nodes.left]
     try:
         write_model(ir.Module.parse(copy.getvalue()), weights, floats)
-        run_passes(module, [IntegerOps(left)])
+        run_passes(module, [IntegerOps(left), IntegerBoundary(integer_signatures)])
         write_model(module, weights, path)
         return Trained(floats.stat().st_size, difference_on_random_inputs(floats, path), left)
     finally:
