@@ -29,6 +29,7 @@ from litefuse.options.forms import (
 )
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS, Limits
+from litefuse.options.targets import TARGETS, Target
 from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.processes.process import prepare_worker, run_in_worker
@@ -59,6 +60,7 @@ def convert(
     widen: bool = False,
     composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
     rnn: RnnForm = "auto",
+    target: Target = "cpu",
     quantize: Quantization | None = None,
     representative_dataset: RepresentativeDataset | None = None,
     quantized_io: bool = False,
@@ -112,6 +114,10 @@ def convert(
             ``inline``: the ops of its body.
         rnn: The form of recurrent layers that are recognized without an annotation: ``fused``, one op; ``loop``, a
             loop; ``auto``, whichever is faster.
+        target: Where the model is to run: ``cpu``, in LiteRT; ``micro``, in tflite-micro, on a microcontroller;
+            ``ethos-u``, on an Arm Ethos-U NPU, for which Vela compiles the file. For these two, recurrent layers become
+            one op as with ``rnn="fused"``, no dynamic dimension is left (a batch that is open is 1 unless ``batch``
+            or ``shapes`` say otherwise), and loops are an error unless ``rnn`` is ``loop``.
         quantize: Quantize the weights of products, convolutions and embeddings with litert-quantizer (the extra
             ``quantize``): ``dynamic``: int8, and LiteRT quantizes the activations on each call; ``weights``: int8,
             which LiteRT dequantizes to float32; ``float16``, likewise. Or compute in integers, with int8 weights:
@@ -172,6 +178,8 @@ def convert(
         )
     if rnn not in RNN_FORMS:
         raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
+    if target not in TARGETS:
+        raise LitefuseError(f"there is no target {target!r}", hint=f"They are {', '.join(TARGETS)}.")
     if quantize is not None:
         _check_quantization(quantize)
     if max_error is not None and (quantize is None or not max_error >= 0):
@@ -197,6 +205,7 @@ def convert(
         widen=widen,
         composites=CompositeForms.of(composites),
         rnn=rnn,
+        target=target,
         require_fused=_switch(require_fused, "require_fused"),
         quantize=quantize,
         samples=samples,

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from litefuse.composites.fuse_composites import FuseComposites
 from litefuse.composites.outcome import CheckResult, CheckTerms
@@ -27,10 +28,13 @@ from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.lacking_ops import tensorflow_name
 from litefuse.options.allowed_ops import check_allowed
 from litefuse.options.forms import CompositeForms, Quantization, RnnForm
+from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import held_bytes, limited
+from litefuse.options.targets import traits_of
 from litefuse.pipeline.composites import freeze_and_fuse
 from litefuse.pipeline.lowering import lower_module
 from litefuse.pipeline.stages import Lowering, State
+from litefuse.pipeline.targets import check_lowered, fixed_shapes
 from litefuse.pipeline.variable_values import VariableValues
 from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.recognizers.transfer import unpickle_registered
@@ -47,6 +51,9 @@ from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
 from litefuse.shapes.set_input_shapes import SetInputShapes
 from litefuse.weights import Weights
+
+if TYPE_CHECKING:
+    from litefuse.quantization.recurrent.lstms import FloatLstm
 
 __all__ = ["run_conversion", "run_job"]
 
@@ -130,7 +137,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     COUNTS.clear()
     dtypes = {**(NARROWED if job.narrow else {}), **(WIDENED if job.widen else {})}
     retyping = Retyping(op_registry(), dtypes)
-    saved_model, imported = _import(job, steps, retyping if dtypes else None)
+    saved_model, imported, shapes = _import(job, steps, retyping if dtypes else None)
     module = imported.module
     weights = Weights(job.mapped_from, _release_checkpoint(imported))
     values = VariableValues(imported, weights)
@@ -144,6 +151,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         narrow=job.narrow,
         quantize=job.quantize is not None and job.quantize != "qat",
         fake_quantization=NodesFound() if job.quantize == "qat" else None,
+        dynamic=traits_of(job.target).dynamic,
     )
     findings = freeze_and_fuse(
         imported,
@@ -163,6 +171,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         raise _no_composite(composites)
     _require_fused(called if job.require_fused is True else set(job.require_fused or ()), composites)
     lower_module(module, lowering, steps.begin)
+    check_lowered(module, job.target, findings.loops, loops_chosen=job.rnn == "loop")
     allowed = set[str]() if isinstance(job.allow_custom_ops, bool) else {*job.allow_custom_ops}
     if allowed:
         lacking = {each.op for each in (*lowering.decomposed, *lowering.emitted)}
@@ -188,6 +197,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
             *(RetypedReport("op", op, "float64", "float32", count) for op, count in lowering.narrowed.items()),
         ),
         widened=_retyped(retyping, WIDENED),
+        target=job.target,
+        batch_taken=None if shapes.batch == job.input_shapes.batch else shapes.batch,
         quantization=quantization,
         size=job.output.stat().st_size,
         timings=steps.timings,
@@ -195,7 +206,9 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     )
 
 
-def _import(job: ConversionJob, steps: _Steps, retyping: Retyping | None) -> tuple[SavedModel, ImportedModule]:
+def _import(
+    job: ConversionJob, steps: _Steps, retyping: Retyping | None
+) -> tuple[SavedModel, ImportedModule, InputShapes]:
     """Reads the model, changes dtypes if requested, imports it and sets the shapes of its inputs."""
     steps.begin("read")
     arrays = {"input_arrays": job.input_arrays, "output_arrays": job.output_arrays}
@@ -205,8 +218,9 @@ def _import(job: ConversionJob, steps: _Steps, retyping: Retyping | None) -> tup
     imported = import_saved_model(saved_model if retyping is None else retyping.model(saved_model, keys), keys)
     steps.module = imported.module
     inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
-    run_passes(imported.module, [SetInputShapes(job.input_shapes, inputs)], steps.begin)
-    return saved_model, imported
+    shapes = fixed_shapes(job.target, job.input_shapes, imported)
+    run_passes(imported.module, [SetInputShapes(shapes, inputs)], steps.begin)
+    return saved_model, imported, shapes
 
 
 def _write(
@@ -245,15 +259,21 @@ def _quantize(
     from litefuse.quantization.quantize import quantize_model
 
     size, target = path.stat().st_size, path.with_name(path.name + ".quantized")
+    left: list[FloatLstm] = []
     try:
-        difference = quantize_model(path, target, form, job.samples, quantized_io=job.quantized_io)
+        difference = quantize_model(path, target, form, job.samples, quantized_io=job.quantized_io, left=left)
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)
     inputs = "random inputs" if job.samples is None else "samples"
     if job.max_error is not None:
         _check_difference(difference.error, difference.unchecked, job.max_error, inputs)
-    report = QuantizationReport(form, size, difference.error, inputs, difference.unchecked)
+    if form == "int16" and left and _rnn_form(job) == "fused":
+        raise QuantizationError(
+            f"{len(left)} LSTM op(s) would stay in floating point: {left[0].reason}",
+            hint="Quantize to int8, or leave out rnn='fused' and the target (on the command line, --rnn, --target).",
+        )
+    report = QuantizationReport(form, size, difference.error, inputs, difference.unchecked, dict(left))
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
 
 
@@ -292,14 +312,16 @@ _LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
 
 def _forms(job: ConversionJob) -> CompositeForms:
     """Returns the forms of composites; Keras's own LSTM composites get the form of layers without annotation."""
-    if not job.quantize or job.rnn != "auto" or job.require_fused:
+    if not job.quantize or _rnn_form(job) == "fused" or job.rnn != "auto" or job.require_fused:
         return job.composites
     why = "with smaller weights, a loop is smaller and faster (rnn='fused' makes it one op)"
     return replace(job.composites, better_inline={_LSTMS_OF_KERAS_2: why})
 
 
 def _rnn_form(job: ConversionJob) -> RnnForm:
-    """Returns the form of recurrent layers: the weights of a loop can be quantized, those of a fused layer cannot."""
+    """Returns the form of recurrent layers: where loops are as good, quantized ones are smaller and faster on a CPU."""
+    if job.rnn == "auto" and not traits_of(job.target).loops:
+        return "fused"
     return "loop" if job.quantize and job.rnn == "auto" else job.rnn
 
 

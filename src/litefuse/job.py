@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from litefuse.options.forms import CompositeForms, Quantization, RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import Limits
+from litefuse.options.targets import Target
 from litefuse.plug_ins.entry_points import PlugIn
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class ConversionJob:
         widen: Whether float16 and bfloat16 become float32.
         composites: The forms of composites.
         rnn: The form of recurrent layers without annotation.
+        target: Where the model is to run.
         require_fused: Composites that must be fused: True for all, or names.
         check_fusions: Whether a fusion is applied only if it computes the same as the composite.
         check_custom_ops: Whether that also holds for composites that their author declared custom ops.
@@ -64,6 +66,7 @@ class ConversionJob:
     widen: bool = False
     composites: CompositeForms = field(default_factory=CompositeForms)
     rnn: RnnForm = "auto"
+    target: Target = "cpu"
     require_fused: bool | frozenset[str] = False
     check_fusions: bool = True
     check_custom_ops: bool = False

@@ -12,6 +12,7 @@ from litefuse.cli.output import check_writable, print_json, print_sections, prog
 from litefuse.cli.parameters import PATH, parse_size, process_limit_options, split_names
 from litefuse.options.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm, Quantization, RnnForm
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
+from litefuse.options.targets import TARGETS, Target
 
 __all__ = ["convert"]
 
@@ -96,6 +97,13 @@ class _OptionalValueCommand(click.Command):
     type=click.Choice(RNN_FORMS),
     default="auto",
     help="What recurrent layers become that nobody annotated: one op, a loop, or whichever is faster.",
+)
+@click.option(
+    "--target",
+    type=click.Choice(TARGETS),
+    default="cpu",
+    help="Where the model is to run: in LiteRT, in tflite-micro (micro), or on an Arm Ethos-U NPU. For these two, "
+    "recurrent layers become one op, and no size stays open: the batch is 1 unless --batch or --shape set it.",
 )
 @click.option(
     "--quantize",
@@ -184,6 +192,7 @@ def convert(
     widen: bool,
     composites: tuple[str, ...],
     rnn: RnnForm,
+    target: Target,
     quantize: Quantization | None,
     representative_dataset: Path | None,
     quantized_io: bool,
@@ -213,8 +222,8 @@ def convert(
     The values of --allow-custom-ops and --require-fused follow an equals sign: --require-fused stands for all
     composites, --require-fused=lstm,gelu for these two.
     """
-    target = output if output is not None else _default_output(model)
-    check_writable(target, "the model", reads=(model, *([representative_dataset] if representative_dataset else ())))
+    path = output if output is not None else _default_output(model)
+    check_writable(path, "the model", reads=(model, *([representative_dataset] if representative_dataset else ())))
 
     from litefuse.api import convert as convert_model
     from litefuse.plug_ins.modules import import_kernels
@@ -236,6 +245,7 @@ def convert(
             widen=widen,
             composites=_forms(composites),
             rnn=rnn,
+            target=target,
             quantize=quantize,
             representative_dataset=representative_dataset,
             quantized_io=quantized_io,
@@ -249,16 +259,16 @@ def convert(
             timeout=timeout,
             memory=memory,
             in_process=in_process,
-            temporary_folder=target.parent,
+            temporary_folder=path.parent,
             on_step=on_step,
         )
-        result.save(target, copy=False)
+        result.save(path, copy=False)
     if as_json:
         print_json(result.report.to_json())
     elif not quiet:
         from litefuse.report.sections import Section, report_sections
 
-        print_sections([*report_sections(result.report, timings=timings), Section(f"Written to {target}")])
+        print_sections([*report_sections(result.report, timings=timings), Section(f"Written to {path}")])
 
 
 def _default_output(model: Path) -> Path:

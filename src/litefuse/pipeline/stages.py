@@ -17,6 +17,7 @@ from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
+from litefuse.finishing.static_fills import TypeFills
 from litefuse.finishing.tensor_names import NameTensors
 from litefuse.importer import EntryPoint
 from litefuse.ir.mlir import ir
@@ -89,6 +90,7 @@ class Lowering:
         quantize: Whether the file's weights are quantized afterward.
         fake_quantization: Filled with what becomes of fake-quantization nodes, whose ops become integer ops; None: they
             are computed in floats.
+        dynamic: Whether the file may have dynamic dimensions.
         decomposed: Filled with the ops that are rewritten.
         emitted: Filled with the ops that become custom ops.
         narrowed: Filled with the ops of float64 that are computed in float32 without being asked, by their names.
@@ -104,6 +106,7 @@ class Lowering:
     narrow: bool = False
     quantize: bool = False
     fake_quantization: NodesFound | None = None
+    dynamic: bool = True
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
     narrowed: Counter[str] = field(default_factory=Counter[str])
@@ -178,6 +181,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
             lowering.narrow,
             lower_one_op,
         ),
+        *([] if lowering.dynamic else [TypeFills()]),
         DropConstants(),  # those of decomposed ops, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
         NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),

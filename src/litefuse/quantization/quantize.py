@@ -14,6 +14,7 @@ from litefuse.quantization.dataset import Samples
 from litefuse.quantization.difference import Difference, difference_on_random_inputs, difference_on_samples
 from litefuse.quantization.masks import masked_tensors, tensor_name
 from litefuse.quantization.recipe import integer_recipe, weight_recipe
+from litefuse.quantization.recurrent.lstms import FloatLstm, LstmOps
 from litefuse.quantization.samples import calls_of
 from litefuse.runtime.flatbuffer import content_of
 
@@ -21,7 +22,13 @@ __all__ = ["quantize_model"]
 
 
 def quantize_model(
-    path: Path, target: Path, form: Quantization, samples: Samples | None = None, *, quantized_io: bool = False
+    path: Path,
+    target: Path,
+    form: Quantization,
+    samples: Samples | None = None,
+    *,
+    quantized_io: bool = False,
+    left: list[FloatLstm] | None = None,
 ) -> Difference:
     """Quantizes the ops that litert-quantizer supports.
 
@@ -31,22 +38,31 @@ def quantize_model(
         form: The form of weights and activations.
         samples: Inputs to calibrate the ranges of activations, for the forms that need them.
         quantized_io: Whether the inputs and outputs are quantized too, in these forms.
+        left: Filled with the LSTM ops that stay in floating point, though the form is of integers.
 
     Raises:
         InterpreterError: The samples are not for this model, or it does not run on them.
         LitefuseError: litert-quantizer rejects the model, or LiteRT does not run the result.
     """
     calls = None if samples is None else calls_of(samples, path)
+    lstms = LstmOps(path)
+    float_lstms = left if left is not None else []
     if calls is None:
         apply_recipe(path, target, weight_recipe(form, _products_of_constants(path) if form == "dynamic" else ()))
+        if form == "dynamic":
+            float_lstms += lstms.make_hybrid(target)
         return difference_on_random_inputs(path, target)
     ranges = ranges_of(path, calls)
     model = read_model(path)
     masked = masked_tensors(model, ranges)
     check_finite(ranges, masked)
     # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
-    recipe = integer_recipe(form, masked.union(_inner_tensors(model)), quantized_io=quantized_io)
-    apply_recipe(path, target, recipe, ranges)
+    real = masked.union(_inner_tensors(model), lstms.kept_results() if form == "int8" else ())
+    apply_recipe(path, target, integer_recipe(form, real, quantized_io=quantized_io), ranges)
+    if form == "int16":
+        float_lstms += lstms.left_because("LiteRT has no LSTM of int16 inputs and outputs")
+    else:
+        float_lstms += lstms.make_integers(target, calls, ranges)
     return difference_on_samples(path, target, calls)
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from litefuse.options.forms import Quantization
+from litefuse.options.targets import Target
 
 __all__ = [
     "CompositeReport",
@@ -143,6 +144,7 @@ class QuantizationReport:
         unchecked: Why it was not measured, or which outputs did not change with the inputs, so that nothing is known
             about them.
         float_ops: With ``qat``, the ops that stayed in floats.
+        float_lstms: Why LSTM ops stay in floating point, by the names of their results.
     """
 
     form: Quantization
@@ -151,6 +153,7 @@ class QuantizationReport:
     inputs: str
     unchecked: str | None = None
     float_ops: tuple[FloatOpReport, ...] = ()
+    float_lstms: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)
@@ -223,6 +226,8 @@ class Report:
             integers and what is no float64. (The int64 ops that are computed in int32
             are among ``lacking_ops``.)
         widened: What was widened to float32, as requested.
+        target: Where the model is to run.
+        batch_taken: The batch size that was taken because the target takes no dynamic one, and none was given.
         quantization: The quantization; None if the model was not quantized.
         file_check: The check of the written file; None if it was not requested.
         size: The output's size in bytes.
@@ -247,6 +252,8 @@ class Report:
     needless_custom_ops: tuple[str, ...] = ()
     narrowed: tuple[RetypedReport, ...] = ()
     widened: tuple[RetypedReport, ...] = ()
+    target: Target = "cpu"
+    batch_taken: int | None = None
     quantization: QuantizationReport | None = None
     file_check: FileCheckReport | None = None
     size: int = 0

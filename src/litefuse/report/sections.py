@@ -66,6 +66,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
             report.source,
             [
                 ("signatures", ", ".join(report.signatures) or "none"),
+                *_target_rows(report),
                 *(("left out", f"{each.signature}: {each.reason}") for each in report.left_out),
                 ("size", count_of(report.size, "byte")),
                 ("time", f"{seconds:.2f} s"),
@@ -105,6 +106,13 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
     return sections
 
 
+def _target_rows(report: Report) -> list[tuple[str, str]]:
+    if report.target == "cpu":
+        return []
+    batch = f"; a batch of {report.batch_taken}, as it takes no dynamic one (--batch)" if report.batch_taken else ""
+    return [("target", f"{report.target}{batch}")]
+
+
 def _file_check_rows(check: FileCheckReport | None) -> list[tuple[str, str]]:
     if check is None:
         return []
@@ -136,6 +144,7 @@ def _quantization_section(quantization: QuantizationReport, size: int) -> Sectio
         ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
     ]
     rows += _float_op_rows(quantization.float_ops)
+    rows += [("in floating point", f"the LSTM {name}: {why}") for name, why in quantization.float_lstms.items()]
     is_far = quantization.error is not None and not quantization.error <= _FAR
     return Section(
         f"Quantized: {_FORMS_OF_QUANTIZATION[quantization.form]}",

@@ -1,0 +1,43 @@
+"""Where a model is to run, and what follows from it for its form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+__all__ = ["TARGETS", "Target", "TargetTraits", "traits_of"]
+
+#: Where a model is to run: ``cpu``: in LiteRT; ``micro``: in tflite-micro, on a microcontroller; ``ethos-u``: on an Arm
+#: Ethos-U NPU, for which Vela compiles the file.
+Target: TypeAlias = Literal["cpu", "micro", "ethos-u"]
+
+TARGETS: tuple[Target, ...] = get_args(Target)
+
+
+@dataclass(frozen=True)
+class TargetTraits:
+    """What a target can run.
+
+    Attributes:
+        runtime: What runs or compiles the model, for messages.
+        dynamic: Whether dimensions may be known only in a call.
+        loops: Whether recurrent layers may be loops; else each becomes one op.
+    """
+
+    runtime: str
+    dynamic: bool = True
+    loops: bool = True
+
+
+_TRAITS: dict[Target, TargetTraits] = {
+    "cpu": TargetTraits("LiteRT"),
+    # It plans its memory once, before the first call. It runs WHILE, but the integer LSTM is what CMSIS-NN has.
+    "micro": TargetTraits("tflite-micro", dynamic=False, loops=False),
+    # Vela leaves WHILE and its subgraphs to the CPU.
+    "ethos-u": TargetTraits("Vela", dynamic=False, loops=False),
+}
+
+
+def traits_of(target: Target) -> TargetTraits:
+    """Returns what a target can run."""
+    return _TRAITS[target]

@@ -1,0 +1,91 @@
+"""Removal of conversions between integers and floating point that cancel out, and of what nothing uses then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.quantization.recurrent.editor import GraphEditor
+
+__all__ = ["drop_unused", "join_integers"]
+
+_CODES = schema.BuiltinOperator
+
+
+def join_integers(graph: GraphEditor) -> None:
+    """Takes integers where they are, in place of the same ones dequantized and quantized again::
+
+    %f = dequantize(%q)
+    %r = quantize(%f)      -->   %q, or quantize(%q) if its scale or dtype is another
+    """
+    for op in [*graph.ops]:
+        if graph.code(op) != _CODES.QUANTIZE:
+            continue
+        producer = graph.producer(op.inputs[0])
+        if producer is None or graph.code(producer) != _CODES.DEQUANTIZE:
+            continue
+        source, result = int(producer.inputs[0]), int(op.outputs[0])
+        if graph.scale(source) is None:
+            continue
+        op.inputs = [source]
+        alike = graph.tensor(source).type == graph.tensor(result).type and graph.scale(source) == graph.scale(result)
+        if alike and not graph.is_output(result) and not graph.tensor(result).isVariable:
+            for each in graph.consumers(result):
+                graph.replace_input(each, result, source)
+            graph.remove_op(op)
+    _drop_ops(graph)
+
+
+def _drop_ops(graph: GraphEditor) -> None:
+    """Removes conversions and initial values that nothing takes."""
+    removable = {_CODES.QUANTIZE, _CODES.DEQUANTIZE, _CODES.FILL, _CODES.BROADCAST_TO}
+    for op in reversed([*graph.ops]):
+        result = int(op.outputs[0]) if len(op.outputs) else -1
+        if graph.code(op) in removable and not graph.is_output(result) and not any(graph.consumers(result)):
+            graph.remove_op(op)
+
+
+def drop_unused(model: Any) -> None:
+    """Removes the tensors, buffers and op codes of a model that nothing refers to."""
+    for number, graph in enumerate(model.subgraphs):
+        signatures = [each for each in model.signatureDefs or () if each.subgraphIndex == number]
+        _drop_tensors(graph, [entry for each in signatures for entry in (*(each.inputs or ()), *(each.outputs or ()))])
+    tensors = [tensor for graph in model.subgraphs for tensor in graph.tensors]
+    metadata = [*(model.metadata or ())]
+    for each in tensors:
+        if each.quantization is not None and each.quantization.scale is None and each.quantization.details is None:
+            each.quantization = None  # an empty table
+    kept = _places({0, *(each.buffer for each in tensors), *(each.buffer for each in metadata)})
+    model.buffers = [model.buffers[old] for old in kept]
+    for each in (*tensors, *metadata):
+        each.buffer = kept[each.buffer]
+    ops = [op for graph in model.subgraphs for op in graph.operators]
+    codes = _places(op.opcodeIndex for op in ops)
+    model.operatorCodes = [model.operatorCodes[old] for old in codes]
+    for op in ops:
+        op.opcodeIndex = codes[op.opcodeIndex]
+
+
+def _drop_tensors(graph: Any, signature_entries: list[Any]) -> None:
+    lists: list[tuple[Any, str]] = [(graph, "inputs"), (graph, "outputs")]
+    lists += [(op, field) for op in graph.operators for field in ("inputs", "outputs", "intermediates")]
+    used = {int(index) for owner, field in lists for index in _numbers(owner, field)}
+    places = _places({each for each in used if each >= 0} | {each.tensorIndex for each in signature_entries})
+    graph.tensors = [graph.tensors[old] for old in places]
+    for owner, field in lists:
+        if getattr(owner, field) is not None:
+            setattr(owner, field, [places.get(int(index), -1) for index in _numbers(owner, field)])
+    for entry in signature_entries:
+        entry.tensorIndex = places[entry.tensorIndex]
+
+
+def _numbers(owner: Any, field: str) -> list[int]:
+    found = getattr(owner, field)
+    return [] if found is None else list(found)
+
+
+def _places(kept: Iterable[int]) -> dict[int, int]:
+    """Returns new numbers for those that are kept, in their order."""
+    return {old: new for new, old in enumerate(sorted({*kept}))}

@@ -1,0 +1,178 @@
+"""Quantization of the LSTM ops of a model, which litert-quantizer does not know."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from litefuse.inputs.graph import Model
+from litefuse.quantization.calibration import Ranges
+from litefuse.quantization.recurrent.borders import drop_unused, join_integers
+from litefuse.quantization.recurrent.editor import GraphEditor
+from litefuse.quantization.recurrent.hybrid_form import make_hybrid
+from litefuse.quantization.recurrent.integer_form import make_integers
+from litefuse.quantization.recurrent.observation import observed_ranges
+from litefuse.quantization.recurrent.operands import (
+    CELL_STATE,
+    INPUT,
+    OUTPUT_STATE,
+    cell_reads,
+    lstm_ops,
+    reason_for_float,
+)
+from litefuse.quantization.samples import Calls
+from litefuse.runtime.flatbuffer import content_of
+
+__all__ = ["FloatLstm", "LstmOps"]
+
+_OP = "UNIDIRECTIONAL_SEQUENCE_LSTM"
+
+
+class FloatLstm(NamedTuple):
+    """An LSTM op that stays in floating point.
+
+    Attributes:
+        name: The name of its result.
+        reason: Why.
+    """
+
+    name: str
+    reason: str
+
+
+class LstmOps:
+    """The LSTM ops of a model in floating point.
+
+    Args:
+        path: The model.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @cached_property
+    def present(self) -> bool:
+        """Whether there are any."""
+        with content_of(self._path) as content:
+            return any(op.name == _OP for graph in Model(content).graphs for op in graph.ops)
+
+    def kept_results(self) -> Iterator[str]:
+        """Yields the names of results that litert-quantizer must leave: initial states, and reads of the last ones."""
+        if not self.present:
+            return
+        model = _read(self._path)
+        for number in range(len(model.subgraphs)):
+            graph = GraphEditor(model, number)
+            for op in lstm_ops(graph):
+                yield from (graph.name(op.inputs[each]) for each in (OUTPUT_STATE, CELL_STATE))
+                for reads in cell_reads(graph, op):
+                    results = [int(reads.outputs[0]), *(int(each) for each in reads.inputs)]
+                    results += [int(each.outputs[0]) for each in graph.consumers(results[0])]
+                    yield from (graph.name(each) for each in results if graph.producer(each) is not None)
+
+    def make_integers(self, target: Path, calls: Calls, ranges: Ranges) -> list[FloatLstm]:
+        """Rewrites the ops in the quantized model to their integer form.
+
+        Args:
+            target: The quantized model, which is rewritten.
+            calls: The calls to calibrate what is inside the ops.
+            ranges: The ranges of the other tensors.
+
+        Returns:
+            The ops that stay in floating point.
+        """
+        if not self.present:
+            return []
+        inner = self._inner_ranges(calls)
+        model = _read(target)
+        left: list[FloatLstm] = []
+        made = 0
+        for number in range(len(model.subgraphs)):
+            graph = GraphEditor(model, number)
+            _restore_outputs(graph, [each for each in model.signatureDefs or () if each.subgraphIndex == number])
+            changed = False
+            for op in lstm_ops(graph):
+                name = graph.name(op.outputs[0])
+                reason = reason_for_float(graph, op)
+                if reason is None and name not in inner:
+                    reason = "it is in a loop or a branch"
+                if reason is not None:
+                    left.append(FloatLstm(name, reason))
+                    continue
+                x = graph.name(op.inputs[INPUT])
+                made += 1
+                make_integers(graph, op, f"lstm{made}", inner[name], _ends(ranges, x), _ends(ranges, name))
+                changed = True
+            if changed:
+                join_integers(graph)
+        drop_unused(model)
+        _write(model, target)
+        return left
+
+    def make_hybrid(self, target: Path) -> list[FloatLstm]:
+        """Makes int8 of the weights of the ops in a model; returns the ops whose weights stay float32."""
+        if not self.present:
+            return []
+        model = _read(target)
+        left: list[FloatLstm] = []
+        made = 0
+        for number in range(len(model.subgraphs)):
+            graph = GraphEditor(model, number)
+            for op in lstm_ops(graph):
+                reason = reason_for_float(graph, op, hybrid=True)
+                if reason is not None:
+                    left.append(FloatLstm(graph.name(op.outputs[0]), reason))
+                    continue
+                made += 1
+                make_hybrid(graph, op, f"lstm{made}")
+        drop_unused(model)
+        _write(model, target)
+        return left
+
+    def left_because(self, reason: str) -> list[FloatLstm]:
+        """Returns all of the ops, for one reason."""
+        if not self.present:
+            return []
+        model = _read(self._path)
+        graphs = [GraphEditor(model, number) for number in range(len(model.subgraphs))]
+        return [FloatLstm(graph.name(op.outputs[0]), reason) for graph in graphs for op in lstm_ops(graph)]
+
+    def _inner_ranges(self, calls: Calls) -> dict[str, Any]:
+        model = _read(self._path)
+        signatures = {each.signatureKey.decode(): each.subgraphIndex for each in model.signatureDefs or ()}
+        graphs = {number: GraphEditor(model, number) for number in {*signatures.values()}}
+        ops = {
+            number: [op for op in lstm_ops(graph) if reason_for_float(graph, op) is None]
+            for number, graph in graphs.items()
+        }
+        return observed_ranges(self._path, ops, graphs, signatures, calls)
+
+
+def _restore_outputs(graph: GraphEditor, signatures: Sequence[Any]) -> None:
+    """Corrects outputs of the graph that are quantized although the signature has the number before.
+
+    litert-quantizer does so where an op that it does not know has the output, and an op that it quantizes takes it.
+    """
+    named = {int(entry.tensorIndex) for each in signatures for entry in each.outputs or ()}
+    outputs = [int(each) for each in graph.graph.outputs]
+    for place, index in enumerate(outputs):
+        producer = graph.producer(index)
+        if named and index not in named and producer is not None and int(producer.inputs[0]) in named:
+            outputs[place] = int(producer.inputs[0])
+    graph.graph.outputs = outputs
+
+
+def _ends(ranges: Ranges, name: str) -> tuple[float, float]:
+    found = ranges.get(name)
+    return (0.0, 0.0) if found is None else (float(found["min"][0]), float(found["max"][0]))
+
+
+def _read(path: Path) -> Any:
+    return importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils").read_model(path)
+
+
+def _write(model: Any, path: Path) -> None:
+    importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils").write_model(model, path)

@@ -1,0 +1,62 @@
+"""Runs models in tflite-micro, and compiles them for an Ethos-U NPU with Vela."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+__all__ = ["Compiled", "compiled", "run_micro"]
+
+_ARENA = 1 << 20
+
+
+def run_micro(model: bytes, calls: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+    """The first output of each call of a model with one input, in turn, on one interpreter of tflite-micro."""
+    runtime: Any = importlib.import_module("tflite_micro.python.tflite_micro.runtime")
+    interpreter = runtime.Interpreter.from_bytes(model, arena_size=_ARENA)
+    found: list[npt.NDArray[Any]] = []
+    for value in calls:
+        interpreter.set_input(np.ascontiguousarray(value), 0)
+        interpreter.invoke()
+        found.append(np.array(interpreter.get_output(0)))
+    return found
+
+
+class Compiled(NamedTuple):
+    """What Vela makes of a model.
+
+    Attributes:
+        on_cpu: How many operators stay on the CPU.
+        on_npu: How many run on the NPU.
+        states_read: Whether the NPU reads variables at the beginning of a call, which hold what the last one left.
+    """
+
+    on_cpu: int
+    on_npu: int
+    states_read: bool
+
+
+def compiled(model: bytes, folder: Path) -> Compiled:
+    """Compiles a model with Vela, for an Ethos-U55 of 128 MACs a cycle."""
+    path = folder / "model.tflite"
+    path.write_bytes(model)
+    vela = [sys.executable, "-m", "ethosu.vela"]
+    command = [*vela, str(path), "--accelerator-config", "ethos-u55-128", "--output-dir", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    counts = dict(re.findall(r"^(CPU|NPU) operators = (\d+)", done.stdout, re.MULTILINE))
+    schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")
+    made = schema.ModelT.InitFromPackedBuf((folder / "model_vela.tflite").read_bytes(), 0)
+    read = [graph.tensors[index] for graph in made.subgraphs for op in graph.operators for index in op.inputs]
+    return Compiled(int(counts["CPU"]), int(counts["NPU"]), any(each.isVariable for each in read))

@@ -1,0 +1,109 @@
+"""Models for microcontrollers and NPUs, run and compiled by what is made for these."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.runtime.scales import dequantized, quantized
+from tests.tensorflow.checking import interpreter
+from tests.tensorflow.microcontrollers import compiled, run_micro
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from tests.tensorflow.process import TensorFlow
+
+STEPS, FEATURES, WORDS = 49, 40, 12
+
+
+def spotter(tf: Any, framework: str) -> Any:
+    """A keyword spotter of two LSTMs: Keras 2 fixes the batch, the export of Keras 3 leaves it open."""
+    keras = importlib.import_module(framework)
+    batch = 1 if framework == "tf_keras" else None
+    x = keras.Input((STEPS, FEATURES), batch_size=batch, name="x")
+    value = keras.layers.LSTM(64, return_sequences=True)(x)
+    value = keras.layers.LSTM(32)(value)
+    model = keras.Model(x, keras.layers.Dense(WORDS, activation="softmax")(value))
+    random = np.random.default_rng(1)
+    model.set_weights(
+        [each + 0.1 * random.standard_normal(each.shape).astype(np.float32) for each in model.get_weights()]
+    )
+    module = tf.Module()
+    spec = tf.TensorSpec([batch, STEPS, FEATURES], tf.float32, name="x")
+    module.serve = tf.function(lambda x: {"y": model(x)}, input_signature=[spec])
+    module.tracked = list(module.serve.get_concrete_function().graph.variables)
+    return module, {"serving_default": module.serve}
+
+
+def sounds(number: int, seed: int) -> list[npt.NDArray[np.float32]]:
+    random = np.random.default_rng(seed)
+    return [random.standard_normal((1, STEPS, FEATURES)).astype(np.float32) for _ in range(number)]
+
+
+def stock(tf: Any, path: str, samples: list[npt.NDArray[np.float32]]) -> bytes:
+    """What the stock converter makes: int8 throughout, inputs and outputs too."""
+    converter = tf.lite.TFLiteConverter.from_saved_model(path)
+    converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    converter.representative_dataset = lambda: ([each] for each in samples)
+    converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
+    converter.inference_input_type = converter.inference_output_type = tf.int8
+    return bytes(converter.convert())
+
+
+def run_integers(
+    model: bytes, calls: list[npt.NDArray[np.float32]]
+) -> tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]], list[npt.NDArray[Any]]]:
+    """The integers that a model takes and gives in LiteRT, and the numbers that it gives."""
+    runner = interpreter(model).get_signature_runner()
+    (takes,), (gives,) = runner.get_input_details().values(), runner.get_output_details().values()
+    given = [quantized(each, takes) for each in calls]
+    (name,) = runner.get_input_details()
+    found = [np.array(*runner(**{name: each}).values()) for each in given]
+    return given, found, [dequantized(each, gives) for each in found]
+
+
+@pytest.mark.parametrize("framework", ["tf_keras", "keras"])
+def test_keyword_spotter(tensorflow: TensorFlow, tmp_path: Path, framework: str) -> None:
+    path = tensorflow.save(spotter, framework)
+    samples, calls = sounds(100, 1), [each for each in sounds(30, 2) for _ in range(2)]
+    result = litefuse.convert(
+        path,
+        target="ethos-u",
+        quantize="int8",
+        quantized_io=True,
+        representative_dataset=[{"x": each} for each in samples],
+    )
+    assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 2
+    assert result.report.batch_taken == (None if framework == "tf_keras" else 1)
+    assert ("a batch of 1" in str(result.report)) == (framework == "keras")
+
+    given, found, numbers = run_integers(result.model_bytes, calls)
+    for each, again in zip(found[::2], found[1::2], strict=True):
+        np.testing.assert_array_equal(each, again)
+    # The two runtimes approximate tanh differently.
+    for ours, theirs in zip(found, run_micro(result.model_bytes, given), strict=True):
+        assert np.abs(ours.astype(int) - theirs).max() <= 1
+
+    made = compiled(result.model_bytes, tmp_path)
+    assert made.on_cpu == 0
+    assert made.on_npu > 2 * STEPS
+    assert not made.states_read
+
+    expected = [each["y"] for each in tensorflow.run_calls(path, [("serving_default", {"x": each}) for each in calls])]
+    error = np.mean([np.abs(a - b).max() for a, b in zip(numbers, expected, strict=True)])
+    assert error < 0.003
+    if framework == "tf_keras":
+        theirs = tensorflow.call(stock, str(path), samples)
+        assert len(result.model_bytes) <= len(theirs)
+        assert compiled(theirs, tmp_path).states_read  # the check can tell: theirs start where the last call ended
+        # In the first call of an interpreter, the stock converter's file starts from zero as well.
+        firsts = [run_integers(theirs, [each])[2][0] for each in calls[::2]]
+        reference = np.mean([np.abs(a - b).max() for a, b in zip(firsts, expected[::2], strict=True)])
+        assert error <= reference * 1.02
