@@ -20,6 +20,7 @@ from litefuse.frontends import source_of
 from litefuse.job import ConversionJob
 from litefuse.options.forms import (
     INTEGER_ACTIVATIONS,
+    INTEGER_FORMS,
     QUANTIZATIONS,
     RNN_FORMS,
     CompositeForm,
@@ -37,7 +38,7 @@ from litefuse.recognizers.transfer import pickle_registered
 from litefuse.result import ConversionResult
 
 if TYPE_CHECKING:
-    from litefuse.quantization.dataset import RepresentativeDataset, Samples
+    from litefuse.quantization.dataset import Preprocess, RepresentativeDataset
     from litefuse.report import Report
 
 __all__ = ["ConversionResult", "convert"]
@@ -63,7 +64,10 @@ def convert(
     target: Target = "cpu",
     quantize: Quantization | None = None,
     representative_dataset: RepresentativeDataset | None = None,
+    preprocess: Preprocess | None = None,
     quantized_io: bool = False,
+    require_integer: bool = False,
+    quantization_layers: bool = False,
     max_error: float | None = None,
     require_fused: bool | Collection[str] = False,
     check_fusions: bool = True,
@@ -127,8 +131,13 @@ def convert(
         representative_dataset: Inputs like those that the model will get, to calibrate the ranges of activations: an
             ``.npz`` file with an array for each input, whose first axis counts samples or rows of them; or samples, or
             a function that returns them, each a mapping from names of inputs to arrays, the array of the only input,
-            or a pair of a signature's key and one of these.
+            or a pair of a signature's key and one of these; or ``FILE.py:FUNCTION``, such a function in a file, which
+            runs in a process of its own, where it may use TensorFlow; or a folder of images, with ``preprocess``.
+        preprocess: Makes a sample of each image in the folder: a function of a ``PIL.Image.Image``, or
+            ``FILE.py:FUNCTION``.
         quantized_io: With ``int8``, ``int16`` and ``qat``, make inputs and outputs integers too, with scales.
+        require_integer: With these, raise ``QuantizationError`` if an op does not compute in integers.
+        quantization_layers: With ``quantize``, also measure the difference inside the model, tensor by tensor.
         max_error: The largest difference that quantization may make to an output, relative to its largest element, else
             ``QuantizationError``; None: any.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
@@ -159,7 +168,8 @@ def convert(
         LitefuseError: ``model`` is not something that can be converted, or cannot be exported.
         ConversionError: It cannot be converted.
         FileCheckError: LiteRT does not run the written file.
-        QuantizationError: The difference from quantization exceeds ``max_error``.
+        QuantizationError: The difference from quantization exceeds ``max_error``, or an op is not integer that had to
+            be (``require_integer``).
         LimitError: It exceeds ``max_ops``, ``max_constant_bytes``, ``timeout`` or ``memory``; ``limit`` says which.
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
@@ -189,7 +199,18 @@ def convert(
             else "max_error is for what quantization changes, which was not asked for",
             hint="Pass quantize as well (on the command line, --quantize)." if quantize is None else "",
         )
-    samples = _samples(quantize, representative_dataset, quantized_io=quantized_io)
+    _check_dataset(
+        quantize,
+        representative_dataset,
+        quantized_io=quantized_io,
+        require_integer=require_integer,
+        preprocess=preprocess is not None,
+    )
+    if quantization_layers and quantize is None:
+        raise LitefuseError(
+            "quantization_layers is for what quantization changes, which was not asked for",
+            hint="Pass quantize as well (on the command line, --quantize).",
+        )
     folder = make_temporary_folder(temporary_folder)
     job = ConversionJob(
         source=source.folder(Path(folder.name, "saved_model")),
@@ -208,8 +229,9 @@ def convert(
         target=target,
         require_fused=_switch(require_fused, "require_fused"),
         quantize=quantize,
-        samples=samples,
         quantized_io=quantized_io,
+        require_integer=require_integer,
+        quantization_layers=quantization_layers,
         max_error=max_error,
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
@@ -220,6 +242,12 @@ def convert(
     try:
         with processes_limited(processes), source.opened(job.source, on_step) as timings:
             processes.check_time("export")
+            if representative_dataset is not None:
+                from litefuse.quantization.dataset import obtain_samples
+
+                place = Path(folder.name)
+                samples = obtain_samples(representative_dataset, place, preprocess=preprocess, announce=on_step)
+                job = replace(job, samples=samples)
             if in_process:
                 report = _convert_here(job, on_step)
             else:
@@ -244,23 +272,31 @@ def _check_quantization(form: str) -> None:
         )
 
 
-def _samples(form: Quantization | None, dataset: RepresentativeDataset | None, *, quantized_io: bool) -> Samples | None:
+def _check_dataset(form: Quantization | None, dataset: RepresentativeDataset | None, **options: bool) -> None:
+    """Checks that there are samples if the form needs them, and what needs samples only then.
+
+    Args:
+        form: The form of quantization.
+        dataset: The samples.
+        **options: Whether each option was given that these forms take alone.
+    """
+    for argument, given in options.items():
+        if given and form not in INTEGER_FORMS:
+            raise LitefuseError(f"{argument} is for the quantizations {_listed(INTEGER_FORMS)} alone")
     if form not in INTEGER_ACTIVATIONS:
-        forms = " and ".join(map(repr, INTEGER_ACTIVATIONS))
         if dataset is not None:
-            raise LitefuseError(f"representative_dataset is for the quantizations {forms} alone")
-        if quantized_io and form != "qat":
-            raise LitefuseError(f"quantized_io is for the quantizations {forms} and 'qat' alone")
-        return None
-    if dataset is None:
+            raise LitefuseError(f"representative_dataset is for the quantizations {_listed(INTEGER_ACTIVATIONS)} alone")
+    elif dataset is None:
         raise LitefuseError(
             f"the quantization {form!r} needs a representative dataset",
             hint="Pass representative_dataset (on the command line, --representative-dataset FILE.npz): some inputs of "
             "the kind that the model will get.",
         )
-    from litefuse.quantization.dataset import take_samples
 
-    return take_samples(dataset)
+
+def _listed(forms: Iterable[Quantization]) -> str:
+    *others, last = map(repr, sorted(forms))
+    return f"{', '.join(others)} and {last}"
 
 
 def _kernels() -> dict[str, bytes]:
@@ -347,7 +383,8 @@ def _save_module(job: ConversionJob, step: str) -> str | None:
     except OSError:
         return None  # the crash is reported without the module
     try:
-        run_in_worker(_JOB_RUNNER, replace(job, output=path, save_module_before=step))
+        # The steps over samples say how many are done behind their name.
+        run_in_worker(_JOB_RUNNER, replace(job, output=path, save_module_before=step.partition(":")[0]))
     except LitefuseError:
         shutil.rmtree(path.parent)
         return None

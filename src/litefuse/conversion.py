@@ -40,7 +40,6 @@ from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.recognizers.transfer import unpickle_registered
 from litefuse.report import (
     CompositeReport,
-    FloatOpReport,
     LackingOpReport,
     LeftOutReport,
     QuantizationReport,
@@ -244,7 +243,7 @@ def _write(
         write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
         if job.quantize is not None:
             steps.begin("quantize")
-            quantization, summary = _quantize(partial, job, job.quantize, summary)
+            quantization, summary = _quantize(partial, job, job.quantize, summary, steps.announce)
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
@@ -252,20 +251,32 @@ def _write(
 
 
 def _quantize(
-    path: Path, job: ConversionJob, form: Quantization, summary: ModelSummary
+    path: Path, job: ConversionJob, form: Quantization, summary: ModelSummary, announce: Callable[[str], None]
 ) -> tuple[QuantizationReport, ModelSummary]:
     """Quantizes the model in a file in place; returns the report and the new summary."""
     from litefuse.inspection.litert_model import inspect_litert_model
+    from litefuse.quantization.float_ops import require_integer
     from litefuse.quantization.quantize import quantize_model
 
     size, target = path.stat().st_size, path.with_name(path.name + ".quantized")
     left: list[FloatLstm] = []
     try:
-        difference = quantize_model(path, target, form, job.samples, quantized_io=job.quantized_io, left=left)
+        difference = quantize_model(
+            path,
+            target,
+            form,
+            job.samples,
+            quantized_io=job.quantized_io,
+            layers=job.quantization_layers,
+            left=left,
+            announce=announce,
+        )
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)
     inputs = "random inputs" if job.samples is None else "samples"
+    if job.require_integer:
+        require_integer(difference.floats)
     if job.max_error is not None:
         _check_difference(difference.error, difference.unchecked, job.max_error, inputs)
     if form == "int16" and left and _rnn_form(job) == "fused":
@@ -273,7 +284,7 @@ def _quantize(
             f"{len(left)} LSTM op(s) would stay in floating point: {left[0].reason}",
             hint="Quantize to int8, or leave out rnn='fused' and the target (on the command line, --rnn, --target).",
         )
-    report = QuantizationReport(form, size, difference.error, inputs, difference.unchecked, dict(left))
+    report = QuantizationReport(form, size, inputs=inputs, **difference._asdict())
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
 
 
@@ -282,15 +293,17 @@ def _quantize_trained(
 ) -> tuple[QuantizationReport, ModelSummary]:
     """Writes the model in integers with the ranges of its nodes; returns the report and the new summary."""
     from litefuse.inspection.litert_model import inspect_litert_model
+    from litefuse.quantization.float_ops import require_integer
     from litefuse.quantization.trained import quantize_trained
 
     nodes = lowering.fake_quantization or NodesFound()
     signatures = [entry.symbol for entry in lowering.entry_points] if job.quantized_io else []
-    size, (error, unchecked), left = quantize_trained(module, lowering.weights, path, nodes, signatures)
+    size, difference = quantize_trained(module, lowering.weights, path, nodes, signatures)
+    if job.require_integer:
+        require_integer(difference.floats)
     if job.max_error is not None:
-        _check_difference(error, unchecked, job.max_error, "random inputs")
-    float_ops = tuple(FloatOpReport(*each) for each in left)
-    report = QuantizationReport("qat", size, error, "random inputs", unchecked, float_ops)
+        _check_difference(difference.error, difference.unchecked, job.max_error, "random inputs")
+    report = QuantizationReport("qat", size, inputs="random inputs", **difference._asdict())
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
 
 

@@ -142,7 +142,7 @@ class FileCheckError(ConversionError):
 
 
 class QuantizationError(ConversionError):
-    """The difference in the outputs from quantization exceeds the limit.
+    """The difference in the outputs from quantization exceeds the limit, or an op is not integer that had to be.
 
     Attributes:
         error: The largest difference, relative to the largest element of each output; None if it was not measured.

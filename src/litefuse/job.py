@@ -44,6 +44,8 @@ class ConversionJob:
         quantize: The form of weights and activations; None leaves them unquantized.
         samples: The representative dataset, for forms of quantization that need one.
         quantized_io: Whether inputs and outputs are quantized too, in these forms.
+        require_integer: Whether it is an error if an op does not compute in integers, in these forms.
+        quantization_layers: Whether the difference from quantization is measured inside the model, too.
         max_error: The maximum difference in the outputs from quantization; None: any.
         limits: The limits on the model's size during conversion.
         plug_ins: The entry points of installed packages; None: they are found when needed.
@@ -73,6 +75,8 @@ class ConversionJob:
     quantize: Quantization | None = None
     samples: Samples | None = None
     quantized_io: bool = False
+    require_integer: bool = False
+    quantization_layers: bool = False
     max_error: float | None = None
     limits: Limits = field(default_factory=Limits)
     plug_ins: tuple[PlugIn, ...] | None = None

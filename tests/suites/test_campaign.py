@@ -123,7 +123,9 @@ def test_larger_files_and_more_ops_are_listed() -> None:
     def outcomes(converter: str, sizes: dict[str, tuple[int, int]]) -> dict[str, Outcome]:
         return {name: Outcome(name, converter, Verdict.PASSES, size=s, ops=o) for name, (s, o) in sizes.items()}
 
-    ours = outcomes("litefuse", {"same": (1020, 5), "larger": (1021, 5), "more": (900, 6), "alone": (9999, 99), "right": (2000, 9)})
+    ours = outcomes(
+        "litefuse", {"same": (1020, 5), "larger": (1021, 5), "more": (900, 6), "alone": (9999, 99), "right": (2000, 9)}
+    )
     stock = outcomes("stock", dict.fromkeys(("same", "larger", "more"), (1000, 5)))
     stock["alone"] = Outcome("alone", "stock", Verdict.REFUSED, "no")
     stock["right"] = Outcome("right", "stock", Verdict.WRONG, "is off by 1", size=1000, ops=5)

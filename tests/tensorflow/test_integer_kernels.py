@@ -101,6 +101,6 @@ def test_result_is_within_a_step(tensorflow: TensorFlow, name: str) -> None:
     path = tensorflow.save(between, name)
     result = check(tensorflow, path, inputs, rtol=0, atol=1.01 * 9 / 255, quantize="qat")
     assert result.report.quantization is not None
-    assert result.report.quantization.float_ops == ()
+    assert result.report.quantization.floats == ()
     op, _ = OPS[name]
     assert op in op_counts(result.model_bytes)

@@ -56,7 +56,7 @@ def test_outputs_are_those_of_training(tensorflow: TensorFlow, name: str) -> Non
     result = check(tensorflow, path, inputs(name), rtol=0, atol=2.01 * step, quantize="qat")
     quantization = result.report.quantization
     assert quantization is not None
-    assert quantization.float_ops == ()
+    assert quantization.floats == ()
     counts = op_counts(result.model_bytes)
     assert (counts["QUANTIZE"], counts["DEQUANTIZE"]) == (5 if name == "many ops" else 1, 1)
     # Biases are multiples of the step of the input times that of the weights: coarse where these have few bits.

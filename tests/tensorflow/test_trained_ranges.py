@@ -114,7 +114,7 @@ def test_every_form_gives_integers(tensorflow: TensorFlow, activation: str, weig
     step = 0.26 if "five" in activation else 0.07
     result = check(tensorflow, path, inputs(), rtol=0, atol=1.01 * step, quantize="qat")
     assert result.report.quantization is not None
-    assert result.report.quantization.float_ops == ()
+    assert result.report.quantization.floats == ()
     counts = op_counts(result.model_bytes)
     assert (
         {"CONV_2D", "QUANTIZE", "DEQUANTIZE"}

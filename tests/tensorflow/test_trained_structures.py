@@ -115,7 +115,7 @@ def test_signatures_share_weights(tensorflow: TensorFlow) -> None:
 def test_loops_and_branches(tensorflow: TensorFlow) -> None:
     result = check(tensorflow, tensorflow.save(loop), _inputs(12), rtol=0, atol=3.01 * STEP, quantize="qat")
     assert result.report.quantization is not None
-    stayed = {each.op for each in result.report.quantization.float_ops}
+    stayed = {each.op for each in result.report.quantization.floats}
     assert stayed == {"WHILE", "IF", "SUM"}, "what enters and leaves a loop, and the condition"
     assert op_counts(result.model_bytes)["FULLY_CONNECTED"] == 1
 

@@ -115,13 +115,29 @@ class _OptionalValueCommand(click.Command):
 @click.option(
     "--representative-dataset",
     type=PATH,
-    metavar="FILE.npz",
-    help="Samples for --quantize int8 and int16: an array for each input, whose first axis counts samples or rows.",
+    metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
+    help="Samples for --quantize int8 and int16: an array for each input, whose first axis counts samples or rows; a "
+    "folder of images, with --preprocess; or a function that returns or yields samples.",
+)
+@click.option(
+    "--preprocess",
+    metavar="FILE.py:FUNCTION",
+    help="The function that makes an input of the model of each image of the folder, which is a PIL.Image.Image.",
 )
 @click.option(
     "--quantized-io",
     is_flag=True,
     help="With --quantize int8, int16 and qat, make inputs and outputs integers as well.",
+)
+@click.option(
+    "--require-integer",
+    is_flag=True,
+    help="With --quantize int8 and int16, fail if an op does not compute in integers, and list these.",
+)
+@click.option(
+    "--quantization-layers",
+    is_flag=True,
+    help="With --quantize, also measure the difference in each tensor inside the model.",
 )
 @click.option(
     "--max-error",
@@ -195,7 +211,10 @@ def convert(
     target: Target,
     quantize: Quantization | None,
     representative_dataset: Path | None,
+    preprocess: str | None,
     quantized_io: bool,
+    require_integer: bool,
+    quantization_layers: bool,
     max_error: float | None,
     require_fused: str | None,
     check_fusions: bool,
@@ -248,7 +267,10 @@ def convert(
             target=target,
             quantize=quantize,
             representative_dataset=representative_dataset,
+            preprocess=preprocess,
             quantized_io=quantized_io,
+            require_integer=require_integer,
+            quantization_layers=quantization_layers,
             max_error=max_error,
             require_fused=_all_or_names(require_fused, "--require-fused"),
             check_fusions=check_fusions,

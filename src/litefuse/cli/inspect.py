@@ -16,7 +16,7 @@ __all__ = ["inspect"]
 @click.command
 @click.argument("model", type=PATH)
 @click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
-@click.option("--all", "everything", is_flag=True, help="List all variables and call sites.")
+@click.option("--all", "everything", is_flag=True, help="List all variables and call sites, or quantized tensors.")
 @process_limit_options
 @json_option("Print the facts as JSON.")
 def inspect(
@@ -27,7 +27,8 @@ def inspect(
     MODEL is the folder of a SavedModel, a .keras, .h5 or .tflite file, or the file of a frozen graph (.pb, .pbtxt).
 
     Of a SavedModel, or what Keras makes of its file: signatures, composites and their call sites, variables and whether
-    they change, ops, assets. Of a LiteRT model: signatures, subgraphs, ops, and the options of custom ops.
+    they change, ops, assets. Of a LiteRT model: signatures, subgraphs, ops, the options of custom ops, dtypes,
+    and the scales and zero points of quantized tensors.
     """
     if model.is_file() and (model.suffix == ".tflite" or _begins_as_litert_model(model)):
         from litefuse.inspection.litert_model import inspect_litert_model
@@ -37,7 +38,7 @@ def inspect(
         if as_json:
             print_json(litert_facts.to_json())
         else:
-            print_sections(litert_model_sections(litert_facts))
+            print_sections(litert_model_sections(litert_facts, everything=everything))
         return
 
     from dataclasses import replace

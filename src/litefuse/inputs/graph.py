@@ -141,6 +141,15 @@ class Graph:
         """Whether a tensor's value is in the file."""
         return index >= 0 and self._model.has_data(self._tables[index].number(fields.BUFFER, "I"))
 
+    def stored_bytes(self, index: int) -> int:
+        """Returns how many bytes a tensor's value takes in the file."""
+        return self._model.data_size(self._tables[index].number(fields.BUFFER, "I"))
+
+    def scale_count(self, index: int) -> int:
+        """Returns how many scales a tensor has: 0 if it is not quantized, 1 for all of it, or one for each channel."""
+        parameters = self._tables[index].table(fields.QUANTIZATION)
+        return 0 if parameters is None else parameters.length(fields.SCALE)
+
     def constant(self, index: int) -> npt.NDArray[Any] | None:
         """Returns a constant's value, strings as bytes; None if it is not a constant, or numpy lacks its dtype."""
         if not self.is_constant(index):
@@ -203,8 +212,12 @@ class Model:
 
     def has_data(self, buffer: int) -> bool:
         """Whether a buffer has data."""
+        return self.data_size(buffer) > 0
+
+    def data_size(self, buffer: int) -> int:
+        """Returns the bytes of a buffer's data."""
         table = self._buffers[buffer]
-        return table.length(fields.DATA) > 0 or table.number(fields.SIZE, "Q") > 0
+        return table.length(fields.DATA) or table.number(fields.SIZE, "Q")
 
     def data(self, buffer: int) -> Any:
         """Returns the data of a buffer."""

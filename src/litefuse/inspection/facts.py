@@ -13,9 +13,11 @@ __all__ = [
     "FileFacts",
     "InspectionJob",
     "LiteRTModelFacts",
+    "QuantizationFacts",
     "ResourceFacts",
     "SavedModelFacts",
     "SignatureFacts",
+    "StoredTensor",
     "SubgraphFacts",
     "TensorFacts",
     "VariableFacts",
@@ -216,6 +218,46 @@ class CustomOperator:
 
 
 @dataclass(frozen=True)
+class QuantizationFacts:
+    """How a tensor is quantized: an integer represents ``scale * (integer - zero_point)``.
+
+    Attributes:
+        count: The number of scales: 1 for the tensor, or one for each slice along ``axis``, or for each block.
+        scale: The least and the largest scale.
+        zero_point: The least and the largest zero point.
+        axis: The axis along which each slice has a scale of its own; None if there is one scale, or one for each block.
+        block: How many neighbours in a row share a scale; None if scales are not for blocks.
+    """
+
+    count: int
+    scale: tuple[float, float]
+    zero_point: tuple[int, int]
+    axis: int | None = None
+    block: int | None = None
+
+
+@dataclass(frozen=True)
+class StoredTensor:
+    """A tensor of a LiteRT model.
+
+    Attributes:
+        subgraph: The index of its subgraph.
+        name: Its name.
+        dtype: Its dtype in the file, such as ``int8`` or ``int4``.
+        shape: Its shape; None for an unknown dimension.
+        size: The bytes of its value in the file; 0 if it is not a constant. Several tensors may share one value.
+        quantization: How it is quantized; None if it is not.
+    """
+
+    subgraph: int
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...]
+    size: int = 0
+    quantization: QuantizationFacts | None = None
+
+
+@dataclass(frozen=True)
 class LiteRTModelFacts:
     """The contents of a LiteRT model.
 
@@ -228,6 +270,7 @@ class LiteRTModelFacts:
         op_counts: The number of each operator; custom ops by their names.
         custom_operators: The custom ops and composites with their options.
         metadata: The names of its metadata.
+        tensors: Its tensors, in the order of the file.
     """
 
     source: str
@@ -238,6 +281,7 @@ class LiteRTModelFacts:
     op_counts: Mapping[str, int]
     custom_operators: tuple[CustomOperator, ...] = ()
     metadata: tuple[str, ...] = field(default=())
+    tensors: tuple[StoredTensor, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Returns the facts as plain dictionaries and lists, ready for ``json.dumps``."""

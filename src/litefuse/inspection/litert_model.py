@@ -15,6 +15,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
 from litefuse.inspection.facts import CustomOperator, LiteRTModelFacts, SignatureFacts, SubgraphFacts, TensorFacts
+from litefuse.inspection.tensors import dtype_name, stored_tensors
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.options import decode_map
 from litefuse.runtime.soundness import IDENTIFIER, check_soundness
@@ -88,6 +89,7 @@ class _Reader:
                 for (kind, name, options), count in sorted(custom.items())
             ),
             metadata=tuple(_text(model.Metadata(index).Name()) for index in range(model.MetadataLength())),
+            tensors=tuple(stored_tensors(model, subgraphs)),
         )
 
     def _operator(self, model: Any, operator: Any) -> tuple[str, _OperatorKey | None]:
@@ -119,7 +121,6 @@ def _names(enumeration: type) -> dict[int, str]:
 
 
 _BUILTINS = _names(schema.BuiltinOperator)
-_DTYPES = {number: name.lower() for number, name in _names(schema.TensorType).items()}
 
 
 def _text(value: bytes | None) -> str:
@@ -133,7 +134,7 @@ def _tensor(subgraph: Any, index: int, name: str | None = None) -> TensorFacts:
     if tensor.ShapeSignatureLength():
         sizes = [tensor.ShapeSignature(i) for i in range(tensor.ShapeSignatureLength())]
     shape = None if not sizes and not tensor.HasRank() else tuple(None if size < 0 else size for size in sizes)
-    dtype = _DTYPES.get(tensor.Type(), f"type_{tensor.Type()}")
+    dtype = dtype_name(tensor.Type())
     scale, zero_point = _quantization(tensor.Quantization())
     return TensorFacts(_text(tensor.Name()) if name is None else name, dtype, shape, scale, zero_point)
 

@@ -16,6 +16,7 @@ from litefuse.inspection.facts import (
     TensorFacts,
     VariableFacts,
 )
+from litefuse.inspection.tensor_sections import tensor_sections
 from litefuse.report.sections import Judgement, Section, count_of, op_section, shape_text
 
 __all__ = ["litert_model_sections", "saved_model_sections"]
@@ -59,8 +60,13 @@ def saved_model_sections(facts: SavedModelFacts, *, everything: bool = False) ->
     return sections
 
 
-def litert_model_sections(facts: LiteRTModelFacts) -> list[Section]:
-    """Returns the sections about a LiteRT model."""
+def litert_model_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> list[Section]:
+    """Returns the sections about a LiteRT model.
+
+    Args:
+        facts: The facts.
+        everything: Whether to list all quantized tensors.
+    """
     head = [("size", count_of(facts.size, "byte"))]
     if facts.description:
         head.append(("description", facts.description))
@@ -88,6 +94,7 @@ def litert_model_sections(facts: LiteRTModelFacts) -> list[Section]:
         )
     )
     sections.append(op_section(facts.op_counts, "Ops"))
+    sections += tensor_sections(facts.tensors, everything=everything)
     for kind, title in (("custom", "Custom ops"), ("composite", "Composites with a decomposition")):
         found = [each for each in facts.custom_operators if each.kind == kind]
         if found:

@@ -12,6 +12,7 @@ from litefuse.errors import LitefuseError
 __all__ = [
     "FORMS",
     "INTEGER_ACTIVATIONS",
+    "INTEGER_FORMS",
     "QUANTIZATIONS",
     "RNN_FORMS",
     "CompositeForm",
@@ -42,6 +43,9 @@ QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 
 #: The forms that take samples, and the bits of activations.
 INTEGER_ACTIVATIONS: dict[Quantization, int] = {"int8": 8, "int16": 16}
+
+#: The forms whose activations are integers.
+INTEGER_FORMS: frozenset[Quantization] = frozenset({*INTEGER_ACTIVATIONS, "qat"})
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ import importlib.util
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
 
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.plug_ins.entry_points import what_was_raised
 
-__all__ = ["import_kernels"]
+__all__ = ["import_file", "import_kernels"]
 
 
 def import_kernels(sources: Iterable[str]) -> None:
@@ -24,7 +25,7 @@ def import_kernels(sources: Iterable[str]) -> None:
     for source in sources:
         try:
             if source.endswith(".py"):
-                _import_file(Path(source))
+                import_file(Path(source))
             elif not all(part.isidentifier() for part in source.split(".")):
                 raise KernelError("this is neither a .py file nor the name of a module", where=source)
             else:
@@ -35,7 +36,12 @@ def import_kernels(sources: Iterable[str]) -> None:
             raise KernelError(f"cannot be imported: {what_was_raised(error)}", where=source) from error
 
 
-def _import_file(path: Path) -> None:
+def import_file(path: Path) -> ModuleType:
+    """Imports a ``.py`` file under its name without the suffix.
+
+    Raises:
+        KernelError: There is no such file.
+    """
     if not path.is_file():
         raise KernelError("no such file", where=str(path))
     import cloudpickle
@@ -48,3 +54,4 @@ def _import_file(path: Path) -> None:
     # Its definitions are sent to the conversion process, which cannot import a module of this name.
     cloudpickle.register_pickle_by_value(module)
     spec.loader.exec_module(module)
+    return module

@@ -223,13 +223,20 @@ def run_in_worker(target: str, argument: object, announce: Callable[[str], None]
     return result
 
 
-def run_alone(target: str, argument: object, *, environment: Mapping[str, str]) -> Any:
+def run_alone(
+    target: str,
+    argument: object,
+    *,
+    environment: Mapping[str, str],
+    announce: Callable[[str], None] = lambda _: None,
+) -> Any:
     """Runs a function like :func:`run_in_worker`, in a process for this call only, whose modules no conversion sees.
 
     Args:
         target: The function, as ``package.module:function``; its module need not be imported here.
         argument: Its argument.
         environment: Environment variables to set there.
+        announce: Called here with each step that the function announces there.
 
     Raises:
         EngineCrashError: The process died; ``step`` says in which step.
@@ -239,7 +246,7 @@ def run_alone(target: str, argument: object, *, environment: Mapping[str, str]) 
     try:
         with _interrupts_wait():
             worker = _Worker(environment)
-        return worker.run(target, argument, lambda _: None)
+        return worker.run(target, argument, announce)
     finally:
         if worker is not None:
             worker.close()

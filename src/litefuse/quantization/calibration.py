@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError, LitefuseError
-from litefuse.quantization.samples import WHERE, Calls
+from litefuse.quantization.lazy_calls import Calls
+from litefuse.quantization.samples import WHERE
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["Ranges", "check_finite", "ranges_of"]
+__all__ = ["OnSample", "Ranges", "check_finite", "ranges_of"]
 
 Ranges = dict[str, dict[str, npt.NDArray[np.float32]]]
 """The minimum and maximum of each tensor, ``min`` and ``max`` of shape ``[1]``, by the tensor's name."""
 
+OnSample: TypeAlias = Callable[[Ranges, int, int], None]
+"""A function of the ranges until now, and of the sample's number, from 1, among those of its signature."""
 
-def ranges_of(path: Path, calls: Calls) -> Ranges:
+
+def ranges_of(path: Path, calls: Calls, on_sample: OnSample = lambda _ranges, _number, _count: None) -> Ranges:
     """Returns the ranges of all tensors of a model over all calls, also in loops and branches.
 
     TFLiteConverter calibrates in the same way. litert-quantizer's own calibration averages ranges over calls, and lacks
@@ -30,6 +34,7 @@ def ranges_of(path: Path, calls: Calls) -> Ranges:
     Args:
         path: A LiteRT model.
         calls: Calls of its signatures; state is kept between those of one signature.
+        on_sample: Called after each sample.
 
     Raises:
         InterpreterError: The model does not run on a sample.
@@ -54,6 +59,7 @@ def ranges_of(path: Path, calls: Calls) -> Ranges:
                     f"the model does not run on it: {error}", where=f"{WHERE}, sample {number} of {signature!r}"
                 ) from error
             _widen(ranges, observed.found)
+            on_sample(ranges, number, len(of_signature))
     return ranges
 
 

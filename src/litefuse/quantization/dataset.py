@@ -3,59 +3,116 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from litefuse.errors import LitefuseError
+from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.quantization.dataset_process import DatasetJob, names_function
+from litefuse.quantization.images import images_in
+from litefuse.quantization.progress import SampleProgress
+from litefuse.quantization.recorded import RecordedSamples, Sample, record
 
-__all__ = ["RepresentativeDataset", "Sample", "Samples", "take_samples"]
+__all__ = ["Preprocess", "RepresentativeDataset", "Sample", "Samples", "obtain_samples", "samples_in", "take_samples"]
 
 RepresentativeDataset: TypeAlias = str | os.PathLike[str] | Iterable[Any] | Callable[[], Iterable[Any]]
-"""The path of an ``.npz`` archive, or samples, or a function that returns samples, such as a generator function.
+"""The path of an ``.npz`` archive or of a folder of images, ``FILE.py:FUNCTION`` for a function in a file, which runs
+in a process of its own, or samples, or a function that returns samples, such as a generator function.
 
 A sample is a mapping from the names of a signature's inputs to arrays, an array or a list of one array (for a signature
-with one input), or a pair of a signature's key and one of these.
+with one input), or a pair of a signature's key and one of these. Tensors of TensorFlow, JAX and PyTorch are arrays,
+too.
 """
 
+Preprocess: TypeAlias = str | os.PathLike[str] | Callable[[Any], Any]
+"""A function that makes a sample of an image, or ``FILE.py:FUNCTION``; see :func:`~litefuse.quantization.images`."""
 
-class Sample(NamedTuple):
-    """The inputs of one call.
+Samples: TypeAlias = Path | RecordedSamples | tuple[Sample, ...]
+"""The archive, or a file with the samples, or the samples themselves; it can be sent to another process."""
 
-    Attributes:
-        signature: The signature's key; None for a model with one signature.
-        inputs: The inputs by name; the name ``None`` for a signature with one input.
+_RECORD = "litefuse.quantization.dataset_process:record_dataset"
+
+
+def obtain_samples(
+    dataset: RepresentativeDataset,
+    folder: Path,
+    *,
+    preprocess: Preprocess | None = None,
+    announce: Callable[[str], None] = lambda _: None,
+) -> Samples:
+    """Reads all samples of a dataset into a file; an archive stays a path.
+
+    Functions of files run in a process of their own, where they may import TensorFlow.
+
+    Args:
+        dataset: The dataset.
+        folder: The folder for the file.
+        preprocess: Makes samples of the images in a folder.
+        announce: Called with the progress.
+
+    Raises:
+        LitefuseError: It is not a dataset, or empty; a function cannot be imported or fails.
     """
+    target = folder / "samples"
+    progress = SampleProgress(announce, "samples")
+    path = os.fspath(dataset) if isinstance(dataset, str | os.PathLike) else ""
+    is_folder = bool(path) and Path(path).is_dir()
+    if preprocess is not None and not is_folder:
+        raise LitefuseError("preprocess is for a folder of images", hint="Pass the folder as representative_dataset.")
+    if not isinstance(dataset, str | os.PathLike):
+        return record(samples_in(dataset), target, progress.advance)
+    if is_folder and preprocess is None:
+        raise LitefuseError(
+            "a folder of images needs a function that makes inputs of the model of them",
+            where=path,
+            hint="Pass preprocess: a function of a PIL.Image.Image, or FILE.py:FUNCTION (on the command line, "
+            "--preprocess FILE.py:FUNCTION).",
+        )
+    if preprocess is not None and not isinstance(preprocess, str | os.PathLike):
+        return record(samples_in(images_in(Path(path), preprocess)), target, progress.advance)
+    if not is_folder and not names_function(path):
+        return Path(path).absolute()
+    from litefuse.processes.process import run_alone  # only what is in files needs it
 
-    signature: str | None
-    inputs: Mapping[str | None, npt.NDArray[Any]]
-
-
-Samples: TypeAlias = Path | tuple[Sample, ...]
-"""The archive, or the samples themselves; it can be sent to another process."""
+    function = path if preprocess is None else os.fspath(preprocess)
+    job = DatasetJob(function, target, Path(path).absolute() if is_folder else None)
+    try:
+        return run_alone(_RECORD, job, environment={}, announce=announce)
+    except EngineCrashError as error:
+        raise LitefuseError(
+            f"the process of the dataset died ({error.death}) in the step {error.step!r}", where=function
+        ) from error
 
 
 def take_samples(dataset: RepresentativeDataset) -> Samples:
-    """Reads all samples of a dataset; an archive stays a path.
+    """Reads all samples of a dataset into memory; an archive stays a path.
 
     Raises:
         LitefuseError: It is not a dataset, or empty.
     """
     if isinstance(dataset, str | os.PathLike):
         return Path(os.fspath(dataset)).absolute()
+    samples = tuple(samples_in(dataset))
+    if not samples:
+        raise LitefuseError("representative_dataset has no samples")
+    return samples
+
+
+def samples_in(dataset: Iterable[Any] | Callable[[], Iterable[Any]]) -> Iterator[Sample]:
+    """Returns the samples of a dataset one by one.
+
+    Raises:
+        LitefuseError: It is not a dataset, now; or a sample is none, when it is read.
+    """
     given: Any = dataset() if callable(dataset) else dataset
     if not hasattr(given, "__iter__") or hasattr(given, "keys"):
         raise LitefuseError(
             f"representative_dataset is a {type(given).__name__}, not a sequence of samples",
             hint="Pass a list of samples such as {'x': array}, a generator function of them, or an .npz file.",
         )
-    samples = tuple(_sample(each, number) for number, each in enumerate(given, 1))
-    if not samples:
-        raise LitefuseError("representative_dataset has no samples")
-    return samples
+    return (_sample(each, number) for number, each in enumerate(given, 1))
 
 
 def _sample(given: Any, number: int) -> Sample:
@@ -72,7 +129,8 @@ def _sample(given: Any, number: int) -> Sample:
         if len(listed) != 1:
             raise LitefuseError(
                 f"sample {number} of the representative dataset is a list of {len(listed)} arrays",
-                hint="Pass mappings from the names of the signature's inputs to arrays.",
+                hint="Pass mappings from the names of the signature's inputs to arrays, without labels: of a tf.data "
+                "dataset, dataset.map(lambda image, label: {'image': image}).",
             )
         inputs = listed[0]
     return Sample(signature, {None: np.asarray(inputs)})

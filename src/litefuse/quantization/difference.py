@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
@@ -16,11 +17,12 @@ import numpy.typing as npt
 from litefuse.errors import LitefuseError
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.inputs.movement import movement
-from litefuse.quantization.samples import Calls
+from litefuse.quantization.lazy_calls import Calls
+from litefuse.report.quantized import FloatOp, LayerDifference, MovingRange, OpKinds, OutputDifference
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, quantized
 
-__all__ = ["Difference", "difference_on_random_inputs", "difference_on_samples"]
+__all__ = ["Difference", "calls_of_random_inputs", "difference_on_random_inputs", "difference_on_samples"]
 
 
 class Difference(NamedTuple):
@@ -30,10 +32,22 @@ class Difference(NamedTuple):
         error: The largest difference, on random inputs of each signature or on samples, relative to the largest
             element of each output; None if it was not measured.
         unchecked: Why it was not measured, or which outputs did not change with the inputs.
+        outputs: The difference of each output; empty if it was not measured.
+        kinds: The number of ops by the numbers that they compute with.
+        floats: The ops that stayed in floating point; see :class:`~litefuse.quantization.float_ops.OpsByKind`.
+        moving: The tensors whose ranges still grew at the last samples.
+        samples: The number of samples; 0 if there were none.
+        layers: The difference of each tensor inside, if that was requested.
     """
 
     error: float | None
     unchecked: str | None = None
+    outputs: tuple[OutputDifference, ...] = ()
+    kinds: OpKinds = OpKinds()
+    floats: tuple[FloatOp, ...] = ()
+    moving: tuple[MovingRange, ...] = ()
+    samples: int = 0
+    layers: tuple[LayerDifference, ...] = ()
 
 
 def difference_on_random_inputs(before: Path, after: Path) -> Difference:
@@ -61,6 +75,15 @@ def difference_on_random_inputs(before: Path, after: Path) -> Difference:
         found = _difference_of(expected, after, calls)
         return found._replace(unchecked=f"{', '.join(still)} did not move with them") if still else found
     return Difference(None, unchecked)
+
+
+def calls_of_random_inputs(before: Path) -> Calls:
+    """Returns calls of each signature with inputs drawn for the graph; none if the model does not run on any."""
+    inputs = ModelInputs.of_file(before)
+    for size, limit in product(_OPEN_SIZES, LEVELS):
+        with suppress(*_NOT_RUN):
+            return _drawn(before, inputs, size, limit)[0]
+    return {}
 
 
 def _drawn(before: Path, inputs: ModelInputs, size: int, limit: int | None) -> tuple[Calls, list[_Outputs]]:
@@ -131,8 +154,13 @@ def _difference_of(expected: Sequence[_Outputs], after: Path, calls: Calls) -> D
             f"the quantized model does not run in LiteRT: {error}",
             hint="Convert it without quantization, or try another form of it.",
         ) from error
-    pairs = ((one[key], other[key]) for one, other in zip(expected, found, strict=True) for key in one)
-    return Difference(max(itertools.starmap(_difference, pairs), default=0.0))
+    pairs = list(zip(expected, found, strict=True))
+    outputs = tuple(
+        OutputDifference(*key, *_difference((one[key], other[key]) for one, other in pairs if key in one))
+        for key in dict.fromkeys(itertools.chain.from_iterable(expected))
+    )
+    # Unlike the builtin function, numpy's passes on what is not a number.
+    return Difference(float(np.max([each.error for each in outputs], initial=0.0)), outputs=outputs)
 
 
 def _outputs(path: Path, calls: Calls) -> Iterator[_Outputs]:
@@ -146,9 +174,17 @@ def _outputs(path: Path, calls: Calls) -> Iterator[_Outputs]:
             yield {(key, name): dequantized(np.array(value), gives[name]) for name, value in outputs.items()}
 
 
-def _difference(before: npt.NDArray[Any], after: npt.NDArray[Any]) -> float:
-    if before.dtype.kind in "OSU" or not before.size:
-        return 0.0
-    wide = np.complex128 if before.dtype.kind == "c" else np.float64
-    largest = float(np.abs(before.astype(wide)).max())
-    return float(np.abs(before.astype(wide) - after.astype(wide)).max()) / (largest or 1.0)
+def _difference(pairs: Iterable[tuple[npt.NDArray[Any], npt.NDArray[Any]]]) -> tuple[float, float]:
+    """Returns the largest difference of an output in any call, and its mean over all; see :class:`OutputDifference`."""
+    largest = total = size = 0.0
+    for before, after in pairs:
+        if before.dtype.kind in "OSU" or not before.size:
+            continue
+        wide = np.complex128 if before.dtype.kind == "c" else np.float64
+        sizes = np.abs(before.astype(wide))
+        errors = np.abs(before.astype(wide) - after.astype(wide))
+        error = float(errors.max()) / (float(sizes.max()) or 1.0)
+        largest = error if math.isnan(error) else max(largest, error)
+        total += float(errors.sum())
+        size += float(sizes.sum())
+    return largest, total / (size or 1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ from litefuse.options.forms import Quantization
 from litefuse.quantization.applying import apply_recipe, read_model
 from litefuse.quantization.calibration import check_finite, ranges_of
 from litefuse.quantization.dataset import Samples
-from litefuse.quantization.difference import Difference, difference_on_random_inputs, difference_on_samples
+from litefuse.quantization.difference import Difference
+from litefuse.quantization.effect import CalibrationObserver, measured_effect
 from litefuse.quantization.masks import masked_tensors, tensor_name
+from litefuse.quantization.open_shapes import restore_open_shapes
 from litefuse.quantization.recipe import integer_recipe, weight_recipe
 from litefuse.quantization.recurrent.lstms import FloatLstm, LstmOps
 from litefuse.quantization.samples import calls_of
@@ -29,6 +31,8 @@ def quantize_model(
     *,
     quantized_io: bool = False,
     left: list[FloatLstm] | None = None,
+    layers: bool = False,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> Difference:
     """Quantizes the ops that litert-quantizer supports.
 
@@ -39,6 +43,8 @@ def quantize_model(
         samples: Inputs to calibrate the ranges of activations, for the forms that need them.
         quantized_io: Whether the inputs and outputs are quantized too, in these forms.
         left: Filled with the LSTM ops that stay in floating point, though the form is of integers.
+        layers: Whether the difference is also measured inside the model.
+        announce: Called with the progress.
 
     Raises:
         InterpreterError: The samples are not for this model, or it does not run on them.
@@ -47,23 +53,35 @@ def quantize_model(
     calls = None if samples is None else calls_of(samples, path)
     lstms = LstmOps(path)
     float_lstms = left if left is not None else []
+    observation = CalibrationObserver(calls or {}, announce)
+    masked = set[str]()
     if calls is None:
         apply_recipe(path, target, weight_recipe(form, _products_of_constants(path) if form == "dynamic" else ()))
         if form == "dynamic":
             float_lstms += lstms.make_hybrid(target)
-        return difference_on_random_inputs(path, target)
-    ranges = ranges_of(path, calls)
-    model = read_model(path)
-    masked = masked_tensors(model, ranges)
-    check_finite(ranges, masked)
-    # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
-    real = masked.union(_inner_tensors(model), lstms.kept_results() if form == "int8" else ())
-    apply_recipe(path, target, integer_recipe(form, real, quantized_io=quantized_io), ranges)
-    if form == "int16":
-        float_lstms += lstms.left_because("LiteRT has no LSTM of int16 inputs and outputs")
     else:
-        float_lstms += lstms.make_integers(target, calls, ranges)
-    return difference_on_samples(path, target, calls)
+        ranges = ranges_of(path, calls, observation)
+        model = read_model(path)
+        masked = masked_tensors(model, ranges)
+        check_finite(ranges, masked)
+        # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
+        real = masked.union(_inner_tensors(model), lstms.kept_results() if form == "int8" else ())
+        apply_recipe(path, target, integer_recipe(form, real, quantized_io=quantized_io), ranges)
+        if form == "int16":
+            float_lstms += lstms.left_because("LiteRT has no LSTM of int16 inputs and outputs")
+        else:
+            float_lstms += lstms.make_integers(target, calls, ranges)
+    restore_open_shapes(target)
+    return measured_effect(
+        path,
+        target,
+        form,
+        calls,
+        masked=masked,
+        reasons=dict(float_lstms),
+        observation=observation,
+        layers=layers,
+    )
 
 
 def _products_of_constants(path: Path) -> set[str]:

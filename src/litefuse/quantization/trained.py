@@ -15,6 +15,8 @@ from litefuse.fake_quantization.pairs import NodesFound
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import run_passes
 from litefuse.quantization.difference import Difference, difference_on_random_inputs
+from litefuse.quantization.float_ops import ops_by_kind
+from litefuse.report import quantized as report
 from litefuse.weights import Weights
 
 __all__ = ["Trained", "quantize_trained"]
@@ -25,13 +27,12 @@ class Trained(NamedTuple):
 
     Attributes:
         size_before: The size in bytes of the model that computes fake quantization in floats.
-        difference: The difference in the outputs between that model and the one of integers.
-        float_ops: The ops that stayed in floats.
+        difference: The difference in the outputs between that model and the one of integers, and the ops that stayed in
+            floats.
     """
 
     size_before: int
     difference: Difference
-    float_ops: list[FloatOp]
 
 
 def quantize_trained(
@@ -65,6 +66,9 @@ def quantize_trained(
         write_model(ir.Module.parse(copy.getvalue()), weights, floats)
         run_passes(module, [IntegerOps(left), IntegerBoundary(integer_signatures)])
         write_model(module, weights, path)
-        return Trained(floats.stat().st_size, difference_on_random_inputs(floats, path), left)
+        difference = difference_on_random_inputs(floats, path)
+        kinds = ops_by_kind(path, integer=True).kinds
+        ops = tuple(report.FloatOp(each.op, each.node, "float", each.reason) for each in left)
+        return Trained(floats.stat().st_size, difference._replace(kinds=kinds, floats=ops))
     finally:
         floats.unlink(missing_ok=True)

@@ -1,9 +1,9 @@
 """Report of a conversion: what was fused, what was not and why, and other findings."""
 
+from litefuse.report.quantized import FloatOp, LayerDifference, MovingRange, OpKinds, OutputDifference
 from litefuse.report.report import (
     CompositeReport,
     FileCheckReport,
-    FloatOpReport,
     LackingOpReport,
     LeftOutReport,
     LoopReport,
@@ -17,10 +17,14 @@ from litefuse.report.report import (
 __all__ = [
     "CompositeReport",
     "FileCheckReport",
-    "FloatOpReport",
+    "FloatOp",
     "LackingOpReport",
+    "LayerDifference",
     "LeftOutReport",
     "LoopReport",
+    "MovingRange",
+    "OpKinds",
+    "OutputDifference",
     "QuantizationReport",
     "RecognizerReport",
     "Report",

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from litefuse.options.forms import Quantization
 from litefuse.options.targets import Target
+from litefuse.report.quantized import FloatOp, LayerDifference, MovingRange, OpKinds, OutputDifference
 
 __all__ = [
     "CompositeReport",
@@ -116,21 +117,6 @@ class RetypedReport:
 
 
 @dataclass(frozen=True)
-class FloatOpReport:
-    """An op that fake quantization does not cover, so that it stayed in floats.
-
-    Attributes:
-        op: LiteRT's name of the op, or ``fake quantization`` for a node itself.
-        node: The node that it comes from.
-        reason: Why it stayed.
-    """
-
-    op: str
-    node: str
-    reason: str
-
-
-@dataclass(frozen=True)
 class QuantizationReport:
     """The quantization of weights and activations.
 
@@ -143,8 +129,13 @@ class QuantizationReport:
             ones given.
         unchecked: Why it was not measured, or which outputs did not change with the inputs, so that nothing is known
             about them.
-        float_ops: With ``qat``, the ops that stayed in floats.
-        float_lstms: Why LSTM ops stay in floating point, by the names of their results.
+        outputs: The difference of each output, on the same inputs.
+        kinds: The number of ops by the numbers that they compute with.
+        floats: The ops that stayed in floating point, and the reasons; of a form that quantizes only weights, those
+            whose weights stayed so.
+        moving: The tensors whose ranges still grew at the last quarter of the samples: more samples are needed.
+        samples: The number of samples; 0 if there were none.
+        layers: The difference of each tensor inside, if that was requested.
     """
 
     form: Quantization
@@ -152,8 +143,12 @@ class QuantizationReport:
     error: float | None
     inputs: str
     unchecked: str | None = None
-    float_ops: tuple[FloatOpReport, ...] = ()
-    float_lstms: Mapping[str, str] = field(default_factory=dict[str, str])
+    outputs: tuple[OutputDifference, ...] = ()
+    kinds: OpKinds = field(default_factory=OpKinds)
+    floats: tuple[FloatOp, ...] = ()
+    moving: tuple[MovingRange, ...] = ()
+    samples: int = 0
+    layers: tuple[LayerDifference, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,8 @@ from typing import Literal, TypeAlias
 from litefuse.report.report import (
     CompositeReport,
     FileCheckReport,
-    FloatOpReport,
     LackingOpReport,
     LoopReport,
-    QuantizationReport,
     RecognizerReport,
     Report,
     RetypedReport,
@@ -79,7 +77,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
         _variable_section(report.variables),
         *([_retyped_section("narrowed", report.narrowed)] if report.narrowed else []),
         *([_retyped_section("widened", report.widened)] if report.widened else []),
-        *([_quantization_section(report.quantization, report.size)] if report.quantization else []),
+        *_quantization_sections(report),
         op_section(report.op_counts, "Ops"),
     ]
     if report.lacking_ops:
@@ -113,50 +111,18 @@ def _target_rows(report: Report) -> list[tuple[str, str]]:
     return [("target", f"{report.target}{batch}")]
 
 
+def _quantization_sections(report: Report) -> list[Section]:
+    if report.quantization is None:
+        return []
+    from litefuse.report.quantized_sections import quantization_sections  # few models are quantized
+
+    return quantization_sections(report.quantization, report.size)
+
+
 def _file_check_rows(check: FileCheckReport | None) -> list[tuple[str, str]]:
     if check is None:
         return []
     return [("run", "each signature once, in LiteRT" if check.ran else f"not called: {check.reason}")]
-
-
-# The difference from quantization above which the report warns.
-_FAR = 0.1
-_FAR_NOTE = (
-    "The outputs are far from those before: give other samples, or try another form. --max-error makes it an error."
-)
-
-_FORMS_OF_QUANTIZATION = {
-    "dynamic": "int8 weights, for products in int8",
-    "weights": "int8 weights, for products in float32",
-    "float16": "float16 weights, for products in float32",
-    "int8": "int8, with int8 weights",
-    "int16": "int16, with int8 weights",
-    "qat": "int8, with the ranges that training found",
-}
-
-
-def _quantization_section(quantization: QuantizationReport, size: int) -> Section:
-    difference = "not measured"
-    if quantization.error is not None:
-        difference = f"{quantization.error:.1g} on {quantization.inputs}"
-    rows = [
-        ("size", f"{count_of(quantization.size_before, 'byte')} before, {size / quantization.size_before:.0%} now"),
-        ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
-    ]
-    rows += _float_op_rows(quantization.float_ops)
-    rows += [("in floating point", f"the LSTM {name}: {why}") for name, why in quantization.float_lstms.items()]
-    is_far = quantization.error is not None and not quantization.error <= _FAR
-    return Section(
-        f"Quantized: {_FORMS_OF_QUANTIZATION[quantization.form]}",
-        rows,
-        judgements=[None, "bad" if is_far else None, *repeat("warn", len(rows) - 2)],
-        note=_FAR_NOTE if is_far else "",
-    )
-
-
-def _float_op_rows(ops: Sequence[FloatOpReport]) -> list[tuple[str, str]]:
-    rows = [("stayed float", f"{each.op} ({each.node}): {each.reason}") for each in ops[:_LISTED]]
-    return [*rows, ("", f"and {len(ops) - _LISTED} more")] if len(ops) > _LISTED else rows
 
 
 def _kernel_notes(report: Report, op: str) -> list[str]:

@@ -1,0 +1,93 @@
+"""Facts about a quantized model: what stayed in floating point, what changed, and how far samples suffice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["FloatOp", "LayerDifference", "MovingRange", "OpKinds", "OutputDifference"]
+
+
+@dataclass(frozen=True)
+class FloatOp:
+    """An op of a quantized model that does not compute in integers throughout.
+
+    Attributes:
+        op: Its name in LiteRT's schema, or that of a custom op or a composite.
+        name: The name of its first result, which is that of the layer in most models.
+        kind: ``float``: all of it is in floating point; ``hybrid``: its weights are integers, or float16 in the file.
+        reason: Why it is.
+        weights: The bytes of its weights and other constants of real numbers in the file.
+    """
+
+    op: str
+    name: str
+    kind: Literal["float", "hybrid"]
+    reason: str
+    weights: int = 0
+
+
+@dataclass(frozen=True)
+class OpKinds:
+    """The number of ops of each kind; QUANTIZE, DEQUANTIZE and ops that compute with no real numbers do not count.
+
+    Attributes:
+        integer: Those whose real numbers are all quantized.
+        hybrid: Those with such weights, or float16 ones, and activations in floating point.
+        real: Those with neither.
+    """
+
+    integer: int = 0
+    hybrid: int = 0
+    real: int = 0
+
+
+@dataclass(frozen=True)
+class OutputDifference:
+    """The effect of quantization on one output.
+
+    Attributes:
+        signature: The signature's key.
+        output: The output's name.
+        error: The largest difference, relative to the largest element of the output.
+        mean: The mean difference, relative to the mean size of the output's elements.
+    """
+
+    signature: str
+    output: str
+    error: float
+    mean: float
+
+
+@dataclass(frozen=True)
+class LayerDifference:
+    """The effect of quantization on one tensor inside a model.
+
+    Attributes:
+        signature: The signature's key.
+        tensor: The tensor's name, which is the same in both models.
+        op: The op that computes it.
+        dtype: Its dtype in the quantized model.
+        error: The root of the mean square of the difference, relative to that of the tensor itself.
+        added: By how much the error exceeds the largest one of the tensors that it is computed from.
+    """
+
+    signature: str
+    tensor: str
+    op: str
+    dtype: str
+    error: float
+    added: float
+
+
+@dataclass(frozen=True)
+class MovingRange:
+    """A tensor whose range still grew at the last samples.
+
+    Attributes:
+        tensor: Its name.
+        growth: The part of its final range that only the last quarter of the samples added, from 0 to 1.
+    """
+
+    tensor: str
+    growth: float
