@@ -280,13 +280,14 @@ def _check_dataset(form: Quantization | None, dataset: RepresentativeDataset | N
         dataset: The samples.
         **options: Whether each option was given that these forms take alone.
     """
-    for argument, given in options.items():
-        if given and form not in INTEGER_FORMS:
-            raise LitefuseError(f"{argument} is for the quantizations {_listed(INTEGER_FORMS)} alone")
+    calibrating = {"representative_dataset": dataset is not None, "preprocess": options.pop("preprocess", False)}
+    for given, forms in ((calibrating, INTEGER_ACTIVATIONS), (options, INTEGER_FORMS)):
+        for argument, is_given in given.items():
+            if is_given and form not in forms:
+                raise LitefuseError(f"{argument} is for the quantizations {_listed(forms)} alone")
     if form not in INTEGER_ACTIVATIONS:
-        if dataset is not None:
-            raise LitefuseError(f"representative_dataset is for the quantizations {_listed(INTEGER_ACTIVATIONS)} alone")
-    elif dataset is None:
+        return
+    if dataset is None:
         raise LitefuseError(
             f"the quantization {form!r} needs a representative dataset",
             hint="Pass representative_dataset (on the command line, --representative-dataset FILE.npz): some inputs of "
@@ -295,7 +296,7 @@ def _check_dataset(form: Quantization | None, dataset: RepresentativeDataset | N
 
 
 def _listed(forms: Iterable[Quantization]) -> str:
-    *others, last = map(repr, sorted(forms))
+    *others, last = map(repr, forms)
     return f"{', '.join(others)} and {last}"
 
 

@@ -47,7 +47,7 @@ def varied(tf: Any) -> Any:
     return served(tf, model, tf.TensorSpec([None, 12, 12, 3], tf.float32, name="x"))
 
 
-@pytest.mark.parametrize("form", QUANTIZATIONS)
+@pytest.mark.parametrize("form", [form for form in QUANTIZATIONS if form != "qat"])
 def test_the_batch_stays_open(tensorflow: TensorFlow, form: Quantization) -> None:
     random = np.random.default_rng(5)
     calls = [{"x": random.normal(size=(batch, 12, 12, 3)).astype(np.float32)} for batch in (1, 5, 2)]
@@ -163,7 +163,7 @@ def test_samples_of_the_command_line(tensorflow: TensorFlow, tmp_path: Path) -> 
 def test_options_that_need_others(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(images)
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"quantize": "dynamic", "require_integer": True}, "require_integer is for the quantizations 'int8' and"),
+        ({"quantize": "dynamic", "require_integer": True}, "require_integer is for the quantizations 'int8', 'int16' and 'qat'"),
         ({"require_integer": True}, "require_integer is for the quantizations"),
         ({"quantize": "float16", "preprocess": "a.py:f"}, "preprocess is for the quantizations"),
         ({"quantization_layers": True}, "quantization_layers is for what quantization changes"),

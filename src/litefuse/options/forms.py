@@ -45,7 +45,7 @@ QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 INTEGER_ACTIVATIONS: dict[Quantization, int] = {"int8": 8, "int16": 16}
 
 #: The forms whose activations are integers.
-INTEGER_FORMS: frozenset[Quantization] = frozenset({*INTEGER_ACTIVATIONS, "qat"})
+INTEGER_FORMS: tuple[Quantization, ...] = (*INTEGER_ACTIVATIONS, "qat")
 
 
 @dataclass(frozen=True)
