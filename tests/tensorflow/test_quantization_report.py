@@ -163,7 +163,10 @@ def test_samples_of_the_command_line(tensorflow: TensorFlow, tmp_path: Path) -> 
 def test_options_that_need_others(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(images)
     refused: list[tuple[dict[str, Any], str]] = [
-        ({"quantize": "dynamic", "require_integer": True}, "require_integer is for the quantizations 'int8', 'int16' and 'qat'"),
+        (
+            {"quantize": "dynamic", "require_integer": True},
+            "require_integer is for the quantizations 'int8', 'int16' and 'qat'",
+        ),
         ({"require_integer": True}, "require_integer is for the quantizations"),
         ({"quantize": "float16", "preprocess": "a.py:f"}, "preprocess is for the quantizations"),
         ({"quantization_layers": True}, "quantization_layers is for what quantization changes"),
