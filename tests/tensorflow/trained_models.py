@@ -49,7 +49,9 @@ class _Layers:
 
     def batch_norm(self, channels: int) -> Any:
         gamma, beta, mean = (self.variable(channels)[0] for _ in range(3))
-        gamma.assign(1 + gamma)
+        gamma.assign(
+            (1 + gamma) * np.where(np.arange(channels) % 3, 1, -1)
+        )  # some negative, as training may leave them
         variance = self.variable(channels)[0]
         variance.assign(1 + abs(variance))
         compute = self.tf.compat.v1.nn.fused_batch_norm
@@ -135,6 +137,35 @@ def many_ops(tf: Any, **options: Any) -> tuple[Any, Any]:
     return layers, serve
 
 
+def kernels_of_other_shapes(tf: Any, **options: Any) -> tuple[Any, Any]:
+    """A depthwise kernel with two outputs for each channel, one with its channels as last axis, and a matrix."""
+    layers = _Layers(tf, **options)
+    wide, matrix, norms = layers.kernel(9, 6), layers.kernel(6, 7), [layers.batch_norm(6), layers.batch_norm(7)]
+    layers.per_channel = False
+    twice = layers.kernel(3, 3, 3, 2)
+
+    def serve(x: Any) -> Any:
+        x = layers.act(x, -2.0, 2.0)
+        y = layers.act(tf.nn.depthwise_conv2d(x, twice(), [1, 2, 2, 1], "SAME"), -8.0, 8.0)
+        y = tf.nn.depthwise_conv2d(y, tf.reshape(wide(), [3, 3, 6, 1]), [1, 1, 1, 1], "SAME")
+        y = layers.act(tf.nn.relu(norms[0](y)), 0.0, 6.0)
+        return {"y": layers.act(tf.nn.relu6(tf.tensordot(y, matrix(), 1) + layers.variables[-1][0, 0, 0, 0]), 0.0, 6.0)}
+
+    return layers, serve
+
+
+def table(tf: Any, **options: Any) -> tuple[Any, Any]:
+    """Rows of a rounded table, and a product of these."""
+    layers = _Layers(tf, per_channel=False, **options)
+    rows, matrix = layers.kernel(50, 8), layers.kernel(8, 4)
+
+    def serve(x: Any) -> Any:
+        ids = tf.cast(tf.clip_by_value(tf.abs(x) * 9.0, 0.0, 49.0), tf.int32)
+        return {"y": layers.act(tf.tensordot(tf.gather(rows(), ids), matrix(), 1), -4.0, 4.0)}
+
+    return layers, serve
+
+
 MODELS: Mapping[str, Callable[[Any], tuple[Any, Any]]] = {
     "convolutions": convolutions,
     "convolutions per tensor": lambda tf: convolutions(tf, per_channel=False),
@@ -146,7 +177,10 @@ MODELS: Mapping[str, Callable[[Any], tuple[Any, Any]]] = {
     "residual per tensor": lambda tf: residual(tf, per_channel=False),
     "dense": dense,
     "dense per tensor": lambda tf: dense(tf, per_channel=False),
+    "dense, 4 bits": lambda tf: dense(tf, per_channel=False, bits=4),
     "dense, 5 bits": lambda tf: dense(tf, bits=5),
+    "kernels of other shapes": kernels_of_other_shapes,
+    "dense table": table,
     "many ops": many_ops,
 }
 

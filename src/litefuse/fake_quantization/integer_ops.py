@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,7 +26,6 @@ from litefuse.ir.mlir import func, ir, producer
 __all__ = ["FloatOp", "IntegerOps"]
 
 _PAIR = frozenset({"tfl.dequantize", "tfl.quantize"})
-_WITH_4_BITS = frozenset({"tfl.conv_2d", "tfl.depthwise_conv_2d", "tfl.fully_connected"})
 # Ops that may keep the scale of their operand where their result has none of its own.
 _CLIPPING = frozenset({"tfl.relu", "tfl.relu6", "tfl.relu_n1_to_1"})
 _ERASED = _PAIR | {"tfl.reshape", "tfl.transpose", "tfl.pseudo_const", "arith.constant"}
@@ -58,9 +57,12 @@ class IntegerOps:
 
     Attributes:
         left: Filled with the ops that stay in floats.
+        int4: Whether the weights of FULLY_CONNECTED are int4 if they have no more bits. Those of convolutions stay
+            int8: LiteRT unpacks them in each call, which takes two to four times as long.
     """
 
     left: list[FloatOp] = field(default_factory=list[FloatOp])
+    int4: bool = True
     name: ClassVar[str] = "integer-ops"
 
     def run(self, module: ir.Module) -> bool:
@@ -74,7 +76,7 @@ class IntegerOps:
                 move_up(op)
             for op in list(nested_operations(function.entry_block)):
                 try:
-                    _fold(op)
+                    _fold(op, int4=self.int4)
                 except NotCovered as reason:
                     self.left.append(FloatOp(op.name.rpartition(".")[2].upper(), node_text(op), str(reason)))
             _store_constants(function)
@@ -99,7 +101,7 @@ def _block_of(value: ir.Value) -> ir.Block:
     return owner if isinstance(owner, ir.Block) else owner.operation.block
 
 
-def _fold(op: ir.OpView) -> None:
+def _fold(op: ir.OpView, *, int4: bool) -> None:
     """Replaces an op by its integer form if it has one here.
 
     Raises:
@@ -114,7 +116,7 @@ def _fold(op: ir.OpView) -> None:
     elif op.name in FIXED:
         _replace(op, [_integer(op.operands[0])], [FIXED[op.name]])
     elif op.name in CHANNEL_AXES and (op.name not in RESCALING):
-        _replace(op, *_product(op))
+        _replace(op, *_product(op, int4=int4))
     elif op.name in RESCALING:
         result = _result_of(op)
         _replace(op, [_rescaled(op, index, result) for index in range(len(op.operands))], [result])
@@ -139,9 +141,12 @@ def _requantize(op: ir.OpView) -> None:
 
 def _keep_scale(op: ir.OpView) -> None:
     real = [index for index, value in enumerate(op.operands) if index >= SAME[op.name] and is_real(value)]
-    if real and all(is_constant(op.operands[index]) for index in real):
+    if is_constant(op.results[0]):
         return
     known = [_uniform(op.operands[index]) for index in real if not is_constant(op.operands[index])]
+    if not known:  # a table, whose rows are taken
+        tables = [integer_constant(op.operands[index]) for index in real]
+        known = [table.uniform(None) for table in tables if table is not None]
     if len({*known}) != 1:
         raise NotCovered("its operands have different scales")
     uniform = known[0]
@@ -159,7 +164,7 @@ def _keep_scale(op: ir.OpView) -> None:
 def _in_steps(op: ir.OpView, value: ir.Value, uniform: Uniform) -> ir.Value:
     """Returns a value in integers of a type; a constant is rounded."""
     source = producer(value, "tfl.dequantize")
-    if source is not None and uniform_of(source.operands[0].type) == uniform:
+    if source is not None and uniform_of(source.operands[0].type) == uniform and not is_constant(value):
         return source.operands[0]
     numbers = float_constant(value)
     if numbers is None:
@@ -171,7 +176,7 @@ def _in_steps(op: ir.OpView, value: ir.Value, uniform: Uniform) -> ir.Value:
         return emitted(integers, uniform)
 
 
-def _product(op: ir.OpView) -> tuple[list[ir.Value], list[Uniform]]:
+def _product(op: ir.OpView, *, int4: bool) -> tuple[list[ir.Value], list[Uniform]]:
     operands = [*op.operands]
     source, kernel, addend = (2, 1, 3) if op.name == "tfl.transpose_conv" else (0, 1, 2)
     operands[source] = _integer(operands[source])
@@ -184,8 +189,8 @@ def _product(op: ir.OpView) -> tuple[list[ir.Value], list[Uniform]]:
     uniform = weights.uniform(CHANNEL_AXES[op.name])
     if any(uniform.zero_points):
         raise NotCovered("its weights need a zero point, which int8 kernels do not take")
-    if op.name in _WITH_4_BITS and weights.integers.min() >= -8 and weights.integers.max() <= 7:
-        uniform = Uniform(uniform.scales, uniform.zero_points, uniform.axis, bits=4)
+    if int4 and op.name == "tfl.fully_connected" and weights.integers.min() >= -8 and weights.integers.max() <= 7:
+        uniform = replace(uniform, bits=4)
     bias: tuple[Any, Uniform] | None = None
     if len(operands) > addend and producer(operands[addend], "tfl.no_value") is None:
         numbers = float_constant(operands[addend])

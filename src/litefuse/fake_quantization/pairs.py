@@ -72,8 +72,11 @@ class PairFakeQuantization:
 
     def _pair(self, op: ir.OpView, rounding: Callable[[], Rounding]) -> None:
         try:
+            found = rounding()
+            if producer(without_copies(found.value), "tf.Const") is not None:
+                op = _reshaped(op)
             with ir.InsertionPoint(op), op.location:
-                value = _paired(rounding(), op)
+                value = _paired(found, op)
         except NotCovered as reason:
             self.found.left.append((node_text(op), str(reason)))
             return
@@ -108,17 +111,40 @@ def _paired(rounding: Rounding, op: ir.OpView) -> ir.Value:
 def _constant_pair(constant: npt.NDArray[np.float32], grid: Grid, op: ir.OpView) -> ir.Value:
     multiples = grid.multiples(constant)
     zero = grid.weight_zero_point(multiples)
-    axis = constant.ndim - 1 if grid.step.size > 1 else None
-    rounded = tensor_constant(ir.DenseElementsAttr.get((multiples * grid.step).astype(np.float32)))
+    shape = tuple(ir.ShapedType(op.results[0].type).shape)
+    axis = _last_axis(shape, constant.shape[-1]) if grid.step.size > 1 else None
+    numbers = (multiples * grid.step).astype(np.float32).reshape(shape)
+    multiples = multiples.reshape(shape)
+    rounded = tensor_constant(ir.DenseElementsAttr.get(numbers))
     uniform = grid.uniform(zero, axis)
-    channels = _output_channels(op.results[0], constant.shape)
+    channels = _output_channels(op.results[0], shape)
     if axis is None and zero == 0 and channels is not None:
         # With a step for each channel, the engine multiplies them by the factors of a batch normalization.
-        count = constant.shape[channels]
+        count = shape[channels]
         uniform = Uniform(uniform.scales * count, (0,) * count, channels)
     if any(_has_scaled_input(use.owner) for use in op.results[0].uses):
         return ir.Operation.create("tfl.dequantize", [rounded.type], [emitted(multiples + zero, uniform)]).result
     return _pair(rounded, uniform)
+
+
+def _reshaped(op: ir.OpView) -> ir.OpView:
+    """Returns the reshape of an op's result if that is all it is used for and the channels stay an axis, else the op.
+
+    Between weights and product, the engine would mistake the axis of the channels.
+    """
+    users = [use.owner for use in op.results[0].uses]
+    if len(users) != 1 or users[0].name != "tf.Reshape":
+        return op
+    before, after = (ir.ShapedType(each.results[0].type) for each in (op, users[0]))
+    if not (before.has_static_shape and after.has_static_shape and before.rank):
+        return op
+    return op if _last_axis(tuple(after.shape), before.shape[-1]) is None else users[0]
+
+
+def _last_axis(shape: tuple[int, ...], size: int) -> int | None:
+    """Returns the last axis that is not of one element, if it has this size."""
+    axes = [axis for axis, each in enumerate(shape) if each != 1] or [len(shape) - 1]
+    return axes[-1] if shape and shape[axes[-1]] == size else None
 
 
 def _has_scaled_input(product: ir.OpView) -> bool:

@@ -36,7 +36,13 @@ class Trained(NamedTuple):
 
 
 def quantize_trained(
-    module: ir.Module, weights: Weights, path: Path, nodes: NodesFound, integer_signatures: Collection[str] = ()
+    module: ir.Module,
+    weights: Weights,
+    path: Path,
+    nodes: NodesFound,
+    integer_signatures: Collection[str] = (),
+    *,
+    int4: bool = True,
 ) -> Trained:
     """Writes a lowered module whose fake-quantization nodes are pairs as a model of integer ops.
 
@@ -46,6 +52,7 @@ def quantize_trained(
         path: The file.
         nodes: What became of the nodes.
         integer_signatures: The functions whose inputs and outputs become integers, too.
+        int4: Whether weights may be int4.
 
     Raises:
         LitefuseError: The model has no node with a constant range, or LiteRT does not run the result.
@@ -64,7 +71,7 @@ def quantize_trained(
     left: list[FloatOp] = [FloatOp("fake quantization", node, reason) for node, reason in nodes.left]
     try:
         write_model(ir.Module.parse(copy.getvalue()), weights, floats)
-        run_passes(module, [IntegerOps(left), IntegerBoundary(integer_signatures)])
+        run_passes(module, [IntegerOps(left, int4=int4), IntegerBoundary(integer_signatures)])
         write_model(module, weights, path)
         difference = difference_on_random_inputs(floats, path)
         kinds = ops_by_kind(path, integer=True).kinds
