@@ -83,3 +83,25 @@ func.func @left(%x: tensor<?x2xf32>, %low: tensor<f32>) -> (tensor<?x2xf32>, ten
   %7 = "tf.FakeQuantWithMinMaxVars"(%x, %one, %one) {num_bits = 8 : i64, narrow_range = false} : (tensor<?x2xf32>, tensor<f32>, tensor<f32>) -> tensor<?x2xf32>
   return %2, %3, %4, %5, %6, %7 : tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>
 }
+
+// -----
+
+// RUN: pair-fake-quantization
+// The range of weights is computed of these; a bias is rounded, and is no weight.
+// CHECK-LABEL: func.func @computed
+// CHECK: "tfl.quantize"(%{{.*}}) {{.*}} -> tensor<2x1x!quant.uniform<i8:f32, 0.0{{1999|2000}}{{.*}}>>
+// CHECK: %[[B:.*]] = "tf.Const"() {{.*}}dense<2.000000e+00> : tensor<1xf32>
+// CHECK: "tf.AddV2"(%{{.*}}, %[[B]])
+func.func @computed(%x: tensor<?x2xf32>) -> tensor<?x1xf32> {
+  %w = "tf.Const"() {value = dense<[[1.0], [-2.54]]> : tensor<2x1xf32>} : () -> tensor<2x1xf32>
+  %b = "tf.Const"() {value = dense<[2.2]> : tensor<1xf32>} : () -> tensor<1xf32>
+  %axes = "tf.Const"() {value = dense<[0, 1]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tf.Abs"(%w) : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %high = "tf.Max"(%0, %axes) {keep_dims = false} : (tensor<2x1xf32>, tensor<2xi32>) -> tensor<f32>
+  %low = "tf.Neg"(%high) : (tensor<f32>) -> tensor<f32>
+  %1 = "tf.FakeQuantWithMinMaxVars"(%w, %low, %high) {num_bits = 8 : i64, narrow_range = true} : (tensor<2x1xf32>, tensor<f32>, tensor<f32>) -> tensor<2x1xf32>
+  %2 = "tf.MatMul"(%x, %1) : (tensor<?x2xf32>, tensor<2x1xf32>) -> tensor<?x1xf32>
+  %3 = "tf.FakeQuantWithMinMaxArgs"(%b) {min = -127.0 : f32, max = 127.0 : f32, num_bits = 8 : i64, narrow_range = true} : (tensor<1xf32>) -> tensor<1xf32>
+  %4 = "tf.AddV2"(%2, %3) : (tensor<?x1xf32>, tensor<1xf32>) -> tensor<?x1xf32>
+  return %4 : tensor<?x1xf32>
+}

@@ -64,6 +64,7 @@ OPS: Mapping[str, tuple[str, Op]] = {
     "product with a vector": ("MUL", lambda tf, x, y: x * _SLOPES),
     "product of matrices": ("BATCH_MATMUL", lambda tf, x, y: tf.matmul(x, y, transpose_b=True)),
     "relu6": ("RELU6", lambda tf, x, y: tf.nn.relu6(x)),
+    "reshape": ("RESHAPE", lambda tf, x, y: tf.reshape(x, [-1, 12, 16])),
     "reversal": ("REVERSE_V2", lambda tf, x, y: tf.reverse(x, [1])),
     "sigmoid": ("LOGISTIC", lambda tf, x, y: tf.sigmoid(x)),
     "slice": ("STRIDED_SLICE", lambda tf, x, y: x[:, 1:4, ::2]),

@@ -39,6 +39,11 @@ def _quantized_relu(tf: Any, x: Any) -> Any:
     return tf.nn.relu(x) + tf.stop_gradient(-tf.nn.relu(x) + rounded)
 
 
+def _scaled(tf: Any, w: Any) -> Any:
+    step = tf.reduce_max(tf.abs(w), [0, 1, 2], keepdims=True) / 127.0
+    return tf.round(tf.clip_by_value(w / step, -127.0, 127.0)) * step
+
+
 ACTIVATIONS: Mapping[str, Round] = {
     "constant ends": lambda tf, x: tf.quantization.fake_quant_with_min_max_args(x, -4.0, 4.0),
     "ends": lambda tf, x: tf.quantization.fake_quant_with_min_max_vars(x, -4.0, 4.0),
@@ -81,6 +86,14 @@ WEIGHTS: Mapping[str, Round] = {
     ),
     "steps by channel": lambda tf, w: tf.round(tf.clip_by_value(w / _STEPS, -127.0, 127.0)) * _STEPS,
     "powers of two": lambda tf, w: _power_of_two(tf, w, 4, 0),
+    "range of the weights, computed": lambda tf, w: tf.quantization.fake_quant_with_min_max_vars(
+        w, -tf.reduce_max(tf.abs(w)), tf.reduce_max(tf.abs(w)), narrow_range=True
+    ),
+    "range of each channel, computed": lambda tf, w: tf.quantization.fake_quant_with_min_max_vars_per_channel(
+        w, -tf.reduce_max(tf.abs(w), [0, 1, 2]), tf.reduce_max(tf.abs(w), [0, 1, 2]), narrow_range=True
+    ),
+    "steps of each channel, computed": lambda tf, w: _estimated(tf, w, _scaled(tf, w)),
+    "computed weights": lambda tf, w: _power_of_two(tf, tf.tanh(w) / tf.reduce_max(tf.abs(tf.tanh(w))), 8, 0),
     "ternary": lambda tf, w: tf.round(tf.clip_by_value(w / 0.2, -1.0, 1.0)) * 0.2,
 }
 
@@ -91,7 +104,8 @@ def layer(tf: Any, activation: str, weight: str) -> Any:
 
     def serve(x: Any) -> Any:
         x = ACTIVATIONS[activation](tf, x)
-        y = tf.nn.conv2d(x, WEIGHTS[weight](tf, module.kernel), 1, "SAME") + module.bias
+        bias = tf.quantization.fake_quant_with_min_max_args(module.bias, -1.0, 1.0)
+        y = tf.nn.conv2d(x, WEIGHTS[weight](tf, module.kernel), 1, "SAME") + bias
         return {"y": ACTIVATIONS[activation](tf, y)}
 
     signature = [tf.TensorSpec((None, 6, 6, 4), tf.float32, name="x")]

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from litefuse.fake_quantization.constants import emitted
 from litefuse.fake_quantization.grid import Grid, NotCovered, affine_grid, symmetric_grid
+from litefuse.fake_quantization.known_values import known_value
 from litefuse.fake_quantization.rounding import Rounding, rounding_of
 from litefuse.fake_quantization.uniform import Uniform, quantized_type
-from litefuse.importer.constants import loaded_attribute
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import all_operations, attributes_of
 from litefuse.ir.constants import tensor_constant, without_copies
@@ -22,6 +22,10 @@ from litefuse.ir.mlir import ir, producer
 
 __all__ = ["NodesFound", "PairFakeQuantization"]
 
+_PRODUCTS = (
+    *("tf.BatchMatMulV2", "tf.BatchMatMulV3", "tf.Conv2D", "tf.Conv2DBackpropInput", "tf.DepthwiseConv2dNative"),
+    *("tf.Einsum", "tf.MatMul"),
+)
 _ROUNDINGS = frozenset({"tf.Round", "tf.Rint"})
 _CLIPPING = ("tf.Relu", "tf.Relu6", "tf.Sigmoid", "tf.Softmax")  # what is not negative
 
@@ -73,10 +77,13 @@ class PairFakeQuantization:
     def _pair(self, op: ir.OpView, rounding: Callable[[], Rounding]) -> None:
         try:
             found = rounding()
-            if producer(without_copies(found.value), "tf.Const") is not None:
-                op = _reshaped(op)
+            kind = ir.ShapedType(found.value.type)
+            if not isinstance(kind.element_type, ir.F32Type):
+                raise NotCovered(f"it is of {kind.element_type}, not of float32")
+            constant = _constant(found.value)
+            op = op if constant is None else _reshaped(op)
             with ir.InsertionPoint(op), op.location:
-                value = _paired(found, op)
+                value = _activation_pair(*found) if constant is None else _constant_pair(constant, found.grid, op)
         except NotCovered as reason:
             self.found.left.append((node_text(op), str(reason)))
             return
@@ -85,15 +92,8 @@ class PairFakeQuantization:
         op.operation.erase()
 
 
-def _paired(rounding: Rounding, op: ir.OpView) -> ir.Value:
-    """Emits the pair for a rounding, whose result has the type of an op's."""
-    value, grid = rounding.value, rounding.grid
-    kind = ir.ShapedType(value.type)
-    if not isinstance(kind.element_type, ir.F32Type):
-        raise NotCovered(f"it is of {kind.element_type}, not of float32")
-    constant = _constant(value)
-    if constant is not None:
-        return _constant_pair(constant, grid, op)
+def _activation_pair(value: ir.Value, grid: Grid) -> ir.Value:
+    """Emits the pair for what is not constant, with the clipping that int8 does not do."""
     if grid.step.size > 1:
         raise NotCovered("LiteRT's ops take one scale for all channels of what is not constant")
     span = int(grid.last) - int(grid.first)
@@ -109,6 +109,7 @@ def _paired(rounding: Rounding, op: ir.OpView) -> ir.Value:
 
 
 def _constant_pair(constant: npt.NDArray[np.float32], grid: Grid, op: ir.OpView) -> ir.Value:
+    """Emits a rounded constant in the shape of an op's result, and its pair."""
     multiples = grid.multiples(constant)
     zero = grid.weight_zero_point(multiples)
     shape = tuple(ir.ShapedType(op.results[0].type).shape)
@@ -116,6 +117,8 @@ def _constant_pair(constant: npt.NDArray[np.float32], grid: Grid, op: ir.OpView)
     numbers = (multiples * grid.step).astype(np.float32).reshape(shape)
     multiples = multiples.reshape(shape)
     rounded = tensor_constant(ir.DenseElementsAttr.get(numbers))
+    if _is_bias(op.results[0]):
+        return rounded  # int32 in steps of the product
     uniform = grid.uniform(zero, axis)
     channels = _output_channels(op.results[0], shape)
     if axis is None and zero == 0 and channels is not None:
@@ -128,7 +131,7 @@ def _constant_pair(constant: npt.NDArray[np.float32], grid: Grid, op: ir.OpView)
 
 
 def _reshaped(op: ir.OpView) -> ir.OpView:
-    """Returns the reshape of an op's result if that is all it is used for and the channels stay an axis, else the op.
+    """Returns the reshape of an op's result if that is its only use and the channels stay an axis, else the op.
 
     Between weights and product, the engine would mistake the axis of the channels.
     """
@@ -145,6 +148,16 @@ def _last_axis(shape: tuple[int, ...], size: int) -> int | None:
     """Returns the last axis that is not of one element, if it has this size."""
     axes = [axis for axis, each in enumerate(shape) if each != 1] or [len(shape) - 1]
     return axes[-1] if shape and shape[axes[-1]] == size else None
+
+
+def _is_bias(value: ir.Value) -> bool:
+    """Whether a value is only added to products."""
+    users = [use.owner for use in value.uses]
+    return bool(users) and all(
+        user.name in {"tf.AddV2", "tf.BiasAdd"}
+        and any(producer(without_copies(each), *_PRODUCTS) is not None for each in user.operands)
+        for user in users
+    )
 
 
 def _has_scaled_input(product: ir.OpView) -> bool:
@@ -174,13 +187,8 @@ def _output_channels(kernel: ir.Value, shape: tuple[int, ...]) -> int | None:
 
 
 def _constant(value: ir.Value) -> npt.NDArray[np.float32] | None:
-    owner = producer(without_copies(value), "tf.Const")
-    if owner is None:
-        return None
-    elements = loaded_attribute(owner.attributes["value"])
-    if not isinstance(elements, ir.DenseElementsAttr):
-        return None
-    return np.array(elements, np.float32).reshape(elements.type.shape)
+    known = known_value(value)
+    return known if known is not None and known.dtype == np.float32 else None
 
 
 def _ends(op: ir.OpView) -> tuple[Any, Any]:
@@ -228,8 +236,8 @@ def _symmetric(op: ir.OpView) -> Grid:
 
 
 def _constant_integer(value: ir.Value) -> int | None:
-    owner = producer(without_copies(value), "tf.Const")
-    return None if owner is None else int(np.array(ir.DenseElementsAttr(owner.attributes["value"])))
+    known = known_value(value)
+    return None if known is None else int(known)
 
 
 _GRIDS: Mapping[str, Callable[[ir.OpView], Grid]] = {

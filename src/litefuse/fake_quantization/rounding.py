@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.fake_quantization.grid import Grid
-from litefuse.ir.constants import elements_of_constant
+from litefuse.fake_quantization.known_values import known_value
 from litefuse.ir.mlir import ir, producer
 
 __all__ = ["Rounding", "WrittenRounding", "rounding_of"]
@@ -210,13 +210,13 @@ def _step(op: ir.OpView | ir.Operation, operands: ir.OpOperandList, source: ir.V
 
 def _numbers(value: ir.Value) -> Numbers | None:
     """Returns a constant that is a scalar, or one number for each channel, which are the last axis."""
-    elements = elements_of_constant(value, "tf.Const")
-    if elements is None or not isinstance(elements.type.element_type, ir.F32Type):
+    kind = ir.ShapedType(value.type)
+    if not kind.has_static_shape or any(size != 1 for size in kind.shape[:-1]):
         return None
-    shape = elements.type.shape
-    if any(size != 1 for size in shape[:-1]):
+    known = known_value(value)
+    if known is None or known.dtype != np.float32:
         return None
-    numbers = np.array(elements, np.float64).reshape(-1)
+    numbers = known.astype(np.float64).reshape(-1)
     return numbers.reshape(()) if numbers.size == 1 else numbers
 
 
