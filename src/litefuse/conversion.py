@@ -52,7 +52,7 @@ from litefuse.shapes.set_input_shapes import SetInputShapes
 from litefuse.weights import Weights
 
 if TYPE_CHECKING:
-    from litefuse.quantization.recurrent.lstms import FloatLstm
+    from litefuse.quantization.recurrent.lstms import FloatLayer
 
 __all__ = ["run_conversion", "run_job"]
 
@@ -259,7 +259,7 @@ def _quantize(
     from litefuse.quantization.quantize import quantize_model
 
     size, target = path.stat().st_size, path.with_name(path.name + ".quantized")
-    left: list[FloatLstm] = []
+    left: list[FloatLayer] = []
     try:
         difference = quantize_model(
             path,
@@ -281,7 +281,7 @@ def _quantize(
         _check_difference(difference.error, difference.unchecked, job.max_error, inputs)
     if form == "int16" and left and _rnn_form(job) == "fused":
         raise QuantizationError(
-            f"{len(left)} LSTM op(s) would stay in floating point: {left[0].reason}",
+            f"{len(left)} recurrent op(s) would stay in floating point: {left[0].reason}",
             hint="Quantize to int8, or leave out rnn='fused' and the target (on the command line, --rnn, --target).",
         )
     report = QuantizationReport(form, size, inputs=inputs, **difference._asdict())

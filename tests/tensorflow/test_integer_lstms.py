@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
+import litefuse
+from litefuse.errors import QuantizationError
+from litefuse.inputs.graph import Model
+from litefuse.runtime.scales import dequantized, quantized
 from tests.tensorflow import recurrent_models
-from tests.tensorflow.checking import check
+from tests.tensorflow.checking import check, interpreter, normal
 from tests.tensorflow.recurrent_models import Case
+from tests.tensorflow.test_lstm_fusions import CELLS, cells
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from litefuse.options.forms import Quantization
     from tests.tensorflow.process import TensorFlow
 
 # The outputs of LSTMs are at most 1: a few of the 255 steps that they take in int8.
@@ -53,18 +61,108 @@ def test_layers(tensorflow: TensorFlow, case: Case) -> None:
     )
     assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] >= 1
     assert "WHILE" not in result.report.op_counts
-    assert lstm_dtypes(result.model_bytes) == {("int8", "int8", "int8", "int16", "int8")}
+    assert lstm_dtypes(result.model_bytes) == {INTEGERS}
 
 
 def lstm_dtypes(model: bytes) -> set[tuple[str, ...]]:
     """The dtypes of each LSTM op's input, weights, states and output."""
-    from litefuse.inputs.graph import Model
-
     return {
         tuple(
             str(graph.tensor(index).dtype) for index in (*(op.inputs[each] for each in (0, 2, 18, 19)), op.outputs[0])
         )
         for graph in Model(model).graphs
         for op in graph.ops
-        if op.name == "UNIDIRECTIONAL_SEQUENCE_LSTM"
+        if op.name in {"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM"}
     }
+
+
+INTEGERS = ("int8", "int8", "int8", "int16", "int8")
+HYBRID = ("float32", "int8", "float32", "float32", "float32")
+
+
+def drawn(shape: tuple[int, ...], number: int = 200) -> list[dict[str, npt.NDArray[np.float32]]]:
+    random = np.random.default_rng(9)
+    return [{"x": random.standard_normal(shape).astype(np.float32)} for _ in range(number)]
+
+
+@pytest.mark.parametrize("batch", [None, 3])
+@pytest.mark.parametrize("form", ["int8", "dynamic"])
+def test_cells(tensorflow: TensorFlow, form: Quantization, batch: int | None) -> None:
+    """One step with a projection, with layer normalization and without an input gate."""
+    samples = {"representative_dataset": drawn((3, 3))} if form == "int8" else {}
+    calls = normal({"x": (None, 3)}, batches=(1, 3, 2) if batch is None else (3, 3))
+    # Eight bits for weights of normal distribution, and outputs of up to 2.
+    result = check(tensorflow, tensorflow.save(cells, CELLS, batch), calls, rtol=0.06, quantize=form, **samples)
+    assert lstm_dtypes(result.model_bytes) == {INTEGERS if form == "int8" else HYBRID}
+    assert result.report.op_counts["LSTM"] == 8
+
+
+def peepholes(tf: Any, projected: int | None) -> Any:
+    """A cell of TensorFlow 1 with peepholes, over six steps."""
+    legacy = importlib.import_module("tf_keras.src.layers.rnn.legacy_cells")
+    module = tf.Module()
+    module.cell = legacy.LSTMCell(5, use_peepholes=True, num_proj=projected)
+    module.cell.build([None, 4])
+    random = np.random.default_rng(4)
+    for weight in module.cell.weights:
+        weight.assign((random.standard_normal(weight.shape) * 0.4).astype(np.float32))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 6, 4], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        return {"y": tf.compat.v1.nn.dynamic_rnn(module.cell, x, dtype=tf.float32)[0]}
+
+    module.serve = serve
+    return module, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("projected", [None, 5, 3])
+def test_peepholes(tensorflow: TensorFlow, projected: int | None) -> None:
+    calls = normal({"x": (None, 6, 4)}, batches=(1, 3, 2))
+    options: dict[str, Any] = {"rnn": "fused", "quantize": "int8", "representative_dataset": drawn((3, 6, 4))}
+    result = check(tensorflow, tensorflow.save(peepholes, projected), calls, rtol=0.05, **options)
+    quantization = result.report.quantization
+    assert quantization is not None
+    if projected == 3:  # which LiteRT computes wrongly in integers
+        assert lstm_dtypes(result.model_bytes) == {("float32",) * 5}
+        (reason,) = quantization.float_layers.values()
+        assert "peepholes" in reason
+        assert reason in str(result.report)
+    else:
+        assert lstm_dtypes(result.model_bytes) == {INTEGERS}
+        assert not quantization.float_layers
+
+
+@pytest.mark.parametrize("case", [CASES[0], CASES[7], Case("tf_keras", "stack LSTM", 1, 6)], ids=str)
+def test_integer_weights_alone(tensorflow: TensorFlow, case: Case) -> None:
+    path, calls = tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case)
+    result = check(tensorflow, path, calls, rtol=TOLERANCE, rnn="fused", quantize="dynamic")
+    assert lstm_dtypes(result.model_bytes) == {HYBRID}
+
+
+def test_simple_rnn_has_no_integers(tensorflow: TensorFlow) -> None:
+    case = Case("keras", "sequence SimpleRNN", None, 6)
+    path, calls = tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case)
+    options: dict[str, Any] = {"rnn": "fused", "representative_dataset": samples(case)}
+    result = check(tensorflow, path, calls, rtol=TOLERANCE, quantize="int8", **options)
+    assert result.report.quantization is not None
+    (reason,) = result.report.quantization.float_layers.values()
+    assert "UNIDIRECTIONAL_SEQUENCE_RNN" in reason
+    check(tensorflow, path, calls, rtol=TOLERANCE, rnn="fused", quantize="dynamic")
+    with pytest.raises(QuantizationError, match="would stay in floating point"):
+        litefuse.convert(path, quantize="int16", **options)
+
+
+def test_integer_states_as_outputs(tensorflow: TensorFlow) -> None:
+    """With integers in and out, the last cell state is one as well."""
+    case = Case("keras", "return_state LSTM", 1, 6)
+    path = tensorflow.save(recurrent_models.build, *case)
+    options: dict[str, Any] = {"rnn": "fused", "quantize": "int8", "representative_dataset": samples(case)}
+    result = litefuse.convert(path, quantized_io=True, **options)
+    runner = interpreter(result.model_bytes).get_signature_runner()
+    takes, gives = runner.get_input_details(), runner.get_output_details()
+    for inputs in recurrent_models.inputs(case) * 2:
+        (expected,) = tensorflow.run_calls(path, [("serving_default", inputs)])
+        found = runner(**{name: quantized(value, takes[name]) for name, value in inputs.items()})
+        for name, value in found.items():
+            assert value.dtype == np.int8
+            np.testing.assert_allclose(dequantized(value, gives[name]), expected[name], atol=TOLERANCE)

@@ -10,14 +10,17 @@ import pytest
 
 import litefuse
 from litefuse.runtime.scales import dequantized, quantized
+from tests.tensorflow import recurrent_models
 from tests.tensorflow.checking import interpreter
 from tests.tensorflow.microcontrollers import compiled, run_micro
+from tests.tensorflow.recurrent_models import Case
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
 
+    from litefuse.options.forms import Quantization
     from tests.tensorflow.process import TensorFlow
 
 STEPS, FEATURES, WORDS = 49, 40, 12
@@ -107,3 +110,80 @@ def test_keyword_spotter(tensorflow: TensorFlow, tmp_path: Path, framework: str)
         firsts = [run_integers(theirs, [each])[2][0] for each in calls[::2]]
         reference = np.mean([np.abs(a - b).max() for a, b in zip(firsts, expected[::2], strict=True)])
         assert error <= reference * 1.02
+
+
+MICRO = [
+    Case("keras", "sequence LSTM", None, 6),
+    Case("keras", "bidirectional LSTM", None, 6),
+    Case("keras", "backwards LSTM", 1, 6),
+    Case("keras", "stack LSTM", 1, 6),
+    Case("keras", "unrolled LSTM", 1, 6),
+    Case("tf_keras", "last LSTM", 1, 6),
+    Case("tf_keras", "bidirectional LSTM", 1, 6),
+]
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("quantize", [None, "int8"])
+@pytest.mark.parametrize("case", MICRO, ids=str)
+def test_microcontroller(tensorflow: TensorFlow, case: Case, quantize: Quantization | None, batch: int) -> None:
+    """The file gives LiteRT's numbers in tflite-micro, in every call, and nearly TensorFlow's."""
+    if batch != 1 and case.batch is not None:
+        case = case._replace(batch=batch)
+    path = tensorflow.save(recurrent_models.build, *case)
+    random = np.random.default_rng(7)
+    drawn = [random.standard_normal((batch, 6, recurrent_models.FEATURES)).astype(np.float32) for _ in range(200)]
+    samples = {"representative_dataset": [{"x": each} for each in drawn]} if quantize else {}
+    options: dict[str, Any] = {"target": "micro", "quantize": quantize, "quantized_io": quantize is not None}
+    result = litefuse.convert(path, batch=batch if case.batch is None else None, **options, **samples)
+    assert result.report.batch_taken is None
+    calls = [each for each in drawn[:5] for _ in range(2)]
+    given, found, numbers = (
+        run_integers(result.model_bytes, calls) if quantize else run_floats(result.model_bytes, calls)
+    )
+    for ours, theirs in zip(found, run_micro(result.model_bytes, given), strict=True):
+        np.testing.assert_allclose(ours.astype(float), theirs.astype(float), atol=2 if quantize else 1e-6)
+    expected = tensorflow.run_calls(path, [("serving_default", {"x": each}) for each in calls])
+    for ours, each in zip(numbers, expected, strict=True):
+        np.testing.assert_allclose(ours, each["y0"], atol=0.03 if quantize else 1e-5)
+
+
+def run_floats(model: bytes, calls: list[npt.NDArray[np.float32]]) -> tuple[list[Any], list[Any], list[Any]]:
+    """As ``run_integers``, for a model in floating point."""
+    runner = interpreter(model).get_signature_runner()
+    found = [np.array(*runner(x=each).values()) for each in calls]
+    return [*calls], found, found
+
+
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [
+        (Case("keras", "sequence LSTM", None, None), r"'x' is \?,\?,4, and tflite-micro takes no dynamic dimension"),
+        (Case("keras", "sequence GRU", 1, 6), "1 would stay:\n.*a GRU of 5 units: LiteRT has no op for it"),
+        (Case("keras", "masked LSTM", 1, 6), "takes no mask"),
+        (Case("keras", "sequence SimpleRNN", 1, 6), "UNIDIRECTIONAL_SEQUENCE_RNN"),
+        (Case("v1", "peepholes LSTM", 1, 6), "peepholes, a projection"),
+    ],
+    ids=str,
+)
+def test_what_a_microcontroller_lacks(tensorflow: TensorFlow, case: Case, reason: str) -> None:
+    path = tensorflow.save(recurrent_models.build, *case)
+    with pytest.raises(litefuse.LitefuseError, match=reason):
+        litefuse.convert(path, target="micro")
+
+
+def test_choices_win_over_the_target(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(recurrent_models.build, "keras", "sequence LSTM", None, None)
+    result = litefuse.convert(path, target="micro", rnn="loop", batch=3, shapes={"x": (None, 6, None)})
+    assert result.report.op_counts["WHILE"] == 1
+    x = np.random.default_rng(1).standard_normal((3, 6, 4)).astype(np.float32)
+    (expected,) = tensorflow.run_calls(path, [("serving_default", {"x": x})])
+    for found in run_micro(result.model_bytes, [x, x]):
+        np.testing.assert_allclose(found, expected["y0"], atol=1e-5)
+
+
+def test_cpu_changes_nothing(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(recurrent_models.build, "keras", "sequence LSTM", None, None)
+    assert litefuse.convert(path, target="cpu").model_bytes == litefuse.convert(path).model_bytes
+    with pytest.raises(litefuse.LitefuseError, match="there is no target 'npu'"):
+        litefuse.convert(path, target="npu")  # type: ignore[arg-type]

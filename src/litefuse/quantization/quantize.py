@@ -16,7 +16,7 @@ from litefuse.quantization.effect import CalibrationObserver, measured_effect
 from litefuse.quantization.masks import masked_tensors, tensor_name
 from litefuse.quantization.open_shapes import restore_open_shapes
 from litefuse.quantization.recipe import integer_recipe, weight_recipe
-from litefuse.quantization.recurrent.lstms import FloatLstm, LstmOps
+from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps
 from litefuse.quantization.samples import calls_of
 from litefuse.runtime.flatbuffer import content_of
 
@@ -30,7 +30,7 @@ def quantize_model(
     samples: Samples | None = None,
     *,
     quantized_io: bool = False,
-    left: list[FloatLstm] | None = None,
+    left: list[FloatLayer] | None = None,
     layers: bool = False,
     announce: Callable[[str], None] = lambda _: None,
 ) -> Difference:
@@ -42,7 +42,7 @@ def quantize_model(
         form: The form of weights and activations.
         samples: Inputs to calibrate the ranges of activations, for the forms that need them.
         quantized_io: Whether the inputs and outputs are quantized too, in these forms.
-        left: Filled with the LSTM ops that stay in floating point, though the form is of integers.
+        left: Filled with the recurrent ops that stay in floating point, though the form is of integers.
         layers: Whether the difference is also measured inside the model.
         announce: Called with the progress.
 

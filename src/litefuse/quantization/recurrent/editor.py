@@ -164,6 +164,10 @@ class GraphEditor:
         place = self._place(op) + 1
         return self.ops[place] if place < len(self.ops) else None
 
+    def before(self, op: Any) -> list[Any]:
+        """Returns the ops that run before another."""
+        return self.ops[: self._place(op)]
+
     def replace_input(self, op: Any, old: int, new: int) -> None:
         """Replaces an input of an op."""
         op.inputs = [new if each == old else each for each in op.inputs]

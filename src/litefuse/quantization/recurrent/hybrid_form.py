@@ -1,4 +1,4 @@
-"""The hybrid form of LiteRT's LSTM op: int8 weights, with inputs that LiteRT quantizes at each step."""
+"""The hybrid form of LiteRT's recurrent ops: int8 weights, with inputs that LiteRT quantizes at each step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from litefuse.quantization.recurrent.operands import (
 )
 from litefuse.quantization.recurrent.scales import quantized, symmetric
 
-__all__ = ["make_hybrid"]
+__all__ = ["make_hybrid", "make_hybrid_rnn"]
 
 # The first version that quantizes inputs with a zero point.
 _VERSION = 3
@@ -31,12 +31,25 @@ def make_hybrid(graph: GraphEditor, op: Any, name: str) -> None:
         op: The op, whose weights are constants.
         name: What its new tensors are named after.
     """
+    matrices = {*INPUT_WEIGHTS, *RECURRENT_WEIGHTS, *PEEPHOLES, PROJECTION}
+    given = LstmNumbers.of(graph, op).constants
+    _quantize(graph, op, {each: f"{name}/{OPERANDS[each]}" for each in matrices & given.keys()})
+
+
+def make_hybrid_rnn(graph: GraphEditor, op: Any, name: str) -> None:
+    """Makes int8 of the two matrices of UNIDIRECTIONAL_SEQUENCE_RNN, likewise."""
+    weights = [int(op.inputs[each]) for each in (1, 2)]
+    if all(graph.constant(each) is not None and graph.is_type(each, "float32") for each in weights):
+        _quantize(graph, op, {1: f"{name}/kernel", 2: f"{name}/recurrent"})
+
+
+def _quantize(graph: GraphEditor, op: Any, names: dict[int, str]) -> None:
     inputs = [int(each) for each in op.inputs]
-    for position, value in LstmNumbers.of(graph, op).constants.items():
-        if position in {*INPUT_WEIGHTS, *RECURRENT_WEIGHTS, *PEEPHOLES, PROJECTION}:
-            scale = symmetric(float(np.abs(value).max(initial=0)), 8)
-            integers = quantized(value, scale, np.int8)
-            inputs[position] = graph.add_constant(f"{name}/{OPERANDS[position]}", integers, scale)
+    for position, name in sorted(names.items()):
+        value = graph.constant(inputs[position])
+        assert value is not None
+        scale = symmetric(float(np.abs(value).max(initial=0)), 8)
+        inputs[position] = graph.add_constant(name, quantized(value, scale, np.int8), scale)
     op.inputs = inputs
     op.builtinOptions.asymmetricQuantizeInputs = True
     graph.set_version(op, _VERSION)

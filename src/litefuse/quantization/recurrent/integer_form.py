@@ -123,8 +123,8 @@ def _integer_input(graph: GraphEditor, op: Any, ends: tuple[float, float]) -> in
     source = integer_source(graph, x)
     if graph.is_type(source, "int8") and graph.scale(source) is not None:
         return source
-    for each in graph.consumers(x):
-        if graph.code(each) == _CODES.QUANTIZE and graph.is_type(each.outputs[0], "int8"):
+    for each in graph.before(op):
+        if x in each.inputs and graph.code(each) == _CODES.QUANTIZE and graph.is_type(each.outputs[0], "int8"):
             return int(each.outputs[0])
     result = graph.add_tensor(f"{graph.name(x)}_int8", graph.shape(x), "int8", asymmetric(*ends))
     graph.add_op(op, "QUANTIZE", [x], [result])

@@ -1,4 +1,4 @@
-"""Quantization of the LSTM ops of a model, which litert-quantizer does not know."""
+"""Quantization of the recurrent ops of a model, which litert-quantizer does not know."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ai_edge_litert import schema_py_generated as schema
+
 from litefuse.inputs.graph import Model
 from litefuse.quantization.calibration import Ranges
 from litefuse.quantization.recurrent.borders import drop_unused, join_integers
 from litefuse.quantization.recurrent.editor import GraphEditor
-from litefuse.quantization.recurrent.hybrid_form import make_hybrid
+from litefuse.quantization.recurrent.hybrid_form import make_hybrid, make_hybrid_rnn
 from litefuse.quantization.recurrent.integer_form import make_integers
 from litefuse.quantization.recurrent.observation import observed_ranges
 from litefuse.quantization.recurrent.operands import (
@@ -26,13 +28,21 @@ from litefuse.quantization.recurrent.operands import (
 from litefuse.quantization.samples import Calls
 from litefuse.runtime.flatbuffer import content_of
 
-__all__ = ["FloatLstm", "LstmOps"]
+__all__ = ["FloatLayer", "LstmOps"]
 
-_OP = "UNIDIRECTIONAL_SEQUENCE_LSTM"
+_CODES = schema.BuiltinOperator
+# The recurrent ops that LiteRT has no integer form of.
+_OTHERS = {
+    _CODES.BIDIRECTIONAL_SEQUENCE_LSTM: "BIDIRECTIONAL_SEQUENCE_LSTM",
+    _CODES.BIDIRECTIONAL_SEQUENCE_RNN: "BIDIRECTIONAL_SEQUENCE_RNN",
+    _CODES.RNN: "RNN",
+    _CODES.UNIDIRECTIONAL_SEQUENCE_RNN: "UNIDIRECTIONAL_SEQUENCE_RNN",
+}
+_NAMES = frozenset({"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", *_OTHERS.values()})
 
 
-class FloatLstm(NamedTuple):
-    """An LSTM op that stays in floating point.
+class FloatLayer(NamedTuple):
+    """A recurrent op that stays in floating point.
 
     Attributes:
         name: The name of its result.
@@ -44,7 +54,7 @@ class FloatLstm(NamedTuple):
 
 
 class LstmOps:
-    """The LSTM ops of a model in floating point.
+    """The recurrent ops of a model in floating point.
 
     Args:
         path: The model.
@@ -57,7 +67,7 @@ class LstmOps:
     def present(self) -> bool:
         """Whether there are any."""
         with content_of(self._path) as content:
-            return any(op.name == _OP for graph in Model(content).graphs for op in graph.ops)
+            return any(op.name in _NAMES for graph in Model(content).graphs for op in graph.ops)
 
     def kept_results(self) -> Iterator[str]:
         """Yields the names of results that litert-quantizer must leave: initial states, and reads of the last ones."""
@@ -73,7 +83,7 @@ class LstmOps:
                     results += [int(each.outputs[0]) for each in graph.consumers(results[0])]
                     yield from (graph.name(each) for each in results if graph.producer(each) is not None)
 
-    def make_integers(self, target: Path, calls: Calls, ranges: Ranges) -> list[FloatLstm]:
+    def make_integers(self, target: Path, calls: Calls, ranges: Ranges) -> list[FloatLayer]:
         """Rewrites the ops in the quantized model to their integer form.
 
         Args:
@@ -88,7 +98,7 @@ class LstmOps:
             return []
         inner = self._inner_ranges(calls)
         model = _read(target)
-        left: list[FloatLstm] = []
+        left: list[FloatLayer] = []
         made = 0
         for number in range(len(model.subgraphs)):
             graph = GraphEditor(model, number)
@@ -100,45 +110,51 @@ class LstmOps:
                 if reason is None and name not in inner:
                     reason = "it is in a loop or a branch"
                 if reason is not None:
-                    left.append(FloatLstm(name, reason))
+                    left.append(FloatLayer(name, reason))
                     continue
                 x = graph.name(op.inputs[INPUT])
                 made += 1
                 make_integers(graph, op, f"lstm{made}", inner[name], _ends(ranges, x), _ends(ranges, name))
                 changed = True
+            left += _others(graph)
             if changed:
                 join_integers(graph)
         drop_unused(model)
         _write(model, target)
         return left
 
-    def make_hybrid(self, target: Path) -> list[FloatLstm]:
+    def make_hybrid(self, target: Path) -> list[FloatLayer]:
         """Makes int8 of the weights of the ops in a model; returns the ops whose weights stay float32."""
         if not self.present:
             return []
         model = _read(target)
-        left: list[FloatLstm] = []
+        left: list[FloatLayer] = []
         made = 0
         for number in range(len(model.subgraphs)):
             graph = GraphEditor(model, number)
             for op in lstm_ops(graph):
                 reason = reason_for_float(graph, op, hybrid=True)
                 if reason is not None:
-                    left.append(FloatLstm(graph.name(op.outputs[0]), reason))
+                    left.append(FloatLayer(graph.name(op.outputs[0]), reason))
                     continue
                 made += 1
                 make_hybrid(graph, op, f"lstm{made}")
+            for op in graph.ops:
+                if graph.code(op) == _CODES.UNIDIRECTIONAL_SEQUENCE_RNN:
+                    made += 1
+                    make_hybrid_rnn(graph, op, f"rnn{made}")
         drop_unused(model)
         _write(model, target)
         return left
 
-    def left_because(self, reason: str) -> list[FloatLstm]:
+    def left_because(self, reason: str) -> list[FloatLayer]:
         """Returns all of the ops, for one reason."""
         if not self.present:
             return []
         model = _read(self._path)
         graphs = [GraphEditor(model, number) for number in range(len(model.subgraphs))]
-        return [FloatLstm(graph.name(op.outputs[0]), reason) for graph in graphs for op in lstm_ops(graph)]
+        lstms = [FloatLayer(graph.name(op.outputs[0]), reason) for graph in graphs for op in lstm_ops(graph)]
+        return [*lstms, *(each for graph in graphs for each in _others(graph))]
 
     def _inner_ranges(self, calls: Calls) -> dict[str, Any]:
         model = _read(self._path)
@@ -149,6 +165,11 @@ class LstmOps:
             for number, graph in graphs.items()
         }
         return observed_ranges(self._path, ops, graphs, signatures, calls)
+
+
+def _others(graph: GraphEditor) -> list[FloatLayer]:
+    found = [(graph.name(op.outputs[0]), _OTHERS[graph.code(op)]) for op in graph.ops if graph.code(op) in _OTHERS]
+    return [FloatLayer(name, f"LiteRT has {op} with integers for its weights alone") for name, op in found]
 
 
 def _restore_outputs(graph: GraphEditor, signatures: Sequence[Any]) -> None:

@@ -1,4 +1,4 @@
-"""The operands of UNIDIRECTIONAL_SEQUENCE_LSTM, by their positions in the op (LiteRT's lstm_shared.h)."""
+"""The operands of UNIDIRECTIONAL_SEQUENCE_LSTM and LSTM, by their positions in the op (LiteRT's lstm_shared.h)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ __all__ = [
     "CELL_STATE",
     "INPUT",
     "INPUT_WEIGHTS",
+    "LSTMS",
     "NORMALIZATIONS",
     "OPERANDS",
     "OUTPUT_STATE",
@@ -44,6 +45,8 @@ OUTPUT_STATE = 18
 CELL_STATE = 19
 NORMALIZATIONS = range(20, 24)
 
+#: The codes of the ops.
+LSTMS = (schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM, schema.BuiltinOperator.LSTM)
 _GATES = "ifco"
 _PEEPHOLES = "ifo"
 #: Short names of the constant operands, by position: they are much of a small file.
@@ -96,14 +99,14 @@ class LstmNumbers:
             {each: value for each, value in values.items() if value is not None},
             float(options.cellClip),
             float(options.projClip),
-            bool(options.timeMajor),
+            bool(getattr(options, "timeMajor", False)),
         )
 
 
 def lstm_ops(graph: GraphEditor) -> Iterator[Any]:
-    """Yields the ops with float32 inputs and weights."""
+    """Yields the ops with float32 inputs and weights: over all steps, or of one."""
     for op in [*graph.ops]:
-        if graph.code(op) == schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM and all(
+        if graph.code(op) in LSTMS and all(
             graph.is_type(op.inputs[each], "float32") for each in (INPUT, INPUT_WEIGHTS[1])
         ):
             yield op
@@ -143,7 +146,7 @@ def reason_for_float(graph: GraphEditor, op: Any, *, hybrid: bool = False) -> st
         return f"it has {len(op.inputs)} operands in place of {_COUNT}"
     if not hybrid and options.fusedActivationFunction != schema.ActivationFunctionType.TANH:
         return "LiteRT has integers for the activation tanh alone"
-    if options.diagonalRecurrentTensors or len(graph.shape(op.inputs[RECURRENT_WEIGHTS[1]])) != 2:
+    if getattr(options, "diagonalRecurrentTensors", False) or len(graph.shape(op.inputs[RECURRENT_WEIGHTS[1]])) != 2:
         return "LiteRT has no integers for recurrent weights that are vectors"
     units = graph.shape(op.inputs[BIASES[1]])
     if not hybrid and op.inputs[PEEPHOLES[1]] >= 0 and graph.shape(op.inputs[OUTPUT_STATE])[1:] != units:

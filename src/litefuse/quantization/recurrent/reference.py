@@ -54,12 +54,13 @@ def inner_ranges(numbers: LstmNumbers, x: _Array, h: _Array, c: _Array) -> Inner
 
     Args:
         numbers: The op's weights and options.
-        x: ``[batch, time, inputs]``, or ``[time, batch, inputs]`` if it is time-major.
+        x: ``[batch, time, inputs]``, or ``[time, batch, inputs]`` if it is time-major; of one step,
+            ``[batch, inputs]``.
         h: The output before the first step ``[batch, n]``.
         c: The cell state before it ``[batch, u]``.
     """
     weights = numbers.constants
-    steps = x if numbers.time_major else x.swapaxes(0, 1)
+    steps = x[None] if x.ndim == 2 else x if numbers.time_major else x.swapaxes(0, 1)
     hidden = np.zeros((1, 1), np.float32)
     initial = _ends(h)
     found = InnerRanges(_largest(c), initial, (0.0, 0.0), (0.0, 0.0, 0.0, 0.0))
