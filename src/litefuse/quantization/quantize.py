@@ -52,13 +52,13 @@ def quantize_model(
     """
     calls = None if samples is None else calls_of(samples, path)
     lstms = LstmOps(path)
-    float_lstms = left if left is not None else []
+    float_layers = left if left is not None else []
     observation = CalibrationObserver(calls or {}, announce)
     masked = set[str]()
     if calls is None:
         apply_recipe(path, target, weight_recipe(form, _products_of_constants(path) if form == "dynamic" else ()))
         if form == "dynamic":
-            float_lstms += lstms.make_hybrid(target)
+            float_layers += lstms.make_hybrid(target)
     else:
         ranges = ranges_of(path, calls, observation)
         model = read_model(path)
@@ -68,9 +68,9 @@ def quantize_model(
         real = masked.union(_inner_tensors(model), lstms.kept_results() if form == "int8" else ())
         apply_recipe(path, target, integer_recipe(form, real, quantized_io=quantized_io), ranges)
         if form == "int16":
-            float_lstms += lstms.left_because("LiteRT has no LSTM of int16 inputs and outputs")
+            float_layers += lstms.left_because("LiteRT has no LSTM of int16 inputs and outputs")
         else:
-            float_lstms += lstms.make_integers(target, calls, ranges)
+            float_layers += lstms.make_integers(target, calls, ranges)
     restore_open_shapes(target)
     return measured_effect(
         path,
@@ -78,7 +78,7 @@ def quantize_model(
         form,
         calls,
         masked=masked,
-        reasons=dict(float_lstms),
+        reasons=dict(float_layers),
         observation=observation,
         layers=layers,
     )
