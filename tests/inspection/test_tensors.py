@@ -37,7 +37,7 @@ def quantized(tmp_path: Path, **options: Any) -> Path:
     before, after = tmp_path / "before.tflite", tmp_path / "after.tflite"
     before.write_bytes(model(dense(WEIGHTS), signatures={"serve": 0}))
     quantizer = Quantizer(str(before))
-    quantizer.add_dynamic_config(".*", "FULLY_CONNECTED", **options)
+    quantizer.add_dynamic_config(".*", qtyping.TFLOperationName.FULLY_CONNECTED, **options)
     quantizer.quantize(serialize_to_path=str(after), enable_progress_bar=False, enable_progress_report=False)
     return after
 

@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
+from litert_quantizer.qtyping import TFLOperationName
 from litert_quantizer.quantizer import Quantizer
 
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.options.forms import QUANTIZATIONS, Quantization
 from litefuse.quantization.dataset import take_samples
+from litefuse.quantization.edited_file import edit_file
 from litefuse.quantization.open_shapes import restore_open_shapes
 from litefuse.quantization.quantize import quantize_model
 from litefuse.runtime.interpreter import Interpreter
+from litefuse.runtime.scales import QuantizationParameters
 from tests.quantization.models import saved
 from tests.runtime.models import Graph
 
@@ -58,16 +61,19 @@ def test_each_form_keeps_them(tmp_path: Path, form: Quantization, quantized_io: 
                 found = runner(x=x)["y"]
             else:
                 (scale, zero), (to, zero_to) = takes["quantization"], gives["quantization"]
-                limits = np.iinfo(form)
-                integers = np.clip(np.round(x / np.float32(scale)) + zero, limits.min, limits.max).astype(form)
-                found = (runner(x=integers)["y"].astype(np.float32) - zero_to) * to
+                taken, given = (
+                    QuantizationParameters(np.array([each], np.float32), np.array([point]))
+                    for each, point in ((scale, zero), (to, zero_to))
+                )
+                found = given.dequantize(runner(x=taken.quantize(x, form))["y"])
             np.testing.assert_allclose(found, expected, atol=0.05)
 
 
 def by_the_library(path: Path, target: Path) -> None:
     quantizer = Quantizer(str(path))
-    quantizer.add_static_config(".*", "FULLY_CONNECTED", activation_num_bits=8, weight_num_bits=8)
-    ranges = {
+    op = TFLOperationName.FULLY_CONNECTED
+    quantizer.add_static_config(".*", op, activation_num_bits=8, weight_num_bits=8)
+    ranges: dict[str, Any] = {
         name: {"min": np.full(1, -4, np.float32), "max": np.full(1, 4, np.float32)}
         for name in ("x", "hidden", "cosine", "y")
     }
@@ -80,8 +86,8 @@ def test_what_the_library_writes_is_mended_once(tmp_path: Path) -> None:
     assert any(each.shape == (1, 32) for each in inspect_litert_model(after).tensors if not each.size)
     x, interpreter = rows(4), Interpreter(after)
     expected = interpreter.get_signature_runner()(x=x)["y"]
-    assert restore_open_shapes(after)
-    assert not restore_open_shapes(after)
+    assert edit_file(after, restore_open_shapes)
+    assert not edit_file(after, restore_open_shapes)
     assert {*tmp_path.iterdir()} == {before, after}
     np.testing.assert_array_equal(Interpreter(after).get_signature_runner()(x=x)["y"], expected)
 
@@ -90,7 +96,7 @@ def test_a_model_of_one_size_is_left_as_it_is(tmp_path: Path) -> None:
     before, after = saved(tmp_path / "before.tflite", product(open_rows=False)), tmp_path / "after.tflite"
     by_the_library(before, after)
     content = after.read_bytes()
-    assert not restore_open_shapes(after)
+    assert not edit_file(after, restore_open_shapes)
     assert after.read_bytes() == content
 
 
@@ -120,6 +126,6 @@ def test_buffers_behind_the_flatbuffer_move_with_it(tmp_path: Path) -> None:
     after.write_bytes(packed() + b"".join(data))
     x = rows(4)
     expected = Interpreter(after).get_signature_runner()(x=x)["y"]
-    assert restore_open_shapes(after)
+    assert edit_file(after, restore_open_shapes)
     np.testing.assert_array_equal(Interpreter(after).get_signature_runner()(x=x)["y"], expected)
     assert {each.shape[0] for each in inspect_litert_model(after).tensors if not each.size and each.shape} == {None}

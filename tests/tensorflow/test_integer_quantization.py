@@ -357,6 +357,39 @@ def test_custom_ops_run_with_their_kernels(tensorflow: TensorFlow, monkeypatch: 
     assert result.report.op_counts["FULLY_CONNECTED"] == 2
 
 
+class IntegerSoftSign(litefuse.CustomOp):
+    """The same, also on integers with scales."""
+
+    quantized_dtypes = ("int8", "int16")
+
+    def prepare(self, x: litefuse.TensorSpec) -> litefuse.TensorSpec:
+        self.takes, self.gives = x.quantization, self.output_specs[0].quantization
+        return litefuse.TensorSpec(x.shape, x.dtype)
+
+    def invoke(self, inputs: Any, outputs: Any) -> None:
+        x = inputs[0] if self.takes is None else self.takes.dequantize(inputs[0])
+        y = x / (1 + np.abs(x))
+        outputs[0][...] = y if self.gives is None else self.gives.quantize(y, inputs[0].dtype)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_kernels_that_take_integers(
+    tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch, form: Quantization
+) -> None:
+    path = tensorflow.save(custom)
+    random = np.random.default_rng(2)
+    calls = [{"x": random.normal(size=(batch, 40)).astype(np.float32)} for batch in (9, 3, 1)]
+    monkeypatch.setattr(importlib.import_module("litefuse.runtime.custom_op"), "_registered", {})
+    options: dict[str, Any] = {"quantize": form, "representative_dataset": calls, "require_integer": True}
+    litefuse.custom_op("SoftSign")(SoftSign)
+    with pytest.raises(litefuse.LitefuseError, match=r"SoftSign, 1 .*a custom op, whose kernel takes floating point"):
+        litefuse.convert(path, **options)
+    litefuse.custom_op("SoftSign", replace=True)(IntegerSoftSign)
+    result = check(tensorflow, path, calls, rtol=TOLERANCE, custom_ops=[IntegerSoftSign], **options)
+    counts = result.report.op_counts
+    assert (counts["QUANTIZE"], counts["DEQUANTIZE"], counts["SoftSign"]) == (1, 1, 1)
+
+
 def per_channel(tf: Any) -> Any:
     """A constant right operand of BATCH_MATMUL whose channels are of very different sizes."""
     random = np.random.default_rng(4)

@@ -57,7 +57,7 @@ def obtain_samples(
     """
     target = folder / "samples"
     progress = SampleProgress(announce, "samples")
-    path = os.fspath(dataset) if isinstance(dataset, str | os.PathLike) else ""
+    path = os.fspath(cast("str", dataset)) if isinstance(dataset, str | os.PathLike) else ""
     is_folder = bool(path) and Path(path).is_dir()
     if preprocess is not None and not is_folder:
         raise LitefuseError("preprocess is for a folder of images", hint="Pass the folder as representative_dataset.")
@@ -76,7 +76,7 @@ def obtain_samples(
         return Path(path).absolute()
     from litefuse.processes.process import run_alone  # only what is in files needs it
 
-    function = path if preprocess is None else os.fspath(preprocess)
+    function = path if preprocess is None else os.fspath(cast("str", preprocess))
     job = DatasetJob(function, target, Path(path).absolute() if is_folder else None)
     try:
         return run_alone(_RECORD, job, environment={}, announce=announce)

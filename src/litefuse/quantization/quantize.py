@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from litefuse.inputs.graph import Model
-from litefuse.options.forms import Quantization
+from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.quantization.applying import apply_recipe, read_model
 from litefuse.quantization.calibration import check_finite, ranges_of
 from litefuse.quantization.dataset import Samples
 from litefuse.quantization.difference import Difference
+from litefuse.quantization.edited_file import edit_file
 from litefuse.quantization.effect import CalibrationObserver, measured_effect
+from litefuse.quantization.integer_custom_ops import make_custom_ops_integer
 from litefuse.quantization.masks import masked_tensors, tensor_name
 from litefuse.quantization.open_shapes import restore_open_shapes
 from litefuse.quantization.recipe import integer_recipe, weight_recipe
@@ -55,6 +58,7 @@ def quantize_model(
     float_layers = left if left is not None else []
     observation = CalibrationObserver(calls or {}, announce)
     masked = set[str]()
+    edits: list[Callable[[Any], bool]] = [restore_open_shapes]
     if calls is None:
         apply_recipe(path, target, weight_recipe(form, _products_of_constants(path) if form == "dynamic" else ()))
         if form == "dynamic":
@@ -71,7 +75,9 @@ def quantize_model(
             float_layers += lstms.left_because("LiteRT has no LSTM of int16 inputs and outputs")
         else:
             float_layers += lstms.make_integers(target, calls, ranges)
-    restore_open_shapes(target)
+        found = {name: each for name, each in ranges.items() if name not in masked}
+        edits.insert(0, partial(make_custom_ops_integer, bits=INTEGER_ACTIVATIONS[form], ranges=found))
+    edit_file(target, *edits)
     return measured_effect(
         path,
         target,

@@ -14,6 +14,7 @@ from enum import IntEnum, IntFlag
 from typing import Any
 
 __all__ = [
+    "AFFINE_QUANTIZATION",
     "CALLBACK",
     "FREE",
     "GET_EXECUTION_PLAN",
@@ -27,6 +28,7 @@ __all__ = [
     "DelegateFlags",
     "StablehloCompositeParams",
     "Status",
+    "TfLiteAffineQuantization",
     "TfLiteContext",
     "TfLiteDelegate",
     "TfLiteNode",
@@ -37,6 +39,7 @@ __all__ = [
     "free",
     "int_array",
     "owned_int_array",
+    "read_float_array",
     "read_int_array",
 ]
 
@@ -104,6 +107,8 @@ class TfLiteTensor(ctypes.Structure):
     bytes: int
     name: bytes | None
     is_variable: bool
+    quantization_type: int
+    quantization_params: int | None
 
     _fields_ = (
         ("type", c_int),
@@ -123,6 +128,24 @@ class TfLiteTensor(ctypes.Structure):
         ("quantization_params", c_void_p),
         ("sparsity", c_void_p),
         ("dims_signature", c_void_p),
+    )
+
+
+#: ``kTfLiteAffineQuantization``: ``quantization_params`` is a ``TfLiteAffineQuantization``.
+AFFINE_QUANTIZATION = 1
+
+
+class TfLiteAffineQuantization(ctypes.Structure):
+    """Scales: ``scale`` is a ``TfLiteFloatArray``, ``zero_point`` a ``TfLiteIntArray``."""
+
+    scale: int | None
+    zero_point: int | None
+    quantized_dimension: int
+
+    _fields_ = (
+        ("scale", c_void_p),
+        ("zero_point", c_void_p),
+        ("quantized_dimension", c_int32),
     )
 
 
@@ -267,6 +290,14 @@ def read_int_array(address: int | None) -> tuple[int, ...]:
         return ()
     count = c_int.from_address(address).value
     return tuple((c_int * count).from_address(address + ctypes.sizeof(c_int)))
+
+
+def read_float_array(address: int | None) -> tuple[float, ...]:
+    """Reads the ``TfLiteFloatArray`` at ``address``: an int32 count, then that many float32; returns none for NULL."""
+    if not address:
+        return ()
+    count = c_int.from_address(address).value
+    return tuple((c_float * count).from_address(address + ctypes.sizeof(c_int)))
 
 
 def int_array(*values: int) -> ctypes.Array[c_int]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
 
     from litefuse.runtime.outputs import Outputs
+    from litefuse.runtime.scales import QuantizationParameters
 
 __all__ = [
     "CustomOp",
@@ -41,12 +42,14 @@ class TensorSpec:
         dtype: Its numpy dtype. Strings are ``object`` (the elements are ``bytes``), bfloat16 is ``ml_dtypes.bfloat16``.
         name: Its name in the model; empty in a specification that a kernel creates.
         value: Its value as a read-only array if it is a constant of the model, else None.
+        quantization: How real numbers became its integers; None if it is not quantized.
     """
 
     shape: tuple[int, ...] | None
     dtype: np.dtype[Any]
     name: str = ""
     value: npt.NDArray[Any] | None = field(default=None, compare=False, repr=False)
+    quantization: QuantizationParameters | None = field(default=None, compare=False)
 
     def __init__(
         self,
@@ -54,11 +57,13 @@ class TensorSpec:
         dtype: npt.DTypeLike,
         name: str = "",
         value: npt.NDArray[Any] | None = None,
+        quantization: QuantizationParameters | None = None,
     ) -> None:
         object.__setattr__(self, "shape", None if shape is None else tuple(int(size) for size in shape))
         object.__setattr__(self, "dtype", np.dtype(dtype))
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "value", value)
+        object.__setattr__(self, "quantization", quantization)
 
 
 class CustomOp:
@@ -79,6 +84,13 @@ class CustomOp:
 
     dtypes: ClassVar[tuple[str, ...]] = ()
     """The dtypes that the kernel computes with, such as ``float32``, for lists of kernels; empty: not stated."""
+
+    quantized_dtypes: ClassVar[tuple[str, ...]] = ()
+    """The dtypes, ``int8`` and ``int16``, in which it also takes and gives activations, all of the same dtype: a model
+    that is quantized to it has integers on both sides of the op. Their scales are in the tensors' specifications."""
+
+    output_specs: tuple[TensorSpec, ...] = ()
+    """The node's outputs as the model declares them, with their scales; the shapes are None. Set before ``prepare``."""
 
     form: ClassVar[str] = "numpy"
     """How it computes, for lists of kernels: ``numpy`` or ``compiled``."""
@@ -180,6 +192,8 @@ def kernels_by_name(kernels: Iterable[type[CustomOp]]) -> dict[str, type[CustomO
         missing = [method for method in ("prepare", "invoke") if getattr(kernel, method) is getattr(CustomOp, method)]
         if missing:
             raise KernelError(f"the kernel does not define {' and '.join(missing)}", where=where)
+        if unknown := {*kernel.quantized_dtypes} - {"int8", "int16"}:
+            raise KernelError(f"quantized_dtypes are int8 and int16, not {', '.join(sorted(unknown))}", where=where)
         if not kernel.op_name:
             raise KernelError(
                 "the kernel does not say which op it is for",

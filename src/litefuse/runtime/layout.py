@@ -28,6 +28,9 @@ CUSTOM_NAME = "litefuse.layout_probe"
 COMPOSITE_NAME = "litefuse.layout_probe_composite"
 OPTIONS: bytes = bytes(flexbuffers.Dumps({"probe": 41}))
 CONSTANT = np.array([7, 8, 9], np.int32)
+# Of the constant, which has one for each element.
+SCALES = np.array([0.5, 0.25, 3.0], np.float32)
+ZERO_POINTS = (0, 4, 5)
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,18 @@ def _examine_tensor(address: int, tensor: _Tensor) -> None:
     if tensor.constant:
         data = _peek(_field(address, abi.TfLiteTensor, "data"), CONSTANT.nbytes)
         _expect(data, CONSTANT.tobytes(), "TfLiteTensor.data")
+        expect("quantization_type", abi.AFFINE_QUANTIZATION)
+        _examine_quantization(_field(address, abi.TfLiteTensor, "quantization_params"))
+
+
+def _examine_quantization(address: int) -> None:
+    scales = _field(address, abi.TfLiteAffineQuantization, "scale")
+    _expect(_peek(scales, 4), len(SCALES).to_bytes(4, sys.byteorder), "the number of scales")
+    _expect(_peek(scales + 4, SCALES.nbytes), SCALES.tobytes(), "TfLiteAffineQuantization.scale")
+    zeros = _int_array(_field(address, abi.TfLiteAffineQuantization, "zero_point"))
+    _expect(zeros, ZERO_POINTS, "TfLiteAffineQuantization.zero_point")
+    axis = _field(address, abi.TfLiteAffineQuantization, "quantized_dimension")
+    _expect(axis, 0, "TfLiteAffineQuantization.quantized_dimension")
 
 
 def _examine_nodes(known: abi.TfLiteContext, context: int) -> None:
@@ -263,6 +278,9 @@ def probe_model() -> bytes:
         made.name, made.shape = spec.name, list(spec.shape)
         made.type = getattr(schema.TensorType, spec.flatbuffer_type)
         made.buffer = 1 if spec.constant else 0
+        if spec.constant:
+            made.quantization = schema.QuantizationParametersT()
+            made.quantization.scale, made.quantization.zeroPoint = SCALES.tolist(), list(ZERO_POINTS)
         return made
 
     def code(builtin: int, custom: str | None = None) -> Any:

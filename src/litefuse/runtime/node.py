@@ -12,7 +12,16 @@ from litefuse.runtime.abi import AllocationType, Status, TfLiteContext, TfLiteTe
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.options import Parameters
 from litefuse.runtime.outputs import Output, Outputs, make_dynamic, resize
-from litefuse.runtime.tensors import MOST_STRINGS, STRING, array_view, dtype_of, name_of, read_strings, shape_of
+from litefuse.runtime.tensors import (
+    MOST_STRINGS,
+    STRING,
+    array_view,
+    dtype_of,
+    name_of,
+    quantization_of,
+    read_strings,
+    shape_of,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -65,6 +74,10 @@ class Node:
         self.context = context
         inputs, outputs = self._find_tensors(TfLiteContext.from_address(context).tensors)
         specs = [self._spec(tensor) for tensor in inputs]
+        self._kernel.output_specs = tuple(
+            TensorSpec(None, dtype_of(each, where=self.where), name_of(each), quantization=quantization_of(each))
+            for each in outputs
+        )
         try:
             answer: object = self._kernel.prepare(*specs, **self._prepare_options)  # pyright: ignore[reportArgumentType]
         except Exception as error:
@@ -164,6 +177,7 @@ class Node:
             dtype_of(tensor, where=self.where),
             name_of(tensor),
             self._view(tensor) if constant else None,
+            quantization_of(tensor),
         )
 
     def _checked(self, answer: object, outputs: Sequence[TfLiteTensor]) -> tuple[TensorSpec, ...]:

@@ -1,14 +1,59 @@
-"""Quantizes inputs and dequantizes outputs by the scales of a model."""
+"""Quantizes and dequantizes by the scales of a model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["dequantized", "is_quantized", "quantized"]
+__all__ = ["QuantizationParameters", "dequantized", "is_quantized", "quantized"]
+
+
+@dataclass(frozen=True, eq=False)
+class QuantizationParameters:
+    """How real numbers became integers: ``real = scale * (integer - zero_point)``.
+
+    Attributes:
+        scales: float32 of shape ``[1]``, or one for each slice along ``axis``.
+        zero_points: int64 of the same shape.
+        axis: The axis along which each slice has a scale of its own; 0 if there is one scale.
+    """
+
+    scales: npt.NDArray[np.float32]
+    zero_points: npt.NDArray[np.int64]
+    axis: int = 0
+
+    @property
+    def scale(self) -> float:
+        """The only scale, or the first."""
+        return float(self.scales[0])
+
+    @property
+    def zero_point(self) -> int:
+        """The only zero point, or the first."""
+        return int(self.zero_points[0])
+
+    def dequantize(self, integers: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+        """Returns the real numbers that integers stand for."""
+        scales, zeros = (self._along(each, integers.ndim) for each in (self.scales, self.zero_points))
+        return (integers.astype(np.float32) - zeros.astype(np.float32)) * scales
+
+    def quantize(self, reals: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """Returns the nearest integers of a dtype; what is beyond its range becomes its limits."""
+        kind: np.dtype[Any] = np.dtype(dtype)
+        scales, zeros = (self._along(each, reals.ndim) for each in (self.scales, self.zero_points))
+        limits = np.iinfo(kind)
+        rounded: Any = np.round(reals / scales) + zeros
+        return np.asarray(rounded).clip(limits.min, limits.max).astype(kind)
+
+    def _along(self, values: npt.NDArray[Any], rank: int) -> npt.NDArray[Any]:
+        """Shapes values so that they are multiplied along the axis."""
+        if len(values) == 1:
+            return values.reshape([1] * rank)
+        return values.reshape([-1 if axis == self.axis else 1 for axis in range(rank)])
 
 
 def is_quantized(detail: Mapping[str, Any]) -> bool:

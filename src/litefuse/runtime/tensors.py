@@ -12,7 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.runtime.abi import TfLiteTensor, TfLiteType, read_int_array
+from litefuse.runtime.abi import (
+    AFFINE_QUANTIZATION,
+    TfLiteAffineQuantization,
+    TfLiteTensor,
+    TfLiteType,
+    read_float_array,
+    read_int_array,
+)
+from litefuse.runtime.scales import QuantizationParameters
 
 __all__ = [
     "MOST_STRINGS",
@@ -23,6 +31,7 @@ __all__ = [
     "dtype_of",
     "encode_strings",
     "name_of",
+    "quantization_of",
     "read_strings",
     "shape_of",
 ]
@@ -71,6 +80,19 @@ def dtype_of(tensor: TfLiteTensor, *, where: str) -> np.dtype[Any]:
 def name_of(tensor: TfLiteTensor) -> str:
     """Returns the tensor's name in the model."""
     return (tensor.name or b"").decode("utf-8", "replace")
+
+
+def quantization_of(tensor: TfLiteTensor) -> QuantizationParameters | None:
+    """Returns the scales of a tensor; None if it has none, or scales for blocks."""
+    if tensor.quantization_type != AFFINE_QUANTIZATION or not tensor.quantization_params:
+        return None
+    parameters = TfLiteAffineQuantization.from_address(tensor.quantization_params)
+    scales = read_float_array(parameters.scale)
+    zeros = read_int_array(parameters.zero_point)
+    if not scales or len(zeros) not in {1, len(scales)}:
+        return None
+    zero_points = np.broadcast_to(np.array(zeros, np.int64), len(scales))
+    return QuantizationParameters(np.array(scales, np.float32), zero_points, parameters.quantized_dimension)
 
 
 def shape_of(tensor: TfLiteTensor) -> tuple[int, ...]:

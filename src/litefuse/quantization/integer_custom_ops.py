@@ -1,0 +1,189 @@
+"""Custom ops whose kernels compute with quantized numbers, in models of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.quantization.calibration import Ranges
+from litefuse.runtime.custom_op import find_kernel
+
+__all__ = ["make_custom_ops_integer"]
+
+_QUANTIZE, _DEQUANTIZE = schema.BuiltinOperator.QUANTIZE, schema.BuiltinOperator.DEQUANTIZE
+_TYPES: Mapping[int, tuple[str, int]] = {8: ("int8", schema.TensorType.INT8), 16: ("int16", schema.TensorType.INT16)}
+
+
+def make_custom_ops_integer(model: Any, bits: int, ranges: Ranges) -> bool:
+    """Gives custom ops integers in the place of floating point, if their kernels say that they take them::
+
+        x: int8 -> DEQUANTIZE -> Custom: float32 -> QUANTIZE -> y: int8     -->     x: int8 -> Custom -> y: int8
+
+    Operands that are constants stay as they are. litert-quantizer leaves all custom ops in floating point.
+
+    Args:
+        model: The quantized model, as the schema's objects.
+        bits: The bits of activations: 8 or 16.
+        ranges: The ranges of its tensors; an op with a tensor without a finite one stays as it is.
+
+    Returns:
+        Whether it changed.
+    """
+    codes = _Codes(model)
+    signatures = {each.subgraphIndex for each in model.signatureDefs or ()}
+    changed = False
+    # Loops, branches and composites keep the types of their op.
+    for subgraph in (each for index, each in enumerate(model.subgraphs) if index in signatures):
+        graph = _Graph(model, subgraph, codes, bits, ranges)
+        for op in list(subgraph.operators or ()):
+            if _takes_integers(codes.custom_name(op), bits):
+                changed = graph.make_integer(op) or changed
+    return changed
+
+
+def _takes_integers(name: str, bits: int) -> bool:
+    kernel = find_kernel(name) if name else None
+    return kernel is not None and _TYPES[bits][0] in kernel.quantized_dtypes
+
+
+class _Codes:
+    """The op codes of a model."""
+
+    def __init__(self, model: Any) -> None:
+        self._codes: list[Any] = model.operatorCodes
+
+    def number(self, op: Any) -> int:
+        code = self._codes[op.opcodeIndex]
+        return max(code.builtinCode, code.deprecatedBuiltinCode)
+
+    def custom_name(self, op: Any) -> str:
+        """Returns the name of a custom op; empty for others."""
+        if self.number(op) != schema.BuiltinOperator.CUSTOM:
+            return ""
+        return (self._codes[op.opcodeIndex].customCode or b"").decode("utf-8", "replace")
+
+    def index(self, number: int) -> int:
+        """Returns the index of the code of an op, which is added if there is none."""
+        for index, code in enumerate(self._codes):
+            if max(code.builtinCode, code.deprecatedBuiltinCode) == number:
+                return index
+        code = schema.OperatorCodeT()
+        code.builtinCode = code.deprecatedBuiltinCode = number
+        code.version = 2  # of int16, too
+        self._codes.append(code)
+        return len(self._codes) - 1
+
+
+class _Graph:
+    """A subgraph whose ops are changed."""
+
+    def __init__(self, model: Any, subgraph: Any, codes: _Codes, bits: int, ranges: Ranges) -> None:
+        self._model = model
+        self._subgraph = subgraph
+        self._codes = codes
+        self._bits = bits
+        self._ranges = ranges
+
+    def make_integer(self, op: Any) -> bool:
+        """Gives an op integer operands and results; whether that was possible."""
+        tensors = self._subgraph.tensors
+        operands = {each for each in op.inputs if each >= 0 and self._is_activation(each)}
+        results = {each for each in op.outputs if self._is_activation(each)}
+        known = {each for each in operands if self._quantized_operand(each) is not None}
+        unread = {each for each in results if not self._is_used(each, ())}  # which the calibration does not see
+        if not results or not all(self._has_range(tensors[each]) for each in (operands | results) - known - unread):
+            return False
+        place = self._subgraph.operators.index(op)
+        before: list[Any] = []
+        replaced: dict[int, int] = {}
+        for each in sorted(operands):
+            found = self._quantized_operand(each)
+            if found is None:
+                found = self._add_tensor(each)
+                before.append(self._conversion(_QUANTIZE, each, found))
+            replaced[each] = found
+        after: list[Any] = []
+        removed: list[Any] = []
+        for each in sorted(results):
+            replaced[each], conversion = self._quantized_result(each)
+            if conversion is not None:
+                removed.append(conversion)
+            if self._is_used(each, removed):
+                after.append(self._conversion(_DEQUANTIZE, replaced[each], each))
+        op.inputs = [replaced.get(each, each) if each in operands else each for each in op.inputs]
+        op.outputs = [replaced.get(each, each) if each in results else each for each in op.outputs]
+        operators: list[Any] = self._subgraph.operators
+        operators[place : place + 1] = [*before, op, *after]
+        for each in removed:
+            operators.remove(each)
+        for each in [each for each in operators if self._codes.number(each) == _DEQUANTIZE]:
+            if each.outputs[0] in operands and not self._is_used(each.outputs[0], [each]):
+                operators.remove(each)  # what it made is read by nothing any more
+        return True
+
+    def _is_activation(self, index: int) -> bool:
+        tensor = self._subgraph.tensors[index]
+        buffer = self._model.buffers[tensor.buffer]
+        is_constant = buffer.data is not None or buffer.size > 0
+        return tensor.type == schema.TensorType.FLOAT32 and not is_constant
+
+    def _has_range(self, tensor: Any) -> bool:
+        found = self._ranges.get(tensor.name.decode())
+        return found is not None and bool(np.isfinite([found["min"][0], found["max"][0]]).all())
+
+    def _quantized_operand(self, index: int) -> int | None:
+        """Returns what DEQUANTIZE makes a tensor of, if it is of these integers."""
+        for op in self._subgraph.operators:
+            if self._codes.number(op) == _DEQUANTIZE and op.outputs[0] == index:
+                return op.inputs[0] if self._is_integer(op.inputs[0]) else None
+        return None
+
+    def _quantized_result(self, index: int) -> tuple[int, Any]:
+        """Returns what QUANTIZE makes of a tensor, with that op; or a new tensor, and None."""
+        for op in self._subgraph.operators:
+            if self._codes.number(op) == _QUANTIZE and op.inputs[0] == index and self._is_integer(op.outputs[0]):
+                return op.outputs[0], op
+        return self._add_tensor(index), None
+
+    def _is_integer(self, index: int) -> bool:
+        return self._subgraph.tensors[index].type == _TYPES[self._bits][1]
+
+    def _is_used(self, index: int, but: Sequence[Any]) -> bool:
+        """Whether something reads a tensor, but for some ops."""
+        if index in self._subgraph.outputs:
+            return True
+        return any(index in op.inputs for op in self._subgraph.operators if not any(op is each for each in but))
+
+    def _conversion(self, number: int, operand: int, result: int) -> Any:
+        op = schema.OperatorT()
+        op.opcodeIndex = self._codes.index(number)
+        op.inputs, op.outputs = [operand], [result]
+        return op
+
+    def _add_tensor(self, like: int) -> int:
+        """Adds the quantized form of a tensor; returns its index."""
+        original = self._subgraph.tensors[like]
+        tensor = copy(original)
+        tensor.name = original.name + b"_quantized"
+        tensor.type = _TYPES[self._bits][1]
+        nothing = {"min": np.zeros(1), "max": np.zeros(1)}
+        tensor.quantization = _parameters(self._ranges.get(original.name.decode(), nothing), self._bits)
+        self._subgraph.tensors.append(tensor)
+        return len(self._subgraph.tensors) - 1
+
+
+def _parameters(found: Mapping[str, Any], bits: int) -> Any:
+    """Returns scale and zero point of a range: of int8 asymmetric, of int16 symmetric, as LiteRT's ops have them."""
+    least, largest = min(float(found["min"][0]), 0.0), max(float(found["max"][0]), 0.0)
+    if bits == 16:
+        scale, zero = max(-least, largest) / 32767 or 1.0, 0
+    else:
+        scale = (largest - least) / 255 or 1.0
+        zero = round(-128 - least / scale)
+    parameters = schema.QuantizationParametersT()
+    parameters.scale, parameters.zeroPoint = [scale], [zero]
+    return parameters
