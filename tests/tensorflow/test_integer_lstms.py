@@ -158,9 +158,11 @@ def test_simple_rnn_has_no_integers(tensorflow: TensorFlow) -> None:
         litefuse.convert(path, quantize="int16", **options)
 
 
-def test_integer_states_as_outputs(tensorflow: TensorFlow) -> None:
+@pytest.mark.parametrize("framework", ["keras", "tf_keras"])
+@pytest.mark.parametrize("batch", [None, 1])
+def test_integer_states_as_outputs(tensorflow: TensorFlow, framework: str, batch: int | None) -> None:
     """With integers in and out, the last cell state is one as well."""
-    case = Case("keras", "return_state LSTM", 1, 6)
+    case = Case(framework, "return_state LSTM", batch, 6)
     path = tensorflow.save(recurrent_models.build, *case)
     options: dict[str, Any] = {"rnn": "fused", "quantize": "int8", "representative_dataset": samples(case)}
     result = litefuse.convert(path, quantized_io=True, **options)

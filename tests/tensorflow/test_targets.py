@@ -187,3 +187,27 @@ def test_cpu_changes_nothing(tensorflow: TensorFlow) -> None:
     assert litefuse.convert(path, target="cpu").model_bytes == litefuse.convert(path).model_bytes
     with pytest.raises(litefuse.LitefuseError, match="there is no target 'npu'"):
         litefuse.convert(path, target="npu")  # type: ignore[arg-type]
+
+
+# Vela has REVERSE_V2 on the CPU.
+NPU = {
+    "last LSTM": 0,
+    "unrolled LSTM": 0,
+    "return_state LSTM": 0,
+    "initial_state LSTM": 0,
+    "backwards LSTM": 1,
+    "bidirectional LSTM": 2,
+}
+
+
+@pytest.mark.parametrize("family", NPU)
+def test_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
+    """Every operator is compiled for the NPU, and no state is left from the last call."""
+    case = Case("keras", family, None, 6)
+    path = tensorflow.save(recurrent_models.build, *case)
+    samples = [{name: each[:1] for name, each in recurrent_models.inputs(case, seed)[0].items()} for seed in range(100)]
+    options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": samples}
+    result = litefuse.convert(path, target="ethos-u", **options)
+    made = compiled(result.model_bytes, tmp_path)
+    assert made.on_cpu == NPU[family] == result.report.op_counts.get("REVERSE_V2", 0)
+    assert not made.states_read

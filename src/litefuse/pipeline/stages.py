@@ -17,7 +17,7 @@ from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
-from litefuse.finishing.static_fills import TypeFills
+from litefuse.finishing.static_shapes import TypeStaticShapes
 from litefuse.finishing.tensor_names import NameTensors
 from litefuse.importer import EntryPoint
 from litefuse.ir.mlir import ir
@@ -181,7 +181,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
             lowering.narrow,
             lower_one_op,
         ),
-        *([] if lowering.dynamic else [TypeFills()]),
+        *([] if lowering.dynamic else [TypeStaticShapes()]),
         DropConstants(),  # those of decomposed ops, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
         NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),

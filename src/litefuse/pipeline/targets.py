@@ -18,6 +18,8 @@ from litefuse.report import LoopReport
 __all__ = ["check_lowered", "fixed_shapes"]
 
 _SHOWN = 3
+# Their types may be without a shape.
+_CONSTANTS = frozenset({"tfl.external_const", "tfl.pseudo_const", "tfl.pseudo_qconst"})
 
 
 def fixed_shapes(target: Target, requested: InputShapes, imported: ImportedModule) -> InputShapes:
@@ -87,7 +89,11 @@ def check_lowered(module: ir.Module, target: Target, loops: Sequence[LoopReport]
 def _dynamic_ops(module: ir.Module) -> Iterator[str]:
     for op in all_operations(module):
         kinds = [each.type for each in op.results if isinstance(each.type, ir.RankedTensorType)]
-        if op.name.startswith("tfl.") and any(not kind.has_static_shape for kind in kinds):
+        if (
+            op.name.startswith("tfl.")
+            and op.name not in _CONSTANTS
+            and any(not kind.has_static_shape for kind in kinds)
+        ):
             yield f"{op.name.removeprefix('tfl.').upper()} {node_text(op)}"
 
 

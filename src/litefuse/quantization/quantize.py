@@ -74,7 +74,7 @@ def quantize_model(
         if form == "int16":
             float_layers += lstms.left_because("LiteRT has no LSTM of int16 inputs and outputs")
         else:
-            float_layers += lstms.make_integers(target, calls, ranges)
+            float_layers += lstms.make_integers(target, calls, ranges, quantized_io=quantized_io)
         found = {name: each for name, each in ranges.items() if name not in masked}
         edits.insert(0, partial(make_custom_ops_integer, bits=INTEGER_ACTIVATIONS[form], ranges=found))
     edit_file(target, *edits)

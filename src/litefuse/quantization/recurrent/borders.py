@@ -21,6 +21,9 @@ def join_integers(graph: GraphEditor) -> None:
     %r = quantize(%f)      -->   %q, or quantize(%q) if its scale or dtype is another
     """
     for op in [*graph.ops]:
+        if graph.code(op) == _CODES.REVERSE_V2:
+            _move_integers(graph, op)
+    for op in [*graph.ops]:
         if graph.code(op) != _CODES.QUANTIZE:
             continue
         producer = graph.producer(op.inputs[0])
@@ -38,9 +41,27 @@ def join_integers(graph: GraphEditor) -> None:
     _drop_ops(graph)
 
 
+def _move_integers(graph: GraphEditor, op: Any) -> None:
+    """Lets an op that only moves elements, and that litert-quantizer does not know, move integers::
+
+    %r = reverse(dequantize(%q))   -->   %r = dequantize(reverse(%q))
+    """
+    producer = graph.producer(op.inputs[0])
+    if producer is None or graph.code(producer) != _CODES.DEQUANTIZE:
+        return
+    source, result = int(producer.inputs[0]), int(op.outputs[0])
+    scale = graph.scale(source)
+    if scale is None or not graph.is_type(source, "int8"):
+        return
+    moved = graph.add_tensor(f"{graph.name(result)}_int8", graph.shape(result), "int8", scale)
+    op.inputs, op.outputs = [source, *op.inputs[1:]], [moved]
+    graph.add_op(graph.after(op), "DEQUANTIZE", [moved], [result])
+
+
 def _drop_ops(graph: GraphEditor) -> None:
-    """Removes conversions and initial values that nothing takes."""
+    """Removes conversions and initial values that nothing takes, from the last to the first."""
     removable = {_CODES.QUANTIZE, _CODES.DEQUANTIZE, _CODES.FILL, _CODES.BROADCAST_TO}
+    removable |= {_CODES.SHAPE, _CODES.PACK, _CODES.STRIDED_SLICE}  # the sizes of initial values
     for op in reversed([*graph.ops]):
         result = int(op.outputs[0]) if len(op.outputs) else -1
         if graph.code(op) in removable and not graph.is_output(result) and not any(graph.consumers(result)):

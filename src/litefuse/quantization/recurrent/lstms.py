@@ -22,6 +22,7 @@ from litefuse.quantization.recurrent.operands import (
     INPUT,
     OUTPUT_STATE,
     cell_reads,
+    is_copy,
     lstm_ops,
     reason_for_float,
 )
@@ -31,6 +32,7 @@ from litefuse.runtime.flatbuffer import content_of
 __all__ = ["FloatLayer", "LstmOps"]
 
 _CODES = schema.BuiltinOperator
+_CONVERSIONS = (_CODES.QUANTIZE, _CODES.DEQUANTIZE)
 # The recurrent ops that LiteRT has no integer form of.
 _OTHERS = {
     _CODES.BIDIRECTIONAL_SEQUENCE_LSTM: "BIDIRECTIONAL_SEQUENCE_LSTM",
@@ -79,17 +81,20 @@ class LstmOps:
             for op in lstm_ops(graph):
                 yield from (graph.name(op.inputs[each]) for each in (OUTPUT_STATE, CELL_STATE))
                 for reads in cell_reads(graph, op):
-                    results = [int(reads.outputs[0]), *(int(each) for each in reads.inputs)]
-                    results += [int(each.outputs[0]) for each in graph.consumers(results[0])]
-                    yield from (graph.name(each) for each in results if graph.producer(each) is not None)
+                    copies = [each for each in reads.inputs if is_copy(graph, graph.producer(each))]
+                    taken = [each.outputs[0] for each in graph.consumers(reads.outputs[0])]
+                    yield from (graph.name(each) for each in (reads.outputs[0], *copies, *taken))
 
-    def make_integers(self, target: Path, calls: Calls, ranges: Ranges) -> list[FloatLayer]:
+    def make_integers(
+        self, target: Path, calls: Calls, ranges: Ranges, *, quantized_io: bool = False
+    ) -> list[FloatLayer]:
         """Rewrites the ops in the quantized model to their integer form.
 
         Args:
             target: The quantized model, which is rewritten.
             calls: The calls to calibrate what is inside the ops.
             ranges: The ranges of the other tensors.
+            quantized_io: Whether the inputs and outputs are integers.
 
         Returns:
             The ops that stay in floating point.
@@ -102,7 +107,8 @@ class LstmOps:
         made = 0
         for number in range(len(model.subgraphs)):
             graph = GraphEditor(model, number)
-            _restore_outputs(graph, [each for each in model.signatureDefs or () if each.subgraphIndex == number])
+            signatures = [each for each in model.signatureDefs or () if each.subgraphIndex == number]
+            _agree_on_outputs(graph, signatures, quantized_io=quantized_io)
             changed = False
             for op in lstm_ops(graph):
                 name = graph.name(op.outputs[0])
@@ -172,17 +178,24 @@ def _others(graph: GraphEditor) -> list[FloatLayer]:
     return [FloatLayer(name, f"LiteRT has {op} with integers for its weights alone") for name, op in found]
 
 
-def _restore_outputs(graph: GraphEditor, signatures: Sequence[Any]) -> None:
-    """Corrects outputs of the graph that are quantized although the signature has the number before.
+def _agree_on_outputs(graph: GraphEditor, signatures: Sequence[Any], *, quantized_io: bool) -> None:
+    """Makes graph and signatures name the same outputs, of floating point or integers as asked.
 
-    litert-quantizer does so where an op that it does not know has the output, and an op that it quantizes takes it.
+    litert-quantizer changes one of the two where an output is also taken by an op of the other kind.
     """
-    named = {int(entry.tensorIndex) for each in signatures for entry in each.outputs or ()}
     outputs = [int(each) for each in graph.graph.outputs]
-    for place, index in enumerate(outputs):
-        producer = graph.producer(index)
-        if named and index not in named and producer is not None and int(producer.inputs[0]) in named:
-            outputs[place] = int(producer.inputs[0])
+    for entry in [entry for each in signatures for entry in each.outputs or ()]:
+        named = int(entry.tensorIndex)
+        if named in outputs:
+            continue
+        for place, index in enumerate(outputs):
+            producer = graph.producer(index)
+            if producer is None or graph.code(producer) not in _CONVERSIONS or int(producer.inputs[0]) != named:
+                continue
+            if graph.is_type(index, "float32") == quantized_io:
+                outputs[place] = named
+            else:
+                entry.tensorIndex = index
     graph.graph.outputs = outputs
 
 

@@ -1,0 +1,73 @@
+"""Static types of states and of what is computed of them, for runtimes that take no dynamic dimension."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.call_graph import all_operations, attributes_of
+from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.mlir import ir
+from litefuse.ir.types import ranked_type, shape_of
+from litefuse.ops.dims import Shape
+from litefuse.ops.facts import ShapeError, Undecided
+from litefuse.ops.rules import RULES
+from litefuse.shapes.op_shapes import result_shapes
+
+__all__ = ["TypeStaticShapes"]
+
+
+class TypeStaticShapes:
+    """Gives results their shapes where these are known, although the types do not say so::
+
+        tfl.fill([1, 64], 0.0) : tensor<?x64xf32>         -->  tensor<1x64xf32>
+        tfl.broadcast_to(%v, shape(%v)) : tensor<?x64xf32>  -->  the type of %v
+        tfl.maximum(%s, %s) : tensor<?x64xf32>            -->  the type of %s
+
+    Fusions emit states before the shapes of inputs are set.
+    """
+
+    name: ClassVar[str] = "type-static-shapes"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for op in all_operations(module):
+            if len(op.results) != 1 or not op.name.startswith("tfl.") or not _is_open(op.results[0]):
+                continue
+            shape = _shape(op)
+            if shape is not None and None not in shape:
+                op.results[0].set_type(ranked_type(shape, ir.ShapedType(op.results[0].type).element_type))
+                modified = True
+        return modified
+
+
+def _is_open(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.RankedTensorType) and not value.type.has_static_shape
+
+
+def _shape(op: ir.OpView) -> Shape | None:
+    if op.name == "tfl.fill":
+        elements = elements_of_constant(op.operands[0], "arith.constant", "tfl.pseudo_const")
+        return None if elements is None else tuple(np.array(elements).reshape(-1).tolist())
+    if op.name == "tfl.broadcast_to":
+        value, dims = op.operands
+        return shape_of(ir.ShapedType(value.type)) if _are_sizes_of(dims, value) else None
+    if op.name not in RULES:
+        return None
+    with suppress(ShapeError, Undecided):
+        element = ir.ShapedType(op.results[0].type).element_type
+        attributes = {key: attribute_value(value) for key, value in attributes_of(op).items()}
+        (shape,) = result_shapes(op.name, list(op.operands), [element], attributes)
+        return shape
+    return None
+
+
+def _are_sizes_of(dims: ir.Value, value: ir.Value) -> bool:
+    """Whether sizes are those of a value: SHAPE of it, or that taken apart and packed again."""
+    owner = dims.owner
+    while not isinstance(owner, ir.Block) and owner.name in {"tfl.pack", "tfl.strided_slice"}:
+        owner = owner.operands[0].owner  # litefuse packs all of the sizes, in their order
+    return not isinstance(owner, ir.Block) and owner.name == "tfl.shape" and owner.operands[0] == value
