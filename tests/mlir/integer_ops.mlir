@@ -66,3 +66,27 @@ func.func @floats(%x: tensor<2x!quant.uniform<i8:f32, 0.1>>, %y: tensor<2xf32>) 
   %5 = "tfl.sin"(%3) : (tensor<2xf32>) -> tensor<2xf32>
   return %2, %4, %5 : tensor<2x!quant.uniform<i8:f32, 0.1>>, tensor<2x!quant.uniform<i8:f32, 0.1>>, tensor<2xf32>
 }
+
+// -----
+
+// RUN: integer-ops
+// A factor changes the steps of weights and their sign, and an addend becomes the bias.
+// CHECK-LABEL: func.func @scaled
+// CHECK-DAG: %[[W:.*]] = "tfl.pseudo_qconst"() {{.*}}[100], [40]{{.*}} -> tensor<2x1x!quant.uniform<i8:f32:0, {2.000000e+00,1.500000e+00}>>
+// CHECK-DAG: %[[B:.*]] = "tfl.pseudo_qconst"() {{.*}}[1, 2]{{.*}} : tensor<2xi32>
+// CHECK: %[[Y:.*]] = "tfl.fully_connected"(%arg0, %[[W]], %[[B]]) {{.*}}fused_activation_function = "RELU"
+// CHECK: return %[[Y]]
+func.func @scaled(%x: tensor<?x1x!quant.uniform<i8:f32, 1.0>>) -> tensor<?x2x!quant.uniform<i8:f32, 4.0:3>> {
+  %w = "tfl.pseudo_const"() {value = dense<[[50.0], [-20.0]]> : tensor<2x1xf32>} : () -> tensor<2x1xf32>
+  %c = "tfl.pseudo_const"() {value = dense<[4.0, -3.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %b = "tfl.pseudo_const"() {value = dense<[2.0, 3.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %none = "tfl.no_value"() {value} : () -> none
+  %0 = "tfl.quantize"(%w) {qtype = tensor<2x1x!quant.uniform<i8:f32, 0.5>>} : (tensor<2x1xf32>) -> tensor<2x1x!quant.uniform<i8:f32, 0.5>>
+  %1 = "tfl.dequantize"(%0) : (tensor<2x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x1xf32>
+  %3 = "tfl.dequantize"(%x) : (tensor<?x1x!quant.uniform<i8:f32, 1.0>>) -> tensor<?x1xf32>
+  %4 = "tfl.fully_connected"(%3, %1, %none) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<?x1xf32>, tensor<2x1xf32>, none) -> tensor<?x2xf32>
+  %5 = "tfl.mul"(%4, %c) {fused_activation_function = "NONE"} : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %6 = "tfl.add"(%5, %b) {fused_activation_function = "RELU"} : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %7 = "tfl.quantize"(%6) {qtype = tensor<?x2x!quant.uniform<i8:f32, 4.0:3>>} : (tensor<?x2xf32>) -> tensor<?x2x!quant.uniform<i8:f32, 4.0:3>>
+  return %7 : tensor<?x2x!quant.uniform<i8:f32, 4.0:3>>
+}

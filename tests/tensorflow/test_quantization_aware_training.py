@@ -30,7 +30,7 @@ STEPS = {
 # multiplied with factors of another shape.
 REFUSED_BY_STOCK = frozenset(
     {"convolutions", "convolutions, 4 bits", "convolutions, 4 bits throughout", "convolutions, 3 and 6 bits"}
-    | {"dense", "dense, 5 bits", "kernels of other shapes"}
+    | {"dense", "dense, 5 bits", "dense, normalized", "kernels of other shapes"}
 )
 
 
@@ -85,4 +85,4 @@ def test_the_stock_converter_is_no_better(tensorflow: TensorFlow, name: str) -> 
     assert len(ours) <= len(theirs)
     # Theirs leaves a node out where the operand of a concatenation has one of its own.
     assert sum(op_counts(ours).values()) <= sum(op_counts(theirs).values()) + (name == "many ops")
-    assert mean_error(tensorflow, path, ours, name) <= 1.01 * mean_error(tensorflow, path, theirs, name)
+    assert mean_error(tensorflow, path, ours, name) <= mean_error(tensorflow, path, theirs, name) + step_of(name) / 50

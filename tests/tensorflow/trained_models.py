@@ -166,6 +166,23 @@ def table(tf: Any, **options: Any) -> tuple[Any, Any]:
     return layers, serve
 
 
+def normalized_dense(tf: Any, **options: Any) -> tuple[Any, Any]:
+    """Batch normalization after a matrix, and a factor after another and after a convolution, which is of one step."""
+    layers = _Layers(tf, **options)
+    first, second, norm = layers.kernel(12, 16), layers.kernel(16, 6), layers.batch_norm(16)
+    layers.per_channel = False
+    kernel, bias = layers.kernel(3, 3, 1, 2), layers.variable(6)[0]
+
+    def serve(x: Any) -> Any:
+        x = layers.act(x, -3.0, 3.0)
+        y = tf.nn.depthwise_conv2d(tf.reshape(x, [-1, 3, 4, 1]), kernel(), [1, 1, 1, 1], "SAME")
+        y = layers.act(tf.reshape(y * [0.5, -1.5] - [0.1, 0.2], [-1, 24])[:, :12], -3.0, 3.0)
+        y = layers.act(tf.nn.relu(norm(tf.reshape(tf.matmul(y, first()), [-1, 1, 1, 16]))), 0.0, 6.0)
+        return {"y": layers.act((tf.matmul(tf.reshape(y, [-1, 16]), second()) + bias) * 0.7, -5.0, 5.0)}
+
+    return layers, serve
+
+
 MODELS: Mapping[str, Callable[[Any], tuple[Any, Any]]] = {
     "convolutions": convolutions,
     "convolutions per tensor": lambda tf: convolutions(tf, per_channel=False),
@@ -180,6 +197,7 @@ MODELS: Mapping[str, Callable[[Any], tuple[Any, Any]]] = {
     "dense, 4 bits": lambda tf: dense(tf, per_channel=False, bits=4),
     "dense, 5 bits": lambda tf: dense(tf, bits=5),
     "kernels of other shapes": kernels_of_other_shapes,
+    "dense, normalized": normalized_dense,
     "dense table": table,
     "many ops": many_ops,
 }

@@ -18,6 +18,7 @@ from litefuse.fake_quantization.constants import (
 from litefuse.fake_quantization.grid import NotCovered
 from litefuse.fake_quantization.kernels import AVERAGES, CHANNEL_AXES, FIXED, RESCALING, SAME
 from litefuse.fake_quantization.move_up import is_real, move_up, quantize_users
+from litefuse.fake_quantization.scaled_products import merge_factor
 from litefuse.fake_quantization.uniform import Uniform, quantized_type, uniform_of
 from litefuse.ir.call_graph import attributes_of, functions, nested_operations
 from litefuse.ir.locations import node_text
@@ -28,7 +29,7 @@ __all__ = ["FloatOp", "IntegerOps"]
 _PAIR = frozenset({"tfl.dequantize", "tfl.quantize"})
 # Ops that may keep the scale of their operand where their result has none of its own.
 _CLIPPING = frozenset({"tfl.relu", "tfl.relu6", "tfl.relu_n1_to_1"})
-_ERASED = _PAIR | {"tfl.reshape", "tfl.transpose", "tfl.pseudo_const", "arith.constant"}
+_ERASED = _PAIR | {"tfl.reshape", "tfl.transpose", "tfl.pseudo_const", "tfl.pseudo_qconst", "arith.constant"}
 
 
 class FloatOp(NamedTuple):
@@ -71,6 +72,8 @@ class IntegerOps:
             if function.is_external:
                 continue
             _merge_pairs(list(nested_operations(function.entry_block)))
+            for op in list(nested_operations(function.entry_block)):
+                modified = merge_factor(op) or modified
             for op in [each for each in nested_operations(function.entry_block) if each.name == "tfl.quantize"][::-1]:
                 modified = True
                 move_up(op)
