@@ -26,6 +26,7 @@ def test_public_names() -> None:
         "custom_op",
         "delegate",
         "fusion",
+        "quantize",
         "recognizer",
         "verify_model",
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from litefuse.errors import LitefuseError
 
 if TYPE_CHECKING:
-    from litefuse.api import convert
+    from litefuse.api import convert, quantize
     from litefuse.fusions import Fusion, fusion
     from litefuse.recognizers import Recognizer, recognizer
     from litefuse.report import Report
@@ -35,6 +35,7 @@ __all__ = [
     "custom_op",
     "delegate",
     "fusion",
+    "quantize",
     "recognizer",
     "verify_model",
 ]
@@ -56,6 +57,7 @@ _LAZY = {
     "custom_op": "litefuse.runtime.custom_op",
     "delegate": "litefuse.runtime.delegate",
     "fusion": "litefuse.fusions",
+    "quantize": "litefuse.api",
     "recognizer": "litefuse.recognizers",
     "verify_model": "litefuse.verify.against_original",
 }

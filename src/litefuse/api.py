@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib.util
 import os
 import shutil
 import sys
@@ -19,8 +18,6 @@ from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
 from litefuse.job import ConversionJob
 from litefuse.options.forms import (
-    INTEGER_ACTIVATIONS,
-    INTEGER_FORMS,
     QUANTIZATIONS,
     RNN_FORMS,
     CompositeForm,
@@ -30,20 +27,29 @@ from litefuse.options.forms import (
 )
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS, Limits
+from litefuse.options.quantization import (
+    Granularity,
+    QuantizedIo,
+    RecipeEntries,
+    Rotation,
+    WeightBits,
+)
 from litefuse.options.targets import TARGETS, Target
 from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.processes.process import prepare_worker, run_in_worker
+from litefuse.quantization.asking import check_quantization, check_samples
 from litefuse.recognizers.transfer import pickle_registered
 from litefuse.result import ConversionResult
 
 if TYPE_CHECKING:
-    from litefuse.quantization.dataset import Preprocess, RepresentativeDataset
+    from litefuse.quantization.dataset import Preprocess, RepresentativeDataset, Samples
     from litefuse.report import Report
 
-__all__ = ["ConversionResult", "convert"]
+__all__ = ["ConversionResult", "convert", "quantize"]
 
 _JOB_RUNNER = "litefuse.conversion:run_job"
+_QUANTIZATION_RUNNER = "litefuse.conversion:run_quantization"
 
 
 def convert(
@@ -65,9 +71,16 @@ def convert(
     quantize: Quantization | None = None,
     representative_dataset: RepresentativeDataset | None = None,
     preprocess: Preprocess | None = None,
-    quantized_io: bool = False,
+    quantized_io: QuantizedIo = False,
     require_integer: bool = False,
     quantization_layers: bool = False,
+    weight_bits: WeightBits = 8,
+    granularity: Granularity = "channel",
+    rotate: Rotation | None = None,
+    min_weight_elements: int | None = None,
+    keep_float: Iterable[str] = (),
+    keep_float_ops: Iterable[str] = (),
+    recipe: RecipeEntries | None = None,
     max_error: float | None = None,
     require_fused: bool | Collection[str] = False,
     check_fusions: bool = True,
@@ -135,9 +148,21 @@ def convert(
             runs in a process of its own, where it may use TensorFlow; or a folder of images, with ``preprocess``.
         preprocess: Makes a sample of each image in the folder: a function of a ``PIL.Image.Image``, or
             ``FILE.py:FUNCTION``.
-        quantized_io: With ``int8``, ``int16`` and ``qat``, make inputs and outputs integers too, with scales.
+        quantized_io: With ``int8`` and ``int16``, make inputs and outputs integers too, with scales: True for the
+            form's own, or ``uint8`` with ``int8``.
         require_integer: With these, raise ``QuantizationError`` if an op does not compute in integers.
         quantization_layers: With ``quantize``, also measure the difference inside the model, tensor by tensor.
+        weight_bits: The bits of weights: with 4, those that LiteRT has such kernels for (fully connected layers,
+            convolutions and embeddings) take half the bytes of 8.
+        granularity: What shares a scale: ``channel``, the weights of an output; ``tensor``; or ``block:N``, N weights
+            in a row, with ``dynamic`` and 4 bits, of fully connected layers and embeddings.
+        rotate: ``hadamard``: with ``dynamic`` and ``weights``, rotate the weights of fully connected layers and
+            embeddings by a Hadamard matrix before they are rounded.
+        min_weight_elements: With ``dynamic`` and ``weights``, weights of fewer elements stay float32; None: 1,024 with
+            ``dynamic``, as in TensorFlow's converter, and 0 with ``weights``.
+        keep_float: Regular expressions, searched for in the names of results: those ops stay in floating point.
+        keep_float_ops: Kinds of ops that stay in floating point, such as ``SOFTMAX``.
+        recipe: In place of ``quantize``: a recipe of litert-quantizer, the path of its JSON file or its entries.
         max_error: The largest difference that quantization may make to an output, relative to its largest element, else
             ``QuantizationError``; None: any.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
@@ -190,8 +215,16 @@ def convert(
         raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
     if target not in TARGETS:
         raise LitefuseError(f"there is no target {target!r}", hint=f"They are {', '.join(TARGETS)}.")
-    if quantize is not None:
-        _check_quantization(quantize)
+    quantize, quantization = check_quantization(
+        quantize,
+        weight_bits=weight_bits,
+        granularity=granularity,
+        rotate=rotate,
+        min_weight_elements=min_weight_elements,
+        keep_float=keep_float,
+        keep_float_ops=keep_float_ops,
+        recipe=recipe,
+    )
     if max_error is not None and (quantize is None or not max_error >= 0):
         raise LitefuseError(
             f"max_error is a number from 0 for what quantization may change, not {max_error}"
@@ -199,9 +232,10 @@ def convert(
             else "max_error is for what quantization changes, which was not asked for",
             hint="Pass quantize as well (on the command line, --quantize)." if quantize is None else "",
         )
-    _check_dataset(
+    check_samples(
         quantize,
         representative_dataset,
+        options=quantization,
         quantized_io=quantized_io,
         require_integer=require_integer,
         preprocess=preprocess is not None,
@@ -232,6 +266,7 @@ def convert(
         quantized_io=quantized_io,
         require_integer=require_integer,
         quantization_layers=quantization_layers,
+        quantization=quantization,
         max_error=max_error,
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
@@ -243,11 +278,7 @@ def convert(
         with processes_limited(processes), source.opened(job.source, on_step) as timings:
             processes.check_time("export")
             if representative_dataset is not None:
-                from litefuse.quantization.dataset import obtain_samples
-
-                place = Path(folder.name)
-                samples = obtain_samples(representative_dataset, place, preprocess=preprocess, announce=on_step)
-                job = replace(job, samples=samples)
+                job = replace(job, samples=_obtained(representative_dataset, folder.name, preprocess, on_step))
             if in_process:
                 report = _convert_here(job, on_step)
             else:
@@ -262,42 +293,128 @@ def convert(
     return ConversionResult(report, job.output, folder)
 
 
-def _check_quantization(form: str) -> None:
-    if form not in QUANTIZATIONS:
-        raise LitefuseError(f"there is no quantization {form!r}", hint=f"They are {', '.join(QUANTIZATIONS)}.")
-    if form != "qat" and importlib.util.find_spec("litert_quantizer") is None:
-        raise LitefuseError(
-            "quantization needs the package litert-quantizer",
-            hint="Install it with `pip install 'litefuse[quantize]'`.",
-        )
+def quantize(
+    model: str | os.PathLike[str] | ConversionResult,
+    form: Quantization | None = None,
+    *,
+    representative_dataset: RepresentativeDataset | None = None,
+    preprocess: Preprocess | None = None,
+    quantized_io: QuantizedIo = False,
+    require_integer: bool = False,
+    quantization_layers: bool = False,
+    weight_bits: WeightBits = 8,
+    granularity: Granularity = "channel",
+    rotate: Rotation | None = None,
+    min_weight_elements: int | None = None,
+    keep_float: Iterable[str] = (),
+    keep_float_ops: Iterable[str] = (),
+    recipe: RecipeEntries | None = None,
+    max_error: float | None = None,
+    check_file: bool = True,
+    timeout: float | None = None,
+    memory: int | None = None,
+    temporary_folder: str | os.PathLike[str] | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> ConversionResult:
+    """Quantizes a LiteRT model of any converter, as :func:`convert` does with what it converts.
 
-
-def _check_dataset(form: Quantization | None, dataset: RepresentativeDataset | None, **options: bool) -> None:
-    """Checks that there are samples if the form needs them, and what needs samples only then.
+    The model is quantized and measured in a child process, with the kernels of custom ops that are registered here. A
+    model without signatures gets the signature ``serving_default``, by the names of its inputs and outputs.
 
     Args:
-        form: The form of quantization.
-        dataset: The samples.
-        **options: Whether each option was given that these forms take alone.
+        model: The file of a LiteRT model in floating point, or the result of a conversion.
+        form: The form of the quantization, ``quantize`` of :func:`convert`; None with a recipe.
+        representative_dataset: See :func:`convert`, as for all that follow.
+        preprocess: Makes a sample of each image of a folder.
+        quantized_io: Make inputs and outputs integers too.
+        require_integer: Raise ``QuantizationError`` if an op does not compute in integers.
+        quantization_layers: Also measure the difference inside the model.
+        weight_bits: The bits of weights.
+        granularity: What shares a scale.
+        rotate: The rotation of weights.
+        min_weight_elements: Weights of fewer elements stay float32.
+        keep_float: Regular expressions of results whose ops stay in floating point.
+        keep_float_ops: Kinds of ops that stay in floating point.
+        recipe: A recipe of litert-quantizer, in place of ``form``.
+        max_error: The largest difference that is allowed.
+        check_file: Load the written file in LiteRT, and call each of its signatures once.
+        timeout: The maximum time in seconds.
+        memory: The maximum memory of each process in bytes.
+        temporary_folder: The folder for the model until it is saved.
+        on_step: Called with the name of each step at its start.
+
+    Returns:
+        The quantized model and the report.
+
+    Raises:
+        LitefuseError: ``model`` is no LiteRT model, or it cannot be quantized like this.
+        FileCheckError: LiteRT does not run the written file.
+        QuantizationError: The difference exceeds ``max_error``.
+        LimitError: It exceeds ``timeout`` or ``memory``.
+        EngineCrashError: The child process died.
     """
-    calibrating = {"representative_dataset": dataset is not None, "preprocess": options.pop("preprocess", False)}
-    for given, forms in ((calibrating, INTEGER_ACTIVATIONS), (options, INTEGER_FORMS)):
-        for argument, is_given in given.items():
-            if is_given and form not in forms:
-                raise LitefuseError(f"{argument} is for the quantizations {_listed(forms)} alone")
-    if form not in INTEGER_ACTIVATIONS:
-        return
-    if dataset is None:
+    source = (model.path if isinstance(model, ConversionResult) else Path(os.fspath(model))).absolute()
+    if form is None and recipe is None:
         raise LitefuseError(
-            f"the quantization {form!r} needs a representative dataset",
-            hint="Pass representative_dataset (on the command line, --representative-dataset FILE.npz): some inputs of "
-            "the kind that the model will get.",
+            "neither a form of quantization nor a recipe was given", hint=f"The forms are {', '.join(QUANTIZATIONS)}."
         )
+    form, options = check_quantization(
+        form,
+        weight_bits=weight_bits,
+        granularity=granularity,
+        rotate=rotate,
+        min_weight_elements=min_weight_elements,
+        keep_float=keep_float,
+        keep_float_ops=keep_float_ops,
+        recipe=recipe,
+    )
+    if max_error is not None and not max_error >= 0:
+        raise LitefuseError(f"max_error is a number from 0 for what quantization may change, not {max_error}")
+    if form == "qat":
+        raise LitefuseError(
+            "fake-quantization nodes are those of a TensorFlow model; a LiteRT model has none",
+            hint="Pass quantize='qat' to convert (on the command line, litefuse convert --quantize qat).",
+        )
+    check_samples(
+        form,
+        representative_dataset,
+        options=options,
+        quantized_io=quantized_io,
+        require_integer=require_integer,
+        preprocess=preprocess is not None,
+    )
+    folder = make_temporary_folder(temporary_folder)
+    job = ConversionJob(
+        source=source,
+        output=Path(folder.name, "model.tflite"),
+        quantize=form,
+        quantized_io=quantized_io,
+        require_integer=require_integer,
+        quantization_layers=quantization_layers,
+        quantization=options,
+        max_error=max_error,
+        plug_ins=find_plug_ins(),
+        kernels=_kernels(),
+    )
+    try:
+        with processes_limited(ProcessLimits(timeout, memory)):
+            if representative_dataset is not None:
+                job = replace(job, samples=_obtained(representative_dataset, folder.name, preprocess, on_step))
+            report = cast("Report", run_in_worker(_QUANTIZATION_RUNNER, job, on_step))
+            if check_file:
+                report = _with_file_check(report, job, on_step, in_process=False)
+    except BaseException:
+        folder.cleanup()
+        raise
+    return ConversionResult(report, job.output, folder)
 
 
-def _listed(forms: Iterable[Quantization]) -> str:
-    *others, last = map(repr, forms)
-    return f"{', '.join(others)} and {last}"
+def _obtained(
+    dataset: RepresentativeDataset, folder: str, preprocess: Preprocess | None, on_step: Callable[[str], None]
+) -> Samples:
+    from litefuse.quantization.dataset import obtain_samples
+
+    return obtain_samples(dataset, Path(folder), preprocess=preprocess, announce=on_step)
 
 
 def _kernels() -> dict[str, bytes]:

@@ -54,7 +54,7 @@ from litefuse.weights import Weights
 if TYPE_CHECKING:
     from litefuse.quantization.recurrent.lstms import FloatLayer
 
-__all__ = ["run_conversion", "run_job"]
+__all__ = ["run_conversion", "run_job", "run_quantization"]
 
 
 class _ModuleSaved(Exception):  # noqa: N818  not an error: it ends a conversion that was to save the module only
@@ -267,6 +267,7 @@ def _quantize(
             form,
             job.samples,
             quantized_io=job.quantized_io,
+            options=job.quantization,
             layers=job.quantization_layers,
             left=left,
             announce=announce,
@@ -284,7 +285,7 @@ def _quantize(
             f"{len(left)} recurrent op(s) would stay in floating point: {left[0].reason}",
             hint="Quantize to int8, or leave out rnn='fused' and the target (on the command line, --rnn, --target).",
         )
-    report = QuantizationReport(form, size, inputs=inputs, **difference._asdict())
+    report = QuantizationReport(form, size, inputs=inputs, weights=job.quantization.text(), **difference._asdict())
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
 
 
@@ -305,6 +306,50 @@ def _quantize_trained(
         _check_difference(difference.error, difference.unchecked, job.max_error, "random inputs")
     report = QuantizationReport("qat", size, inputs="random inputs", **difference._asdict())
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
+
+
+def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Report:
+    """Quantizes a LiteRT model from another process, as :func:`run_job` does with what it converts.
+
+    Args:
+        job: A conversion whose source is the model's file.
+        announce: Called with the name of the step at its start.
+
+    Raises:
+        LitefuseError: The model cannot be read, quantized or written.
+    """
+    from litefuse.inspection.litert_model import inspect_litert_model
+    from litefuse.quantization.preparing import prepare_model
+
+    take_plug_ins(job.plug_ins)
+    unpickle_kernels(job.kernels)
+    steps = _Steps(announce, job)
+    steps.begin("quantize")
+    partial = job.output.with_name(job.output.name + ".part")
+    quantization = None
+    try:
+        model = inspect_litert_model(job.source)
+        custom_ops = sorted({each.name for each in model.custom_operators if each.kind == "custom"})
+        summary = ModelSummary(model.op_counts, tuple(custom_ops))
+        prepare_model(job.source, partial)
+        if job.quantize is not None:
+            quantization, summary = _quantize(partial, job, job.quantize, summary, announce)
+        signatures = tuple(each.key for each in inspect_litert_model(partial).signatures)
+        partial.replace(job.output)
+    finally:
+        partial.unlink(missing_ok=True)
+    steps.begin("")
+    return Report(
+        source=str(job.source),
+        signatures=signatures,
+        op_counts=summary.op_counts,
+        custom_ops=summary.custom_ops,
+        pack_kernels=tuple(name for name in summary.custom_ops if name in PACK),
+        python_kernels=_python_kernels(summary.custom_ops, ()),
+        quantization=quantization,
+        size=job.output.stat().st_size,
+        timings=steps.timings,
+    )
 
 
 def _check_difference(error: float | None, unchecked: str | None, allowed: float, inputs: str) -> None:

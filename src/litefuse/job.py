@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from litefuse.options.forms import CompositeForms, Quantization, RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import Limits
+from litefuse.options.quantization import QuantizationOptions, QuantizedIo
 from litefuse.options.targets import Target
 from litefuse.plug_ins.entry_points import PlugIn
 
@@ -43,7 +44,8 @@ class ConversionJob:
         check_custom_ops: Whether that also holds for composites that their author declared custom ops.
         quantize: The form of weights and activations; None leaves them unquantized.
         samples: The representative dataset, for forms of quantization that need one.
-        quantized_io: Whether inputs and outputs are quantized too, in these forms.
+        quantized_io: Whether inputs and outputs are quantized too, in these forms, and to which integers.
+        quantization: What users choose of the quantization beyond its form.
         require_integer: Whether it is an error if an op does not compute in integers, in these forms.
         quantization_layers: Whether the difference from quantization is measured inside the model, too.
         max_error: The maximum difference in the outputs from quantization; None: any.
@@ -74,7 +76,8 @@ class ConversionJob:
     check_custom_ops: bool = False
     quantize: Quantization | None = None
     samples: Samples | None = None
-    quantized_io: bool = False
+    quantized_io: QuantizedIo = False
+    quantization: QuantizationOptions = field(default_factory=QuantizationOptions)
     require_integer: bool = False
     quantization_layers: bool = False
     max_error: float | None = None

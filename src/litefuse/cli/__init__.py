@@ -59,9 +59,12 @@ def _run(arguments: list[str]) -> None:
 # The module that the child process of a command runs.
 _MODULES = {
     "convert": "litefuse.conversion",
+    "quantize": "litefuse.conversion",
     "run": "litefuse.cli.execution",
     "verify": "litefuse.verify.model_process",
 }
+# Those that share the process of conversions.
+_CONVERTING = frozenset({"convert", "quantize"})
 
 
 def _prepare(arguments: list[str]) -> None:
@@ -69,13 +72,13 @@ def _prepare(arguments: list[str]) -> None:
     command = arguments[0] if arguments else ""
     # Plug-ins may change the import path; a process with a memory limit is started differently.
     elsewhere = ("-h", "--help", "--in-process", "--kernels", "--plug-in", "--memory")
-    options = elsewhere[:2] if command != "convert" else elsewhere
+    options = elsewhere if command in _CONVERTING else elsewhere[:2]
     if command not in _MODULES or any(each.startswith(options) for each in arguments):
         return
     from litefuse.processes.process import prepare_model_process, prepare_worker
 
     with contextlib.suppress(LitefuseError):  # the command reports what is wrong
-        (prepare_worker if command == "convert" else prepare_model_process)(_MODULES[command])
+        (prepare_worker if command in _CONVERTING else prepare_model_process)(_MODULES[command])
 
 
 def _open_standard_streams() -> None:

@@ -9,27 +9,17 @@ import click
 
 from litefuse.cli.failures import json_option
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
-from litefuse.cli.parameters import PATH, parse_size, process_limit_options, split_names
+from litefuse.cli.parameters import ALL, PATH, OptionalValueCommand, parse_size, process_limit_options, split_names
+from litefuse.cli.quantization_options import integer_io, quantization_option_group
 from litefuse.options.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm, Quantization, RnnForm
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
+from litefuse.options.quantization import Granularity, Rotation, WeightBits
 from litefuse.options.targets import TARGETS, Target
 
 __all__ = ["convert"]
 
-_ALL = "*"
-_OPTIONAL_VALUES = frozenset({"--allow-custom-ops", "--require-fused"})
 
-
-class _OptionalValueCommand(click.Command):
-    """A command with options that take an optional value after ``=``."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        end = args.index("--") if "--" in args else len(args)
-        options = [f"{arg}={_ALL}" if arg in _OPTIONAL_VALUES else arg for arg in args[:end]]
-        return super().parse_args(ctx, [*options, *args[end:]])
-
-
-@click.command(cls=_OptionalValueCommand)
+@click.command(cls=OptionalValueCommand)
 @click.argument("model", type=PATH)
 @click.option(
     "--output",
@@ -112,33 +102,7 @@ class _OptionalValueCommand(click.Command):
     "float16; or compute in integers: int8 or int16 with --representative-dataset, qat (int8) with the ranges of the "
     "model's fake-quantization nodes, from training.",
 )
-@click.option(
-    "--representative-dataset",
-    type=PATH,
-    metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
-    help="Samples for --quantize int8 and int16: an array for each input, whose first axis counts samples or rows; a "
-    "folder of images, with --preprocess; or a function that returns or yields samples.",
-)
-@click.option(
-    "--preprocess",
-    metavar="FILE.py:FUNCTION",
-    help="The function that makes an input of the model of each image of the folder, which is a PIL.Image.Image.",
-)
-@click.option(
-    "--quantized-io",
-    is_flag=True,
-    help="With --quantize int8, int16 and qat, make inputs and outputs integers as well.",
-)
-@click.option(
-    "--require-integer",
-    is_flag=True,
-    help="With --quantize int8 and int16, fail if an op does not compute in integers, and list these.",
-)
-@click.option(
-    "--quantization-layers",
-    is_flag=True,
-    help="With --quantize, also measure the difference in each tensor inside the model.",
-)
+@quantization_option_group
 @click.option(
     "--max-error",
     type=click.FloatRange(min=0),
@@ -212,9 +176,16 @@ def convert(
     quantize: Quantization | None,
     representative_dataset: Path | None,
     preprocess: str | None,
-    quantized_io: bool,
+    quantized_io: str | None,
     require_integer: bool,
     quantization_layers: bool,
+    weight_bits: WeightBits,
+    granularity: Granularity,
+    rotate: Rotation | None,
+    min_weight_elements: int | None,
+    keep_float: tuple[str, ...],
+    keep_float_ops: tuple[str, ...],
+    recipe: Path | None,
     max_error: float | None,
     require_fused: str | None,
     check_fusions: bool,
@@ -242,7 +213,7 @@ def convert(
     composites, --require-fused=lstm,gelu for these two.
     """
     path = output if output is not None else _default_output(model)
-    check_writable(path, "the model", reads=(model, *([representative_dataset] if representative_dataset else ())))
+    check_writable(path, "the model", reads=(model, *filter(None, (representative_dataset, recipe))))
 
     from litefuse.api import convert as convert_model
     from litefuse.plug_ins.modules import import_kernels
@@ -268,9 +239,16 @@ def convert(
             quantize=quantize,
             representative_dataset=representative_dataset,
             preprocess=preprocess,
-            quantized_io=quantized_io,
+            quantized_io=integer_io(quantized_io),
             require_integer=require_integer,
             quantization_layers=quantization_layers,
+            weight_bits=weight_bits,
+            granularity=granularity,
+            rotate=rotate,
+            min_weight_elements=min_weight_elements,
+            keep_float=keep_float,
+            keep_float_ops=keep_float_ops,
+            recipe=recipe,
             max_error=max_error,
             require_fused=_all_or_names(require_fused, "--require-fused"),
             check_fusions=check_fusions,
@@ -306,7 +284,7 @@ def _forms(values: Iterable[str]) -> dict[str, CompositeForm]:
         name, equals, form = value.rpartition("=")
         if form not in FORMS:
             raise click.BadParameter(f"--composites takes {', '.join(FORMS)}, or NAME= and one of these, not {value!r}")
-        forms[name if equals else _ALL] = form
+        forms[name if equals else ALL] = form
     return forms
 
 
@@ -323,8 +301,8 @@ def _shape(value: str) -> tuple[str, tuple[int | None, ...]]:
 
 
 def _all_or_names(value: str | None, option: str) -> bool | list[str]:
-    if value is None or value == _ALL:
-        return value == _ALL
+    if value is None or value == ALL:
+        return value == ALL
     names = split_names(value)
     if not names:
         raise click.BadParameter(f"{option}= needs names; leave out the equals sign for all")

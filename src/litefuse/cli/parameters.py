@@ -8,12 +8,36 @@ from typing import Any, overload
 
 import click
 
-__all__ = ["KERNELS", "PATH", "SECONDS", "parse_shape", "parse_size", "process_limit_options", "split_names"]
+__all__ = [
+    "ALL",
+    "KERNELS",
+    "PATH",
+    "SECONDS",
+    "OptionalValueCommand",
+    "parse_shape",
+    "parse_size",
+    "process_limit_options",
+    "split_names",
+]
 
 # A click.Path that returns Path objects; the command, or the code that reads the file, checks that it exists.
 PATH: Any = click.Path(path_type=Path)
 
 SECONDS = click.FloatRange(min=0, min_open=True)
+
+#: The value of an option that was given without one.
+ALL = "*"
+_OPTIONAL_VALUES = frozenset({"--allow-custom-ops", "--quantized-io", "--require-fused"})
+
+
+class OptionalValueCommand(click.Command):
+    """A command with options that take an optional value after ``=``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        options = [f"{arg}={ALL}" if arg in _OPTIONAL_VALUES else arg for arg in args[:end]]
+        return super().parse_args(ctx, [*options, *args[end:]])
+
 
 # An option of commands that run models.
 KERNELS = click.option(

@@ -8,12 +8,14 @@ the same expression count where its first one stands, so that an expression that
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization
+from litefuse.options.quantization import MIN_WEIGHT_ELEMENTS, QuantizationOptions, QuantizedIo
 
-__all__ = ["Recipe", "integer_recipe", "named", "weight_recipe"]
+__all__ = ["ModelFacts", "Recipe", "named", "recipe_of"]
 
 Recipe: TypeAlias = list[dict[str, Any]]
 """The entries, each with the keys ``regex``, ``operation``, ``algorithm_key`` and ``op_config``."""
@@ -22,48 +24,110 @@ _ALL = "*"
 _MIN_MAX = "min_max_uniform_quantize"
 _FLOAT_CASTING = "float_casting"
 _NO_QUANTIZE = "no_quantize"
+# Its rotations are ops that any LiteRT has; those of HADAMARD_ROTATION are custom ops.
+_ROTATED = "DECOMPOSED_HADAMARD_ROTATION"
+_BOUNDARIES = ("INPUT", "OUTPUT")
+# The ops whose weights litert-quantizer puts into blocks, or rotates.
+_ROW_WISE = ("FULLY_CONNECTED", "EMBEDDING_LOOKUP")
 
 
-def weight_recipe(form: Quantization, products_of_constants: Collection[str]) -> Recipe:
-    """Returns the recipe of a form that needs no samples.
+@dataclass(frozen=True)
+class ModelFacts:
+    """What a recipe must know of the model. Ops are named by their first results.
+
+    Attributes:
+        products_of_constants: The products with a constant first factor.
+        widths: How many weights a row has, of the ops whose weights may be put into blocks or rotated.
+        real: The ops whose activations cannot be integers.
+    """
+
+    products_of_constants: Collection[str] = ()
+    widths: Mapping[str, int] = field(default_factory=dict[str, int])
+    real: Collection[str] = ()
+
+
+def recipe_of(
+    form: Quantization, options: QuantizationOptions, facts: ModelFacts, *, quantized_io: QuantizedIo
+) -> Recipe:
+    """Returns the recipe of a form.
 
     Args:
-        form: The form of the weights.
-        products_of_constants: The results of products with a constant first factor: LiteRT supports integer weights as
-            the second one alone.
+        form: The form of weights and activations.
+        options: What users choose beyond it.
+        facts: What a recipe must know of the model.
+        quantized_io: The types of inputs and outputs, for the forms with integer activations.
     """
-    if form == "float16":
-        return [_entry(".*", _ALL, _weights(16, dtype="FLOAT"), algorithm=_FLOAT_CASTING)]
-    if form == "weights":
-        return [_entry(".*", _ALL, _weights(8))]
-    return [_entry(".*", _ALL, _dynamic(8)), *_left(products_of_constants)]
-
-
-def integer_recipe(form: Quantization, real: Collection[str], *, quantized_io: bool) -> Recipe:
-    """Returns the recipe of a form with integer activations.
-
-    Args:
-        form: The form of activations.
-        real: The results that stay in floating point: there, only weights become integers.
-        quantized_io: Whether the inputs and outputs are quantized too.
-    """
-    bits = INTEGER_ACTIVATIONS[form]
-    recipe = [
-        _entry(".*", _ALL, _dynamic(8)),
-        _entry("^", _ALL, _static(bits)),
-        # LiteRT reads only the scale of the first channel.
-        _entry("^", "BATCH_MATMUL", _static(bits, granularity="TENSORWISE")),
-    ]
-    if not quantized_io:
-        recipe += [_entry("^", boundary) for boundary in ("INPUT", "OUTPUT")]
-    if real:
-        recipe += [*_left(real), _entry(f"(?:){named(real)}", _ALL, _dynamic(8))]
+    if form == "recipe":
+        recipe = [dict(entry) for entry in options.recipe] + _left(facts.real)
+    elif form in INTEGER_ACTIVATIONS:
+        recipe = _integers(INTEGER_ACTIVATIONS[form], options, facts)
+    else:
+        recipe = _weights_alone(form, options, facts)
+    recipe += [_entry(f"(?:{pattern})", _ALL) for pattern in options.keep_float]
+    recipe += [_entry("(?:^)", operation) for operation in options.keep_float_ops]
+    if form in INTEGER_ACTIVATIONS:  # what stays in floating point are ops: inputs and outputs are what was asked for
+        recipe += _boundaries(INTEGER_ACTIVATIONS[form], quantized_io)
+        recipe += [_entry(f"(?:^){named(facts.real)}", boundary) for boundary in _BOUNDARIES if facts.real]
     return recipe
 
 
 def named(results: Collection[str]) -> str:
     """Returns the regular expression of ops whose first result is one of these tensors."""
     return f"^(?:{'|'.join(map(re.escape, sorted(results)))});"
+
+
+def _weights_alone(form: Quantization, options: QuantizationOptions, facts: ModelFacts) -> Recipe:
+    if form == "float16":
+        return [_entry(".*", _ALL, _weights(16, dtype="FLOAT"), algorithm=_FLOAT_CASTING)]
+    make = _dynamic if form == "dynamic" else _weights
+    smallest = options.min_weight_elements
+    if smallest is None:
+        smallest = MIN_WEIGHT_ELEMENTS if form == "dynamic" else 0
+
+    def config(bits: int, granularity: str) -> dict[str, Any]:
+        return {**make(bits, granularity=granularity), "min_weight_elements": smallest}
+
+    bits = options.weight_bits
+    whole = "TENSORWISE" if options.granularity == "tensor" else "CHANNELWISE"
+    # Where there is no kernel for less than 8 bits, the first entry counts.
+    recipe = [_entry(".*", _ALL, config(8, whole)), _entry("^", _ALL, config(bits, whole))]
+    if form == "dynamic" and whole == "TENSORWISE":
+        # LiteRT reads a scale for each channel, and computes with what is behind the only one.
+        recipe.append(_entry("^", "DEPTHWISE_CONV_2D", config(8, "CHANNELWISE")))
+    by_rows = f"BLOCKWISE_{options.block_size}" if options.block_size else whole
+    if by_rows != whole or options.rotation:
+        algorithm = _ROTATED if options.rotation else _MIN_MAX
+        recipe += [_entry("(?:)", op, config(bits, by_rows), algorithm=algorithm) for op in _ROW_WISE]
+        step = options.block_size or 2
+        if others := {result for result, width in facts.widths.items() if width % step}:
+            recipe.append(_entry(named(others), _ALL, config(bits, whole)))
+    return recipe + (_left(facts.products_of_constants) if form == "dynamic" else [])
+
+
+def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Recipe:
+    granularity = "TENSORWISE" if options.granularity == "tensor" else "CHANNELWISE"
+    in_float = {**_dynamic(8), "min_weight_elements": MIN_WEIGHT_ELEMENTS}
+    recipe = [
+        _entry(".*", _ALL, in_float),
+        _entry("^", _ALL, _static(bits, granularity=granularity)),
+        # LiteRT reads only the scale of the first channel.
+        _entry("^", "BATCH_MATMUL", _static(bits, granularity="TENSORWISE")),
+    ]
+    if options.weight_bits != 8:
+        recipe.append(_entry("(?:)", _ALL, _static(bits, weight_bits=options.weight_bits, granularity=granularity)))
+    if facts.real:
+        recipe += [*_left(facts.real), _entry(f"(?:){named(facts.real)}", _ALL, in_float)]
+    return recipe
+
+
+def _boundaries(bits: int, quantized_io: QuantizedIo) -> Recipe:
+    """Returns the entries of inputs and outputs."""
+    if quantized_io is False:
+        return [_entry("(?:(?:))", boundary) for boundary in _BOUNDARIES]
+    config = _static(bits)
+    if quantized_io == "uint8":
+        config["activation_tensor_config"] |= {"dtype": "UINT"}
+    return [_entry("(?:(?:))", boundary, config) for boundary in _BOUNDARIES]
 
 
 def _left(results: Collection[str]) -> Recipe:
@@ -91,10 +155,10 @@ def _dynamic(bits: int, *, granularity: str = "CHANNELWISE") -> dict[str, Any]:
     return {"weight_tensor_config": weights, "compute_precision": "INTEGER", "explicit_dequantize": False}
 
 
-def _static(bits: int, *, granularity: str = "CHANNELWISE") -> dict[str, Any]:
+def _static(bits: int, *, weight_bits: int = 8, granularity: str = "CHANNELWISE") -> dict[str, Any]:
     """Activations of calibrated ranges: those of int8 have a zero point, those of int16 none, as LiteRT's kernels."""
     activations = _tensor(bits, granularity="TENSORWISE", symmetric=bits != 8)
-    return {**_dynamic(8, granularity=granularity), "activation_tensor_config": activations}
+    return {**_dynamic(weight_bits, granularity=granularity), "activation_tensor_config": activations}
 
 
 def _tensor(bits: int, *, granularity: str, symmetric: bool = True, dtype: str = "INT") -> dict[str, Any]:

@@ -28,6 +28,7 @@ _FORMS_OF_QUANTIZATION = {
     "int8": "int8, with int8 weights",
     "int16": "int16, with int8 weights",
     "qat": "int8, with the ranges that training found",
+    "recipe": "by a recipe",
 }
 
 
@@ -54,6 +55,7 @@ def _effect_section(quantization: QuantizationReport, size: int) -> Section:
         ("size", f"{count_of(quantization.size_before, 'byte')} before, {size / quantization.size_before:.0%} now"),
         ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
     ]
+    rows += [("weights", quantization.weights)] if quantization.weights else []
     is_far = quantization.error is not None and not quantization.error <= _FAR
     judgements: list[Judgement] = [None, "bad" if is_far else None]
     rows += _output_rows(quantization)

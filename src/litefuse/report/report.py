@@ -136,6 +136,7 @@ class QuantizationReport:
         moving: The tensors whose ranges still grew at the last quarter of the samples: more samples are needed.
         samples: The number of samples; 0 if there were none.
         layers: The difference of each tensor inside, if that was requested.
+        weights: What was chosen for weights beyond the form; empty for nothing.
     """
 
     form: Quantization
@@ -149,6 +150,7 @@ class QuantizationReport:
     moving: tuple[MovingRange, ...] = ()
     samples: int = 0
     layers: tuple[LayerDifference, ...] = ()
+    weights: str = ""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,6 +40,7 @@ _OTHERS = {
     _CODES.RNN: "RNN",
     _CODES.UNIDIRECTIONAL_SEQUENCE_RNN: "UNIDIRECTIONAL_SEQUENCE_RNN",
 }
+_KEPT = "kept in floating point, as requested"
 _NAMES = frozenset({"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", *_OTHERS.values()})
 
 
@@ -86,7 +87,13 @@ class LstmOps:
                     yield from (graph.name(each) for each in (reads.outputs[0], *copies, *taken))
 
     def make_integers(
-        self, target: Path, calls: Calls, ranges: Ranges, *, quantized_io: bool = False
+        self,
+        target: Path,
+        calls: Calls,
+        ranges: Ranges,
+        *,
+        quantized_io: bool = False,
+        kept: Collection[str] = (),
     ) -> list[FloatLayer]:
         """Rewrites the ops in the quantized model to their integer form.
 
@@ -95,6 +102,7 @@ class LstmOps:
             calls: The calls to calibrate what is inside the ops.
             ranges: The ranges of the other tensors.
             quantized_io: Whether the inputs and outputs are integers.
+            kept: The names of results whose ops the user wants in floating point.
 
         Returns:
             The ops that stay in floating point.
@@ -115,6 +123,8 @@ class LstmOps:
                 reason = reason_for_float(graph, op)
                 if reason is None and name not in inner:
                     reason = "it is in a loop or a branch"
+                if name in kept:
+                    reason = _KEPT
                 if reason is not None:
                     left.append(FloatLayer(name, reason))
                     continue
@@ -129,8 +139,13 @@ class LstmOps:
         _write(model, target)
         return left
 
-    def make_hybrid(self, target: Path) -> list[FloatLayer]:
-        """Makes int8 of the weights of the ops in a model; returns the ops whose weights stay float32."""
+    def make_hybrid(self, target: Path, kept: Collection[str] = ()) -> list[FloatLayer]:
+        """Makes int8 of the weights of the ops in a model; returns the ops whose weights stay float32.
+
+        Args:
+            target: The model, which is rewritten.
+            kept: The names of results whose ops the user wants in floating point.
+        """
         if not self.present:
             return []
         model = _read(target)
@@ -140,13 +155,15 @@ class LstmOps:
             graph = GraphEditor(model, number)
             for op in lstm_ops(graph):
                 reason = reason_for_float(graph, op, hybrid=True)
+                if graph.name(op.outputs[0]) in kept:
+                    reason = _KEPT
                 if reason is not None:
                     left.append(FloatLayer(graph.name(op.outputs[0]), reason))
                     continue
                 made += 1
                 make_hybrid(graph, op, f"lstm{made}")
             for op in graph.ops:
-                if graph.code(op) == _CODES.UNIDIRECTIONAL_SEQUENCE_RNN:
+                if graph.code(op) == _CODES.UNIDIRECTIONAL_SEQUENCE_RNN and graph.name(op.outputs[0]) not in kept:
                     made += 1
                     make_hybrid_rnn(graph, op, f"rnn{made}")
         drop_unused(model)

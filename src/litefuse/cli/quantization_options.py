@@ -1,0 +1,107 @@
+"""Options of the commands that quantize."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from litefuse.cli.parameters import ALL, PATH
+from litefuse.options.quantization import GRANULARITIES, WEIGHT_BITS, QuantizedIo
+
+__all__ = ["integer_io", "quantization_option_group"]
+
+
+def _number(_context: click.Context, _parameter: click.Parameter, value: str) -> int:
+    return int(value)
+
+
+_OPTIONS = (
+    click.option(
+        "--representative-dataset",
+        type=PATH,
+        metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
+        help="Samples for int8 and int16: an array for each input, whose first axis counts samples or rows; a folder "
+        "of images, with --preprocess; or a function that returns or yields samples.",
+    ),
+    click.option(
+        "--preprocess",
+        metavar="FILE.py:FUNCTION",
+        help="The function that makes an input of the model of each image of the folder, which is a PIL.Image.Image.",
+    ),
+    click.option(
+        "--quantized-io",
+        metavar="[=uint8]",
+        help="With int8, int16 and qat, make inputs and outputs integers as well: the form's own, or uint8 with int8.",
+    ),
+    click.option(
+        "--require-integer",
+        is_flag=True,
+        help="With these, fail if an op does not compute in integers, and list these.",
+    ),
+    click.option(
+        "--quantization-layers",
+        is_flag=True,
+        help="Also measure the difference in each tensor inside the model.",
+    ),
+    click.option(
+        "--weight-bits",
+        type=click.Choice([str(bits) for bits in WEIGHT_BITS]),
+        default="8",
+        callback=_number,
+        help="With 4, int4 weights where LiteRT has kernels of them: fully connected layers, convolutions, embeddings.",
+    ),
+    click.option(
+        "--granularity",
+        type=click.Choice(GRANULARITIES),
+        default="channel",
+        help="What shares a scale: an output's weights, a tensor, or so many weights in a row (int4, dynamic).",
+    ),
+    click.option(
+        "--rotate",
+        type=click.Choice(["hadamard"]),
+        help="Rotate the weights of fully connected layers and embeddings before they are rounded (dynamic, weights).",
+    ),
+    click.option(
+        "--min-weight-elements",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Leave weights of fewer elements as they are. Default: 1024 with dynamic, 0 with weights.",
+    ),
+    click.option(
+        "--keep-float",
+        multiple=True,
+        metavar="REGEX",
+        help="Keep ops in floating point in the names of whose results it is found; may be repeated.",
+    ),
+    click.option(
+        "--keep-float-op",
+        "keep_float_ops",
+        multiple=True,
+        metavar="OP",
+        help="Keep all ops of this kind in floating point, such as SOFTMAX; may be repeated.",
+    ),
+    click.option(
+        "--recipe",
+        type=PATH,
+        metavar="FILE.json",
+        help="In place of --quantize: a recipe of litert-quantizer, which says what each op gets.",
+    ),
+)
+
+
+def quantization_option_group(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of a quantization beyond its form."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def integer_io(value: str | None) -> QuantizedIo:
+    """Returns what ``--quantized-io`` says: nothing, the form's own integers, or ``uint8``."""
+    if value in (None, ALL):
+        return value is not None
+    if value != "uint8":
+        raise click.BadParameter(f"--quantized-io is the form's own integers, or uint8 after =, not {value!r}")
+    return "uint8"

@@ -1,0 +1,90 @@
+"""Checks of what is asked of a quantization, before it begins."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+from litefuse.errors import LitefuseError
+from litefuse.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS, QUANTIZATIONS, Quantization
+from litefuse.options.quantization import QuantizationOptions, QuantizedIo, quantization_options
+
+if TYPE_CHECKING:
+    from litefuse.quantization.dataset import RepresentativeDataset
+
+__all__ = ["check_quantization", "check_samples"]
+
+
+def check_quantization(form: Quantization | None, **choices: Any) -> tuple[Quantization | None, QuantizationOptions]:
+    """Returns the form of a quantization and its options.
+
+    Args:
+        form: The form that was asked for; None if there is none but a recipe, or if nothing is quantized.
+        **choices: Those of :func:`litefuse.options.quantization.quantization_options`.
+
+    Raises:
+        LitefuseError: There is no such form or combination, or litert-quantizer is not installed.
+    """
+    if form is not None and form not in QUANTIZATIONS:
+        raise LitefuseError(f"there is no quantization {form!r}", hint=f"They are {', '.join(QUANTIZATIONS)}.")
+    if choices.get("recipe") is not None:
+        if form is not None:
+            raise LitefuseError(
+                f"a recipe says what becomes of each op, and the quantization {form!r} says it too",
+                hint="Leave out one of the two (on the command line, --recipe or --quantize).",
+            )
+        form = "recipe"
+    options = quantization_options(form, **choices)
+    if form not in {None, "qat"} and importlib.util.find_spec("litert_quantizer") is None:
+        raise LitefuseError(
+            "quantization needs the package litert-quantizer",
+            hint="Install it with `pip install 'litefuse[quantize]'`.",
+        )
+    return form, options
+
+
+def check_samples(
+    form: Quantization | None,
+    dataset: RepresentativeDataset | None,
+    *,
+    options: QuantizationOptions,
+    quantized_io: QuantizedIo,
+    require_integer: bool,
+    preprocess: bool,
+) -> None:
+    """Checks that there are samples if the form needs them, and what is for some forms only with these.
+
+    Args:
+        form: The form of quantization.
+        dataset: The samples.
+        options: What users choose beyond the form.
+        quantized_io: Whether inputs and outputs are quantized too, and to which integers.
+        require_integer: Whether all ops must compute in integers.
+        preprocess: Whether there is a function for images.
+
+    Raises:
+        LitefuseError: They are lacking or needless, or an option is not for this form.
+    """
+    takes_samples = form in INTEGER_ACTIVATIONS or (form == "recipe" and options.has_integer_activations)
+    if quantized_io is not False and form == "recipe":
+        raise LitefuseError("quantized_io does not go with a recipe, whose entries of INPUT and OUTPUT say it")
+    of_integers = form in INTEGER_FORMS or takes_samples
+    for argument, given, fits, forms in (
+        ("representative_dataset", dataset is not None, takes_samples, INTEGER_ACTIVATIONS),
+        ("preprocess", preprocess, takes_samples, INTEGER_ACTIVATIONS),
+        ("quantized_io", quantized_io is not False, of_integers, INTEGER_FORMS),
+        ("require_integer", require_integer, of_integers, INTEGER_FORMS),
+    ):
+        if given and not fits:
+            *others, last = map(repr, forms)
+            raise LitefuseError(f"{argument} is for the quantizations {', '.join(others)} and {last} alone")
+    if quantized_io not in (False, True, "uint8"):
+        raise LitefuseError(f"quantized_io is {quantized_io!r}; there is False, True and 'uint8'")
+    if quantized_io == "uint8" and form != "int8":
+        raise LitefuseError(f"inputs and outputs of uint8 are for activations of int8, not for {form!r}")
+    if takes_samples and dataset is None:
+        raise LitefuseError(
+            f"the quantization {form!r} needs a representative dataset",
+            hint="Pass representative_dataset (on the command line, --representative-dataset FILE.npz): some inputs of "
+            "the kind that the model will get.",
+        )

@@ -1,0 +1,81 @@
+"""Preparation of a LiteRT file of any converter: what litert-quantizer, samples and reports name things by."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import shutil
+from pathlib import Path
+from typing import Any
+
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.errors import LitefuseError
+from litefuse.quantization.applying import read_model
+from litefuse.quantization.masks import tensor_name
+
+__all__ = ["SIGNATURE", "prepare_model"]
+
+#: The signature that a model gets that has none.
+SIGNATURE = "serving_default"
+
+
+def prepare_model(path: Path, target: Path) -> None:
+    """Copies a model, with a name of its own for each tensor, and with a signature.
+
+    Tensors of several subgraphs may have one name; what comes later is then ``NAME#2``. A model without signatures gets
+    one of its first subgraph, whose inputs and outputs have the names of the tensors.
+
+    Args:
+        path: A LiteRT model.
+        target: The file for the copy.
+
+    Raises:
+        LitefuseError: It cannot be read or written.
+    """
+    try:
+        model = read_model(path)
+        changed = [_name_tensors(model), _sign(model)]
+        if any(changed):
+            modifier = importlib.import_module("litert_quantizer.model_modifier").ModelModifier(model)
+            modifier.modify_model({}, serialize_to_path=str(target), enable_progress_bar=False)
+        else:
+            shutil.copyfile(path, target)
+    except OSError:
+        raise
+    except Exception as error:
+        raise LitefuseError(f"the model cannot be read: {error}", where=str(path)) from error
+
+
+def _name_tensors(model: Any) -> bool:
+    """Gives each tensor a name of its own; returns whether one was lacking."""
+    present = {tensor_name(each) for graph in model.subgraphs for each in graph.tensors if each.name}
+    taken, renamed = set[str](), False
+    for graph in model.subgraphs:
+        for tensor in graph.tensors:
+            name = tensor_name(tensor) if tensor.name else ""
+            if not name or name in taken:
+                base = name or "tensor"
+                name = next(new for n in itertools.count(2) if (new := f"{base}#{n}") not in present | taken)
+                tensor.name, renamed = name.encode(), True
+            taken.add(name)
+    return renamed
+
+
+def _sign(model: Any) -> bool:
+    """Gives a model a signature if it has none; returns whether it had none."""
+    if model.signatureDefs:
+        return False
+    graph = model.subgraphs[0]
+    signature: Any = schema.SignatureDefT()
+    signature.signatureKey, signature.subgraphIndex = SIGNATURE.encode(), 0
+    signature.inputs = [_entry(graph, index) for index in graph.inputs]
+    signature.outputs = [_entry(graph, index) for index in dict.fromkeys(graph.outputs)]
+    model.signatureDefs = [signature]
+    return True
+
+
+def _entry(graph: Any, index: int) -> Any:
+    entry: Any = schema.TensorMapT()
+    entry.name, entry.tensorIndex = graph.tensors[index].name, int(index)
+    return entry
