@@ -23,6 +23,7 @@ from litefuse.quantization.open_shapes import restore_open_shapes
 from litefuse.quantization.recipe import recipe_of
 from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps
 from litefuse.quantization.samples import calls_of
+from litefuse.quantization.shared_outputs import mend_shared_outputs
 
 __all__ = ["quantize_model"]
 
@@ -93,6 +94,7 @@ def quantize_model(
         if form in INTEGER_ACTIVATIONS:
             found = {name: each for name, each in ranges.items() if name not in masked}
             edits.insert(0, partial(make_custom_ops_integer, bits=INTEGER_ACTIVATIONS[form], ranges=found))
+        edits.insert(0, mend_shared_outputs)
     edit_file(target, *edits)
     return measured_effect(
         path,

@@ -1,0 +1,54 @@
+"""Mends outputs of a model that its own ops read, too, in what litert-quantizer 0.11 writes.
+
+It adds DEQUANTIZE for the output, and has the other readers take what that makes: ops of integers with an operand in
+floating point, which LiteRT refuses. If one of the readers is in floating point, the signature goes on to name the
+integers, which are no output any more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ai_edge_litert import schema_py_generated as schema
+
+__all__ = ["mend_shared_outputs"]
+
+
+def mend_shared_outputs(model: Any) -> bool:
+    """Has ops of integers read integers, and signatures name the outputs.
+
+    Args:
+        model: The quantized model, as the schema's objects.
+
+    Returns:
+        Whether it changed.
+    """
+    codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
+    changed = False
+    for index, subgraph in enumerate(model.subgraphs):
+        operators = subgraph.operators or ()
+        outputs = {int(each) for each in subgraph.outputs}
+        # What is an output in floating point, by the integers that it is made of.
+        made = {
+            int(op.inputs[0]): int(op.outputs[0])
+            for op in operators
+            if codes[op.opcodeIndex] == schema.BuiltinOperator.DEQUANTIZE and int(op.outputs[0]) in outputs
+        }
+        integers = {real: quantized for quantized, real in made.items()}
+        for op in operators:
+            if codes[op.opcodeIndex] == schema.BuiltinOperator.QUANTIZE or not _is_integer(subgraph, op):
+                continue
+            inputs = [integers.get(int(each), int(each)) for each in op.inputs]
+            changed = changed or inputs != [int(each) for each in op.inputs]
+            op.inputs = inputs
+        for signature in model.signatureDefs or ():
+            for output in signature.outputs if signature.subgraphIndex == index else ():
+                if output.tensorIndex not in outputs and output.tensorIndex in made:
+                    output.tensorIndex, changed = made[output.tensorIndex], True
+    return changed
+
+
+def _is_integer(subgraph: Any, op: Any) -> bool:
+    """Whether a result of an op is quantized."""
+    found = [subgraph.tensors[each].quantization for each in op.outputs]
+    return any(each is not None and each.scale is not None and len(each.scale) > 0 for each in found)
