@@ -183,7 +183,8 @@ def convert(
         in_process: Convert in this process, to debug conversion code. TensorFlow must not be loaded.
         temporary_folder: The folder for the model until it is saved; None: the system's folder for temporary files. A
             large model is saved faster on the same file system.
-        on_step: Called with the name of each step at its start.
+        on_step: Called with the name of each step at its start, and where samples are run, with the number of those
+            that are done and the time that is left.
 
     Returns:
         The model and the report.

@@ -22,7 +22,13 @@ from litefuse.report.quantized import FloatOp, LayerDifference, MovingRange, OpK
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, quantized
 
-__all__ = ["Difference", "calls_of_random_inputs", "difference_on_random_inputs", "difference_on_samples"]
+__all__ = [
+    "COMPARED_SAMPLES",
+    "Difference",
+    "calls_of_random_inputs",
+    "difference_on_random_inputs",
+    "difference_on_samples",
+]
 
 
 class Difference(NamedTuple):
@@ -130,12 +136,12 @@ def difference_on_samples(before: Path, after: Path, calls: Calls) -> Difference
     Raises:
         LitefuseError: LiteRT does not run one of the two.
     """
-    some = {key: inputs[:_SAMPLES] for key, inputs in calls.items()}
+    some = {key: inputs[:COMPARED_SAMPLES] for key, inputs in calls.items()}
     return _difference_of(list(_outputs(before, some)), after, some)
 
 
-# How many samples of each signature are compared.
-_SAMPLES = 16
+#: How many samples of each signature are compared.
+COMPARED_SAMPLES = 16
 # The sizes tried for dynamic dimensions other than the first: few image models, for example, take the smallest.
 _OPEN_SIZES = (1, 32, 224)
 # How much an output has to change, relative to its largest element.

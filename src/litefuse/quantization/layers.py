@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.inputs.graph import Graph, Model, Op
+from litefuse.quantization.difference import COMPARED_SAMPLES
 from litefuse.quantization.lazy_calls import Calls, Inputs
 from litefuse.report.quantized import LayerDifference
 from litefuse.runtime.flatbuffer import content_of
@@ -20,9 +21,6 @@ from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, quantized
 
 __all__ = ["layer_differences"]
-
-# How many samples of each signature are compared.
-_SAMPLES = 16
 
 
 def layer_differences(before: Path, after: Path, calls: Calls) -> tuple[LayerDifference, ...]:
@@ -41,7 +39,7 @@ def layer_differences(before: Path, after: Path, calls: Calls) -> tuple[LayerDif
     Raises:
         InterpreterError: One of the two does not run.
     """
-    return tuple(each for key in calls for each in _of_signature(before, after, key, calls[key][:_SAMPLES]))
+    return tuple(each for key in calls for each in _of_signature(before, after, key, calls[key][:COMPARED_SAMPLES]))
 
 
 def _of_signature(before: Path, after: Path, key: str, calls: Any) -> Iterator[LayerDifference]:
