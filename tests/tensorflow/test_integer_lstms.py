@@ -14,7 +14,7 @@ from litefuse.inputs.graph import Model
 from litefuse.report import QuantizationReport
 from litefuse.runtime.scales import dequantized, quantized
 from tests.tensorflow import recurrent_models
-from tests.tensorflow.checking import check, interpreter, normal
+from tests.tensorflow.checking import check, check_calls, interpreter, normal
 from tests.tensorflow.recurrent_models import Case
 from tests.tensorflow.test_lstm_fusions import CELLS, cells
 
@@ -174,3 +174,74 @@ def test_integer_states_as_outputs(tensorflow: TensorFlow, framework: str, batch
         for name, value in found.items():
             assert value.dtype == np.int8
             np.testing.assert_allclose(dequantized(value, gives[name]), expected[name], atol=TOLERANCE)
+
+
+def hostile(tf: Any) -> Any:
+    """Two signatures of a layer that is called twice, with non-ASCII names, and one without weights or biases."""
+    keras = importlib.import_module("keras")
+    shared = keras.layers.LSTM(5, return_sequences=True, return_state=True)
+    empty = keras.layers.LSTM(3, return_sequences=True, kernel_initializer="zeros", recurrent_initializer="zeros")
+    for each in (shared, empty):
+        each.build((None, None, 4))
+    random = np.random.default_rng(3)
+    shared.set_weights([(random.standard_normal(each.shape) * 0.5).astype(np.float32) for each in shared.get_weights()])
+    start = [tf.constant(random.uniform(-0.5, 0.5, (1, 5)).astype(np.float32)) for _ in range(2)]
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None, 4], tf.float32, name="value")])
+    def twice(value: Any) -> Any:
+        first, h, c = shared(value)
+        return {"höhe": first, "änderung": shared(-value, initial_state=[h, c])[0], "leer": empty(value)}
+
+    @tf.function(input_signature=[tf.TensorSpec([1, 1, 4], tf.float32, name="x")])
+    def once(x: Any) -> Any:
+        return dict(zip("abc", shared(x, initial_state=start), strict=True))
+
+    module.twice, module.once = twice, once
+    module.tracked = [*shared.weights, *empty.weights, *start]
+    return module, {"zweimal": twice, "einmal": once}
+
+
+def test_several_signatures(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(hostile)
+    random = np.random.default_rng(5)
+
+    def call(key: str, batch: int = 1, time: int = 1) -> Any:
+        name = "value" if key == "zweimal" else "x"
+        return key, {name: random.standard_normal((batch, time, 4)).astype(np.float32)}
+
+    samples = [call(key, 2, 5) if key == "zweimal" else call(key) for key in ("zweimal", "einmal") for _ in range(300)]
+    calls = [call("zweimal", 3, 4), call("einmal"), call("zweimal", 1, 6), call("einmal"), call("zweimal", 1, 1)]
+    calls = [each for each in calls for _ in range(2)]
+    options: dict[str, Any] = {"rnn": "fused", "quantize": "int8", "representative_dataset": samples}
+    result = check_calls(tensorflow, path, calls, rtol=0.05, **options)
+    assert lstm_dtypes(result.model_bytes) == {INTEGERS}
+    assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 4
+
+
+def nested(tf: Any) -> Any:
+    """A layer in a loop over windows."""
+    keras = importlib.import_module("keras")
+    layer = keras.layers.LSTM(5)
+    layer.build((None, 3, 4))
+    module = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([1, 9, 4], tf.float32, name="x")])
+    def serve(x: Any) -> Any:
+        total = tf.zeros([1, 5])
+        for start in tf.range(6):
+            total += layer(tf.slice(x, [0, start, 0], [1, 3, 4]))
+        return {"y": total}
+
+    module.serve = serve
+    module.tracked = layer.weights
+    return module, {"serving_default": serve}
+
+
+def test_layer_in_a_loop_stays_in_floating_point(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(nested)
+    options: dict[str, Any] = {"rnn": "fused", "quantize": "int8", "representative_dataset": drawn((1, 9, 4), 30)}
+    result = check(tensorflow, path, normal({"x": (1, 9, 4)}, batches=(1, 1)), rtol=0.05, **options)
+    assert lstm_dtypes(result.model_bytes) == {("float32",) * 5}
+    assert result.report.quantization is not None
+    assert [*result.report.quantization.float_layers.values()] == ["it is in a loop or a branch"]
