@@ -6,7 +6,18 @@ Each is as small as it can be, and uses none of litefuse's workarounds: see ``gr
 from __future__ import annotations
 
 # Registers the reproducers.
-from tests.engine.faults import bindings, constants, kernels, modules, ops, runtime, soundness, transpositions, xnnpack
+from tests.engine.faults import (
+    bindings,
+    constants,
+    kernels,
+    lstms,
+    modules,
+    ops,
+    runtime,
+    soundness,
+    transpositions,
+    xnnpack,
+)
 from tests.engine.faults.reproducer import REPRODUCERS
 
 __all__ = [
@@ -14,6 +25,7 @@ __all__ = [
     "bindings",
     "constants",
     "kernels",
+    "lstms",
     "modules",
     "ops",
     "runtime",

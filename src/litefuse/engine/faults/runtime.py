@@ -14,6 +14,7 @@ _STATES = f"{_FINISHING}.initialize_states.InitializeStates"
 _SHAPES = f"{_FINISHING}.prepared_shapes.PrepareShapes"
 _REVERSE = f"{_LEGALIZE}.arrays.moved_elements.Reverse"
 _TRANSFORM = f"{_LEGALIZE}.arithmetic.fourier.RealFourierTransform"
+_LSTMS = "litefuse.quantization.recurrent"
 _SOUNDNESS = "litefuse.runtime.soundness.check_soundness"
 _INTERPRETER = "litefuse.runtime.interpreter.Interpreter"
 
@@ -162,6 +163,17 @@ RUNTIME: tuple[Fault, ...] = (
         "BIDIRECTIONAL_SEQUENCE_LSTM that concatenates both directions is wrong for batches of more than one, unless "
         "time comes first.",
         "litefuse.fusions.lstm.bidirectional_sequence_lstm",
+    ),
+    _fault(
+        "integer-peepholes",
+        "The peepholes of an integer LSTM are wrong if a projection makes the output of another size than the cells: "
+        "the kernel takes the one size for the other.",
+        f"{_LSTMS}.operands.reason_for_float",
+    ),
+    _fault(
+        "projected-zero-point",
+        "An integer LSTM negates the zero point of what it projects, so that half of its range is cut off.",
+        f"{_LSTMS}.integer_form.make_integers",
     ),
     _fault(
         "outputs-behind-two-gigabytes",

@@ -29,7 +29,7 @@ from litefuse.quantization.recurrent.operands import (
 from litefuse.quantization.recurrent.reference import InnerRanges
 from litefuse.quantization.recurrent.scales import asymmetric, power_of_two, quantized, symmetric
 
-__all__ = ["make_integers"]
+__all__ = ["constants_of", "make_integers"]
 
 _CODES = schema.BuiltinOperator
 # The unit of biases that are added to a normalized gate, relative to the scale of its weights.
@@ -72,11 +72,11 @@ def make_integers(
     input_scale, output_scale, cell_scale = graph.scale(x), graph.scale(output), power_of_two(inner.cell)
     assert input_scale is not None
     assert output_scale is not None
-    # LiteRT negates the zero point of what is projected, and then it saturates: there is none.
+    # There is no zero point: the fault `projected-zero-point`.
     hidden = symmetric(max(map(abs, inner.hidden)), 8) if numbers.projected else output_scale
     inputs = [int(each) for each in op.inputs]
     inputs[INPUT] = x
-    for position, (value, scale) in _constants(numbers, input_scale, hidden).items():
+    for position, (value, scale) in constants_of(numbers, input_scale, hidden).items():
         inputs[position] = graph.add_constant(f"{name}/{OPERANDS[position]}", value, scale)
     inputs[OUTPUT_STATE] = _state(graph, op, OUTPUT_STATE, f"{name}/h", output_scale)
     inputs[CELL_STATE] = _state(graph, op, CELL_STATE, f"{name}/c", cell_scale)
@@ -85,7 +85,7 @@ def make_integers(
     op.intermediates = _intermediates(graph, name, inner, hidden, normalized=numbers.normalized)
 
 
-def _constants(numbers: LstmNumbers, x: Scale, hidden: Scale) -> dict[int, tuple[npt.NDArray[Any], Scale]]:
+def constants_of(numbers: LstmNumbers, x: Scale, hidden: Scale) -> dict[int, tuple[npt.NDArray[Any], Scale]]:
     """Returns the integers of all weights by position."""
     values = numbers.constants
     scales: dict[int, Scale] = {}

@@ -150,7 +150,7 @@ def reason_for_float(graph: GraphEditor, op: Any, *, hybrid: bool = False) -> st
         return "LiteRT has no integers for recurrent weights that are vectors"
     units = graph.shape(op.inputs[BIASES[1]])
     if not hybrid and op.inputs[PEEPHOLES[1]] >= 0 and graph.shape(op.inputs[OUTPUT_STATE])[1:] != units:
-        # Its kernel takes the size of the output for that of the peepholes.
+        # The fault `integer-peepholes`.
         return "LiteRT's integers for peepholes are wrong where a projection has another size than the cells"
     given = {*range(1, 18), *NORMALIZATIONS}
     if any(op.inputs[each] >= 0 and graph.constant(op.inputs[each]) is None for each in given):
