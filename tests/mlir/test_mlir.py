@@ -47,6 +47,7 @@ from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
+from litefuse.finishing.static_shapes import TypeStaticShapes
 from litefuse.finishing.tensor_names import NameTensors
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import Pass, run_passes
@@ -135,6 +136,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "integer-ops": lambda _o, _v: IntegerOps(),
     "infer-loop-types": lambda _o, _v: InferLoopTypes(),
     "initialize-states": lambda _o, _v: InitializeStates(),
+    "type-static-shapes": lambda _o, _v: TypeStaticShapes(),
     "initialize-tables": lambda _, given: InitializeTables(given.tables, given.initializers),
     "initialize-variables": lambda _, given: InitializeVariables(given.value, given.initializers),
     "keep-copies": lambda _o, _v: KeepCopies(),

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import all_operations, attributes_of
+from litefuse.ir.call_graph import attributes_of, functions, is_public, nested_operations, update_function_type
 from litefuse.ir.constants import elements_of_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import ranked_type, shape_of
@@ -16,6 +16,7 @@ from litefuse.ops.dims import Shape
 from litefuse.ops.facts import ShapeError, Undecided
 from litefuse.ops.rules import RULES
 from litefuse.shapes.op_shapes import result_shapes
+from litefuse.shapes.result_types import FORWARDING
 
 __all__ = ["TypeStaticShapes"]
 
@@ -34,13 +35,22 @@ class TypeStaticShapes:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for op in all_operations(module):
-            if len(op.results) != 1 or not op.name.startswith("tfl.") or not _is_open(op.results[0]):
+        for function in functions(module).values():
+            if function.is_external:
                 continue
-            shape = _shape(op)
-            if shape is not None and None not in shape:
-                op.results[0].set_type(ranked_type(shape, ir.ShapedType(op.results[0].type).element_type))
-                modified = True
+            for op in nested_operations(function.entry_block):
+                if len(op.results) != 1 or not op.name.startswith("tfl.") or not _is_open(op.results[0]):
+                    continue
+                # Values that a terminator or a call forwards are typed elsewhere too; nothing calls public functions.
+                users = {use.owner.name for use in op.results[0].uses}
+                if users & FORWARDING - ({"func.return"} if is_public(function) else set()):
+                    continue
+                shape = _shape(op)
+                if shape is not None and None not in shape:
+                    op.results[0].set_type(ranked_type(shape, ir.ShapedType(op.results[0].type).element_type))
+                    modified = True
+            if is_public(function):
+                update_function_type(function)
         return modified
 
 

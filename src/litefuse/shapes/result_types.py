@@ -12,7 +12,7 @@ from litefuse.ir.types import ranked_type
 from litefuse.ops.facts import ShapeError, Undecided
 from litefuse.shapes.op_shapes import result_shapes
 
-__all__ = ["TypeResults"]
+__all__ = ["FORWARDING", "TypeResults"]
 
 _OPS = frozenset({"tfl.dequantize", "tfl.mirror_pad", "tfl.pad", "tfl.padv2", "tfl.quantize", "tfl.transpose"})
 
@@ -38,7 +38,7 @@ class TypeResults:
                 if op.name not in _OPS or _is_ranked(op.results[0]) or not _is_ranked(op.operands[0]):
                     continue
                 # Values that a terminator or a call forwards are typed elsewhere too.
-                if any(use.owner.name in _PASS_ON for use in op.results[0].uses):
+                if any(use.owner.name in FORWARDING for use in op.results[0].uses):
                     continue
                 element = ir.ShapedType(op.results[0].type).element_type
                 attributes = {key: attribute_value(value) for key, value in attributes_of(op).items()}
@@ -50,7 +50,8 @@ class TypeResults:
         return modified
 
 
-_PASS_ON = frozenset(
+#: The ops that hand values on, under types of their own.
+FORWARDING = frozenset(
     {
         *("func.return", "tfl.yield", "tfl.while", "tfl.if", "tf.If", "tf.While", "tf.Case"),
         *("tf.PartitionedCall", "tf.StatefulPartitionedCall", "func.call", "tfl.custom"),
