@@ -64,6 +64,8 @@ def test_weights_get_a_zero_point_only_where_they_need_one() -> None:
         (-np.inf, 1.0, 8, "not finite"),
         (np.nan, 1.0, 8, "empty or not finite"),
         (-1.0, 1.0, 9, "9 bits"),
+        (-1.0, 1.0, 1, "1 bits"),
+        (-1.0, 1.0, 10**12, "10{12} bits"),  # which takes no memory
     ],
 )
 def test_refused(low: float, high: float, bits: int, reason: str) -> None:

@@ -90,3 +90,21 @@ func.func @scaled(%x: tensor<?x1x!quant.uniform<i8:f32, 1.0>>) -> tensor<?x2x!qu
   %7 = "tfl.quantize"(%6) {qtype = tensor<?x2x!quant.uniform<i8:f32, 4.0:3>>} : (tensor<?x2xf32>) -> tensor<?x2x!quant.uniform<i8:f32, 4.0:3>>
   return %7 : tensor<?x2x!quant.uniform<i8:f32, 4.0:3>>
 }
+
+// -----
+
+// RUN: integer-ops
+// A value that is joined with itself, and joined again, is quantized once.
+// CHECK-LABEL: func.func @joined
+// CHECK: %[[Q:.*]] = "tfl.quantize"(%arg0)
+// CHECK-NOT: "tfl.quantize"
+// CHECK: %[[A:.*]] = "tfl.concatenation"(%[[Q]], %[[Q]])
+// CHECK: %[[B:.*]] = "tfl.concatenation"(%[[A]], %[[A]])
+// CHECK: return %[[B]], %[[B]]
+func.func @joined(%x: tensor<2xf32>) -> (tensor<8x!quant.uniform<i8:f32, 0.1>>, tensor<8x!quant.uniform<i8:f32, 0.1>>) {
+  %0 = "tfl.concatenation"(%x, %x) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  %1 = "tfl.concatenation"(%0, %0) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %2 = "tfl.quantize"(%1) {qtype = tensor<8x!quant.uniform<i8:f32, 0.1>>} : (tensor<8xf32>) -> tensor<8x!quant.uniform<i8:f32, 0.1>>
+  %3 = "tfl.quantize"(%1) {qtype = tensor<8x!quant.uniform<i8:f32, 0.1>>} : (tensor<8xf32>) -> tensor<8x!quant.uniform<i8:f32, 0.1>>
+  return %2, %3 : tensor<8x!quant.uniform<i8:f32, 0.1>>, tensor<8x!quant.uniform<i8:f32, 0.1>>
+}

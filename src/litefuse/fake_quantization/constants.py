@@ -24,6 +24,8 @@ __all__ = [
 ]
 
 _CONSTANTS = ("arith.constant", "tfl.pseudo_const", "tf.Const")
+_PAIR = ("tfl.dequantize", "tfl.quantize")
+_MOVING = ("tfl.reshape", "tfl.transpose")
 _STORED = ("tfl.external_const", "tfl.pseudo_qconst")
 # The largest distance of a rounded constant from its step, relative to the constant: float32 has 24 bits.
 _NEAR = 1e-5
@@ -42,6 +44,16 @@ class IntegerConstant(NamedTuple):
     integers: npt.NDArray[np.int64]
     scales: npt.NDArray[np.float64]
     zero_points: npt.NDArray[np.int64]
+
+    def moved(self, order: Sequence[int], *, transposed: bool) -> IntegerConstant:
+        """Returns the constant with its axes in another order, or in another shape."""
+        if transposed:
+            return IntegerConstant(
+                self.integers.transpose(order), self.scales.transpose(order), self.zero_points.transpose(order)
+            )
+        return IntegerConstant(
+            self.integers.reshape(order), self.scales.reshape(order), self.zero_points.reshape(order)
+        )
 
     def uniform(self, axis: int | None, *, bits: int = 8) -> Uniform:
         """Returns the element type with a scale for each channel along an axis, or one for all if it is None.
@@ -63,8 +75,9 @@ class IntegerConstant(NamedTuple):
 
 def is_constant(value: ir.Value) -> bool:
     """Whether a value is a constant, perhaps behind a pair or an op that moves its elements."""
-    owner = producer(value, *_CONSTANTS, *_STORED, "tfl.quantize", "tfl.dequantize", "tfl.transpose", "tfl.reshape")
-    return owner is not None and (not owner.operands or is_constant(owner.operands[0]))
+    while (owner := producer(value, *_CONSTANTS, *_STORED, *_PAIR, *_MOVING)) is not None and owner.operands:
+        value = owner.operands[0]
+    return owner is not None
 
 
 def float_constant(value: ir.Value) -> npt.NDArray[np.float32] | None:
@@ -80,16 +93,21 @@ def float_constant(value: ir.Value) -> npt.NDArray[np.float32] | None:
 
 def integer_constant(value: ir.Value) -> IntegerConstant | None:
     """Returns the integers of a constant with a pair, perhaps moved by TRANSPOSE or RESHAPE; None for other values."""
-    moved = producer(value, "tfl.transpose", "tfl.reshape")
-    if moved is not None:
-        found, how = integer_constant(moved.operands[0]), elements_of_constant(moved.operands[1], *_CONSTANTS)
-        if found is None or how is None:
+    moves: list[tuple[str, list[int]]] = []
+    while (moved := producer(value, *_MOVING)) is not None:
+        how = elements_of_constant(moved.operands[1], *_CONSTANTS)
+        if how is None:
             return None
-        order: list[int] = np.array(how).reshape(-1).tolist()
-        integers, scales, zeros = found
-        if moved.name == "tfl.transpose":
-            return IntegerConstant(integers.transpose(order), scales.transpose(order), zeros.transpose(order))
-        return IntegerConstant(integers.reshape(order), scales.reshape(order), zeros.reshape(order))
+        moves.append((moved.name, np.array(how).reshape(-1).tolist()))
+        value = moved.operands[0]
+    found = _paired(value)
+    for name, order in reversed(moves if found is not None else []):
+        found = None if found is None else found.moved(order, transposed=name == "tfl.transpose")
+    return found
+
+
+def _paired(value: ir.Value) -> IntegerConstant | None:
+    """Returns the integers of a constant behind DEQUANTIZE."""
     dequantized = producer(value, "tfl.dequantize")
     stored = None if dequantized is None else producer(dequantized.operands[0], "tfl.pseudo_qconst")
     if stored is not None:

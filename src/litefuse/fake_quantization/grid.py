@@ -74,11 +74,10 @@ def affine_grid(low: Any, high: Any, bits: int, *, narrow: bool) -> Grid:
     Raises:
         NotCovered: A range is empty, or more than 8 bits are asked for.
     """
+    _check_bits(bits)
     low = np.asarray(low, np.float32)
     high = np.asarray(high, np.float32)
     least, most = np.float32(narrow), np.float32(2**bits - 1)
-    if bits > 8:
-        raise NotCovered(f"it has {bits} bits, and int8 has 8")
     if not (low < high).all() or not np.isfinite(high - low).all():
         raise NotCovered("a range is empty or not finite")
     step: Any = np.divide(high - low, np.float32(2**bits - 1 - narrow))
@@ -100,11 +99,10 @@ def symmetric_grid(low: Any, high: Any, bits: int, attributes: Mapping[str, Any]
     Raises:
         NotCovered: A range is empty, or the bits are more than 8.
     """
+    _check_bits(bits)
     signed = bool(attributes.get("signed_input", True))
     least = -(2 ** (bits - 1)) + bool(attributes.get("narrow_range", False)) if signed else 0
     most = 2 ** (bits - 1) - 1 if signed else 2**bits - 1
-    if bits > 8 or most < 1:
-        raise NotCovered(f"it has {bits} bits")
     low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
     # The larger of the two steps; one that the sign of its end excludes does not count.
     steps = [np.where(high > 0, high / np.float32(most), np.float32(0))]
@@ -116,3 +114,8 @@ def symmetric_grid(low: Any, high: Any, bits: int, attributes: Mapping[str, Any]
     half_to_even = str(attributes.get("round_mode", "HALF_TO_EVEN")) == "HALF_TO_EVEN"
     first, last = np.full_like(step, least, np.int64), np.full_like(step, most, np.int64)
     return Grid(step, first, last, half_to_even)
+
+
+def _check_bits(bits: int) -> None:
+    if not 2 <= bits <= 8:
+        raise NotCovered(f"it has {bits} bits, and int8 has 8")

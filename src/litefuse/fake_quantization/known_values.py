@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = ["known_value"]
 
 Array = npt.NDArray[Any]
 
+_LONGEST = 48
 _MOVING = frozenset({"tf.Identity", "tf.StopGradient"})
 _ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
     "tf.Abs": np.abs,
@@ -47,28 +49,46 @@ _REDUCING: Mapping[str, Callable[..., Any]] = {
 def known_value(value: ir.Value) -> Array | None:
     """Returns a value that is a constant or computed of constants by common ops; None for any other.
 
-    Results are float32 where TensorFlow's are, and may differ from these in the last bit.
+    Results are float32 where TensorFlow's are, and may differ from these in the last bit. Chains of more than some
+    dozens of ops are not followed, nor ops whose result is larger than their operands.
     """
-    owner = producer(value, "tf.Const", "tf.Reshape", *_MOVING, *_ELEMENTWISE, *_REDUCING)
-    if owner is None:
-        return None
-    if owner.name == "tf.Const":
-        return _constant(owner)
-    operands = [known_value(each) for each in owner.operands]
-    given = [each for each in operands if each is not None and each.size]
-    if len(given) < len(operands):
-        return None
+    return _known(value, {}, _LONGEST)
+
+
+def _known(value: ir.Value, known: dict[ir.Value, Array | None], length: int) -> Array | None:
+    if value not in known:
+        owner = producer(value, "tf.Const", "tf.Reshape", *_MOVING, *_ELEMENTWISE, *_REDUCING)
+        known[value] = None
+        if owner is not None and owner.name == "tf.Const":
+            known[value] = _constant(owner)
+        elif owner is not None and length:
+            operands = [_known(each, known, length - 1) for each in owner.operands]
+            given = [each for each in operands if each is not None and each.size]
+            if given and len(given) == len(operands) and _size(value) <= max(each.size for each in given):
+                try:
+                    known[value] = _computed(owner, given)
+                except (IndexError, ValueError):  # operands that do not fit: shape inference says so
+                    known[value] = None
+    return known[value]
+
+
+def _size(value: ir.Value) -> float:
+    kind = ir.ShapedType(value.type)
+    return math.prod(kind.shape) if kind.has_static_shape else math.inf
+
+
+def _computed(op: ir.OpView | ir.Operation, given: Sequence[Array]) -> Array:
     with np.errstate(all="ignore"):
-        if owner.name in _MOVING:
+        if op.name in _MOVING:
             return given[0]
-        if owner.name == "tf.Reshape":
+        if op.name == "tf.Reshape":
             shape: list[int] = given[1].reshape(-1).tolist()
             return np.reshape(given[0], shape)
-        if owner.name in _ELEMENTWISE:
-            return np.asarray(_ELEMENTWISE[owner.name](*given))
+        if op.name in _ELEMENTWISE:
+            return np.asarray(_ELEMENTWISE[op.name](*given))
         axes = tuple(given[1].reshape(-1).tolist())
-        keeps = "keep_dims" in attributes_of(owner) and ir.BoolAttr(owner.attributes["keep_dims"]).value
-        return np.asarray(_REDUCING[owner.name](given[0], axis=axes, keepdims=keeps))
+        keeps = "keep_dims" in attributes_of(op) and ir.BoolAttr(op.attributes["keep_dims"]).value
+        return np.asarray(_REDUCING[op.name](given[0], axis=axes, keepdims=keeps))
 
 
 def _constant(op: ir.OpView | ir.Operation) -> Array | None:

@@ -47,6 +47,8 @@ def move_up(quantize: ir.OpView) -> None:
         users = quantize_users(each.operands[0])
         if users is None or not is_real(each.operands[0]):
             continue
+        if any(user.operation.block != each.operation.block for user in users):
+            continue
         is_of_input = source.name in _BOUNDS and isinstance(source.operands[0].owner, ir.Block)
         clipped = _clipped_operand(source, uniform)
         if clipped is not None:
@@ -84,18 +86,22 @@ def _moved(op: ir.OpView | ir.Operation, users: Sequence[ir.OpView], uniform: Un
     types = {str(uniform_of(source.operands[0].type)) for source in sources if source is not None}
     if all(source is not None for source in sources) and len(types) == 1:
         return []  # the op keeps the scale that it gets
-    quantized: list[ir.OpView] = []
+    quantized: dict[ir.Value, ir.OpView] = {}
     with ir.InsertionPoint(op), op.location:
         for index in real:
-            kind = quantized_type(operands[index].type, uniform)
+            value = operands[index]
+            if value in quantized:
+                operands[index] = quantized[value].results[0]
+                continue
+            kind = quantized_type(value.type, uniform)
             attributes: dict[str, ir.Attribute] = {"qtype": ir.TypeAttr.get(kind)}
-            created = ir.Operation.create("tfl.quantize", [kind], [operands[index]], attributes)
+            created = ir.Operation.create("tfl.quantize", [kind], [value], attributes)
             operands[index] = created.result
-            quantized.append(created.opview)
+            quantized[value] = created.opview
         kind = users[0].results[0].type
         result = ir.Operation.create(op.name, [kind], operands, attributes_of(op)).result
     for user in users:
         user.results[0].replace_all_uses_with(result)
         user.operation.erase()
     op.operation.erase()
-    return quantized
+    return [*quantized.values()]

@@ -19,6 +19,8 @@ Numbers = npt.NDArray[np.float64]
 _COPIES = frozenset({"tf.Identity", "tf.StopGradient"})
 # How near to 1 the product of the factors before and after the rounding is, and how near bounds are to whole numbers.
 _NEAR = 1e-5
+# How many ops a formula has before the rounding or behind it.
+_LONGEST = 16
 
 
 class Rounding(NamedTuple):
@@ -71,7 +73,7 @@ def rounding_of(op: ir.OpView) -> WrittenRounding | None:
     longest: WrittenRounding | None = None
     factor, low, high = np.ones(()), -np.inf, np.inf
     argument = op.operands[0]
-    while True:
+    for _ in range(_LONGEST):
         longest = _after(op, argument, factor, low, high) or longest
         step = _step_before(argument)
         if step is None:
@@ -86,6 +88,7 @@ def rounding_of(op: ir.OpView) -> WrittenRounding | None:
         if not (factor > 0).all():
             return longest
         argument = step.value
+    return longest
 
 
 def _after(op: ir.OpView, argument: ir.Value, factor: Numbers, low: float, high: float) -> WrittenRounding | None:
@@ -94,7 +97,7 @@ def _after(op: ir.OpView, argument: ir.Value, factor: Numbers, low: float, high:
     first, last = float(np.rint(low)), float(np.rint(high))
     scale = np.ones(())
     best: tuple[ir.Value, float, float] | None = None
-    while True:
+    for _ in range(_LONGEST):
         if _is_near(scale * factor, 1.0) and np.isfinite([first, last]).all():
             best = value, first, last
         step = _step_after(value)
@@ -142,23 +145,27 @@ def _straight_through(value: ir.Value) -> ir.OpView:
 
 def _is_same(value: ir.Value, other: ir.Value) -> bool:
     """Whether two values are one, or computed from one by ops of one operand and the same name."""
-    if value == other:
-        return True
-    if isinstance(value.owner, ir.Block) or isinstance(other.owner, ir.Block):
-        return False
-    ops = value.owner, other.owner
-    if ops[0].name != ops[1].name or ops[0].name not in {"tf.Identity", "tf.Relu", "tf.Relu6"}:
-        return False
-    return _is_same(ops[0].operands[0], ops[1].operands[0])
+    for _ in range(_LONGEST):
+        if value == other:
+            return True
+        ops = value.owner, other.owner
+        if isinstance(ops[0], ir.Block) or isinstance(ops[1], ir.Block):
+            return False
+        if ops[0].name != ops[1].name or ops[0].name not in {"tf.Identity", "tf.Relu", "tf.Relu6"}:
+            return False
+        value, other = ops[0].operands[0], ops[1].operands[0]
+    return False
 
 
 def _users_behind_copies(value: ir.Value) -> list[ir.OpView]:
     users: list[ir.OpView] = []
-    for use in value.uses:
-        if use.owner.name in _COPIES:
-            users += _users_behind_copies(use.owner.results[0])
-        else:
-            users.append(use.owner)
+    pending = [value]
+    while pending:
+        for use in pending.pop().uses:
+            if use.owner.name in _COPIES:
+                pending.append(use.owner.results[0])
+            else:
+                users.append(use.owner)
     return users
 
 
