@@ -97,6 +97,32 @@ def without_nodes(tf: Any) -> Any:
     return module, {"serving_default": module.serve}
 
 
+def composite(tf: Any) -> Any:
+    """A function of a name, which computes between nodes of its own."""
+    module = tf.Module()
+
+    @tf.function(experimental_implements="my_layer", autograph=False)
+    def layer(x: Any, y: Any) -> Any:
+        x, y = _act(tf, x), _act(tf, y)
+        return _act(tf, _act(tf, tf.nn.relu(x + y)) * y)
+
+    signature = [tf.TensorSpec((None, 12), tf.float32, name="x")]
+    module.serve = tf.function(lambda x: {"y": layer(x, layer(x, x))}, input_signature=signature, autograph=False)
+    return module, {"serving_default": module.serve}
+
+
+@pytest.mark.parametrize("form", ["inline", "keep"])
+def test_composites(tensorflow: TensorFlow, form: str) -> None:
+    """A composite that is kept takes and gives floats, and computes in integers."""
+    path = tensorflow.save(composite)
+    result = check(tensorflow, path, _inputs(12), rtol=0, atol=2.01 * STEP, quantize="qat", composites=form)
+    counts = op_counts(result.model_bytes)
+    assert counts["STABLEHLO_COMPOSITE"] == (2 if form == "keep" else 0)
+    assert result.report.quantization is not None
+    stayed = {each.op for each in result.report.quantization.float_ops}
+    assert stayed == ({"STABLEHLO_COMPOSITE"} if form == "keep" else set())
+
+
 def test_large_weights(tensorflow: TensorFlow) -> None:
     result = check(
         tensorflow, tensorflow.save(wide), _inputs(200, batches=(1, 3, 0)), rtol=0, atol=1.01 * STEP, quantize="qat"

@@ -81,10 +81,14 @@ class IntegerOps:
                 try:
                     _fold(op, int4=self.int4)
                 except NotCovered as reason:
-                    self.left.append(FloatOp(op.name.rpartition(".")[2].upper(), node_text(op), str(reason)))
+                    self.left.append(FloatOp(_litert_name(op), node_text(op), str(reason)))
             _store_constants(function)
             _erase_dead(function)
         return modified
+
+
+def _litert_name(op: ir.OpView) -> str:
+    return "STABLEHLO_COMPOSITE" if op.name == "vhlo.composite_v1" else op.name.rpartition(".")[2].upper()
 
 
 def _merge_pairs(ops: Sequence[ir.OpView]) -> None:

@@ -76,6 +76,7 @@ def standalone_model(
         allow_custom_ops=frozenset({*registered_kernels(), *installed_kernels()}),
         kernels=PACK,
         quantize=False,
+        fake_quantization=None,
         decomposed=[],
         emitted=[],
         initializers=[],
