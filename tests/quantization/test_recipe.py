@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import LitefuseError
 from litefuse.options.forms import Quantization
 from litefuse.options.quantization import QuantizationOptions, QuantizedIo, quantization_options
 from litefuse.quantization.applying import read_model
+from litefuse.quantization.asking import check_samples
 from litefuse.quantization.dataset import Samples, take_samples
 from litefuse.quantization.masks import tensor_name
 from litefuse.quantization.quantize import quantize_model
@@ -246,3 +248,32 @@ def test_names_that_are_not_ascii(tmp_path: Path) -> None:
     options = quantization_options("dynamic", keep_float=["größe"])
     quantize_model(before, tmp_path / "after.tflite", "dynamic", options=options)
     assert weights_of(tmp_path / "after.tflite")["w"] == (FLOAT32, 0)
+
+
+@pytest.mark.parametrize(("form", "expected"), [("int8", "INT32"), ("int16", "INT64")])
+def test_types_of_biases(tmp_path: Path, form: Quantization, expected: str) -> None:
+    after = check(tmp_path, layers(64, 32), form, 0.05)
+    (graph,) = read_model(after).subgraphs
+    (bias,) = (each for each in graph.tensors if tensor_name(each) == "b0")
+    assert bias.type == getattr(schema.TensorType, expected)
+
+
+@pytest.mark.parametrize(
+    ("form", "quantized_io", "message"),
+    [
+        ("dynamic", True, "quantized_io is for the quantizations 'int8' and 'int16' alone"),
+        ("float16", "uint8", "quantized_io is for the quantizations 'int8' and 'int16' alone"),
+        ("int16", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'int16'"),
+        ("int8", "int4", "quantized_io is 'int4'; there is False, True and 'uint8'"),
+        ("recipe", True, "quantized_io does not go with a recipe"),
+    ],
+)
+def test_types_of_inputs_that_are_refused(form: Quantization, quantized_io: QuantizedIo, message: str) -> None:
+    options = quantization_options(form, recipe=[ENTRY] if form == "recipe" else None)
+    with pytest.raises(LitefuseError, match=message):
+        check_samples(form, None, quantized_io=quantized_io, options=options)
+
+
+def test_samples_that_are_lacking() -> None:
+    with pytest.raises(LitefuseError, match="the quantization 'int8' needs a representative dataset"):
+        check_samples("int8", None, quantized_io=False, options=QuantizationOptions())

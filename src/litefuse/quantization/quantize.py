@@ -24,6 +24,7 @@ from litefuse.quantization.recipe import recipe_of
 from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps
 from litefuse.quantization.samples import calls_of
 from litefuse.quantization.shared_outputs import mend_shared_outputs
+from litefuse.quantization.shared_ranges import share_ranges
 
 __all__ = ["quantize_model"]
 
@@ -85,6 +86,7 @@ def quantize_model(
         check_finite(ranges, masked)
         # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
         facts = replace(facts, real=masked.union(_inner_tensors(model), lstms.kept_results() if form == "int8" else ()))
+        ranges = share_ranges(model, ranges)
         apply_recipe(path, target, recipe_of(form, chosen, facts, quantized_io=quantized_io), ranges)
         if form == "int8":
             integer_io = quantized_io is not False

@@ -1,0 +1,51 @@
+"""Ranges that tensors share because an op passes numbers on, and LiteRT has one scale for all of them there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.quantization.calibration import Ranges
+from litefuse.quantization.masks import tensor_name
+
+__all__ = ["share_ranges"]
+
+_CONCATENATION = schema.BuiltinOperator.CONCATENATION
+# The operand and the result of these have one scale, which litert-quantizer takes from the operand.
+_POOLS = frozenset({schema.BuiltinOperator.AVERAGE_POOL_2D, schema.BuiltinOperator.MAX_POOL_2D})
+# An operand that is much smaller than the result keeps its range: in steps of the result's, little would be left of it
+# for its other readers. It loses two bits at most.
+_TIMES = 4.0
+
+
+def share_ranges(model: Any, ranges: Ranges) -> Ranges:
+    """Returns ranges in which the operands of a concatenation have that of its result, and pools before it likewise.
+
+    They are converted to its scale anyway. An operand that others read too, as in dense blocks, would need an op of its
+    own for that. TFLiteConverter does the same, however small an operand is.
+
+    Args:
+        model: The model, as the schema's objects.
+        ranges: The ranges of its tensors.
+    """
+    shared = dict(ranges)
+    codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
+    for graph in model.subgraphs:
+        names = [tensor_name(each) for each in graph.tensors]
+        for op in reversed(graph.operators):  # the last one first: results are operands of later ones
+            code = codes[op.opcodeIndex]
+            of_result = shared.get(names[op.outputs[0]]) if code == _CONCATENATION or code in _POOLS else None
+            if of_result is None:
+                continue
+            computed = [names[each] for each in op.inputs if model.buffers[graph.tensors[each].buffer].data is None]
+            within = [name for name in computed if name in shared and _covers(of_result, shared[name])]
+            shared |= dict.fromkeys(within, of_result)
+    return shared
+
+
+def _covers(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether a range encloses another one, and is not much wider."""
+    encloses = (one["min"] <= other["min"]).all() and (one["max"] >= other["max"]).all()
+    return bool(encloses and (one["max"] - one["min"] <= _TIMES * (other["max"] - other["min"])).all())
